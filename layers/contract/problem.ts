@@ -1,0 +1,54 @@
+/** An error body in the style of RFC 7807. Absent fields are left out of the JSON. */
+export interface ProblemDetails {
+  readonly title: string;
+  readonly status: number;
+  readonly detail?: string;
+}
+
+/**
+ * A failure with an answer: thrown anywhere, turned into a response in one place per host.
+ * `cause` is for the log; it never reaches the client.
+ */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly details: ProblemDetails;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(details: ProblemDetails, headers: Readonly<Record<string, string>> = {}, options?: ErrorOptions) {
+    super(details.detail ?? details.title, options);
+    this.details = details;
+    this.headers = headers;
+  }
+}
+
+const retryAfter = (seconds: number) => ({ 'retry-after': String(seconds) });
+
+/** The failures this service answers, so that no two places word them differently. */
+export const problems = {
+  badRequest: () => new Problem({ title: 'Bad Request', status: 400 }),
+  notFound: (cause?: unknown) => new Problem({ title: 'Resource Not Found', status: 404 }, {}, { cause }),
+  methodNotAllowed: (allow: string) => new Problem({ title: 'Method Not Allowed', status: 405 }, { allow }),
+  /** `detail` says which: protected, refused by the source, or a shape of link that is not handled. */
+  notDeliverable: (detail: string, cause?: unknown) =>
+    new Problem({ title: 'Unsupported Media Type', status: 415, detail }, {}, { cause }),
+  /** `size` in bytes: what the representation has (RFC 9110 §15.5.17). */
+  rangeNotSatisfiable: (size: number) =>
+    new Problem({ title: 'Range Not Satisfiable', status: 416 }, { 'content-range': `bytes */${size}` }),
+  tooManyRequests: (seconds: number) => new Problem({ title: 'Too Many Requests', status: 429 }, retryAfter(seconds)),
+  internal: (cause?: unknown) => new Problem({ title: 'Internal Server Error', status: 500 }, {}, { cause }),
+  fetchFailed: (cause?: unknown) => new Problem({ title: 'Fetch Failed', status: 502 }, {}, { cause }),
+  maintenance: (activity: string) =>
+    new Problem(
+      { title: activity, status: 503, detail: 'The instance is updating its tools. Try again in a few seconds.' },
+      retryAfter(5),
+    ),
+  /** Every stream or encode this instance may run is taken. */
+  noCapacity: (seconds = 10) =>
+    new Problem(
+      { title: 'No Capacity', status: 503, detail: 'The instance runs as many streams as it can. Try again soon.' },
+      retryAfter(seconds),
+    ),
+} as const;
+
+/** The Problem an unknown failure amounts to: itself, or a 500 that keeps it as the cause. */
+export const toProblem = (error: unknown): Problem => (error instanceof Problem ? error : problems.internal(error));

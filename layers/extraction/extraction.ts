@@ -1,0 +1,35 @@
+import type { PlaylistEntry, Resource } from '../state/index.ts';
+
+/** Link → Resource. */
+export interface Extraction {
+  /**
+   * Resolves a link, from the table when it is fresh there. One resolve per link at a time: callers of the same link
+   * share it, and it goes on while one of them still waits.
+   * @param url an absolute http or https URL, as the caller sent it after one decoding
+   * @throws Problem 404, 415, 502
+   */
+  resolve(url: string, options: { readonly deadline: number; readonly signal?: AbortSignal }): Promise<Resolved>;
+  /**
+   * Resolves a stored resource again, through the outgoing identity that it was resolved through, and keeps what comes
+   * back. One at a time per resource: everyone waiting gets the same answer. The id and every promise stay.
+   * @throws Problem 404 when it is gone, 415, 502
+   */
+  refresh(resource: Resource, signal?: AbortSignal): Promise<Resource>;
+  close(): Promise<void>;
+}
+
+export type Resolved = ResolvedMedia | ResolvedPlaylist;
+
+export interface ResolvedMedia {
+  readonly type: 'Media';
+  readonly resource: Resource;
+}
+
+export interface ResolvedPlaylist {
+  readonly type: 'PlayList';
+  readonly title: string | null;
+  readonly author: string | null;
+  readonly coverUrl: string | null;
+  /** Entries that missed the deadline stand without `resource`. */
+  readonly items: readonly { readonly entry: PlaylistEntry; readonly resource?: Resource }[];
+}
