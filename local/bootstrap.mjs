@@ -1,0 +1,71 @@
+// The first thing that runs on a machine that may have nothing but Node and npm: plain JavaScript for any Node.
+// Puts the dependencies in place, the pinned Node among them, then runs the program it was given under that Node.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const BIN = join(ROOT, 'node_modules', '.bin');
+const STAMP = join(ROOT, 'node_modules', '.installed-lockfile');
+const WINDOWS = process.platform === 'win32';
+/** Node runs TypeScript as it is from this version on. */
+const OLDEST_NODE = [22, 18];
+
+const [program, ...args] = process.argv.slice(2);
+installDependencies();
+run(chooseNode(), [join(ROOT, program), ...args]);
+
+/** `npm ci`, unless what is in place already came from this very lock file. */
+function installDependencies() {
+  const lockfile = createHash('sha256')
+    .update(readFileSync(join(ROOT, 'package-lock.json')))
+    .digest('hex');
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lockfile) return;
+  process.stderr.write('Installing dependencies\n');
+  // npm tells where it is; without it (run by hand) the one on the PATH will do.
+  const npm = process.env.npm_execpath;
+  const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []];
+  const { status, error } = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: WINDOWS && !npm,
+  });
+  if (status !== 0) fail(`The dependencies could not be installed${error ? `: ${error.message}` : ''}`);
+  writeFileSync(STAMP, lockfile);
+}
+
+/** The pinned Node where npm has one for this platform; else this one, if it can run TypeScript. */
+function chooseNode() {
+  const pinned = join(BIN, WINDOWS ? 'node.cmd' : 'node');
+  if (existsSync(pinned) && spawnSync(pinned, ['--version'], { shell: WINDOWS }).status === 0) return pinned;
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [wantedMajor, wantedMinor] = OLDEST_NODE;
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return process.execPath;
+  return fail(
+    `No pinned Node for this platform, and ${process.version} is too old: ${OLDEST_NODE.join('.')} or newer is needed`,
+  );
+}
+
+/** Runs to its end, passing signals on: whoever stops this process stops the program. */
+function run(node, argv) {
+  const child = spawn(node, argv, {
+    cwd: ROOT,
+    stdio: 'inherit',
+    shell: WINDOWS,
+    env: { ...process.env, PATH: BIN + delimiter + process.env.PATH },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    // A terminal sends Ctrl-C to the whole group; the child must not get it twice.
+    process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
+  }
+  child.on('error', (error) => fail(error.message));
+  child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}

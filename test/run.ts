@@ -1,0 +1,20 @@
+/** `npm test`: every check there is, in order of how soon it tells. Arguments narrow the last step: `npm test -- test/layers`. */
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+const bin = (name: string) => resolve(import.meta.dirname, '../node_modules/.bin', name);
+
+const steps: [name: string, command: string, args: string[]][] = [
+  ['types', bin('tsc'), []],
+  ['style', bin('biome'), ['check', '--error-on-warnings']],
+  ['tests', bin('vitest'), ['run', ...process.argv.slice(2)]],
+];
+
+for (const [name, command, args] of steps) {
+  process.stdout.write(`\n${name}\n`);
+  const { status } = spawnSync(command, args, { stdio: 'inherit' });
+  if (status !== 0) {
+    process.stdout.write(`\n${name} failed\n`);
+    process.exit(status ?? 1);
+  }
+}
