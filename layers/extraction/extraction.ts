@@ -6,6 +6,7 @@ export interface Extraction {
    * Resolves a link, from the table when it is fresh there. One resolve per link at a time: callers of the same link
    * share it, and it goes on while one of them still waits.
    * @param url an absolute http or https URL, as the caller sent it after one decoding
+   * @param options.deadline epoch milliseconds: what is not known by then fails, or stays bare in a playlist
    * @throws Problem 404, 415, 502
    */
   resolve(url: string, options: { readonly deadline: number; readonly signal?: AbortSignal }): Promise<Resolved>;

@@ -1,1 +1,3 @@
 export type * from './extraction.ts';
+export * from './information.ts';
+export * from './mp3-conversion.ts';

@@ -1,0 +1,129 @@
+import { keyOf, type Rendition, type Resource } from '../state/index.ts';
+import type { Resolved, ResolvedPlaylist } from './extraction.ts';
+import { MP3_BITRATE_KBPS } from './mp3-conversion.ts';
+
+/** The body of GetResource, field by field as the contract has it. */
+export interface ResourceInformation {
+  type: 'Media' | 'PlayList' | 'Unknown';
+  title: string | null;
+  author: string | null;
+  coverUrl: string | null;
+  mediaItems: MediaInformation[];
+}
+
+export interface MediaInformation {
+  requestedUrl: string | null;
+  video?: StreamReference;
+  audio?: StreamReference;
+  coverUrl: string | null;
+  title: string | null;
+  author: string | null;
+}
+
+type Quality = 'best' | 'medium' | 'worst';
+type QualityField = 'Description' | 'Key' | 'FileExtension' | 'MimeType';
+
+export type StreamReference = { [field in `${Quality}Quality${QualityField}`]: string | null } & {
+  urlType?: 'Combined' | 'Media';
+  renditions: MediaRendition[];
+};
+
+export interface MediaRendition {
+  key: string;
+  label: string;
+  description: string | null;
+  fileExtension: string;
+  mimeType: string;
+  urlType: 'Combined' | 'Media';
+  fileSizeBytes: number | null;
+  height: number | null;
+  bitrate: number | null;
+  convertTo: string | null;
+}
+
+/**
+ * What GetResource answers. What the contract calls nullable is an explicit null; `video`, `audio` and `urlType`, which
+ * it does not, are left out when there is nothing.
+ * @param requestedUrl the string this caller sent; the entries of a playlist carry their own
+ */
+export function toResourceInformation(resolved: Resolved, requestedUrl: string): ResourceInformation {
+  if (resolved.type === 'PlayList') return playlistInformation(resolved);
+  const { title, author, coverUrl } = resolved.resource;
+  return { type: 'Media', title, author, coverUrl, mediaItems: [mediaInformation(resolved.resource, requestedUrl)] };
+}
+
+const playlistInformation = ({ title, author, coverUrl, items }: ResolvedPlaylist): ResourceInformation => ({
+  type: 'PlayList',
+  title,
+  author,
+  coverUrl,
+  mediaItems: items.map(({ entry, resource }) =>
+    resource
+      ? mediaInformation(resource, entry.url)
+      : { requestedUrl: entry.url, coverUrl: entry.coverUrl, title: entry.title, author: entry.author },
+  ),
+});
+
+function mediaInformation(resource: Resource, requestedUrl: string): MediaInformation {
+  const offered = (side: Rendition['side']) =>
+    resource.renditions.filter((rendition) => rendition.side === side).map((rendition) => toMedia(resource, rendition));
+  const video = offered('video');
+  const audio = offered('audio');
+  const conversion = conversionOf(resource);
+  return {
+    requestedUrl,
+    ...(video.length > 0 && { video: streamReference(video) }),
+    ...((audio.length > 0 || conversion) && { audio: streamReference(audio, conversion) }),
+    coverUrl: resource.coverUrl,
+    title: resource.title,
+    author: resource.author,
+  };
+}
+
+/** Best, medium and worst are of what the source has; the conversion only stands at the end of the list. */
+function streamReference(source: readonly MediaRendition[], conversion?: MediaRendition): StreamReference {
+  const best = source[0];
+  return {
+    ...quality('best', best),
+    ...quality('medium', source[Math.floor(source.length / 2)]),
+    ...quality('worst', source.at(-1)),
+    ...(best && { urlType: best.urlType }),
+    renditions: conversion ? [...source, conversion] : [...source],
+  };
+}
+
+function quality<Q extends Quality>(name: Q, rendition: MediaRendition | undefined) {
+  return {
+    [`${name}QualityDescription`]: rendition?.description ?? null,
+    [`${name}QualityKey`]: rendition?.key ?? null,
+    [`${name}QualityFileExtension`]: rendition?.fileExtension ?? null,
+    [`${name}QualityMimeType`]: rendition?.mimeType ?? null,
+  } as { [field in `${Q}Quality${QualityField}`]: string | null };
+}
+
+const toMedia = (resource: Resource, rendition: Rendition): MediaRendition => ({
+  key: keyOf(resource.id, rendition.id),
+  label: rendition.label,
+  description: rendition.description,
+  fileExtension: rendition.fileExtension,
+  mimeType: rendition.mimeType,
+  urlType: rendition.urlType,
+  fileSizeBytes: rendition.sizeBytes ?? null,
+  height: rendition.height ?? null,
+  bitrate: rendition.bitrate ?? null,
+  convertTo: null,
+});
+
+const conversionOf = ({ id, mp3 }: Resource): MediaRendition | undefined =>
+  mp3 && {
+    key: keyOf(id, mp3.renditionId),
+    label: `${MP3_BITRATE_KBPS} kbps`,
+    description: 'Converted to MP3',
+    fileExtension: '.mp3',
+    mimeType: 'audio/mpeg',
+    urlType: 'Media',
+    fileSizeBytes: mp3.sizeBytes ?? null,
+    height: null,
+    bitrate: MP3_BITRATE_KBPS,
+    convertTo: 'mp3',
+  };
