@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { AES_KEY, recipes } from './recipes.ts';
+
+const run = promisify(execFile);
+
+/** Where test media is kept between runs. */
+export const MEDIA_CACHE = resolve(import.meta.dirname, '../../.data/test-media');
+
+/** A change in the recipes makes new media, in a folder of its own. */
+const STAMP = createHash('sha256').update(JSON.stringify(recipes)).digest('hex').slice(0, 12);
+
+/**
+ * The folder with the test media, made by FFmpeg when it is not there yet (under a minute). Processes may ask at the
+ * same time: each makes its own under a temporary name, the first to finish wins and the others drop theirs.
+ * @throws when FFmpeg is missing or fails
+ */
+export async function ensureMedia(cache = MEDIA_CACHE): Promise<string> {
+  const place = join(cache, STAMP);
+  if (existsSync(place)) return place;
+  const draft = join(cache, `.draft-${randomUUID()}`);
+  try {
+    await makeMedia(draft);
+    await rename(draft, place);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (!existsSync(place)) throw error;
+  }
+  return place;
+}
+
+async function makeMedia(folder: string): Promise<void> {
+  await mkdir(join(folder, 'hls/aes'), { recursive: true });
+  await writeFile(join(folder, 'hls/aes/key.bin'), AES_KEY);
+  // URI in the playlist, file to encrypt with, initialization vector.
+  await writeFile(join(folder, 'hls/aes.keyinfo'), `key.bin\nhls/aes/key.bin\n${'0'.repeat(31)}1\n`);
+  for (const { folder: within, args, optional } of recipes) {
+    if (within) await mkdir(join(folder, within), { recursive: true });
+    const made = run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], { cwd: folder });
+    await (optional ? made.catch(() => undefined) : made);
+  }
+}

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Exchange } from '../handler.ts';
+import { SECONDS } from '../recipes.ts';
+import { pause, send, sendFile, typeOf } from '../respond.ts';
+
+/** Segments a live playlist shows at once, and the seconds each lasts. */
+const WINDOW = 5;
+const SEGMENT_SECONDS = 2;
+/** Where the broadcast stands when the first client comes, and the segments after which it starts over. */
+const LEAD = 10;
+const PROGRAMME = SECONDS.long / SEGMENT_SECONDS;
+
+const started = Date.now();
+
+/**
+ * `/live/index.m3u8`: a window that slides over five minutes, again and again; `/live/radio.mp3`: sound without end;
+ * `/live/ended.m3u8`: the same window, closed.
+ */
+export async function live(exchange: Exchange): Promise<void> {
+  if (exchange.path === 'index.m3u8') return send(exchange, typeOf('.m3u8'), slidingWindow(secondsOnAir(), false));
+  if (exchange.path === 'ended.m3u8') return send(exchange, typeOf('.m3u8'), slidingWindow(0, true));
+  if (exchange.path === 'radio.mp3') return radio(exchange);
+  return sendFile(exchange, `hls/long/${exchange.path}`);
+}
+
+const secondsOnAir = (): number => (Date.now() - started) / 1000;
+
+function slidingWindow(seconds: number, ended: boolean): string {
+  const newest = LEAD + Math.floor(seconds / SEGMENT_SECONDS);
+  const first = newest - WINDOW + 1;
+  const segments = Array.from({ length: WINDOW }, (_, index) => {
+    const piece = (first + index) % PROGRAMME;
+    return `${piece === 0 ? '#EXT-X-DISCONTINUITY\n' : ''}#EXTINF:${SEGMENT_SECONDS},\n${piece}.ts`;
+  });
+  return [
+    '#EXTM3U',
+    '#EXT-X-VERSION:3',
+    `#EXT-X-TARGETDURATION:${SEGMENT_SECONDS + 1}`,
+    `#EXT-X-MEDIA-SEQUENCE:${first}`,
+    ...segments,
+    ...(ended ? ['#EXT-X-ENDLIST'] : []),
+    '',
+  ].join('\n');
+}
+
+/** The same six seconds over and over, at the pace of a radio, until the listener leaves. */
+async function radio({ response, mediaDir, signal }: Exchange): Promise<void> {
+  const tone = await readFile(join(mediaDir, 'tone.mp3'));
+  response.writeHead(200, { 'content-type': 'audio/mpeg', 'icy-name': 'Radio Reelay' });
+  while (!signal.aborted) {
+    response.write(tone);
+    await pause(1_000, undefined, { signal });
+  }
+}

@@ -1,0 +1,40 @@
+import type { Answer, Exchange } from '../handler.ts';
+import { send, sendFile } from '../respond.ts';
+
+/** What a link without an extension may lead to: [media type, file]. */
+const MEDIA: Readonly<Record<string, readonly [type: string, file: string]>> = {
+  video: ['video/mp4', 'clip.mp4'],
+  audio: ['audio/mpeg', 'tone.mp3'],
+  webm: ['video/webm', 'clip.webm'],
+  'audio-webm': ['video/webm', 'tone.webm'],
+  octets: ['application/octet-stream', 'clip.mp4'],
+  'video-as-text': ['text/plain', 'clip.mp4'],
+  'transport-stream': ['application/octet-stream', 'hls/ts/0.ts'],
+  image: ['image/jpeg', 'wide.jpg'],
+  'image-as-octets': ['application/octet-stream', 'wide.jpg'],
+  'image.jpg': ['image/jpeg', 'wide.jpg'],
+  'image-as-video': ['video/mp4', 'wide.jpg'],
+};
+
+/** An empty archive. */
+const ZIP = Buffer.from(`504b0506${'00'.repeat(18)}`, 'hex');
+
+const OTHER: Readonly<Record<string, readonly [type: string, body: string | Buffer]>> = {
+  json: ['application/json', '{"hello":"world","list":[1,2,3]}'],
+  'data.json': ['application/octet-stream', '{"hello":"world"}'],
+  zip: ['application/zip', ZIP],
+  'archive.zip': ['application/octet-stream', ZIP],
+  text: ['text/plain; charset=utf-8', 'Just some words, and no media at all.\n'],
+  empty: ['application/octet-stream', ''],
+  'empty-video': ['video/mp4', ''],
+  'empty-page': ['text/html', ''],
+  noise: ['video/mp4', Buffer.alloc(64 * 1024, 'noise ')],
+};
+
+/** `/plain/video`, `/plain/json`, …: links that do not say what they are, and things that are no media. */
+export function plain(exchange: Exchange): Answer {
+  const media = MEDIA[exchange.path];
+  if (media) return sendFile(exchange, media[1], { type: media[0] });
+  const other = OTHER[exchange.path];
+  return other ? send(exchange, ...other) : send(exchange, 'text/plain', 'Not here', 404);
+}

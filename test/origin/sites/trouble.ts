@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import type { Answer, Exchange } from '../handler.ts';
+import { html, pause, send } from '../respond.ts';
+
+const MIB = 1024 * 1024;
+
+/** `/trouble/404`: a page with that status. */
+function status(exchange: Exchange, code: number): void {
+  if (code === 401) exchange.response.setHeader('www-authenticate', 'Basic realm="test"');
+  if (code === 429) exchange.response.setHeader('retry-after', '1');
+  send(exchange, 'text/html; charset=utf-8', `<h1>${code}</h1>`, code);
+}
+
+/** A page of 100 MiB, streamed as fast as it is read. */
+async function huge({ response, signal }: Exchange): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+  const piece = Buffer.alloc(MIB, '<p>word word word</p>\n');
+  for (let sent = 0; sent < 100 && !signal.aborted; sent++) {
+    if (!response.write(piece)) await once(response, 'drain', { signal });
+  }
+  response.end('</body></html>');
+}
+
+/** A page that comes at a byte a second. */
+async function drip({ response, signal }: Exchange): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+  response.write('<');
+  while (!signal.aborted) {
+    await pause(1_000, undefined, { signal });
+    response.write('!');
+  }
+}
+
+const TROUBLE: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
+  huge,
+  drip,
+  /** Takes the request and never answers. */
+  silence: ({ response }) => once(response, 'close').then(() => undefined),
+  /** Hangs up at once. */
+  reset: ({ request }) => void request.socket.resetAndDestroy(),
+  /** Hangs up after half a header. */
+  garbage: ({ request }) => void request.socket.end('HTTP/1.1 200 O'),
+  /** Promises more than it sends. */
+  short: ({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/html', 'content-length': 10_000 });
+    response.write('<html><body>', () => response.destroy());
+  },
+  /** Answers after `?ms=`. */
+  slow: async (exchange) => {
+    await pause(Number(exchange.url.searchParams.get('ms') ?? 1_000), undefined, { signal: exchange.signal });
+    html(exchange, '<video src="/files/clip.mp4"></video>', '<title>A slow page</title>');
+  },
+};
+
+/** `/trouble/{status}`, `/trouble/huge`, `/trouble/drip`, …: pages that do not come, or not as they should. */
+export function trouble(exchange: Exchange): Answer {
+  if (/^[45]\d\d$/.test(exchange.path)) return status(exchange, Number(exchange.path));
+  return TROUBLE[exchange.path]?.(exchange) ?? send(exchange, 'text/plain', 'Not here', 404);
+}

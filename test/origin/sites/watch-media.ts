@@ -1,0 +1,178 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SECONDS } from '../recipes.ts';
+import { STRICT_CHUNK } from './watch-rules.ts';
+
+/** A fresh address for a file under a rule. */
+export type Address = (rule: string, file: string, formatId: string) => string;
+
+export interface MediaRequest {
+  readonly kind: string;
+  readonly id: string;
+  readonly origin: string;
+  readonly mediaDir: string;
+  readonly address: Address;
+}
+
+type Info = Record<string, unknown>;
+
+/** A file of the ladder, as yt-dlp's format fields tell it. */
+const FORMATS: Readonly<Record<string, Info & { file: string; vcodec: string }>> = {
+  'h264-720': { file: 'ladder/h264-720.mp4', height: 720, width: 1280, fps: 25, vcodec: 'avc1.42c01f', acodec: 'none' },
+  'h264-360': { file: 'ladder/h264-360.mp4', height: 360, width: 640, fps: 25, vcodec: 'avc1.42c01e', acodec: 'none' },
+  'vp9-360': { file: 'ladder/vp9-360.webm', height: 360, width: 640, fps: 25, vcodec: 'vp9', acodec: 'none' },
+  'av1-180': { file: 'ladder/av1-180.mp4', height: 180, width: 320, fps: 25, vcodec: 'av01.0.00M.08', acodec: 'none' },
+  'aac-128': { file: 'ladder/aac-128.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000, language: 'en' },
+  'aac-48': { file: 'ladder/aac-48.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000, language: 'en' },
+  'opus-96': { file: 'ladder/opus-96.webm', vcodec: 'none', acodec: 'opus', asr: 48000, language: 'en' },
+  'mp3-256': { file: 'ladder/mp3-256.mp3', vcodec: 'none', acodec: 'mp3', asr: 48000 },
+  'both-720': { file: 'ladder/both-720.mp4', height: 720, width: 1280, vcodec: 'avc1.42c01f', acodec: 'mp4a.40.2' },
+  'both-360': { file: 'ladder/both-360.mp4', height: 360, width: 640, vcodec: 'avc1.42c01e', acodec: 'mp4a.40.2' },
+  'long-video': { file: 'long-video.mp4', height: 90, width: 160, fps: 10, vcodec: 'avc1.42c00a', acodec: 'none' },
+  'long-audio': { file: 'long-audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000 },
+};
+
+interface Kind {
+  readonly formats: readonly string[];
+  readonly rule?: 'open' | 'referer' | 'strict';
+  readonly seconds?: number;
+  /** The site says neither size nor bitrate. */
+  readonly unsized?: boolean;
+  /** Changes to what is told of the item. */
+  readonly info?: Info;
+  /** Changes to what is told of each format. */
+  readonly format?: Info;
+}
+
+const SEPARATE = ['av1-180', 'vp9-360', 'h264-360', 'h264-720', 'aac-48', 'opus-96', 'aac-128'];
+
+/** What `/site/{kind}/{id}` offers. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  /** Separate tracks; headers of its own for each format, a cookie, bounded ranges, URLs that expire. */
+  watch: { formats: SEPARATE, rule: 'strict' },
+  /** The same without any rule. */
+  open: { formats: SEPARATE },
+  'gone-later': { formats: SEPARATE },
+  'slow-once': { formats: ['both-360'] },
+  unsized: { formats: SEPARATE, unsized: true },
+  'opus-only': { formats: ['h264-360', 'opus-96'] },
+  'mp3-only': { formats: ['h264-360', 'mp3-256'] },
+  combined: { formats: ['both-360', 'both-720'] },
+  mixed: { formats: ['both-360', 'h264-720', 'aac-128'] },
+  silent: { formats: ['h264-360', 'h264-720'] },
+  music: {
+    formats: ['aac-48', 'opus-96', 'aac-128'],
+    info: { artists: ['Ada Example', 'Ben Sample'], track: 'Etude' },
+  },
+  'mp3-best': { formats: ['aac-128', 'mp3-256'] },
+  referer: { formats: ['both-360'], rule: 'referer' },
+  long: { formats: ['long-video', 'long-audio'], seconds: SECONDS.long },
+  'long-strict': { formats: ['long-video', 'long-audio'], seconds: SECONDS.long, rule: 'strict' },
+  'partly-drm': { formats: ['both-360'] },
+  'all-drm': { formats: ['both-360', 'both-720'], format: { has_drm: true } },
+  upcoming: { formats: [], info: { live_status: 'is_upcoming' } },
+  nothing: { formats: [] },
+  odd: { formats: ['both-360'] },
+  'only-odd': { formats: [] },
+  embedded: { formats: ['both-360'] },
+  live: { formats: [], info: { is_live: true } },
+  'hls-referer': { formats: [], seconds: SECONDS.clip },
+};
+
+/** What the extractor answers for an item; undefined when there is no such kind. */
+export async function describeMedia(request: MediaRequest): Promise<Info | undefined> {
+  const kind = KINDS[request.kind];
+  if (!kind) return undefined;
+  const formats = await Promise.all(kind.formats.map((formatId) => describeFormat(request, kind, formatId)));
+  const known = [...formats.filter((format) => format !== undefined), ...furtherFormats(request)];
+  const item = { ...describeItem(request, kind), formats: known };
+  if (request.kind !== 'embedded') return item;
+  return {
+    _type: 'playlist',
+    id: request.id,
+    title: 'Two on one page',
+    entries: ['first', 'second'].map((part) => ({ ...item, id: `${request.id}-${part}`, title: `The ${part}` })),
+  };
+}
+
+function describeItem({ id, origin, kind }: MediaRequest, { seconds = SECONDS.ladder, info }: Kind): Info {
+  return {
+    id,
+    title: `Größe “${id}”: eins/zwei`,
+    uploader: 'Ärtist Example',
+    duration: kind === 'live' ? undefined : seconds,
+    thumbnails: [
+      { url: `${origin}/files/square.jpg`, width: 640, height: 640, preference: -1 },
+      { url: `${origin}/files/wide.jpg`, width: 1280, height: 720, preference: 1 },
+    ],
+    ...info,
+  };
+}
+
+/** A format as the site tells it; undefined when its encoder was not there to make the file. */
+async function describeFormat(
+  { address, mediaDir, origin }: MediaRequest,
+  { rule = 'open', seconds = SECONDS.ladder, unsized, format }: Kind,
+  formatId: string,
+): Promise<Info | undefined> {
+  const { file, ...traits } = FORMATS[formatId] ?? { file: '', vcodec: 'none' };
+  const found = await stat(join(mediaDir, file)).catch(() => undefined);
+  if (!found) return undefined;
+  const bitrate = Math.round((found.size * 8) / seconds / 1000);
+  return {
+    format_id: formatId,
+    format_note: 'test',
+    url: address(rule, file, formatId),
+    ext: file.split('.').at(-1),
+    protocol: 'http',
+    ...traits,
+    ...(unsized ? {} : { filesize: found.size, [traits.vcodec === 'none' ? 'abr' : 'tbr']: bitrate }),
+    ...(rule === 'open' ? {} : { http_headers: { Referer: `${origin}/`, 'X-Format': formatId } }),
+    ...(rule === 'strict' ? { downloader_options: { http_chunk_size: STRICT_CHUNK } } : {}),
+    ...format,
+  };
+}
+
+/** Formats of other deliveries, and those that nobody can stream. */
+function furtherFormats({ kind, origin, address }: MediaRequest): Info[] {
+  const odd = [
+    {
+      format_id: 'storyboard',
+      url: `${origin}/files/wide.jpg`,
+      ext: 'mhtml',
+      protocol: 'mhtml',
+      vcodec: 'none',
+      acodec: 'none',
+    },
+    { format_id: 'rtmp', url: 'rtmp://127.0.0.1/live/x', ext: 'flv', protocol: 'rtmp', height: 1080 },
+  ];
+  const muxed = { vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', ext: 'mp4', protocol: 'm3u8_native', height: 180 };
+  switch (kind) {
+    case 'odd':
+    case 'only-odd':
+      return odd;
+    case 'partly-drm':
+      return [
+        {
+          format_id: 'locked',
+          url: address('open', 'ladder/both-720.mp4', 'locked'),
+          ext: 'mp4',
+          height: 720,
+          has_drm: true,
+        },
+      ];
+    case 'live':
+      return [{ ...muxed, format_id: 'live', url: `${origin}/live/index.m3u8`, height: 90 }];
+    case 'hls-referer':
+      return [
+        {
+          ...muxed,
+          format_id: 'guarded',
+          url: `${origin}/site-media/referer/hls/ts/index.m3u8`,
+          http_headers: { Referer: `${origin}/` },
+        },
+      ];
+    default:
+      return [];
+  }
+}
