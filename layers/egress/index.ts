@@ -1,1 +1,2 @@
+export * from './create-egress.ts';
 export * from './egress.ts';
