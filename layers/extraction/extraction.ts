@@ -1,4 +1,5 @@
 import type { PlaylistEntry, Resource } from '../state/index.ts';
+import type { EntryRequest } from './playlists.ts';
 
 /** Link → Resource. */
 export interface Extraction {
@@ -16,6 +17,17 @@ export interface Extraction {
    * @throws Problem 404 when it is gone, 415, 502
    */
   refresh(resource: Resource, signal?: AbortSignal): Promise<Resource>;
+  /**
+   * Resolves one entry of a playlist: for a host that hands entries to other instances of itself.
+   * @throws Problem as `resolve`
+   */
+  resolveEntry(
+    request: EntryRequest,
+    options: { readonly deadline: number; readonly signal?: AbortSignal },
+  ): Promise<readonly Resource[]>;
+  /** Starts yt-dlp ahead of the first link, when it is in place. @throws when it does not start */
+  warm(): Promise<void>;
+  /** Ends yt-dlp and everything it still does. */
   close(): Promise<void>;
 }
 

@@ -1,0 +1,40 @@
+/** Families of codecs, however a source spells them: RFC 6381 strings (`avc1.64001f`) or short names (`h264`). */
+const VIDEO_FAMILIES = [
+  ['h264', /^(?:avc|h\.?264|x264)/i],
+  ['av1', /^av0?1/i],
+  ['hevc', /^(?:hev|hvc|h\.?265|x265|dvh)/i],
+  ['vp9', /^vp0?9/i],
+  ['mpeg4', /^(?:mp4v|mpeg-?4|divx|xvid)/i],
+] as const;
+
+const AUDIO_FAMILIES = [
+  ['mp3', /^(?:mp3|mp4a\.(?:40\.34|6b|69)|mpga)/i],
+  ['aac', /^(?:mp4a|aac)/i],
+  ['opus', /^opus/i],
+  ['flac', /^flac/i],
+  ['ac3', /^(?:e?ac-?3|ec-?3)/i],
+] as const;
+
+type VideoFamily = (typeof VIDEO_FAMILIES)[number][0];
+type AudioFamily = (typeof AUDIO_FAMILIES)[number][0];
+
+const familyOf = <F extends string>(families: readonly (readonly [F, RegExp])[], codec: string): F | undefined =>
+  families.find(([, pattern]) => pattern.test(codec))?.[0];
+
+export const videoFamily = (codec: string): VideoFamily | undefined => familyOf(VIDEO_FAMILIES, codec);
+export const audioFamily = (codec: string): AudioFamily | undefined => familyOf(AUDIO_FAMILIES, codec);
+
+/** Best first: what plays everywhere in MP4. A codec nobody names is H.264 nearly always, so it comes next. */
+const VIDEO_ORDER: readonly (VideoFamily | 'unknown')[] = ['h264', 'unknown', 'av1', 'hevc', 'vp9', 'mpeg4'];
+
+/** Place of a video codec among those of the same height: the lower, the better. */
+export function videoRank(codec: string | undefined): number {
+  const family = codec === undefined ? 'unknown' : videoFamily(codec);
+  return family ? VIDEO_ORDER.indexOf(family) : VIDEO_ORDER.length;
+}
+
+/** Whether MP4 holds it. What is not named is taken to fit: nearly every source of one side alone is MP4. */
+export const mp4HoldsVideo = (codec: string | undefined): boolean =>
+  codec === undefined || videoFamily(codec) !== undefined;
+export const mp4HoldsAudio = (codec: string | undefined): boolean =>
+  codec === undefined || audioFamily(codec) !== undefined;

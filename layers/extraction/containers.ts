@@ -1,0 +1,45 @@
+/** What a file is sent as. */
+export interface FileType {
+  /** With a leading dot. */
+  readonly fileExtension: string;
+  readonly mimeType: string;
+}
+
+/** Container → media type of a file with video, and of one with audio alone. */
+const MEDIA_TYPES: Readonly<Record<string, readonly [video: string, audio: string]>> = {
+  mp4: ['video/mp4', 'audio/mp4'],
+  m4v: ['video/mp4', 'audio/mp4'],
+  m4a: ['video/mp4', 'audio/mp4'],
+  webm: ['video/webm', 'audio/webm'],
+  weba: ['video/webm', 'audio/webm'],
+  mkv: ['video/x-matroska', 'audio/x-matroska'],
+  mka: ['video/x-matroska', 'audio/x-matroska'],
+  mov: ['video/quicktime', 'audio/quicktime'],
+  ts: ['video/mp2t', 'video/mp2t'],
+  ogv: ['video/ogg', 'audio/ogg'],
+  ogg: ['video/ogg', 'audio/ogg'],
+  oga: ['video/ogg', 'audio/ogg'],
+  opus: ['audio/ogg', 'audio/ogg'],
+  mp3: ['audio/mpeg', 'audio/mpeg'],
+  aac: ['audio/aac', 'audio/aac'],
+  flac: ['audio/flac', 'audio/flac'],
+  wav: ['audio/wav', 'audio/wav'],
+  aiff: ['audio/aiff', 'audio/aiff'],
+  flv: ['video/x-flv', 'video/x-flv'],
+  avi: ['video/x-msvideo', 'video/x-msvideo'],
+  mpg: ['video/mpeg', 'audio/mpeg'],
+  wmv: ['video/x-ms-wmv', 'audio/x-ms-wma'],
+  wma: ['video/x-ms-wmv', 'audio/x-ms-wma'],
+  '3gp': ['video/3gpp', 'audio/3gpp'],
+  amr: ['audio/amr', 'audio/amr'],
+};
+
+/** Extensions that say one thing for files with video and another for audio alone. */
+const AUDIO_ONLY_EXTENSION: Readonly<Record<string, string>> = { mp4: 'm4a', m4v: 'm4a', ogv: 'ogg' };
+
+/** What a file of this container is sent as. An unknown container keeps its name and says nothing of its type. */
+export function fileType(container: string, hasVideo: boolean): FileType {
+  const [video, audio] = MEDIA_TYPES[container] ?? ['application/octet-stream', 'application/octet-stream'];
+  const extension = hasVideo ? container : (AUDIO_ONLY_EXTENSION[container] ?? container);
+  return { fileExtension: `.${extension}`, mimeType: hasVideo ? video : audio };
+}

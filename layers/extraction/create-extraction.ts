@@ -1,0 +1,164 @@
+import { type Log, Problem, problems, silentLog } from '../contract/index.ts';
+import type { Egress } from '../egress/index.ts';
+import { type Link, linkId, type Resource } from '../state/index.ts';
+import type { startWorker, Tools } from '../tools/index.ts';
+import { assemble, identify, KEPT_SECONDS } from './assemble.ts';
+import { isList, isSearch } from './entries.ts';
+import type { Extraction, Resolved } from './extraction.ts';
+import type { Info } from './info.ts';
+import { inspect } from './inspect.ts';
+import { normalizeLink } from './link.ts';
+import { type Bounds, createPlaylists, type EntryRequest, type ListPlace, type ResolveEntry } from './playlists.ts';
+import { findItem, renew } from './refresh.ts';
+import { createResolver } from './resolver.ts';
+import { createSingleFlight } from './single-flight.ts';
+import { createStore, type StoreState } from './store.ts';
+import { readTracks } from './tracks.ts';
+
+export interface ExtractionOptions {
+  readonly tools: Pick<Tools, 'ytDlp'>;
+  readonly egress: Pick<Egress, 'lend' | 'pick' | 'request'>;
+  readonly state: StoreState;
+  /** Entries of a playlist resolved at most. @default 200 */
+  readonly playlistLimit?: number;
+  /** Whether pages of search results are playlists too. @default false: they are not handled */
+  readonly search?: boolean;
+  /** Netscape cookies file of the operator: whoever asks is then served what that account may see. */
+  readonly cookiesFile?: string;
+  /** Extra plugin folders of yt-dlp: only tests load any. */
+  readonly pluginDirs?: readonly string[];
+  /** Links, and entries of one playlist, resolved at once. @default 4 */
+  readonly concurrency?: number;
+  /** Entries of one playlist resolved at once. @default `concurrency` */
+  readonly entriesAtOnce?: number;
+  /** Bytes of address space that one resolve may take. @default 1 GiB */
+  readonly memoryBytes?: number;
+  /** Bytes that one resolve may bring in. @default 64 MiB */
+  readonly maxBytes?: number;
+  /** Links that may wait for a fork. @default 256 */
+  readonly queueLimit?: number;
+  /** Where entries of a playlist are resolved. @default here; a Lambda hands each to an invocation of its own */
+  readonly resolveEntry?: ResolveEntry;
+  readonly log?: Log;
+}
+
+/** Milliseconds that a refresh may take: the stream that waits for it has begun already. */
+const REFRESH_PATIENCE = 25_000;
+/** Lists within lists are followed this deep (a channel has tabs, a tab has videos). */
+const DEEPEST = 2;
+
+/** Link → Resource, by a warm yt-dlp. Nothing starts before the first question, or `warm`. */
+export function createExtraction(options: ExtractionOptions): Extraction {
+  const { egress, state, search = false, playlistLimit = 200, concurrency = 4, log = silentLog } = options;
+  const { entriesAtOnce = concurrency, memoryBytes = 2 ** 30, maxBytes = 2 ** 26, queueLimit = 256 } = options;
+  const store = createStore(state);
+  const resolver = createResolver({
+    ...options,
+    ...{ start, concurrency, memoryBytes, maxBytes, queueLimit, playlistLimit, log },
+  });
+  const resolves = createSingleFlight<Resolved>();
+  const refreshes = createSingleFlight<Resource>();
+
+  /** The resource that an item is, looked at and kept. */
+  const keepItem = async (info: Info, url: string, identity: string, { deadline, signal }: Bounds) => {
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, deadline - Date.now()))]);
+    const candidates = await inspect(readTracks(info, epochSeconds()), { egress, identity, signal: inTime });
+    const origin = { url, ...identify(info) };
+    const resource = assemble(info, candidates, { origin, egress: identity, now: epochSeconds() });
+    await store.keep(resource);
+    return resource;
+  };
+
+  const resolveEntry: ResolveEntry = async ({ url, entry, within }, bounds) => {
+    const link = normalizeLink(url);
+    // A list that contains itself would wait for itself.
+    if (within.includes(link) || within.length > DEEPEST) throw problems.notFound();
+    const resolved = await resolveOnce({ link, within, entry }, bounds);
+    return resolved.type === 'Media' ? [resolved.resource] : resolved.items.flatMap(({ resource }) => resource ?? []);
+  };
+
+  const playlists = createPlaylists({
+    store,
+    resolveEntry: options.resolveEntry ?? resolveEntry,
+    keepEntry: (info, page, bounds) => keepItem(info, page, egress.pick(), bounds),
+    playlistLimit,
+    sideBySide: entriesAtOnce,
+  });
+
+  const recall = async (known: Link, place: ListPlace, bounds: Bounds): Promise<Resolved | undefined> => {
+    if (known.freshUntil <= epochSeconds()) return undefined;
+    if (known.type === 'PlayList') return playlists.complete(known, place, bounds);
+    const resource = await store.resource(known.resourceId);
+    if (!resource || resource.freshUntil <= epochSeconds()) return undefined;
+    await store.touch(resource);
+    return { type: 'Media', resource };
+  };
+
+  const discover = async ({ link, within, entry }: Place, bounds: Bounds): Promise<Resolved> => {
+    const identity = egress.pick();
+    const info = await resolver.ask({ url: link, identity, ...bounds, ...(entry && { entry }) });
+    if (isList(info)) {
+      if (isSearch(info) && !search) throw problems.notDeliverable('Links to search results are not handled.');
+      return playlists.resolve(info, { link, within }, bounds);
+    }
+    const resource = await keepItem(info, link, identity, bounds);
+    const { freshUntil } = resource;
+    const expiresAt = epochSeconds() + KEPT_SECONDS;
+    await store.keepLink({
+      type: 'Media',
+      id: linkId(link),
+      url: link,
+      resourceId: resource.id,
+      freshUntil,
+      expiresAt,
+    });
+    return { type: 'Media', resource };
+  };
+
+  const resolveOnce = (place: Place, { deadline, signal }: Bounds): Promise<Resolved> =>
+    resolves(
+      place.link,
+      async (shared) => {
+        const bounds = { deadline, signal: shared };
+        const known = await store.link(place.link);
+        return (known && (await recall(known, place, bounds))) ?? (await discover(place, bounds));
+      },
+      signal,
+    ).catch(asProblem);
+
+  const refreshNow = async (resource: Resource, signal: AbortSignal): Promise<Resource> => {
+    const { origin, egress: identity } = resource;
+    const info = await resolver.ask({ url: origin.url, identity, deadline: Date.now() + REFRESH_PATIENCE, signal });
+    const item = findItem(info, origin);
+    if (!item) throw problems.notFound();
+    const renewed = renew(resource, item, epochSeconds());
+    await store.keep(renewed);
+    return renewed;
+  };
+
+  return {
+    resolve: (url, { deadline, signal = new AbortController().signal }) =>
+      resolveOnce({ link: normalizeLink(url), within: [] }, { deadline, signal }),
+    resolveEntry: (request, { deadline, signal = new AbortController().signal }) =>
+      resolveEntry(request, { deadline, signal }),
+    refresh: (resource, signal) =>
+      refreshes(resource.id, (shared) => refreshNow(resource, shared), signal).catch(asProblem),
+    warm: resolver.warm,
+    close: resolver.close,
+  };
+}
+
+/** A link to resolve; as an entry of a list, with what the list says of it. */
+interface Place extends ListPlace {
+  readonly entry?: EntryRequest['entry'];
+}
+
+/** What took too long is a failed fetch; what else is thrown is for whoever answers. */
+function asProblem(error: unknown): never {
+  const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
+  throw isTimeout && !(error instanceof Problem) ? problems.fetchFailed(error) : error;
+}
+
+const start: typeof startWorker = async (settings) => (await import('../tools/index.ts')).startWorker(settings);
+
+const epochSeconds = (): number => Math.floor(Date.now() / 1000);

@@ -1,0 +1,39 @@
+import type { PlaylistEntry } from '../state/index.ts';
+import { type Info, infos, webUrl } from './info.ts';
+import { readMetadata } from './metadata.ts';
+
+/** One entry of a list: resolved already with the page that names it, or to be resolved by its own URL. */
+export interface ListedEntry {
+  readonly info: Info;
+  readonly isResolved: boolean;
+  readonly entry: PlaylistEntry;
+}
+
+/** A list of items, or the parts of one show (`multi_video`). */
+export const isList = (info: Info): boolean => info._type === 'playlist' || info._type === 'multi_video';
+
+/** Whether it is a page of search results rather than of media. */
+export const isSearch = (info: Info): boolean =>
+  typeof info.extractor_key === 'string' && /search(?:url|date)?$/i.test(info.extractor_key);
+
+/**
+ * The entries of a list, in its order. Those that no http or https URL leads to are left out.
+ * @param listUrl what an entry resolved with the page is resolved from again
+ */
+export function readEntries(list: Info, listUrl: string): ListedEntry[] {
+  return infos(list.entries).flatMap((info) => {
+    const isResolved = info._type !== 'url' && info._type !== 'url_transparent' && !isList(info);
+    const url = webUrl(info.url) ?? webUrl(info.webpage_url);
+    const own = isResolved ? (webUrl(info.webpage_url) ?? listUrl) : url;
+    return own ? [{ info, isResolved, entry: { url: own, ...readMetadata(info) } }] : [];
+  });
+}
+
+/** What resolves a stored entry by its URL and keeps what the list said of it. */
+export const toTransparentEntry = ({ url, title, author, coverUrl }: PlaylistEntry): Info => ({
+  _type: 'url_transparent',
+  url,
+  ...(title && { title }),
+  ...(author && { uploader: author }),
+  ...(coverUrl && { thumbnail: coverUrl }),
+});

@@ -1,0 +1,152 @@
+import pLimit from 'p-limit';
+import { problems } from '../contract/index.ts';
+import { type Egress, EgressRefused } from '../egress/index.ts';
+import type { Track } from '../state/index.ts';
+import { fileType } from './containers.ts';
+import { collect, openReader } from './guarded-reader.ts';
+import { webUrl } from './info.ts';
+import { readDashManifest, readHlsPlaylist } from './manifests.ts';
+import { type Facts, probe } from './probe.ts';
+import { createReach } from './reach.ts';
+import { offer } from './renditions.ts';
+import { requestHeaders } from './request-headers.ts';
+import type { Candidate } from './tracks.ts';
+
+export interface InspectOptions {
+  readonly egress: Pick<Egress, 'request'>;
+  readonly identity: string;
+  readonly signal: AbortSignal;
+}
+
+/** Files and manifests looked at side by side for one item. */
+const SIDE_BY_SIDE = 6;
+/** Milliseconds that one file or manifest may take. */
+const PATIENCE = 5000;
+const MANIFEST_BYTES = 4 * 1024 * 1024;
+
+/** Why a track is not offered. */
+class Unusable extends Error {
+  readonly status: number;
+  constructor(status: number, options?: ErrorOptions) {
+    super(`A format is not offered: ${status}`, options);
+    this.status = status;
+  }
+}
+
+/**
+ * Looks at the bytes behind the tracks of which too little is said, and at the one that the conversion to MP3 reads,
+ * for its exact duration. What turns out not to be media, or to be where the guard lets nobody go, is left out.
+ * @throws Problem 404, 415 or 502 when nothing is left
+ */
+export async function inspect(candidates: readonly Candidate[], options: InspectOptions): Promise<Candidate[]> {
+  const limit = pLimit(SIDE_BY_SIDE);
+  const { look, admit } = createLook(options);
+  const failures: unknown[] = [];
+
+  const examined = await Promise.all(
+    candidates.map((candidate) =>
+      limit(async () => {
+        try {
+          const track = isVague(candidate.track) ? await look(candidate.track) : await admit(candidate.track);
+          return [{ ...candidate, track }];
+        } catch (error) {
+          options.signal.throwIfAborted();
+          failures.push(error);
+          return [];
+        }
+      }),
+    ),
+  );
+  const usable = examined.flat();
+  if (usable.length === 0 && failures.length > 0) throw toProblem(failures);
+  return exactConversion(candidates, usable, look);
+}
+
+/** Direct files of which yt-dlp saw no more than a link, and playlists that no master describes. */
+function isVague({ delivery, video, audio, sizeBytes, bitrate, durationSeconds }: Track): boolean {
+  const isNamed = (video?.codec ?? audio?.codec) !== undefined;
+  if (delivery === 'direct') return !isNamed || (sizeBytes ?? durationSeconds) === undefined;
+  return delivery === 'hls' && !isNamed && bitrate === undefined && video?.height === undefined;
+}
+
+/** The track of the conversion with its duration to the sample, where its container says it. */
+async function exactConversion(
+  asked: readonly Candidate[],
+  usable: Candidate[],
+  look: (track: Track) => Promise<Track>,
+): Promise<Candidate[]> {
+  const { renditions, conversionOf } = offer(usable);
+  const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
+  const place = usable.findIndex(({ track }) => track.formatId === formatId);
+  const candidate = usable[place];
+  const isSeen = !candidate || asked.some(({ track }) => track.formatId === formatId && isVague(track));
+  // Anything but a duration in doubt is not worth losing a format that the site itself describes.
+  const exact = isSeen ? undefined : await look(candidate.track).catch(() => undefined);
+  if (!candidate || !exact?.durationSeconds) return usable;
+  const track = { ...candidate.track, durationSeconds: exact.durationSeconds };
+  return usable.with(place, { ...candidate, track });
+}
+
+function createLook({ egress, identity, signal }: InspectOptions) {
+  const patience = () => AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
+  const admits = createReach({ egress, identity, signal });
+
+  /** @throws EgressRefused */
+  const admit = async (track: Track): Promise<Track> => {
+    const urls = [track.url, track.fragments?.[0]?.url].filter((url) => url !== undefined);
+    for (const url of urls) if (!(await admits(url))) throw new EgressRefused('An address inside');
+    return track;
+  };
+
+  const lookAtFile = async (track: Track): Promise<Track> => {
+    const reader = await openReader(track, { egress, identity, signal: patience() });
+    // An empty file cannot satisfy the range it was asked for.
+    if (reader.status !== 200 && reader.status !== 206) throw new Unusable(reader.status === 416 ? 404 : reader.status);
+    const facts = await probe(reader);
+    if (!facts) throw new Unusable(404);
+    return withFacts(track, facts, reader.size);
+  };
+
+  const lookAtManifest = async (track: Track): Promise<Track> => {
+    const answer = await egress.request(track.url, { headersFor: requestHeaders(track), identity, signal: patience() });
+    const text = (await collect(answer, MANIFEST_BYTES)).toString();
+    if (answer.status !== 200) throw new Unusable(answer.status);
+    const facts = track.delivery === 'hls' ? readHlsPlaylist(text) : readDashManifest(text);
+    const segment = webUrl(facts?.firstSegment, answer.url);
+    if (!facts) throw new Unusable(404);
+    if (segment && !(await admits(segment))) throw new EgressRefused('An address inside');
+    const { durationSeconds = track.durationSeconds } = facts;
+    return { ...track, ...(durationSeconds !== undefined && { durationSeconds }) };
+  };
+
+  return { admit, look: (track: Track) => (track.delivery === 'direct' ? lookAtFile(track) : lookAtManifest(track)) };
+}
+
+/** What the bytes say wins over what the link looked like, but a name for the same type of file stays. */
+function withFacts(track: Track, facts: Facts, size: number | undefined): Track {
+  const isSameType =
+    fileType(track.container, facts.video !== null).mimeType ===
+    fileType(facts.container, facts.video !== null).mimeType;
+  return {
+    ...track,
+    ...facts,
+    container: isSameType ? track.container : facts.container,
+    video: facts.video && (track.video || facts.video.codec) ? { ...track.video, ...facts.video } : null,
+    audio: facts.audio && { ...track.audio, ...facts.audio },
+    ...(size !== undefined && { sizeBytes: size, sizeIsExact: true }),
+  };
+}
+
+/** Why nothing is left: refused by the source, else out of order, else nothing there. */
+function toProblem(failures: readonly unknown[]) {
+  const statuses = failures.map(statusOf);
+  const cause = failures[0];
+  if (statuses.some((status) => [401, 403, 451].includes(status)))
+    return problems.notDeliverable('The source refused to hand out this media.', cause);
+  return statuses.every((status) => [404, 410].includes(status))
+    ? problems.notFound(cause)
+    : problems.fetchFailed(cause);
+}
+
+const statusOf = (failure: unknown): number =>
+  failure instanceof Unusable ? failure.status : failure instanceof EgressRefused ? 404 : 502;

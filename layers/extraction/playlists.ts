@@ -1,0 +1,143 @@
+import pLimit from 'p-limit';
+import { problems } from '../contract/index.ts';
+import { linkId, type PlaylistLink, type Resource } from '../state/index.ts';
+import { KEPT_SECONDS } from './assemble.ts';
+import { type ListedEntry, readEntries, toTransparentEntry } from './entries.ts';
+import type { ResolvedPlaylist } from './extraction.ts';
+import { isFinal } from './failures.ts';
+import type { Info } from './info.ts';
+import { readMetadata } from './metadata.ts';
+import type { Store } from './store.ts';
+
+/** How long the work of one caller may take, and whether it still waits. */
+export interface Bounds {
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+/** One entry to resolve, wherever that happens: JSON all through. */
+export interface EntryRequest {
+  readonly url: string;
+  /** What the list says of it. */
+  readonly entry: Info;
+  /** The lists it stands in, outermost first. */
+  readonly within: readonly string[];
+}
+
+/**
+ * Resolves one entry of a playlist: to one resource, or to several when it is a list itself.
+ * @throws Problem
+ */
+export type ResolveEntry = (request: EntryRequest, bounds: Bounds) => Promise<readonly Resource[]>;
+
+export interface PlaylistsOptions {
+  readonly store: Store;
+  /** For an entry that its list names by URL alone. */
+  readonly resolveEntry: ResolveEntry;
+  /** For an entry that was resolved with the page that names it. */
+  readonly keepEntry: (info: Info, page: string, bounds: Bounds) => Promise<Resource>;
+  readonly playlistLimit: number;
+  /** Entries resolved at once. */
+  readonly sideBySide: number;
+}
+
+/** Where a list was found. */
+export interface ListPlace {
+  readonly link: string;
+  readonly within: readonly string[];
+}
+
+type Item = ResolvedPlaylist['items'][number];
+
+const FRESH_SECONDS = 3600;
+/** Milliseconds kept of the deadline to put the answer together. */
+const RESERVE = 1000;
+const READS_AT_ONCE = 16;
+
+/** Lists of items: their entries side by side, as many as the deadline allows, each failing for itself. */
+export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit, sideBySide }: PlaylistsOptions) {
+  const resourcesOf = async (listed: ListedEntry, { link, within }: ListPlace, bounds: Bounds) =>
+    listed.isResolved
+      ? [await keepEntry(listed.info, link, bounds)]
+      : resolveEntry({ url: listed.entry.url, entry: listed.info, within: [...within, link] }, bounds);
+
+  /** Nothing when it is gone, private or protected; bare metadata when it could not be had in time. */
+  const settle = async (listed: ListedEntry, place: ListPlace, bounds: Bounds): Promise<Item[]> => {
+    if (bounds.signal.aborted) return [{ entry: listed.entry }];
+    try {
+      const resources = await resourcesOf(listed, place, bounds);
+      return resources.map((resource) => {
+        const url = resources.length === 1 ? listed.entry.url : resource.origin.url;
+        const { title, author, coverUrl } = resource;
+        return { entry: { url, title, author, coverUrl, resourceId: resource.id }, resource };
+      });
+    } catch (error) {
+      return isFinal(error) ? [] : [{ entry: listed.entry }];
+    }
+  };
+
+  const settleAll = async (work: readonly (ListedEntry | Item)[], place: ListPlace, { deadline, signal }: Bounds) => {
+    const left = Math.max(0, deadline - Date.now());
+    const spend = left - Math.min(RESERVE, left / 10);
+    const bounds = { deadline: Date.now() + spend, signal: AbortSignal.any([signal, AbortSignal.timeout(spend)]) };
+    const limit = pLimit(sideBySide);
+    const items = await Promise.all(
+      work.map((one) => ('isResolved' in one ? limit(() => settle(one, place, bounds)) : [one])),
+    );
+    signal.throwIfAborted();
+    return items.flat().slice(0, playlistLimit);
+  };
+
+  const keep = async (link: string, metadata: Omit<ResolvedPlaylist, 'type' | 'items'>, items: readonly Item[]) => {
+    if (items.length === 0) throw problems.notFound();
+    const { title, author, coverUrl } = metadata;
+    const now = Math.floor(Date.now() / 1000);
+    await store.keepLink({
+      type: 'PlayList',
+      id: linkId(link),
+      url: link,
+      freshUntil: now + FRESH_SECONDS,
+      expiresAt: now + KEPT_SECONDS,
+      title,
+      author,
+      coverUrl,
+      entries: items.map(({ entry }) => entry),
+    });
+    return { type: 'PlayList', title, author, coverUrl, items } as const;
+  };
+
+  return {
+    /**
+     * Resolves what yt-dlp lists.
+     * @throws Problem 404 when nothing of it is left
+     */
+    async resolve(list: Info, place: ListPlace, bounds: Bounds): Promise<ResolvedPlaylist> {
+      const entries = readEntries(list, place.link).slice(0, playlistLimit);
+      return keep(place.link, readMetadata(list), await settleAll(entries, place, bounds));
+    },
+
+    /**
+     * Answers from the table and resolves what is missing there. Undefined when that cannot be done entry by entry: the
+     * items of one page come together.
+     */
+    async complete(known: PlaylistLink, place: ListPlace, bounds: Bounds): Promise<ResolvedPlaylist | undefined> {
+      const limit = pLimit(READS_AT_ONCE);
+      const work = await Promise.all(
+        known.entries.map((entry) =>
+          limit(async () => {
+            const resource = entry.resourceId === undefined ? undefined : await store.resource(entry.resourceId);
+            if (!resource) return { info: toTransparentEntry(entry), isResolved: false, entry };
+            await store.touch(resource);
+            return { entry, resource };
+          }),
+        ),
+      );
+      const missing = work.filter((one) => 'isResolved' in one);
+      if (missing.some(({ entry }) => entry.url === known.url)) return undefined;
+      if (missing.length > 0) return keep(known.url, known, await settleAll(work, place, bounds));
+      const { title, author, coverUrl } = known;
+      return { type: 'PlayList', title, author, coverUrl, items: work.filter((one) => !('isResolved' in one)) };
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import {
+  ADTS,
+  CustomSource,
+  FLAC,
+  Input,
+  type InputAudioTrack,
+  type InputFormat,
+  type InputVideoTrack,
+  MATROSKA,
+  MP3,
+  MP4,
+  MPEG_TS,
+  OGG,
+  QTFF,
+  WAVE,
+  WEBM,
+} from 'mediabunny';
+import type { AudioTraits, Track, VideoTraits } from '../state/index.ts';
+import type { GuardedReader } from './guarded-reader.ts';
+import { sniff } from './sniff.ts';
+
+/** What the bytes of a file say of it. */
+export type Facts = Pick<Track, 'container' | 'video' | 'audio'> & Partial<Pick<Track, 'durationSeconds' | 'bitrate'>>;
+
+/** No HLS: a manifest would be followed to wherever it points. */
+const FORMATS = [MP4, QTFF, WEBM, MATROSKA, WAVE, OGG, FLAC, MP3, ADTS, MPEG_TS];
+/** Stands for the end of a file that does not say where it ends. */
+const FAR_AWAY = 2 ** 40;
+
+const VIDEO_CONTAINERS = new Map<InputFormat, string>([
+  [MP4, 'mp4'],
+  [QTFF, 'mov'],
+  [WEBM, 'webm'],
+  [MATROSKA, 'mkv'],
+  [OGG, 'ogv'],
+  [MPEG_TS, 'ts'],
+]);
+const AUDIO_CONTAINERS = new Map<InputFormat, string>([
+  [MP4, 'm4a'],
+  [QTFF, 'm4a'],
+  [WEBM, 'webm'],
+  [MATROSKA, 'mka'],
+  [OGG, 'ogg'],
+  [MPEG_TS, 'ts'],
+  [FLAC, 'flac'],
+  [MP3, 'mp3'],
+  [WAVE, 'wav'],
+  [ADTS, 'aac'],
+]);
+
+/**
+ * Reads what a file is from its container: codecs, height, the exact duration. A container that cannot be read but is
+ * known by its magic bytes is media too, without figures. Undefined: not media.
+ */
+export async function probe(reader: GuardedReader): Promise<Facts | undefined> {
+  if (reader.head.length === 0) return undefined;
+  const source = new CustomSource({
+    getSize: () => reader.size ?? FAR_AWAY,
+    read: (start, end) => reader.read(start, end),
+    handleUnhandledError: () => undefined,
+  });
+  const input = new Input({ source, formats: FORMATS });
+  try {
+    const facts = await readContainer(input);
+    return facts && { ...facts, ...bitrateOf(reader.size, facts.durationSeconds) };
+  } catch {
+    // Not one of its formats, damaged, or its index is out of reach: the magic bytes decide.
+    return sniffed(reader.head);
+  } finally {
+    input.dispose();
+  }
+}
+
+async function readContainer(input: Input): Promise<Facts | undefined> {
+  const format = await input.getFormat();
+  const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+  const container = (video ? VIDEO_CONTAINERS : AUDIO_CONTAINERS).get(format);
+  // An image in an MP4 box, an archive that looks like a frame of MP3: a container of nothing.
+  if (!container || (!video && !audio)) return undefined;
+  const durationSeconds = await durationOf(audio ?? video);
+  return {
+    container,
+    video: video && (await videoTraits(video)),
+    audio: audio && (await audioTraits(audio)),
+    ...(durationSeconds !== undefined && { durationSeconds }),
+  };
+}
+
+const videoTraits = async (track: InputVideoTrack): Promise<VideoTraits> => ({
+  ...(await codecOf(track)),
+  height: await track.getDisplayHeight(),
+  width: await track.getDisplayWidth(),
+});
+
+const audioTraits = async (track: InputAudioTrack): Promise<AudioTraits> => {
+  const bitrate = (await track.getAverageBitrate()) ?? (await track.getBitrate());
+  return {
+    ...(await codecOf(track)),
+    sampleRate: await track.getSampleRate(),
+    ...(bitrate && { bitrate: bitrate / 1000 }),
+  };
+};
+
+async function codecOf(track: InputVideoTrack | InputAudioTrack): Promise<{ codec?: string }> {
+  const codec = (await track.getCodecParameterString()) ?? (await track.getCodec());
+  return codec ? { codec } : {};
+}
+
+/**
+ * Seconds: what the header says, else from the first to the last packet, as far as the reader's bounds allow. Counted
+ * from the start of the track, since the clock of some containers begins anywhere.
+ */
+async function durationOf(track: InputVideoTrack | InputAudioTrack | null): Promise<number | undefined> {
+  try {
+    const end = (await track?.getDurationFromMetadata()) ?? (await track?.computeDuration()) ?? 0;
+    const start = end > 0 ? ((await track?.getFirstTimestamp()) ?? 0) : 0;
+    const seconds = Math.round((end - Math.max(0, start)) * 1e6) / 1e6;
+    return seconds > 0 ? seconds : undefined;
+  } catch {
+    // Out of bounds: a long file whose header does not say. It is offered without its duration.
+    return undefined;
+  }
+}
+
+function sniffed(head: Buffer): Facts | undefined {
+  const found = sniff(head);
+  return found && { container: found.container, video: found.audioOnly ? null : {}, audio: {} };
+}
+
+const bitrateOf = (size: number | undefined, seconds: number | undefined) =>
+  size && seconds ? { bitrate: (size * 8) / seconds / 1000 } : {};

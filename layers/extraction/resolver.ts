@@ -1,0 +1,205 @@
+import { type Log, problems } from '../contract/index.ts';
+import type { Egress } from '../egress/index.ts';
+import type { startWorker, Tools, WorkerFailure, WorkerOptions, WorkerProcess, YtDlp } from '../tools/index.ts';
+import { toFailure } from './failures.ts';
+import type { Info } from './info.ts';
+
+/** One question to yt-dlp. */
+export interface Question {
+  readonly url: string;
+  /** An entry of a list, to keep what the list said of it. */
+  readonly entry?: Info;
+  /** The outgoing identity to ask through. */
+  readonly identity: string;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+/** yt-dlp, kept warm. */
+export interface Resolver {
+  /** @throws Problem as `failures.ts` says; 503 while yt-dlp is not there or too many ask at once */
+  ask(question: Question): Promise<Info>;
+  /** Starts yt-dlp ahead of the first question. */
+  warm(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ResolverOptions
+  extends Pick<WorkerOptions, 'concurrency' | 'memoryBytes' | 'cookiesFile' | 'pluginDirs'> {
+  readonly tools: Pick<Tools, 'ytDlp'>;
+  readonly start: typeof startWorker;
+  readonly egress: Pick<Egress, 'lend'>;
+  /** Entries of a playlist listed at most. */
+  readonly playlistLimit: number;
+  /** Questions that may wait for a fork. */
+  readonly queueLimit: number;
+  /** Bytes that one question may bring in, all its requests together. */
+  readonly maxBytes: number;
+  readonly log: Log;
+}
+
+/** One running yt-dlp, and how many questions it still has to answer. */
+interface Running {
+  readonly ytDlp: YtDlp;
+  readonly process: Promise<WorkerProcess>;
+  asked: number;
+  retired: boolean;
+}
+
+/** Milliseconds before a worker that does not start is tried again, doubled each time up to the bound. */
+const FIRST_BACKOFF = 500;
+const LONGEST_BACKOFF = 30_000;
+/** Milliseconds that a worker has to end a fork by itself at the deadline before its answer is no longer awaited. */
+const GRACE = 500;
+
+/**
+ * Keeps one worker warm: starts it again after a crash, and changes to a newer yt-dlp as soon as there is one, while the
+ * old one still answers what it was asked.
+ */
+export function createResolver(options: ResolverOptions): Resolver {
+  const { tools, start, egress, playlistLimit, queueLimit, maxBytes, log } = options;
+  const { concurrency, memoryBytes, cookiesFile, pluginDirs } = options;
+  const closing = new AbortController();
+  const alive = new Set<Running>();
+  let current: Running | undefined;
+  let failures = 0;
+  let notBefore = 0;
+  let asking = 0;
+
+  const launch = (ytDlp: YtDlp): Running => {
+    if (Date.now() < notBefore) throw problems.fetchFailed(new Error('The resolver does not start'));
+    const settings = {
+      ytDlp,
+      concurrency,
+      memoryBytes,
+      signal: closing.signal,
+      ...(cookiesFile && { cookiesFile }),
+      ...(pluginDirs && { pluginDirs }),
+    };
+    const running: Running = {
+      ytDlp,
+      process: start({ ...settings, onStderr: (line) => log.warn('yt-dlp says', { line }) }),
+      asked: 0,
+      retired: false,
+    };
+    alive.add(running);
+    running.process.then(
+      (worker) => {
+        failures = 0;
+        worker.ended.then(() => onEnd(running));
+      },
+      (error) => onStartFailure(running, error),
+    );
+    return running;
+  };
+
+  const onEnd = (running: Running) => {
+    alive.delete(running);
+    if (current !== running) return;
+    current = undefined;
+    if (closing.signal.aborted) return;
+    log.error('The resolver ended, starting it again', { version: running.ytDlp.version });
+    // The next question finds it warm. Should it fail, that question is told.
+    warm().catch(() => undefined);
+  };
+
+  const onStartFailure = (running: Running, error: unknown) => {
+    alive.delete(running);
+    if (current === running) current = undefined;
+    if (closing.signal.aborted) return;
+    notBefore = Date.now() + Math.min(FIRST_BACKOFF * 2 ** failures, LONGEST_BACKOFF);
+    failures += 1;
+    log.error('The resolver does not start', { version: running.ytDlp.version, error: String(error) });
+  };
+
+  /** The worker of the yt-dlp that is in place now. */
+  const inPlace = (): Running => {
+    const ytDlp = tools.ytDlp();
+    if (closing.signal.aborted) throw problems.fetchFailed(new Error('The resolver is closed'));
+    if (!ytDlp) throw problems.maintenance('Fetching yt-dlp');
+    if (current && isSame(current.ytDlp, ytDlp)) return current;
+    const previous = current;
+    notBefore = previous ? 0 : notBefore;
+    current = launch(ytDlp);
+    if (previous) retire(previous);
+    return current;
+  };
+
+  const retire = (running: Running) => {
+    running.retired = true;
+    if (running.asked === 0) end(running);
+  };
+
+  const end = (running: Running) =>
+    running.process
+      .then((worker) => worker.close())
+      .catch((error) => log.warn('A resolver did not end well', { error: String(error) }));
+
+  const warm = async () => {
+    if (tools.ytDlp()) await inPlace().process;
+  };
+
+  const askWorker = async (running: Running, { url, entry, identity, deadline, signal }: Question) => {
+    const worker = await abortable(
+      running.process.catch((cause) => Promise.reject(problems.fetchFailed(cause))),
+      signal,
+    );
+    const lease = await egress.lend({ identity, maxBytes });
+    try {
+      const left = Math.max(1, deadline - Date.now());
+      const answer = await worker.ask(
+        { url, timeout: left / 1000, proxy: lease.proxyUrl, flat: true, playlistLimit, ...(entry && { entry }) },
+        AbortSignal.any([signal, AbortSignal.timeout(left + GRACE)]),
+      );
+      signal.throwIfAborted();
+      if (answer.ok) return answer.info;
+      throw toFailure(explained(answer.error, lease.refused(), lease.bytesReceived() >= maxBytes));
+    } finally {
+      lease.close();
+    }
+  };
+
+  return {
+    async ask(question) {
+      if (asking >= concurrency + queueLimit) throw problems.noCapacity();
+      const running = inPlace();
+      asking += 1;
+      running.asked += 1;
+      try {
+        return await askWorker(running, question);
+      } finally {
+        asking -= 1;
+        running.asked -= 1;
+        if (running.retired && running.asked === 0) end(running);
+      }
+    },
+    warm,
+    async close() {
+      closing.abort();
+      current = undefined;
+      await Promise.all(Array.from(alive, end));
+    },
+  };
+}
+
+/** The proxy knows why it cut a connection; yt-dlp only sees that it was cut. */
+function explained(failure: WorkerFailure, refused: boolean, isTooLarge: boolean): WorkerFailure {
+  if (isTooLarge) return { ...failure, kind: 'too_large' };
+  return refused && ['proxy', 'network', 'http'].includes(failure.kind)
+    ? { ...failure, kind: 'egress_refused' }
+    : failure;
+}
+
+const isSame = (a: YtDlp, b: YtDlp): boolean =>
+  a.version === b.version && a.command.join('\0') === b.command.join('\0');
+
+/** Waits no longer than the caller does. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}

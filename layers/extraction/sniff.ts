@@ -1,0 +1,37 @@
+/** A container told by its first bytes alone. */
+export interface Sniffed {
+  readonly container: string;
+  readonly audioOnly: boolean;
+}
+
+type Magic = readonly [offset: number, bytes: string, container: string, audioOnly?: 'audio'];
+
+/** What players know and the container reader here does not open, and what it opens only with more bytes in reach. */
+const MAGIC: readonly Magic[] = [
+  [8, 'AVI ', 'avi'],
+  [0, 'FLV\x01', 'flv'],
+  [0, '\x30\x26\xb2\x75\x8e\x66\xcf\x11', 'wmv'],
+  [0, '\0\0\x01\xba', 'mpg'],
+  [0, '#!AMR', 'amr', 'audio'],
+  [8, 'AIFF', 'aiff', 'audio'],
+  [8, 'AIFC', 'aiff', 'audio'],
+  [0, '\x1a\x45\xdf\xa3', 'mkv'],
+  [4, 'ftypM4A ', 'm4a', 'audio'],
+  [4, 'ftypM4B ', 'm4a', 'audio'],
+  [4, 'ftypqt  ', 'mov'],
+  [4, 'ftypisom', 'mp4'],
+  [4, 'ftypiso', 'mp4'],
+  [4, 'ftypmp4', 'mp4'],
+  [4, 'ftypavc1', 'mp4'],
+  [4, 'ftypM4V', 'mp4'],
+  [4, 'ftypdash', 'mp4'],
+  [4, 'ftyp3gp', '3gp'],
+  [0, 'fLaC', 'flac', 'audio'],
+  [0, 'ID3', 'mp3', 'audio'],
+];
+
+/** The container of a file by its magic bytes; undefined when it is none of media. */
+export function sniff(head: Buffer): Sniffed | undefined {
+  const found = MAGIC.find(([offset, bytes]) => head.toString('latin1', offset, offset + bytes.length) === bytes);
+  return found && { container: found[2], audioOnly: found[3] === 'audio' };
+}

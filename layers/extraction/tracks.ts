@@ -1,0 +1,165 @@
+import type { AudioTraits, Delivery, Fragment, Track, VideoTraits } from '../state/index.ts';
+import { parseCookies } from './cookies.ts';
+import { figure, type Info, infos, isInfo, text, webUrl } from './info.ts';
+import { urlExpiresAt } from './url-expiry.ts';
+
+/** A track, and how much its language is wanted: the original or default one more than a dub or a description. */
+export interface Candidate {
+  readonly track: Track;
+  /** yt-dlp's `language_preference`; -1 when nothing is said. */
+  readonly languagePreference: number;
+}
+
+/** yt-dlp's `protocol` → how the bytes come. What is not here (mhtml, rtmp, f4m, ism, ftp, websocket …) is not offered. */
+const DELIVERIES: Readonly<Record<string, Delivery>> = {
+  http: 'direct',
+  https: 'direct',
+  m3u8: 'hls',
+  m3u8_native: 'hls',
+  http_dash_segments: 'dash',
+};
+
+/** The stream service sets these itself, or they must not be repeated to another host. */
+const OWN_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;
+/** The best of them: no site has as many, and the table's item has its bounds. */
+const FORMATS_KEPT = 300;
+/** More would not fit into the table's item beside the rest: the list is left out and resolved again when it is needed. */
+const FRAGMENTS_KEPT = 3000;
+const AUDIO_CONTAINERS = new Set([
+  'm4a',
+  'mp3',
+  'aac',
+  'ogg',
+  'oga',
+  'opus',
+  'flac',
+  'wav',
+  'mka',
+  'weba',
+  'aiff',
+  'wma',
+]);
+const ORIGINAL_LANGUAGE = 5;
+const UNSPECIFIED_LANGUAGE = -1;
+
+/**
+ * The formats of an item that can be streamed, best first as yt-dlp sorts them. An item without `formats` is its own
+ * only format.
+ * @param now epoch seconds
+ */
+export function readTracks(info: Info, now: number): Candidate[] {
+  const formats = Array.isArray(info.formats) ? infos(info.formats) : [{ format_id: '0', ...info }];
+  const seen = new Set<string>();
+  return formats
+    .slice(-FORMATS_KEPT)
+    .toReversed()
+    .flatMap((format) => {
+      const track = readTrack(format, info, now);
+      // The same file under a second name is no choice.
+      const identity = track && JSON.stringify({ ...track, formatId: '', description: '' });
+      if (!track || !identity || seen.has(identity)) return [];
+      seen.add(identity);
+      return [{ track, languagePreference: languagePreference(format, info) }];
+    });
+}
+
+function readTrack(format: Info, info: Info, now: number): Track | undefined {
+  const url = webUrl(format.url);
+  const delivery = url && deliveryOf(format, url);
+  if (!url || !delivery || format.has_drm === true) return undefined;
+
+  const container = (text(format.ext) ?? 'mp4').toLowerCase();
+  const video = videoTraits(format, container);
+  const audio = audioTraits(format, video === null);
+  if (!video && !audio) return undefined;
+
+  const fragments = delivery === 'dash' ? readFragments(format, url) : undefined;
+  if (delivery === 'dash' && !fragments) return undefined;
+
+  const duration = figure(format.duration) ?? figure(info.duration);
+  const exactSize = delivery === 'direct' ? figure(format.filesize) : undefined;
+  const size = exactSize ?? figure(format.filesize) ?? figure(format.filesize_approx);
+  return withoutAbsent({
+    formatId: text(format.format_id) ?? '0',
+    delivery,
+    url,
+    fragments: fragments && fragments.length <= FRAGMENTS_KEPT ? fragments : undefined,
+    headers: readHeaders(format.http_headers ?? info.http_headers),
+    cookies: parseCookies(text(format.cookies) ?? '', new URL(url).hostname),
+    chunkBytes: isInfo(format.downloader_options) ? figure(format.downloader_options.http_chunk_size) : undefined,
+    urlExpiresAt: urlExpiresAt(url, now),
+    container,
+    video,
+    audio,
+    sizeBytes: size === undefined ? undefined : Math.round(size),
+    sizeIsExact: exactSize !== undefined,
+    bitrate: figure(format.tbr) ?? figure((figure(format.vbr) ?? 0) + (figure(format.abr) ?? 0)),
+    durationSeconds: info.is_live === true ? undefined : duration,
+    language: text(format.language),
+    description: text(format.format),
+  });
+}
+
+function deliveryOf(format: Info, url: string): Delivery | undefined {
+  const protocol = text(format.protocol) ?? (/\.m3u8$/i.test(new URL(url).pathname) ? 'm3u8_native' : 'https');
+  return DELIVERIES[protocol];
+}
+
+/** `"none"` is a side that is absent; null is one of which nothing is known. */
+function videoTraits(format: Info, container: string): VideoTraits | null {
+  if (format.vcodec === 'none') return null;
+  const codec = text(format.vcodec);
+  if (!codec && (format.resolution === 'audio only' || AUDIO_CONTAINERS.has(container))) return null;
+  return withoutAbsent({
+    codec,
+    height: whole(format.height),
+    width: whole(format.width),
+    fps: figure(format.fps),
+  });
+}
+
+function audioTraits(format: Info, alone: boolean): AudioTraits | null {
+  if (format.acodec === 'none') return null;
+  return withoutAbsent({
+    codec: text(format.acodec),
+    sampleRate: whole(format.asr),
+    bitrate: figure(format.abr) ?? (alone ? figure(format.tbr) : undefined),
+  });
+}
+
+/** The pieces of a DASH representation; undefined when one of them is no URL we can ask for. */
+function readFragments(format: Info, url: string): Fragment[] | undefined {
+  const base = webUrl(format.fragment_base_url, url) ?? url;
+  const fragments = infos(format.fragments).flatMap((fragment) => {
+    const piece = webUrl(fragment.url ?? fragment.path, base);
+    return piece ? [{ url: piece, seconds: figure(fragment.duration) ?? 0 }] : [];
+  });
+  const isWhole = Array.isArray(format.fragments) && fragments.length === format.fragments.length;
+  return isWhole && fragments.length > 0 ? fragments : undefined;
+}
+
+const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(isInfo(headers) ? headers : {}).filter(
+      (header): header is [string, string] =>
+        typeof header[1] === 'string' &&
+        /^[\w-]+$/.test(header[0]) &&
+        !OWN_HEADERS.test(header[0]) &&
+        !/\p{Cc}/u.test(header[1]),
+    ),
+  );
+
+function languagePreference(format: Info, info: Info): number {
+  if (typeof format.language_preference === 'number') return format.language_preference;
+  const language = text(format.language);
+  return language && language === text(info.language) ? ORIGINAL_LANGUAGE : UNSPECIFIED_LANGUAGE;
+}
+
+const whole = (value: unknown): number | undefined => {
+  const known = figure(value);
+  return known === undefined ? undefined : Math.round(known);
+};
+
+/** Drops what is undefined: unknown is absent, in the table too. */
+const withoutAbsent = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as T;
