@@ -1,9 +1,10 @@
 import type { Link, Resource } from './resource.ts';
 
-/** Everything this service remembers. Each call throws when the table does not answer within its bound. */
+/** Everything this service remembers. Each call throws `StateUnavailable` when the table does not answer within its bound. */
 export interface State {
   /** Live ones only: what has expired is absent even while the table still has it. */
   getResource(id: string): Promise<Resource | undefined>;
+  /** Without its fragments when it is too large with them. @throws ItemTooLarge when it is even so */
   putResource(resource: Resource): Promise<void>;
   /** Keeps the resource, and so its keys, for another day. Writes at most once an hour per resource. */
   touchResource(resource: Resource): Promise<void>;

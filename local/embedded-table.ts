@@ -1,0 +1,109 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import dynalite from 'dynalite';
+import { createTableClient } from '../layers/state/index.ts';
+
+/** The very store that dynalite opens. */
+const { Level } = createRequire(createRequire(import.meta.url).resolve('dynalite'))('level') as {
+  Level: new (dir: string) => { open(): Promise<void>; close(): Promise<void> };
+};
+
+/** A DynamoDB of this machine, kept in a folder. */
+export interface EmbeddedTable {
+  /** `http://127.0.0.1:port`: what a DynamoDB client takes as its endpoint. */
+  readonly endpoint: string;
+  /** Deletes what has expired, as DynamoDB's TTL would. Runs by itself at the start and every hour. */
+  purge(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface EmbeddedTableOptions {
+  /** Made when it is not there. One process at a time may use it. */
+  readonly dir: string;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
+}
+
+const PURGE_INTERVAL_MS = 3600 * 1000;
+
+/** @throws Error in one line when the folder cannot be written or another process uses it */
+export async function startEmbeddedTable({ dir, now = Date.now }: EmbeddedTableOptions): Promise<EmbeddedTable> {
+  await checkFolder(dir);
+  const server = dynalite({ path: dir, createTableMs: 0 });
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const client = createTableClient({ endpoint });
+  const purge = () => purgeExpired(DynamoDBDocumentClient.from(client), Math.floor(now() / 1000));
+  let purging = Promise.resolve();
+  // A purge that fails is tried again in an hour: what has expired reads as absent either way.
+  const purgeQuietly = () => {
+    purging = purge().catch(() => undefined);
+  };
+  purgeQuietly();
+  const timer = setInterval(purgeQuietly, PURGE_INTERVAL_MS).unref();
+
+  return {
+    endpoint,
+    purge,
+    close: async () => {
+      clearInterval(timer);
+      await purging;
+      client.destroy();
+      server.closeAllConnections();
+      await new Promise<void>((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
+    },
+  };
+}
+
+/** Opens and closes the store once: dynalite would take the whole process down over a folder it cannot open. */
+async function checkFolder(dir: string): Promise<void> {
+  try {
+    mkdirSync(dir, { recursive: true });
+    accessSync(dir, constants.W_OK);
+    const store = new Level(dir);
+    await store.open();
+    await store.close();
+  } catch (error) {
+    const { code, message, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
+    if (cause?.code === 'LEVEL_LOCKED')
+      throw new Error(`Another process uses the data folder ${dir}`, { cause: error });
+    const reason = cause?.message ?? code ?? message;
+    throw new Error(`The data folder ${dir} cannot be used: ${reason.split('\n')[0]}`, { cause: error });
+  }
+}
+
+async function purgeExpired(table: DynamoDBDocumentClient, now: number): Promise<void> {
+  const { TableNames = [] } = await table.send(new ListTablesCommand());
+  const condition = {
+    ExpressionAttributeNames: { '#expiresAt': 'expiresAt' },
+    ExpressionAttributeValues: { ':now': now },
+  };
+  for (const TableName of TableNames) {
+    let from: Record<string, unknown> | undefined;
+    do {
+      const page = await table.send(
+        new ScanCommand({
+          TableName,
+          ProjectionExpression: 'pk',
+          FilterExpression: '#expiresAt <= :now',
+          ...condition,
+          ...(from && { ExclusiveStartKey: from }),
+        }),
+      );
+      for (const { pk } of page.Items ?? []) {
+        // Conditional: a resource may have been kept for longer in the meantime.
+        const expired = { ConditionExpression: '#expiresAt <= :now', ...condition };
+        await table.send(new DeleteCommand({ TableName, Key: { pk }, ...expired })).catch(unlessKept);
+      }
+      from = page.LastEvaluatedKey;
+    } while (from);
+  }
+}
+
+function unlessKept(error: Error): void {
+  if (error.name !== 'ConditionalCheckFailedException') throw error;
+}

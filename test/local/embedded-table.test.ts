@@ -1,0 +1,49 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createState, createTableClient, ensureTable } from '../../layers/state/index.ts';
+import { startEmbeddedTable } from '../../local/embedded-table.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'reelay-table-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** Runs once with the table of the folder, as one start of the service does. */
+async function start<T>(use: (state: ReturnType<typeof createState>) => Promise<T>): Promise<T> {
+  const embedded = await startEmbeddedTable({ dir: join(dir, 'table') });
+  const client = createTableClient({ endpoint: embedded.endpoint });
+  await ensureTable(client, 'reelay');
+  try {
+    return await use(createState({ client, tableName: 'reelay' }));
+  } finally {
+    client.destroy();
+    await embedded.close();
+  }
+}
+
+describe('startEmbeddedTable', () => {
+  it('keeps the count over a restart', async () => {
+    await start(async (state) => {
+      await state.addRequest();
+      await state.addRequest();
+    });
+    await start((state) => state.addRequest());
+    expect(await start((state) => state.countRequests())).toBe(3);
+  });
+
+  it('says in one line that another process uses the folder', async () => {
+    const first = await startEmbeddedTable({ dir });
+    await expect(startEmbeddedTable({ dir })).rejects.toThrow(/^Another process uses the data folder [^\n]+$/);
+    await first.close();
+  });
+
+  it.each(['', '/below'])('says in one line that a file stands where the folder should be (%s)', async (below) => {
+    const file = join(dir, 'file');
+    await writeFile(file, '');
+    const started = startEmbeddedTable({ dir: file + below });
+    await expect(started).rejects.toThrow(/^The data folder [^\n]+ cannot be used: [^\n]+$/);
+  });
+});
