@@ -136,7 +136,8 @@ function destinationOf({ hostname, port }: PrepareRequestFunctionOpts): Destinat
 function tunnelTo(upstream: Socket, lease: Lease): HttpServer {
   const relay = new EventEmitter().once('connection', (child: Socket) => {
     upstream.pipe(child).pipe(upstream);
-    upstream.once('close', () => child.destroySoon());
+    // A reset stays one: a transfer that broke off must not look complete.
+    upstream.once('close', (failed) => (failed ? child.resetAndDestroy() : child.destroySoon()));
     lease.count(upstream);
   });
   return relay as HttpServer;
