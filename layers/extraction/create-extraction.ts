@@ -8,6 +8,7 @@ import type { Extraction, Resolved } from './extraction.ts';
 import type { Info } from './info.ts';
 import { inspect } from './inspect.ts';
 import { normalizeLink } from './link.ts';
+import { readMetadata } from './metadata.ts';
 import { type Bounds, createPlaylists, type EntryRequest, type ListPlace, type ResolveEntry } from './playlists.ts';
 import { findItem, renew } from './refresh.ts';
 import { createResolver } from './resolver.ts';
@@ -39,6 +40,8 @@ export interface ExtractionOptions {
   readonly queueLimit?: number;
   /** Where entries of a playlist are resolved. @default here; a Lambda hands each to an invocation of its own */
   readonly resolveEntry?: ResolveEntry;
+  /** How yt-dlp is started. @default the warm worker */
+  readonly startWorker?: typeof startWorker;
   readonly log?: Log;
 }
 
@@ -54,7 +57,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   const store = createStore(state);
   const resolver = createResolver({
     ...options,
-    ...{ start, concurrency, memoryBytes, maxBytes, queueLimit, playlistLimit, log },
+    ...{ start: options.startWorker ?? start, concurrency, memoryBytes, maxBytes, queueLimit, playlistLimit, log },
   });
   const resolves = createSingleFlight<Resolved>();
   const refreshes = createSingleFlight<Resource>();
@@ -62,7 +65,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   /** The resource that an item is, looked at and kept. */
   const keepItem = async (info: Info, url: string, identity: string, { deadline, signal }: Bounds) => {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, deadline - Date.now()))]);
-    const candidates = await inspect(readTracks(info, epochSeconds()), { egress, identity, signal: inTime });
+    const candidates = await inspect(readTracks(info, epochSeconds()), { egress, identity, signal: inTime, link: url });
     const origin = { url, ...identify(info) };
     const resource = assemble(info, candidates, { origin, egress: identity, now: epochSeconds() });
     await store.keep(resource);
@@ -85,11 +88,11 @@ export function createExtraction(options: ExtractionOptions): Extraction {
     sideBySide: entriesAtOnce,
   });
 
-  const recall = async (known: Link, place: ListPlace, bounds: Bounds): Promise<Resolved | undefined> => {
+  const recall = async (known: Link, place: Place, bounds: Bounds): Promise<Resolved | undefined> => {
     if (known.freshUntil <= epochSeconds()) return undefined;
     if (known.type === 'PlayList') return playlists.complete(known, place, bounds);
     const resource = await store.resource(known.resourceId);
-    if (!resource || resource.freshUntil <= epochSeconds()) return undefined;
+    if (!resource || resource.freshUntil <= epochSeconds() || !bearsTitleOf(place.entry, resource)) return undefined;
     await store.touch(resource);
     return { type: 'Media', resource };
   };
@@ -152,6 +155,10 @@ export function createExtraction(options: ExtractionOptions): Extraction {
 interface Place extends ListPlace {
   readonly entry?: EntryRequest['entry'];
 }
+
+/** A feed names its files better than they name themselves: what the plain link gave before is not what it lists. */
+const bearsTitleOf = (entry: Info | undefined, { title }: Resource): boolean =>
+  entry?._type !== 'url_transparent' || readMetadata(entry).title === null || readMetadata(entry).title === title;
 
 /** What took too long is a failed fetch; what else is thrown is for whoever answers. */
 function asProblem(error: unknown): never {

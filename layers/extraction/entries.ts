@@ -1,5 +1,6 @@
 import type { PlaylistEntry } from '../state/index.ts';
 import { type Info, infos, webUrl } from './info.ts';
+import { normalizeLink } from './link.ts';
 import { readMetadata } from './metadata.ts';
 
 /** One entry of a list: resolved already with the page that names it, or to be resolved by its own URL. */
@@ -25,7 +26,7 @@ export function readEntries(list: Info, listUrl: string): ListedEntry[] {
     const isResolved = info._type !== 'url' && info._type !== 'url_transparent' && !isList(info);
     const url = webUrl(info.url) ?? webUrl(info.webpage_url);
     const own = isResolved ? (webUrl(info.webpage_url) ?? listUrl) : url;
-    return own ? [{ info, isResolved, entry: { url: own, ...readMetadata(info) } }] : [];
+    return own ? [{ info, isResolved, entry: { url: normalizeLink(own), ...readMetadata(info) } }] : [];
   });
 }
 

@@ -16,6 +16,8 @@ export interface InspectOptions {
   readonly egress: Pick<Egress, 'request'>;
   readonly identity: string;
   readonly signal: AbortSignal;
+  /** What was resolved. */
+  readonly link: string;
 }
 
 /** Files and manifests looked at side by side for one item. */
@@ -47,7 +49,7 @@ export async function inspect(candidates: readonly Candidate[], options: Inspect
     candidates.map((candidate) =>
       limit(async () => {
         try {
-          const track = isVague(candidate.track) ? await look(candidate.track) : await admit(candidate.track);
+          const track = isVague(candidate) ? await look(candidate.track) : await admit(candidate.track);
           return [{ ...candidate, track }];
         } catch (error) {
           options.signal.throwIfAborted();
@@ -63,9 +65,10 @@ export async function inspect(candidates: readonly Candidate[], options: Inspect
 }
 
 /** Direct files of which yt-dlp saw no more than a link, and playlists that no master describes. */
-function isVague({ delivery, video, audio, sizeBytes, bitrate, durationSeconds }: Track): boolean {
+function isVague({ isBareLink, track }: Candidate): boolean {
+  const { delivery, video, audio, sizeBytes, bitrate, durationSeconds } = track;
   const isNamed = (video?.codec ?? audio?.codec) !== undefined;
-  if (delivery === 'direct') return !isNamed || (sizeBytes ?? durationSeconds) === undefined;
+  if (delivery === 'direct') return isBareLink || !isNamed || (sizeBytes ?? durationSeconds) === undefined;
   return delivery === 'hls' && !isNamed && bitrate === undefined && video?.height === undefined;
 }
 
@@ -79,7 +82,7 @@ async function exactConversion(
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
   const place = usable.findIndex(({ track }) => track.formatId === formatId);
   const candidate = usable[place];
-  const isSeen = !candidate || asked.some(({ track }) => track.formatId === formatId && isVague(track));
+  const isSeen = !candidate || asked.some((one) => one.track.formatId === formatId && isVague(one));
   // Anything but a duration in doubt is not worth losing a format that the site itself describes.
   const exact = isSeen ? undefined : await look(candidate.track).catch(() => undefined);
   if (!candidate || !exact?.durationSeconds) return usable;
@@ -87,14 +90,16 @@ async function exactConversion(
   return usable.with(place, { ...candidate, track });
 }
 
-function createLook({ egress, identity, signal }: InspectOptions) {
+function createLook({ egress, identity, signal, link }: InspectOptions) {
   const patience = () => AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
-  const admits = createReach({ egress, identity, signal });
+  const admits = createReach({ egress, identity, signal, link });
 
   /** @throws EgressRefused */
-  const admit = async (track: Track): Promise<Track> => {
-    const urls = [track.url, track.fragments?.[0]?.url].filter((url) => url !== undefined);
+  const admitAll = async (urls: readonly string[]) => {
     for (const url of urls) if (!(await admits(url))) throw new EgressRefused('An address inside');
+  };
+  const admit = async (track: Track): Promise<Track> => {
+    await admitAll([track.url, track.fragments?.[0]?.url].filter((url) => url !== undefined));
     return track;
   };
 
@@ -112,9 +117,8 @@ function createLook({ egress, identity, signal }: InspectOptions) {
     const text = (await collect(answer, MANIFEST_BYTES)).toString();
     if (answer.status !== 200) throw new Unusable(answer.status);
     const facts = track.delivery === 'hls' ? readHlsPlaylist(text) : readDashManifest(text);
-    const segment = webUrl(facts?.firstSegment, answer.url);
     if (!facts) throw new Unusable(404);
-    if (segment && !(await admits(segment))) throw new EgressRefused('An address inside');
+    await admitAll(facts.places.flatMap((place) => webUrl(place, answer.url) ?? []));
     const { durationSeconds = track.durationSeconds } = facts;
     return { ...track, ...(durationSeconds !== undefined && { durationSeconds }) };
   };
@@ -134,8 +138,16 @@ function withFacts(track: Track, facts: Facts, size: number | undefined): Track 
     video: facts.video && (track.video || facts.video.codec) ? { ...track.video, ...facts.video } : null,
     audio: facts.audio && { ...track.audio, ...facts.audio },
     ...(size !== undefined && { sizeBytes: size, sizeIsExact: true }),
+    ...(track.description && { description: describe(track.description, facts) }),
   };
 }
+
+/** yt-dlp's text, in its own manner, with what it did not know. */
+const describe = (description: string, { video }: Facts): string =>
+  description.replace(
+    / - unknown$/,
+    video?.height ? ` - ${video.width}x${video.height}` : video ? '$&' : ' - audio only',
+  );
 
 /** Why nothing is left: refused by the source, else out of order, else nothing there. */
 function toProblem(failures: readonly unknown[]) {

@@ -2,20 +2,23 @@
 export interface ManifestFacts {
   /** Seconds; undefined when it is live or does not say. */
   readonly durationSeconds?: number;
-  /** The first piece of media it names, as written. */
-  readonly firstSegment?: string;
+  /** Where its first segment, its initialization and its key are, as written. */
+  readonly places: readonly string[];
 }
 
-/** Reads an HLS playlist (RFC 8216 §4.3). Undefined: not a playlist. */
+/** Reads an HLS playlist (RFC 8216 §4.3). Undefined: not a playlist, or one of nothing. */
 export function readHlsPlaylist(text: string): ManifestFacts | undefined {
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
   if (!lines[0]?.startsWith('#EXTM3U')) return undefined;
-  const firstSegment = lines.find((line) => line !== '' && !line.startsWith('#'));
+  const segment = lines.find((line) => line !== '' && !line.startsWith('#'));
+  if (!segment) return undefined;
+  const named = ['#EXT-X-MAP', '#EXT-X-KEY'].map((tag) => lines.find((line) => line.startsWith(tag)));
+  const uris = named.flatMap((line) => /\bURI="([^"]+)"/.exec(line ?? '')?.[1] ?? []);
   const seconds = lines.reduce((sum, line) => sum + Number(/^#EXTINF:\s*([\d.]+)/.exec(line)?.[1] ?? 0), 0);
   const isWhole = lines.some((line) => line.startsWith('#EXT-X-ENDLIST'));
   return {
     ...(isWhole && seconds > 0 && { durationSeconds: Math.round(seconds * 1e6) / 1e6 }),
-    ...(firstSegment && { firstSegment }),
+    places: [segment, ...uris],
   };
 }
 
@@ -29,5 +32,5 @@ export function readDashManifest(text: string): ManifestFacts | undefined {
   const [, days = 0, hours = 0, minutes = 0, seconds = 0] =
     DURATION.exec(written)?.map((part) => Number(part ?? 0)) ?? [];
   const total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
-  return total > 0 ? { durationSeconds: total } : {};
+  return { ...(total > 0 && { durationSeconds: total }), places: [] };
 }

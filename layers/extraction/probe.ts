@@ -107,15 +107,14 @@ async function codecOf(track: InputVideoTrack | InputAudioTrack): Promise<{ code
 }
 
 /**
- * Seconds: what the header says, else from the first to the last packet, as far as the reader's bounds allow. Counted
- * from the start of the track, since the clock of some containers begins anywhere.
+ * Seconds: what the header says, else from the first to the last packet, as far as the reader's bounds allow: the clock
+ * of a container without a header begins anywhere.
  */
 async function durationOf(track: InputVideoTrack | InputAudioTrack | null): Promise<number | undefined> {
   try {
-    const end = (await track?.getDurationFromMetadata()) ?? (await track?.computeDuration()) ?? 0;
-    const start = end > 0 ? ((await track?.getFirstTimestamp()) ?? 0) : 0;
-    const seconds = Math.round((end - Math.max(0, start)) * 1e6) / 1e6;
-    return seconds > 0 ? seconds : undefined;
+    const written = await track?.getDurationFromMetadata();
+    const seconds = written ?? ((await track?.computeDuration()) ?? 0) - ((await track?.getFirstTimestamp()) ?? 0);
+    return seconds > 0 ? Math.round(seconds * 1e6) / 1e6 : undefined;
   } catch {
     // Out of bounds: a long file whose header does not say. It is offered without its duration.
     return undefined;

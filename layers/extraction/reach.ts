@@ -8,14 +8,16 @@ export interface ReachOptions {
   readonly egress: Pick<Egress, 'request'>;
   readonly identity: string;
   readonly signal: AbortSignal;
+  /** The link: yt-dlp came through the guard to its host. */
+  readonly link: string;
 }
 
 /**
  * Says of URLs whether the guard admits where they point. A page or a manifest may name any address, and yt-dlp hands
  * it on unasked. Only hosts that look inward are tried, each once: every stream is guarded again at its own connect.
  */
-export function createReach({ egress, identity, signal }: ReachOptions): (url: string) => Promise<boolean> {
-  const known = new Map<string, Promise<boolean>>();
+export function createReach({ egress, identity, signal, link }: ReachOptions): (url: string) => Promise<boolean> {
+  const known = new Map([[new URL(link).origin, Promise.resolve(true)]]);
 
   const ask = async (url: string): Promise<boolean> => {
     try {

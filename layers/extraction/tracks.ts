@@ -8,6 +8,8 @@ export interface Candidate {
   readonly track: Track;
   /** yt-dlp's `language_preference`; -1 when nothing is said. */
   readonly languagePreference: number;
+  /** All that yt-dlp saw was a link to a file: what it says of the file is a guess from its name. */
+  readonly isBareLink: boolean;
 }
 
 /** yt-dlp's `protocol` → how the bytes come. What is not here (mhtml, rtmp, f4m, ism, ftp, websocket …) is not offered. */
@@ -39,8 +41,9 @@ const AUDIO_CONTAINERS = new Set([
   'aiff',
   'wma',
 ]);
-const ORIGINAL_LANGUAGE = 5;
+/** yt-dlp's own default, and less than that. */
 const UNSPECIFIED_LANGUAGE = -1;
+const FOREIGN_LANGUAGE = -2;
 
 /**
  * The formats of an item that can be streamed, best first as yt-dlp sorts them. An item without `formats` is its own
@@ -59,7 +62,7 @@ export function readTracks(info: Info, now: number): Candidate[] {
       const identity = track && JSON.stringify({ ...track, formatId: '', description: '' });
       if (!track || !identity || seen.has(identity)) return [];
       seen.add(identity);
-      return [{ track, languagePreference: languagePreference(format, info) }];
+      return [{ track, languagePreference: languagePreference(format, info), isBareLink: info.direct === true }];
     });
 }
 
@@ -151,8 +154,8 @@ const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
 
 function languagePreference(format: Info, info: Info): number {
   if (typeof format.language_preference === 'number') return format.language_preference;
-  const language = text(format.language);
-  return language && language === text(info.language) ? ORIGINAL_LANGUAGE : UNSPECIFIED_LANGUAGE;
+  const [language, original] = [text(format.language), text(info.language)];
+  return language && original && language !== original ? FOREIGN_LANGUAGE : UNSPECIFIED_LANGUAGE;
 }
 
 const whole = (value: unknown): number | undefined => {

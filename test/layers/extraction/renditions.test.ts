@@ -94,9 +94,9 @@ describe('the order', () => {
   ])('%s', (_, formats, expected) => expect(order(...formats)).toEqual(expected));
 
   it('takes the language of the item for the original one', () => {
-    const formats = [audio('fr', { language: 'fr', abr: 200 }), audio('en', { language: 'en', abr: 100 })];
+    const formats = [audio('fr', { language: 'fr', abr: 200 }), audio('en', { language: 'en', abr: 90 }), audio('any')];
     const { renditions } = offer(readTracks({ language: 'en', formats }, 0));
-    expect(renditions.map(({ formatIds }) => formatIds[0])).toEqual(['en', 'fr']);
+    expect(renditions.map(({ formatIds }) => formatIds[0])).toEqual(['any', 'en', 'fr']);
   });
 });
 
