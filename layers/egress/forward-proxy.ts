@@ -1,3 +1,4 @@
+import type { lookup } from 'node:dns';
 import { EventEmitter } from 'node:events';
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -33,6 +34,29 @@ export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxy
     return token === undefined ? undefined : leases.get(token);
   };
 
+  const wayTo = async (
+    destination: Destination,
+    lease: Lease,
+    child: Socket,
+    isHttp: boolean,
+  ): Promise<PrepareRequestFunctionResult> => {
+    const { httpAgent, httpsAgent } = lease;
+    const proxy = identities.proxyOf(lease.identity);
+    if (proxy) {
+      await dialer.resolve(destination);
+      return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href };
+    }
+    if (isHttp) {
+      const dnsLookup = pinned(await dialer.resolve(destination)) as typeof lookup;
+      return { httpAgent, dnsLookup };
+    }
+    const upstream = await dialer.connect(destination);
+    lease.hold(upstream);
+    if (child.destroyed) upstream.destroy();
+    child.once('close', () => upstream.destroy());
+    return { customConnectServer: tunnelTo(upstream, lease) };
+  };
+
   const prepare = async (asked: PrepareRequestFunctionOpts): Promise<PrepareRequestFunctionResult> => {
     const { request, isHttp } = asked;
     const lease = leaseOf(request);
@@ -41,28 +65,12 @@ export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxy
     if (lease.spent()) throw new RequestError('This lease is spent', 502);
     withoutProxyHeaders(request);
 
-    const destination = destinationOf(asked);
-    const proxy = identities.proxyOf(lease.identity);
     try {
-      if (isHttp || proxy) {
-        const addresses = await dialer.resolve(destination);
-        const { httpAgent, httpsAgent } = lease;
-        return proxy
-          ? { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href }
-          : {
-              httpAgent,
-              httpsAgent,
-              dnsLookup: pinned(addresses) as NonNullable<PrepareRequestFunctionResult['dnsLookup']>,
-            };
-      }
-      const upstream = await dialer.connect(destination);
-      lease.hold(upstream);
-      request.socket.once('close', () => upstream.destroy());
-      return { customConnectServer: tunnelTo(upstream, lease) };
+      return await wayTo(destinationOf(asked), lease, request.socket, isHttp);
     } catch (error) {
       if (!(error instanceof EgressRefused)) throw new RequestError('The upstream cannot be reached', 502);
       lease.refused = true;
-      log.info('The egress guard refused an address', { hostname: destination.hostname, port: destination.port });
+      log.info('The egress guard refused an address', { hostname: asked.hostname, port: asked.port });
       throw new RequestError('Refused', 403, REFUSED);
     }
   };
@@ -128,7 +136,7 @@ class GuardedServer extends Server {
  */
 function destinationOf({ hostname, port }: PrepareRequestFunctionOpts): Destination {
   const url = URL.parse(`http://${hostname}`);
-  if (!url?.hostname) throw new RequestError('Refused', 403, REFUSED);
+  if (!url?.hostname) throw new EgressRefused('That is no host');
   return { hostname: url.hostname, port };
 }
 

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+
+export interface CurlAnswer {
+  /** curl's exit code: 0 is a complete transfer. */
+  readonly code: number;
+  /** Heads and body, as curl's `-i` prints them. */
+  readonly output: string;
+}
+
+/** Runs curl through a proxy, as any child process would: nothing of our environment goes along. */
+export function curl(proxyUrl: string, ...args: readonly string[]): Promise<CurlAnswer> {
+  const all = ['-q', '-sS', '-i', '--max-time', '20', '-x', proxyUrl, ...args];
+  return new Promise((resolve) => {
+    execFile('curl', all, { env: { PATH: process.env.PATH }, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      resolve({ code: Number(error?.code ?? 0), output: stdout + stderr });
+    });
+  });
+}
