@@ -7,7 +7,7 @@ export type Source = FileSource | SegmentedSource;
 /** A direct file. */
 export interface FileSource {
   readonly kind: 'file';
-  /** Bytes, exact; undefined when the source does not say. */
+  /** Bytes, exact; undefined when the source does not say: then only reading from 0 to the end is possible. */
   readonly size: number | undefined;
   /** The entity's own strong ETag or Last-Modified, where it has one: it must not change while we read. */
   readonly validator: string | undefined;
@@ -17,24 +17,40 @@ export interface FileSource {
    * ends every upstream request behind it.
    */
   read(first: number, last?: number): Readable;
+  /** Forgets the bytes kept from the opening, when no `read` will come for them. */
+  close(): void;
 }
 
 /** HLS or DASH: an initialization section and segments, read one behind the other as one file. */
 export interface SegmentedSource {
   readonly kind: 'segments';
-  /** Seconds; undefined for a live source. */
+  /** Seconds, as the playlist adds up; undefined for a live source. */
   readonly durationSeconds: number | undefined;
   /**
-   * The initialization section and every segment from the one that holds `seconds` on (live: from the newest ones on).
-   * Exactly those bytes, or the stream is destroyed with an error: a segment that stays dead is never skipped.
+   * The initialization section and every segment from the one that holds `seconds` on, past the end: from the last one
+   * (live: from the newest ones on, whatever `seconds` says).
    */
-  readFrom(seconds: number): Readable;
+  readFrom(seconds: number): SegmentRun;
+  /** Forgets the bytes kept from the opening, when no `readFrom` will come for them. */
+  close(): void;
 }
 
-export interface OpenSource {
+/** Segments on their way. */
+export interface SegmentRun {
   /**
-   * Opens a track. Its first bytes have been seen when this settles.
-   * @throws Problem 404 when the source is gone, 502 when it fails otherwise
+   * Exactly those bytes, or it is destroyed with an error: a segment that stays dead is never skipped. Destroying it
+   * ends every upstream request behind it.
    */
-  (resource: Resource, track: Track, signal?: AbortSignal): Promise<Source>;
+  readonly stream: Readable;
+  /**
+   * Where the first segment given starts, seconds on the playlist's own clock, which begins at 0 whatever the
+   * timestamps inside the segments say. At most the `seconds` asked for; 0 when live.
+   */
+  readonly startSeconds: number;
 }
+
+/**
+ * Opens a track. Its first bytes have been seen when this settles.
+ * @throws Problem 404 when the source is gone, 502 when it fails otherwise
+ */
+export type OpenSource = (resource: Resource, track: Track, signal?: AbortSignal) => Promise<Source>;
