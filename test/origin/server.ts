@@ -74,10 +74,10 @@ export async function startOrigin(options: OriginOptions = {}): Promise<Origin> 
       leaving.abort();
     });
     const [prefix = '', handler] = routes.find(([start]) => url.pathname.startsWith(start)) ?? [];
-    const path = decodeURIComponent(url.pathname.slice(prefix.length));
     const signal = AbortSignal.any([leaving.signal, closing.signal]);
-    const exchange = { request, response, url, path, mediaDir, signal };
+    const exchange = { request, response, url, path: '', mediaDir, signal };
     try {
+      exchange.path = decodeURIComponent(url.pathname.slice(prefix.length));
       await (handler ?? ((e) => send(e, 'text/plain', 'Nothing here', 404)))(exchange);
     } catch (error) {
       if (signal.aborted || response.headersSent) response.destroy();

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from '../support/ask.ts';
+import { type Origin, startOrigin } from './server.ts';
+import { STRICT_CHUNK } from './sites/watch-rules.ts';
+
+let origin: Origin;
+beforeAll(async () => {
+  origin = await startOrigin();
+});
+afterAll(() => origin.close());
+
+const get = (path: string, headers: Record<string, string> = {}) => ask(origin.url(path), { headers });
+
+describe('the origin', () => {
+  it.each([
+    ['bytes=0-9', 206, 0, 10],
+    ['bytes=-10', 206, -10, undefined],
+    ['bytes=100-', 206, 100, undefined],
+    ['bytes=0-1,5-6', 200, 0, undefined],
+  ] as const)('serves %s of a file as %d', async (range, status, from, to) => {
+    const file = await readFile(join(origin.mediaDir, 'clip.mp4'));
+    const answer = await get('/files/clip.mp4', { range });
+    expect(answer.status).toBe(status);
+    expect(answer.body.equals(file.subarray(from, to))).toBe(true);
+  });
+
+  it('has no range beyond the end', async () => {
+    expect((await get('/files/clip.mp4', { range: 'bytes=999999999-' })).status).toBe(416);
+  });
+
+  it('keeps to its folder', async () => {
+    expect((await get('/files/..%2f..%2f..%2fpackage.json')).status).toBe(404);
+  });
+
+  it('breaks off what it says it breaks off', async () => {
+    await expect(get('/truncated/clip.mp4')).rejects.toThrow();
+    await expect(get('/trouble/reset')).rejects.toThrow();
+  });
+
+  it('remembers what was asked and how it ended', async () => {
+    await get('/files/tone.mp3?once', { 'x-mark': 'seen' });
+    await get('/truncated/tone.mp3?once').catch(() => undefined);
+    await expect
+      .poll(() => origin.requests.filter(({ path }) => path.endsWith('?once')))
+      .toMatchObject([{ state: 'done', headers: { 'x-mark': 'seen' } }, { state: 'left' }]);
+  });
+});
+
+describe('the watch site', () => {
+  interface Format {
+    readonly format_id: string;
+    readonly url: string;
+    readonly filesize: number;
+    readonly http_headers: Record<string, string>;
+  }
+  const COOKIE = { cookie: 'watch=let-me-in' };
+  const formatOf = async (link: string): Promise<Format> => {
+    const { info } = JSON.parse((await get(link)).body.toString());
+    return info.formats.find(({ format_id }: Format) => format_id === 'h264-720');
+  };
+  const statusOf = async (url: string, headers: Record<string, string>, method = 'GET') =>
+    (await ask(url, { headers, method })).status;
+
+  it('gives its files only to who keeps its rules', async () => {
+    const { url, http_headers } = await formatOf('/site-api/watch/rules');
+    const good = { ...http_headers, ...COOKIE, range: `bytes=0-${STRICT_CHUNK - 1}` };
+    expect(await statusOf(url, good)).toBe(206);
+    expect(await statusOf(url, { ...good, range: `bytes=0-${STRICT_CHUNK}` })).toBe(403);
+    expect(await statusOf(url, { ...good, range: 'bytes=0-' })).toBe(403);
+    expect(await statusOf(url, { ...http_headers, ...COOKIE })).toBe(403);
+    expect(await statusOf(url, { ...good, cookie: '' })).toBe(403);
+    expect(await statusOf(url, { ...good, cookie: 'watch=let-me-in; elsewhere=secret' })).toBe(403);
+    expect(await statusOf(url, { ...good, 'X-Format': 'aac-128' })).toBe(403);
+    expect(await statusOf(url, { ...good, Referer: 'http://other.invalid/' })).toBe(403);
+    expect(await statusOf(url, good, 'HEAD')).toBe(403);
+  });
+
+  it('lets its URLs expire, and gives fresh ones', async () => {
+    const before = await formatOf('/site-api/open/expiry');
+    expect(await statusOf(before.url, {})).toBe(200);
+    origin.expireUrls();
+    expect(await statusOf(before.url, {})).toBe(403);
+    expect(await statusOf((await formatOf('/site-api/open/expiry')).url, {})).toBe(200);
+    expect(await statusOf((await formatOf('/site-api/open/expiry?life=0')).url, {})).toBe(403);
+  });
+
+  it('tells the size that its files have', async () => {
+    const { url, filesize } = await formatOf('/site-api/open/size');
+    const file = await readFile(join(origin.mediaDir, 'ladder/h264-720.mp4'));
+    const { body } = await ask(url);
+    expect(body.length).toBe(filesize);
+    expect(createHash('sha256').update(body).digest('hex')).toBe(createHash('sha256').update(file).digest('hex'));
+  });
+});

@@ -1,0 +1,46 @@
+import { Agent, type Dispatcher } from 'undici';
+
+/** An answer, read to its end. */
+export interface Answer {
+  readonly status: number;
+  /** Lower-case names; repeated fields joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export type OpenAnswer = Omit<Answer, 'body'> & { readonly body: Dispatcher.ResponseData['body'] };
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** One connection per request, closed behind it: nothing is left open when a test ends. */
+const agent = new Agent({ pipelining: 0, headersTimeout: 60_000, bodyTimeout: 60_000 });
+
+/**
+ * Makes one request with its path exactly as given, as a client without manners would.
+ * @throws when the connection breaks before the body is complete
+ */
+export async function ask(url: string, options: AskOptions = {}): Promise<Answer> {
+  const answer = await open(url, options);
+  return { ...answer, body: Buffer.from(await answer.body.arrayBuffer()) };
+}
+
+/** The same, with the body still to be read. */
+export async function open(
+  url: string,
+  { method = 'GET', headers = {}, signal }: AskOptions = {},
+): Promise<OpenAnswer> {
+  const { origin } = new URL(url);
+  const answer = await agent.request({
+    origin,
+    path: url.slice(origin.length) || '/',
+    method: method as Dispatcher.HttpMethod,
+    headers,
+    signal: signal ?? null,
+  });
+  const fields = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+  return { status: answer.statusCode, headers: Object.fromEntries(fields), body: answer.body };
+}

@@ -1,0 +1,72 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** What ffprobe says of a file. Durations in seconds. */
+export interface Probe {
+  readonly durationSeconds: number;
+  readonly format: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly streams: readonly {
+    readonly type: string;
+    readonly codec: string;
+    readonly height?: number;
+    readonly durationSeconds: number;
+  }[];
+}
+
+/** Asks ffprobe about a file or URL, from its headers alone. @throws when it is no media */
+export async function probe(input: string): Promise<Probe> {
+  const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', '-show_format', '-show_streams', input]);
+  const { format, streams } = JSON.parse(stdout) as {
+    format: { duration?: string; format_name: string; tags?: Record<string, string> };
+    streams: { codec_type: string; codec_name: string; height?: number; duration?: string }[];
+  };
+  return {
+    durationSeconds: Number(format.duration),
+    format: format.format_name,
+    tags: format.tags ?? {},
+    streams: streams.map(({ codec_type, codec_name, height, duration }) => ({
+      type: codec_type,
+      codec: codec_name,
+      durationSeconds: Number(duration),
+      ...(height === undefined ? {} : { height }),
+    })),
+  };
+}
+
+/** What a media body is: its probe, the codecs of its streams in order, and whatever a full decode complains about. */
+export async function inspect(body: Buffer, extension: string) {
+  return withTemporaryFolder(async (folder) => {
+    const file = join(folder, `body${extension}`);
+    await writeFile(file, body);
+    const probed = await probe(file);
+    const { stderr } = await run('ffmpeg', ['-nostdin', '-v', 'warning', '-i', file, '-f', 'null', '-']);
+    return { ...probed, codecs: probed.streams.map((stream) => stream.codec), complaints: stderr };
+  });
+}
+
+/** Runs something with a folder that is gone afterwards. */
+export async function withTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'reelay-test-'));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs a program to its end; gives its exit code and what it wrote. @throws when the program is missing */
+export function runProgram(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    child.once('error', (error) => reject(new Error(`${command} is needed for this test`, { cause: error })));
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}
