@@ -1,0 +1,88 @@
+import type { Readable } from 'node:stream';
+import { FfmpegFailed, runFfmpeg } from '../ffmpeg.ts';
+import type { Loopback, LoopbackInput } from '../loopback.ts';
+import type { Source } from '../source/source.ts';
+import type { AudioStart } from './audio-start.ts';
+import type { Piece } from './layout.ts';
+import { encodeArgs, planPiece, WHOLE_FILTERS } from './segment-plan.ts';
+
+export interface EncoderOptions {
+  /** FFmpeg. */
+  readonly path: string;
+  readonly loopback: Loopback;
+  readonly onFailure: (stderr: string) => void;
+}
+
+/**
+ * Encodes the wanted bytes of a piece: exactly these, or it throws. It also throws when the source fails in a way that
+ * FFmpeg takes for the end of the audio, so that silence is never sent in its place.
+ *
+ * @param start where the clock of the source stands at its first audio sample
+ */
+export async function* encodePiece(
+  source: Source,
+  piece: Piece,
+  start: AudioStart,
+  encoder: EncoderOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const plan = planPiece(piece);
+  const [from, to] = piece.slice;
+  // Without `-noaccurate_seek` FFmpeg would cut off the run-up before our own filters see it.
+  const seek = plan.readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', plan.readFromSeconds.toFixed(3)] : [];
+  const inputArgs = [...seek, '-copyts'];
+  yield* withInput(source, encoder, (input) =>
+    cut(run(input, inputArgs, plan.filters(start), encoder, signal), plan.skipBytes + from, to - from),
+  );
+}
+
+/** The conversion of a source whose duration nobody knows: from its beginning, or from now, until it ends. */
+export const encodeWhole = (source: Source, encoder: EncoderOptions, signal: AbortSignal): AsyncGenerator<Buffer> =>
+  withInput(source, encoder, (input) => run(input, [], WHOLE_FILTERS, encoder, signal));
+
+async function* withInput(
+  source: Source,
+  { loopback }: EncoderOptions,
+  encode: (input: LoopbackInput) => AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  const input = loopback.serve(source);
+  try {
+    yield* encode(input);
+  } finally {
+    input.close();
+  }
+}
+
+const run = (
+  input: LoopbackInput,
+  inputArgs: string[],
+  filters: string,
+  { path, onFailure }: EncoderOptions,
+  signal: AbortSignal,
+): Readable =>
+  runFfmpeg({
+    path,
+    args: [...input.args, ...inputArgs, '-i', input.url, ...encodeArgs(filters)],
+    signal: AbortSignal.any([signal, input.failed]),
+    onFailure,
+  });
+
+/**
+ * `length` bytes of what FFmpeg writes, after the first `skip`. The last of them are held back until FFmpeg has ended
+ * well: they may be silence after audio that it could not read.
+ */
+async function* cut(output: AsyncIterable<Buffer>, skip: number, length: number): AsyncGenerator<Buffer> {
+  let toSkip = skip;
+  let left = length;
+  let held: Buffer | undefined;
+  for await (const chunk of output) {
+    const part = chunk.subarray(toSkip, toSkip + left);
+    toSkip -= Math.min(toSkip, chunk.length);
+    left -= part.length;
+    if (part.length === 0) continue;
+    if (held) yield held;
+    held = part;
+  }
+  if (left > 0) throw new FfmpegFailed(`FFmpeg wrote ${left} bytes too few`);
+  if (held) yield held;
+}
