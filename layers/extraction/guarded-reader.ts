@@ -1,4 +1,4 @@
-import type { Egress, GuardedResponse } from '../egress/index.ts';
+import { type Egress, type GuardedResponse, UpstreamError } from '../egress/index.ts';
 import type { Track } from '../state/index.ts';
 import { requestHeaders } from './request-headers.ts';
 
@@ -40,6 +40,10 @@ export async function openReader(track: Track, { egress, identity, signal }: Rea
     });
 
   const answer = await request(0, BLOCK_BYTES - 1);
+  if (answer.status === 206 && !startsAt(answer, 0)) {
+    discard(answer);
+    throw new UpstreamError('The source answered another range');
+  }
   const head = answer.status === 200 || answer.status === 206 ? await collect(answer, BLOCK_BYTES) : discard(answer);
   const size = sizeOf(answer, head);
   const blocks = [{ start: 0, bytes: head }];
@@ -50,9 +54,9 @@ export async function openReader(track: Track, { egress, identity, signal }: Rea
     if (answer.status !== 206) throw new Error('The source cannot be read from the middle');
     if (blocks.length >= MAX_REQUESTS || spent + last - start > MAX_BYTES) throw new Error('Too much to read');
     const part = await request(start, last);
-    if (part.status !== 206 || !part.headers['content-range']?.startsWith(`bytes ${start}-`)) {
+    if (part.status !== 206 || !startsAt(part, start)) {
       discard(part);
-      throw new Error('The source answered another range');
+      throw new UpstreamError('The source answered another range');
     }
     const block = { start, bytes: await collect(part, last - start + 1) };
     spent += block.bytes.length;
@@ -93,6 +97,9 @@ export function discard({ body }: GuardedResponse): Buffer {
   body.on('error', () => undefined).destroy();
   return Buffer.alloc(0);
 }
+
+const startsAt = ({ headers }: GuardedResponse, offset: number): boolean =>
+  headers['content-range']?.startsWith(`bytes ${offset}-`) ?? false;
 
 /** What Content-Range says of the whole, else Content-Length, else what has come when that was all. */
 function sizeOf({ status, headers }: GuardedResponse, head: Buffer): number | undefined {
