@@ -3,13 +3,14 @@ import type { Egress } from '../egress/index.ts';
 import { type Link, linkId, type Resource } from '../state/index.ts';
 import type { startWorker, Tools } from '../tools/index.ts';
 import { assemble, identify, KEPT_SECONDS } from './assemble.ts';
+import { type Bounds, inTime } from './deadline.ts';
 import { isList, isSearch } from './entries.ts';
 import type { Extraction, Resolved } from './extraction.ts';
 import type { Info } from './info.ts';
 import { inspect } from './inspect.ts';
 import { normalizeLink } from './link.ts';
 import { readMetadata } from './metadata.ts';
-import { type Bounds, createPlaylists, type EntryRequest, type ListPlace, type ResolveEntry } from './playlists.ts';
+import { createPlaylists, type EntryRequest, type ListPlace, type ResolveEntry } from './playlists.ts';
 import { findItem, renew } from './refresh.ts';
 import { createResolver } from './resolver.ts';
 import { createSingleFlight } from './single-flight.ts';
@@ -63,9 +64,9 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   const refreshes = createSingleFlight<Resource>();
 
   /** The resource that an item is, looked at and kept. */
-  const keepItem = async (info: Info, url: string, identity: string, { deadline, signal }: Bounds) => {
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, deadline - Date.now()))]);
-    const candidates = await inspect(readTracks(info, epochSeconds()), { egress, identity, signal: inTime, link: url });
+  const keepItem = async (info: Info, url: string, identity: string, bounds: Bounds) => {
+    const signal = inTime(bounds);
+    const candidates = await inspect(readTracks(info, epochSeconds()), { egress, identity, signal, link: url });
     const origin = { url, ...identify(info) };
     const resource = assemble(info, candidates, { origin, egress: identity, now: epochSeconds() });
     await store.keep(resource);

@@ -2,19 +2,13 @@ import pLimit from 'p-limit';
 import { problems } from '../contract/index.ts';
 import { linkId, type PlaylistLink, type Resource } from '../state/index.ts';
 import { KEPT_SECONDS } from './assemble.ts';
+import { type Bounds, inTime } from './deadline.ts';
 import { type ListedEntry, readEntries, toTransparentEntry } from './entries.ts';
 import type { ResolvedPlaylist } from './extraction.ts';
 import { isFinal } from './failures.ts';
 import type { Info } from './info.ts';
 import { readMetadata } from './metadata.ts';
 import type { Store } from './store.ts';
-
-/** How long the work of one caller may take, and whether it still waits. */
-export interface Bounds {
-  /** Epoch milliseconds. */
-  readonly deadline: number;
-  readonly signal: AbortSignal;
-}
 
 /** One entry to resolve, wherever that happens: JSON all through. */
 export interface EntryRequest {
@@ -78,9 +72,8 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
   };
 
   const settleAll = async (work: readonly (ListedEntry | Item)[], place: ListPlace, { deadline, signal }: Bounds) => {
-    const left = Math.max(0, deadline - Date.now());
-    const spend = left - Math.min(RESERVE, left / 10);
-    const bounds = { deadline: Date.now() + spend, signal: AbortSignal.any([signal, AbortSignal.timeout(spend)]) };
+    const until = deadline - Math.min(RESERVE, Math.max(0, deadline - Date.now()) / 10);
+    const bounds = { deadline: until, signal: inTime({ deadline: until, signal }) };
     const limit = pLimit(sideBySide);
     const items = await Promise.all(
       work.map((one) => ('isResolved' in one ? limit(() => settle(one, place, bounds)) : [one])),

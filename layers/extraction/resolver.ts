@@ -1,19 +1,17 @@
 import { type Log, problems } from '../contract/index.ts';
 import type { Egress } from '../egress/index.ts';
 import type { startWorker, Tools, WorkerFailure, WorkerOptions, WorkerProcess, YtDlp } from '../tools/index.ts';
+import { type Bounds, inTime } from './deadline.ts';
 import { toFailure } from './failures.ts';
 import type { Info } from './info.ts';
 
 /** One question to yt-dlp. */
-export interface Question {
+export interface Question extends Bounds {
   readonly url: string;
   /** An entry of a list, to keep what the list said of it. */
   readonly entry?: Info;
   /** The outgoing identity to ask through. */
   readonly identity: string;
-  /** Epoch milliseconds. */
-  readonly deadline: number;
-  readonly signal: AbortSignal;
 }
 
 /** yt-dlp, kept warm. */
@@ -150,7 +148,7 @@ export function createResolver(options: ResolverOptions): Resolver {
       const left = Math.max(1, deadline - Date.now());
       const answer = await worker.ask(
         { url, timeout: left / 1000, proxy: lease.proxyUrl, flat: true, playlistLimit, ...(entry && { entry }) },
-        AbortSignal.any([signal, AbortSignal.timeout(left + GRACE)]),
+        inTime({ deadline: deadline + GRACE, signal }),
       );
       signal.throwIfAborted();
       if (answer.ok) return answer.info;
