@@ -57,6 +57,15 @@ describe('a request', () => {
     expect(JSON.stringify(got)).not.toContain('secret');
   });
 
+  it('with a header that cannot be sent is an UpstreamError', async () => {
+    const origin = await serve((_request, response) => void response.end());
+    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, {
+      headers: { x: 'a\r\nb: c' },
+    });
+    await expect(request).rejects.toThrow(UpstreamError);
+    expect(origin.taken()).toBe(0);
+  });
+
   it('speaks TLS to the name, at the address that was checked', async () => {
     const { port } = await serveTls((request, response) => void response.end(request.headers.host));
     const options = { allow: [`origin.test:${port}`], names: { 'origin.test': ['127.0.0.1'] } };
@@ -66,10 +75,11 @@ describe('a request', () => {
   });
 
   it('does not accept a certificate of another name', async () => {
-    const { port } = await serveTls((_request, response) => void response.end());
+    const origin = await serveTls((_request, response) => void response.end());
     const names = { 'other.test': ['127.0.0.1'] };
-    const egress = egressFor({ allow: [`other.test:${port}`], names, ca: certificate.cert });
-    await expect(egress.request(`https://other.test:${port}/`)).rejects.toThrow(UpstreamError);
+    const egress = egressFor({ allow: [`other.test:${origin.port}`], names, ca: certificate.cert });
+    await expect(egress.request(`https://other.test:${origin.port}/`)).rejects.toThrow(UpstreamError);
+    await origin.idle();
   });
 });
 
@@ -227,13 +237,18 @@ describe('an upstream that fails', () => {
     const { host } = await serveTcp((socket) => {
       socket.once('data', () => (sent === null ? socket.resetAndDestroy() : socket.end(sent)));
     });
-    await expect(egressFor({ allow: [host] }).request(`http://${host}/`)).rejects.toThrow(UpstreamError);
+    const egress = egressFor({ allow: [host] });
+    await expect(egress.request(`http://${host}/`)).rejects.toThrow(UpstreamError);
+    await expect(egress.request(`https://${host}/`)).rejects.toThrow(UpstreamError);
   });
 
   it('by never answering is given up', async () => {
     const origin = await serveTcp((socket) => void socket.resume());
     const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { stallTimeout: 50 });
     await expect(request).rejects.toThrow('did not answer in time');
+    await origin.idle();
+    const handshake = egressFor({ allow: [origin.host], connectTimeout: 50 }).request(`https://${origin.host}/`);
+    await expect(handshake).rejects.toThrow(UpstreamError);
     await origin.idle();
   });
 
