@@ -1,4 +1,10 @@
-import type { Source } from './source/source.ts';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
+import { contentRange, decideRange } from './byte-range.ts';
+import type { FileSource, SegmentedSource, Source } from './source/source.ts';
 
 /** A source as FFmpeg meets it: a URL on this machine, good while the stream it is for runs. */
 export interface LoopbackInput {
@@ -7,6 +13,8 @@ export interface LoopbackInput {
   readonly args: readonly string[];
   /** Set once reading the source has failed: FFmpeg itself may not notice that its input was cut. */
   readonly failure: () => Error | undefined;
+  /** Aborts with that failure as its reason, before FFmpeg sees the cut: hand it to `runFfmpeg`. */
+  readonly failed: AbortSignal;
   close(): void;
 }
 
@@ -16,3 +24,96 @@ export interface Loopback {
   serve(source: Source, options?: { readonly fromSeconds?: number }): LoopbackInput;
   close(): Promise<void>;
 }
+
+/**
+ * What FFmpeg may take an input for. Playlists and scripts are not among them: they would make it open what they name.
+ */
+const DEMUXERS =
+  'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
+/**
+ * FFmpeg reads two inputs that cannot seek 50 times slower with its own queue of 8 packets (up to 6.x, and what
+ * `ffmpeg-static` brings).
+ */
+const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS, '-thread_queue_size', '512'];
+
+interface Entry {
+  readonly source: Source;
+  readonly fromSeconds: number;
+  readonly failed: AbortController;
+  readonly responses: Set<ServerResponse>;
+}
+
+/** Starts the server on a free port. */
+export async function createLoopback(): Promise<Loopback> {
+  const entries = new Map<string, Entry>();
+  const server = createServer((request, response) => {
+    const entry = entries.get(request.url ?? '');
+    if (entry && request.method === 'GET') answer(entry, request, response);
+    else response.writeHead(404).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    serve(source, { fromSeconds = 0 } = {}) {
+      const path = `/${randomBytes(18).toString('base64url')}`;
+      const entry = { source, fromSeconds, failed: new AbortController(), responses: new Set<ServerResponse>() };
+      entries.set(path, entry);
+      return {
+        url: `http://127.0.0.1:${port}${path}`,
+        args: [...INPUT_ARGS, '-seekable', isSeekable(source) ? '1' : '0'],
+        failure: () => (entry.failed.signal.aborted ? entry.failed.signal.reason : undefined),
+        failed: entry.failed.signal,
+        close() {
+          entries.delete(path);
+          for (const response of entry.responses) response.destroy();
+        },
+      };
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function answer(entry: Entry, request: IncomingMessage, response: ServerResponse): void {
+  entry.responses.add(response);
+  response.once('close', () => entry.responses.delete(response));
+  if (entry.source.kind === 'file') sendFile(entry, entry.source, request, response);
+  else sendSegments(entry, entry.source, response);
+}
+
+function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, response: ServerResponse): void {
+  const { size } = source;
+  const decision = size === undefined ? 'whole' : decideRange(request.headers.range, size);
+  if (size === undefined) {
+    response.writeHead(200);
+    send(entry, source.read(0), response);
+  } else if (decision === 'unsatisfiable') {
+    response.writeHead(416, { 'content-range': contentRange(undefined, size) }).end();
+  } else {
+    const slice = decision === 'whole' ? { first: 0, last: size - 1 } : decision;
+    const headers = { 'accept-ranges': 'bytes', 'content-length': slice.last - slice.first + 1 };
+    if (decision === 'whole') response.writeHead(200, headers);
+    else response.writeHead(206, { ...headers, 'content-range': contentRange(slice, size) });
+    send(entry, source.read(slice.first, slice.last), response);
+  }
+}
+
+function sendSegments(entry: Entry, source: SegmentedSource, response: ServerResponse): void {
+  response.writeHead(200);
+  send(entry, source.readFrom(entry.fromSeconds), response);
+}
+
+/** A body that fails is noted before its reader can see the cut; a reader that leaves is no failure. */
+function send({ failed }: Entry, body: Readable, response: ServerResponse): void {
+  body.once('error', (error) => {
+    if (!response.destroyed) failed.abort(error);
+  });
+  pipeline(body, response, () => undefined);
+}
+
+const isSeekable = (source: Source) => source.kind === 'file' && source.size !== undefined;
