@@ -105,7 +105,7 @@ function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, re
 
 function sendSegments(entry: Entry, source: SegmentedSource, response: ServerResponse): void {
   response.writeHead(200);
-  send(entry, source.readFrom(entry.fromSeconds), response);
+  send(entry, source.readFrom(entry.fromSeconds).stream, response);
 }
 
 /** A body that fails is noted before its reader can see the cut; a reader that leaves is no failure. */
