@@ -13,8 +13,11 @@ const EXPIRY_MARGIN_SECONDS = 300;
 /** A day after the last use, and the hour within which the table does not write a use again. */
 export const KEPT_SECONDS = 25 * 3600;
 
-/** yt-dlp's `extractor_key` and `id`: which item of a page this is. */
-export const identify = (info: Info): Pick<ResourceOrigin, 'extractor' | 'entryId'> => ({
+/** Which item of a page something is. */
+export type Identity = Pick<ResourceOrigin, 'extractor' | 'entryId'>;
+
+/** yt-dlp's `extractor_key` and `id`. */
+export const identify = (info: Info): Identity => ({
   extractor: text(info.extractor_key) ?? text(info.ie_key) ?? 'Generic',
   entryId: String(info.id ?? ''),
 });

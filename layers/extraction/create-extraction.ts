@@ -1,6 +1,6 @@
 import { type Log, Problem, problems, silentLog } from '../contract/index.ts';
 import type { Egress } from '../egress/index.ts';
-import { type Link, linkId, type Resource } from '../state/index.ts';
+import { type Link, linkId, type Resource, type ResourceOrigin } from '../state/index.ts';
 import type { startWorker, Tools } from '../tools/index.ts';
 import { assemble, identify, KEPT_SECONDS } from './assemble.ts';
 import { type Bounds, inTime } from './deadline.ts';
@@ -64,10 +64,9 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   const refreshes = createSingleFlight<Resource>();
 
   /** The resource that an item is, looked at and kept. */
-  const keepItem = async (info: Info, url: string, identity: string, bounds: Bounds) => {
+  const keepItem = async (info: Info, origin: ResourceOrigin, identity: string, bounds: Bounds) => {
     const signal = inTime(bounds);
-    const candidates = await inspect(readTracks(info, epochSeconds()), { egress, identity, signal, link: url });
-    const origin = { url, ...identify(info) };
+    const candidates = await inspect(readTracks(info, epochSeconds()), { egress, identity, signal, link: origin.url });
     const resource = assemble(info, candidates, { origin, egress: identity, now: epochSeconds() });
     await store.keep(resource);
     return resource;
@@ -84,7 +83,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   const playlists = createPlaylists({
     store,
     resolveEntry: options.resolveEntry ?? resolveEntry,
-    keepEntry: (info, page, bounds) => keepItem(info, page, egress.pick(), bounds),
+    keepEntry: ({ info, identity }, url, bounds) => keepItem(info, { url, ...identity }, egress.pick(), bounds),
     playlistLimit,
     sideBySide: entriesAtOnce,
   });
@@ -105,7 +104,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
       if (isSearch(info) && !search) throw problems.notDeliverable('Links to search results are not handled.');
       return playlists.resolve(info, { link, within }, bounds);
     }
-    const resource = await keepItem(info, link, identity, bounds);
+    const resource = await keepItem(info, { url: link, ...identify(info) }, identity, bounds);
     const { freshUntil } = resource;
     const expiresAt = epochSeconds() + KEPT_SECONDS;
     await store.keepLink({

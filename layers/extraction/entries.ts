@@ -1,4 +1,5 @@
 import type { PlaylistEntry } from '../state/index.ts';
+import { type Identity, identify } from './assemble.ts';
 import { type Info, infos, webUrl } from './info.ts';
 import { normalizeLink } from './link.ts';
 import { readMetadata } from './metadata.ts';
@@ -7,6 +8,8 @@ import { readMetadata } from './metadata.ts';
 export interface ListedEntry {
   readonly info: Info;
   readonly isResolved: boolean;
+  /** Which item of the page it is. */
+  readonly identity: Identity;
   readonly entry: PlaylistEntry;
 }
 
@@ -22,19 +25,33 @@ export const isSearch = (info: Info): boolean =>
  * @param listUrl what an entry resolved with the page is resolved from again
  */
 export function readEntries(list: Info, listUrl: string): ListedEntry[] {
+  const times = new Map<string, number>();
   return infos(list.entries).flatMap((info) => {
     const isResolved = info._type !== 'url' && info._type !== 'url_transparent' && !isList(info);
     const url = webUrl(info.url) ?? webUrl(info.webpage_url);
     const own = isResolved ? (webUrl(info.webpage_url) ?? listUrl) : url;
-    return own ? [{ info, isResolved, entry: { url: normalizeLink(own), ...readMetadata(info) } }] : [];
+    const identity = numbered(identify(info), times);
+    return own ? [{ info, isResolved, identity, entry: { url: normalizeLink(own), ...readMetadata(info) } }] : [];
   });
 }
 
-/** What resolves a stored entry by its URL and keeps what the list said of it. */
-export const toTransparentEntry = ({ url, title, author, coverUrl }: PlaylistEntry): Info => ({
-  _type: 'url_transparent',
-  url,
-  ...(title && { title }),
-  ...(author && { uploader: author }),
-  ...(coverUrl && { thumbnail: coverUrl }),
-});
+/** Some lists give all their items one id: the second of that name is the second of that name every time. */
+function numbered({ extractor, entryId }: Identity, times: Map<string, number>): Identity {
+  const name = JSON.stringify([extractor, entryId]);
+  const time = (times.get(name) ?? 0) + 1;
+  times.set(name, time);
+  return { extractor, entryId: time === 1 ? entryId : `${entryId} (${time})` };
+}
+
+/** A stored entry as one to be resolved by its URL, keeping what the list said of it. */
+export function toUnresolved(entry: PlaylistEntry): ListedEntry {
+  const { url, title, author, coverUrl } = entry;
+  const info = {
+    _type: 'url_transparent',
+    url,
+    ...(title && { title }),
+    ...(author && { uploader: author }),
+    ...(coverUrl && { thumbnail: coverUrl }),
+  };
+  return { info, isResolved: false, identity: identify(info), entry };
+}

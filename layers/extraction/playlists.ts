@@ -3,7 +3,7 @@ import { problems } from '../contract/index.ts';
 import { linkId, type PlaylistLink, type Resource } from '../state/index.ts';
 import { KEPT_SECONDS } from './assemble.ts';
 import { type Bounds, inTime } from './deadline.ts';
-import { type ListedEntry, readEntries, toTransparentEntry } from './entries.ts';
+import { type ListedEntry, readEntries, toUnresolved } from './entries.ts';
 import type { ResolvedPlaylist } from './extraction.ts';
 import { isFinal } from './failures.ts';
 import type { Info } from './info.ts';
@@ -30,7 +30,7 @@ export interface PlaylistsOptions {
   /** For an entry that its list names by URL alone. */
   readonly resolveEntry: ResolveEntry;
   /** For an entry that was resolved with the page that names it. */
-  readonly keepEntry: (info: Info, page: string, bounds: Bounds) => Promise<Resource>;
+  readonly keepEntry: (entry: ResolvedEntry, page: string, bounds: Bounds) => Promise<Resource>;
   readonly playlistLimit: number;
   /** Entries resolved at once. */
   readonly sideBySide: number;
@@ -42,6 +42,7 @@ export interface ListPlace {
   readonly within: readonly string[];
 }
 
+type ResolvedEntry = Pick<ListedEntry, 'info' | 'identity'>;
 type Item = ResolvedPlaylist['items'][number];
 
 const FRESH_SECONDS = 3600;
@@ -53,7 +54,7 @@ const READS_AT_ONCE = 16;
 export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit, sideBySide }: PlaylistsOptions) {
   const resourcesOf = async (listed: ListedEntry, { link, within }: ListPlace, bounds: Bounds) =>
     listed.isResolved
-      ? [await keepEntry(listed.info, link, bounds)]
+      ? [await keepEntry(listed, link, bounds)]
       : resolveEntry({ url: listed.entry.url, entry: listed.info, within: [...within, link] }, bounds);
 
   /** Nothing when it is gone, private or protected; bare metadata when it could not be had in time. */
@@ -120,7 +121,7 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
         known.entries.map((entry) =>
           limit(async () => {
             const resource = entry.resourceId === undefined ? undefined : await store.resource(entry.resourceId);
-            if (!resource) return { info: toTransparentEntry(entry), isResolved: false, entry };
+            if (!resource) return toUnresolved(entry);
             await store.touch(resource);
             return { entry, resource };
           }),

@@ -1,6 +1,6 @@
 import { problems } from '../contract/index.ts';
 import type { Resource, ResourceOrigin } from '../state/index.ts';
-import { freshUntil, identify, isLive, KEPT_SECONDS } from './assemble.ts';
+import { freshUntil, isLive, KEPT_SECONDS } from './assemble.ts';
 import { isList, readEntries } from './entries.ts';
 import type { Info } from './info.ts';
 import { readTracks } from './tracks.ts';
@@ -39,9 +39,8 @@ export function renew(resource: Resource, info: Info, now: number): Resource {
 export function findItem(info: Info, { url, ...wanted }: ResourceOrigin): Info | undefined {
   if (!isList(info)) return info;
   const items = readEntries(info, url).filter(({ isResolved }) => isResolved);
-  const same = items.find(({ info: item }) => {
-    const { extractor, entryId } = identify(item);
-    return extractor === wanted.extractor && entryId === wanted.entryId;
-  });
+  const same = items.find(
+    ({ identity }) => identity.extractor === wanted.extractor && identity.entryId === wanted.entryId,
+  );
   return (same ?? (items.length === 1 ? items[0] : undefined))?.info;
 }

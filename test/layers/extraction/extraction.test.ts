@@ -282,6 +282,16 @@ describe('a playlist', () => {
     ]);
   });
 
+  it('keeps items apart that share one id, and finds each again', async () => {
+    const part = (mark: string) =>
+      item('same', { formats: [{ format_id: 'a', url: origin.url(`/files/clip.mp4?${mark}`) }] });
+    const { extraction, resolve } = setUp({ [PAGE]: list(part('one'), part('two')) });
+    const resolved = await resolve();
+    const [first, second] = resolved.type === 'PlayList' ? resolved.items.map(({ resource }) => resource) : [];
+    expect(first?.id).not.toBe(second?.id);
+    expect(second && (await extraction.refresh(second)).tracks[0]?.url).toBe(origin.url('/files/clip.mp4?two'));
+  });
+
   it('ends at the limit', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const answers = Object.fromEntries(names.map((name) => [entryUrl(name), item(name)]));
