@@ -6,7 +6,7 @@ import { fileType } from './containers.ts';
 import { collect, openReader } from './guarded-reader.ts';
 import { webUrl } from './info.ts';
 import { readDashManifest, readHlsPlaylist } from './manifests.ts';
-import { type Facts, probe } from './probe.ts';
+import { type Facts, probe, probeSegment } from './probe.ts';
 import { createReach } from './reach.ts';
 import { offer } from './renditions.ts';
 import { requestHeaders } from './request-headers.ts';
@@ -25,6 +25,8 @@ const SIDE_BY_SIDE = 6;
 /** Milliseconds that one file or manifest may take. */
 const PATIENCE = 5000;
 const MANIFEST_BYTES = 4 * 1024 * 1024;
+/** Enough of a segment to meet the parameters of its codecs. */
+const SEGMENT_BYTES = 128 * 1024;
 
 /** Why a track is not offered. */
 class Unusable extends Error {
@@ -65,10 +67,10 @@ export async function inspect(candidates: readonly Candidate[], options: Inspect
 }
 
 /** Direct files of which yt-dlp saw no more than a link, and playlists that no master describes. */
-function isVague({ isBareLink, track }: Candidate): boolean {
+function isVague({ isBareLink, track }: Pick<Candidate, 'track'> & Partial<Candidate>): boolean {
   const { delivery, video, audio, sizeBytes, bitrate, durationSeconds } = track;
   const isNamed = (video?.codec ?? audio?.codec) !== undefined;
-  if (delivery === 'direct') return isBareLink || !isNamed || (sizeBytes ?? durationSeconds) === undefined;
+  if (delivery === 'direct') return isBareLink === true || !isNamed || (sizeBytes ?? durationSeconds) === undefined;
   return delivery === 'hls' && !isNamed && bitrate === undefined && video?.height === undefined;
 }
 
@@ -118,9 +120,34 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
     if (answer.status !== 200) throw new Unusable(answer.status);
     const facts = track.delivery === 'hls' ? readHlsPlaylist(text) : readDashManifest(text);
     if (!facts) throw new Unusable(404);
-    await admitAll(facts.places.flatMap((place) => webUrl(place, answer.url) ?? []));
+    const place = (written: string | undefined) => webUrl(written, answer.url);
+    const [segment, initialization, key] = [place(facts.segment), place(facts.initialization), place(facts.key)];
+    await admitAll([segment, initialization, key].filter((url) => url !== undefined));
+    const first = isVague({ track }) && !key ? (initialization ?? segment) : undefined;
+    const traits = first ? await lookAtSegment({ ...track, url: first }) : undefined;
     const { durationSeconds = track.durationSeconds } = facts;
-    return { ...track, ...(durationSeconds !== undefined && { durationSeconds }) };
+    return {
+      ...track,
+      // The sound may begin behind what was read of a segment; an initialization section names all there is.
+      ...(traits && { ...traits, audio: traits.audio ?? (initialization ? null : {}) }),
+      ...(durationSeconds !== undefined && { durationSeconds }),
+      ...(traits && track.description && { description: describe(track.description, traits) }),
+    };
+  };
+
+  const lookAtSegment = async (track: Track) => {
+    try {
+      const answer = await egress.request(track.url, {
+        headersFor: requestHeaders(track),
+        identity,
+        signal: patience(),
+      });
+      const bytes = await collect(answer, SEGMENT_BYTES);
+      return answer.status === 200 ? await probeSegment(bytes) : undefined;
+    } catch {
+      // The stream will say what is wrong with it; here it only stays unknown.
+      return undefined;
+    }
   };
 
   return { admit, look: (track: Track) => (track.delivery === 'direct' ? lookAtFile(track) : lookAtManifest(track)) };
@@ -143,7 +170,7 @@ function withFacts(track: Track, facts: Facts, size: number | undefined): Track 
 }
 
 /** yt-dlp's text, in its own manner, with what it did not know. */
-const describe = (description: string, { video }: Facts): string =>
+const describe = (description: string, { video }: Pick<Track, 'video'>): string =>
   description.replace(
     / - unknown$/,
     video?.height ? ` - ${video.width}x${video.height}` : video ? '$&' : ' - audio only',

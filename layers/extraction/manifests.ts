@@ -2,8 +2,10 @@
 export interface ManifestFacts {
   /** Seconds; undefined when it is live or does not say. */
   readonly durationSeconds?: number;
-  /** Where its first segment, its initialization and its key are, as written. */
-  readonly places: readonly string[];
+  /** Where its first segment, its initialization section and its key are, as written. */
+  readonly segment?: string;
+  readonly initialization?: string;
+  readonly key?: string;
 }
 
 /** Reads an HLS playlist (RFC 8216 §4.3). Undefined: not a playlist, or one of nothing. */
@@ -12,13 +14,15 @@ export function readHlsPlaylist(text: string): ManifestFacts | undefined {
   if (!lines[0]?.startsWith('#EXTM3U')) return undefined;
   const segment = lines.find((line) => line !== '' && !line.startsWith('#'));
   if (!segment) return undefined;
-  const named = ['#EXT-X-MAP', '#EXT-X-KEY'].map((tag) => lines.find((line) => line.startsWith(tag)));
-  const uris = named.flatMap((line) => /\bURI="([^"]+)"/.exec(line ?? '')?.[1] ?? []);
+  const uriOf = (tag: string) => /\bURI="([^"]+)"/.exec(lines.find((line) => line.startsWith(tag)) ?? '')?.[1];
+  const [initialization, key] = [uriOf('#EXT-X-MAP:'), uriOf('#EXT-X-KEY:')];
   const seconds = lines.reduce((sum, line) => sum + Number(/^#EXTINF:\s*([\d.]+)/.exec(line)?.[1] ?? 0), 0);
   const isWhole = lines.some((line) => line.startsWith('#EXT-X-ENDLIST'));
   return {
     ...(isWhole && seconds > 0 && { durationSeconds: Math.round(seconds * 1e6) / 1e6 }),
-    places: [segment, ...uris],
+    segment,
+    ...(initialization && { initialization }),
+    ...(key && { key }),
   };
 }
 
@@ -32,5 +36,5 @@ export function readDashManifest(text: string): ManifestFacts | undefined {
   const [, days = 0, hours = 0, minutes = 0, seconds = 0] =
     DURATION.exec(written)?.map((part) => Number(part ?? 0)) ?? [];
   const total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
-  return { ...(total > 0 && { durationSeconds: total }), places: [] };
+  return total > 0 ? { durationSeconds: total } : {};
 }

@@ -54,15 +54,13 @@ const AUDIO_CONTAINERS = new Map<InputFormat, string>([
  */
 export async function probe(reader: GuardedReader): Promise<Facts | undefined> {
   if (reader.head.length === 0) return undefined;
-  const source = new CustomSource({
-    getSize: () => reader.size ?? FAR_AWAY,
-    read: (start, end) => reader.read(start, end),
-    handleUnhandledError: () => undefined,
-  });
-  const input = new Input({ source, formats: FORMATS });
+  const input = inputOf(reader.size ?? FAR_AWAY, reader.read);
   try {
-    const facts = await readContainer(input);
-    return facts && { ...facts, ...bitrateOf(reader.size, facts.durationSeconds) };
+    const [traits, tracks] = await readTraits(input);
+    const durationSeconds = traits && (await durationOf(tracks.audio ?? tracks.video));
+    return (
+      traits && { ...traits, ...(durationSeconds && { durationSeconds }), ...bitrateOf(reader.size, durationSeconds) }
+    );
   } catch {
     // Not one of its formats, damaged, or its index is out of reach: the magic bytes decide.
     return sniffed(reader.head);
@@ -71,19 +69,35 @@ export async function probe(reader: GuardedReader): Promise<Facts | undefined> {
   }
 }
 
-async function readContainer(input: Input): Promise<Facts | undefined> {
+/** Codecs and height as the beginning of a segment, or its initialization section, says them. Undefined: it does not. */
+export async function probeSegment(bytes: Buffer): Promise<Pick<Track, 'video' | 'audio'> | undefined> {
+  const input = inputOf(bytes.length, async (start, end) => bytes.subarray(start, end));
+  try {
+    const [traits] = await readTraits(input);
+    return traits && { video: traits.video, audio: traits.audio };
+  } catch {
+    // What cannot be read stays unknown.
+    return undefined;
+  } finally {
+    input.dispose();
+  }
+}
+
+const inputOf = (size: number, read: GuardedReader['read']) =>
+  new Input({
+    source: new CustomSource({ getSize: () => size, read, handleUnhandledError: () => undefined }),
+    formats: FORMATS,
+  });
+
+async function readTraits(input: Input) {
   const format = await input.getFormat();
-  const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
-  const container = (video ? VIDEO_CONTAINERS : AUDIO_CONTAINERS).get(format);
+  const tracks = { video: await input.getPrimaryVideoTrack(), audio: await input.getPrimaryAudioTrack() };
+  const container = (tracks.video ? VIDEO_CONTAINERS : AUDIO_CONTAINERS).get(format);
   // An image in an MP4 box, an archive that looks like a frame of MP3: a container of nothing.
-  if (!container || (!video && !audio)) return undefined;
-  const durationSeconds = await durationOf(audio ?? video);
-  return {
-    container,
-    video: video && (await videoTraits(video)),
-    audio: audio && (await audioTraits(audio)),
-    ...(durationSeconds !== undefined && { durationSeconds }),
-  };
+  if (!container || (!tracks.video && !tracks.audio)) return [undefined, tracks] as const;
+  const video = tracks.video && (await videoTraits(tracks.video));
+  const audio = tracks.audio && (await audioTraits(tracks.audio));
+  return [{ container, video, audio }, tracks] as const;
 }
 
 const videoTraits = async (track: InputVideoTrack): Promise<VideoTraits> => ({

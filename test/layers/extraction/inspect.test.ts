@@ -153,6 +153,22 @@ describe('inspect', () => {
     expect(kept?.track.durationSeconds).toBe(7);
   });
 
+  it.each([
+    ['/hls/ts/index.m3u8', { height: 180 }],
+    ['/hls/fmp4/index.m3u8', { height: 180 }],
+    ['/hls/audio/index.m3u8', null],
+    ['/live/index.m3u8', { height: 90 }],
+  ])('learns from the beginning of %s what no master says', async (path, video) => {
+    const track = await trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' });
+    expect(track).toMatchObject({ video, audio: { codec: 'mp4a.40.2' } });
+  });
+
+  it('leaves unknown what is encrypted', async () =>
+    expect(await trackOf('/hls/aes/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' })).toMatchObject({
+      video: {},
+      audio: {},
+    }));
+
   it('counts an HLS playlist to its last segment', async () =>
     expect(await trackOf('/hls/ts/index.m3u8', { protocol: 'm3u8_native' })).toMatchObject({ durationSeconds: 6 }));
 

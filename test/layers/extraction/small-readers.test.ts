@@ -135,21 +135,21 @@ describe('readMetadata', () => {
 
 describe('manifests', () => {
   it.each([
-    [
-      '#EXTM3U\n#EXTINF:2.5,\na.ts\n#EXTINF:1.25,x\r\nb.ts\n#EXT-X-ENDLIST',
-      { durationSeconds: 3.75, places: ['a.ts'] },
-    ],
-    ['\ufeff#EXTM3U\n#EXTINF:2,\na.ts\n', { places: ['a.ts'] }],
+    ['#EXTM3U\n#EXTINF:2.5,\na.ts\n#EXTINF:1.25,x\r\nb.ts\n#EXT-X-ENDLIST', { durationSeconds: 3.75, segment: 'a.ts' }],
+    ['\ufeff#EXTM3U\n#EXTINF:2,\na.ts\n', { segment: 'a.ts' }],
     ['#EXTM3U\n', undefined],
-    ['#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXT-X-MAP:URI="i"\n#EXTINF:2,\na\n', { places: ['a', 'i', 'k'] }],
+    [
+      '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXT-X-MAP:URI="i"\n#EXTINF:2,\na\n',
+      { segment: 'a', initialization: 'i', key: 'k' },
+    ],
     ['ID3...', undefined],
     ['<html>', undefined],
   ])('%j as HLS', (text, expected) => expect(readHlsPlaylist(text)).toEqual(expected));
 
   it.each([
-    ['<?xml?><MPD mediaPresentationDuration="PT1H2M3.5S" type="static">', { durationSeconds: 3723.5, places: [] }],
-    ["<MPD mediaPresentationDuration='P1DT1S'>", { durationSeconds: 86401, places: [] }],
-    ['<MPD type="dynamic">', { places: [] }],
+    ['<?xml?><MPD mediaPresentationDuration="PT1H2M3.5S" type="static">', { durationSeconds: 3723.5 }],
+    ["<MPD mediaPresentationDuration='P1DT1S'>", { durationSeconds: 86401 }],
+    ['<MPD type="dynamic">', {}],
     ['<html>', undefined],
   ])('%j as DASH', (text, expected) => expect(readDashManifest(text)).toEqual(expected));
 });
