@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import dynalite from 'dynalite';
@@ -8,8 +9,13 @@ import { createTableClient } from '../layers/state/index.ts';
 
 /** The very store that dynalite opens. */
 const { Level } = createRequire(createRequire(import.meta.url).resolve('dynalite'))('level') as {
-  Level: new (dir: string) => { open(): Promise<void>; close(): Promise<void> };
+  Level: new (dir: string) => Store;
 };
+
+interface Store {
+  open(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** A DynamoDB of this machine, kept in a folder. */
 export interface EmbeddedTable {
@@ -29,15 +35,17 @@ export interface EmbeddedTableOptions {
 
 const PURGE_INTERVAL_MS = 3600 * 1000;
 
-/** @throws Error in one line when the folder cannot be written or another process uses it */
+/** @throws Error in one line when the folder cannot be used or another process uses it */
 export async function startEmbeddedTable({ dir, now = Date.now }: EmbeddedTableOptions): Promise<EmbeddedTable> {
-  await checkFolder(dir);
-  const server = dynalite({ path: dir, createTableMs: 0 });
+  const items = join(dir, 'items');
+  const lock = await lockFolder(dir, items);
+  const server = dynalite({ path: items, createTableMs: 0 });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const client = createTableClient({ endpoint });
-  const purge = () => purgeExpired(DynamoDBDocumentClient.from(client), Math.floor(now() / 1000));
+  const closing = new AbortController();
+  const purge = () => purgeExpired(DynamoDBDocumentClient.from(client), Math.floor(now() / 1000), closing.signal);
   let purging = Promise.resolve();
   // A purge that fails is tried again in an hour: what has expired reads as absent either way.
   const purgeQuietly = () => {
@@ -51,23 +59,33 @@ export async function startEmbeddedTable({ dir, now = Date.now }: EmbeddedTableO
     purge,
     close: async () => {
       clearInterval(timer);
+      // Between two calls: the store must not be closed under a scan.
+      closing.abort();
       await purging;
       client.destroy();
       server.closeAllConnections();
       await new Promise<void>((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
+      await lock.close();
     },
   };
 }
 
-/** Opens and closes the store once: dynalite would take the whole process down over a folder it cannot open. */
-async function checkFolder(dir: string): Promise<void> {
+/**
+ * Holds the folder for this process, by the lock of a store that stays empty, and opens the store of the items once:
+ * dynalite would take the whole process down over a folder that it cannot open.
+ */
+async function lockFolder(dir: string, items: string): Promise<Store> {
+  const lock = new Level(dir);
   try {
     mkdirSync(dir, { recursive: true });
     accessSync(dir, constants.W_OK);
-    const store = new Level(dir);
+    await lock.open();
+    const store = new Level(items);
     await store.open();
     await store.close();
+    return lock;
   } catch (error) {
+    await lock.close();
     const { code, message, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
     if (cause?.code === 'LEVEL_LOCKED')
       throw new Error(`Another process uses the data folder ${dir}`, { cause: error });
@@ -76,7 +94,7 @@ async function checkFolder(dir: string): Promise<void> {
   }
 }
 
-async function purgeExpired(table: DynamoDBDocumentClient, now: number): Promise<void> {
+async function purgeExpired(table: DynamoDBDocumentClient, now: number, signal: AbortSignal): Promise<void> {
   const { TableNames = [] } = await table.send(new ListTablesCommand());
   const condition = {
     ExpressionAttributeNames: { '#expiresAt': 'expiresAt' },
@@ -95,10 +113,12 @@ async function purgeExpired(table: DynamoDBDocumentClient, now: number): Promise
         }),
       );
       for (const { pk } of page.Items ?? []) {
+        if (signal.aborted) return;
         // Conditional: a resource may have been kept for longer in the meantime.
         const expired = { ConditionExpression: '#expiresAt <= :now', ...condition };
         await table.send(new DeleteCommand({ TableName, Key: { pk }, ...expired })).catch(unlessKept);
       }
+      if (signal.aborted) return;
       from = page.LastEvaluatedKey;
     } while (from);
   }

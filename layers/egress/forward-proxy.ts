@@ -6,7 +6,7 @@ import { type PrepareRequestFunctionOpts, type PrepareRequestFunctionResult, Req
 import type { Log } from '../contract/index.ts';
 import type { Destination } from './address-guard.ts';
 import { type Dialer, pinned } from './dial.ts';
-import { EgressRefused, type LendOptions, type ProxyLease } from './egress.ts';
+import { EgressRefused, type LendOptions, type ProxyLease, UpstreamError } from './egress.ts';
 import type { Identities } from './identities.ts';
 import { createLease, type Lease } from './lease.ts';
 
@@ -80,9 +80,11 @@ export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxy
     if (lease) lease.refused = true;
   });
   let listening: Promise<void> | undefined;
+  let closed = false;
 
   return {
     lend: async (options) => {
+      if (closed) throw new UpstreamError('The egress is closed');
       listening ??= server.listen();
       await listening;
       const lease = createLease(options, ca);
@@ -98,12 +100,12 @@ export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxy
       };
     },
     close: async () => {
+      if (closed) return;
+      closed = true;
+      await listening;
       for (const lease of leases.values()) lease.cut();
       leases.clear();
-      if (!listening) return;
-      await listening;
-      listening = undefined;
-      await server.close(true);
+      if (listening) await server.close(true);
     },
   };
 }

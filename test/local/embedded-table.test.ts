@@ -40,6 +40,20 @@ describe('startEmbeddedTable', () => {
     await first.close();
   });
 
+  it('gives the folder to one of many who start at once', async () => {
+    const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startEmbeddedTable({ dir })));
+    const started = starts.filter((start) => start.status === 'fulfilled');
+    expect(started).toHaveLength(1);
+    for (const { value } of started) await value.close();
+  });
+
+  it('says in one line that its store is broken', async () => {
+    await start((state) => state.addRequest());
+    await writeFile(join(dir, 'table', 'items', 'CURRENT'), 'nonsense');
+    const restarted = startEmbeddedTable({ dir: join(dir, 'table') });
+    await expect(restarted).rejects.toThrow(/^The data folder [^\n]+ cannot be used: [^\n]+$/);
+  });
+
   it.each(['', '/below'])('says in one line that a file stands where the folder should be (%s)', async (below) => {
     const file = join(dir, 'file');
     await writeFile(file, '');

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { UpstreamError } from '../../../layers/egress/index.ts';
 import { curl } from './curl.ts';
 import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
 
@@ -158,6 +159,14 @@ describe('the forward proxy', () => {
     await curl(one.proxyUrl, `http://${host}/`);
     expect(one.bytesReceived()).toBeGreaterThan(100_000);
     expect(two.bytesReceived()).toBe(0);
+  });
+
+  it('lends nothing more once it is closed', async () => {
+    const egress = egressFor({});
+    await egress.lend({});
+    await egress.close();
+    await egress.close();
+    await expect(egress.lend({})).rejects.toThrow(UpstreamError);
   });
 
   it('listens on loopback alone', async () => {
