@@ -14,17 +14,24 @@ export const MEDIA_CACHE = resolve(import.meta.dirname, '../../.data/test-media'
 /** A change in the recipes makes new media, in a folder of its own. */
 const STAMP = createHash('sha256').update(JSON.stringify(recipes)).digest('hex').slice(0, 12);
 
+export interface MediaOptions {
+  /** Where it is kept between runs. @default MEDIA_CACHE */
+  readonly cache?: string;
+  /** @default the one on the PATH */
+  readonly ffmpegPath?: string;
+}
+
 /**
  * The folder with the test media, made by FFmpeg when it is not there yet (under a minute). Processes may ask at the
  * same time: each makes its own under a temporary name, the first to finish wins and the others drop theirs.
  * @throws when FFmpeg is missing or fails
  */
-export async function ensureMedia(cache = MEDIA_CACHE): Promise<string> {
+export async function ensureMedia({ cache = MEDIA_CACHE, ffmpegPath = 'ffmpeg' }: MediaOptions = {}): Promise<string> {
   const place = join(cache, STAMP);
   if (existsSync(place)) return place;
   const draft = join(cache, `.draft-${randomUUID()}`);
   try {
-    await makeMedia(draft);
+    await makeMedia(draft, ffmpegPath);
     await rename(draft, place);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
@@ -33,14 +40,14 @@ export async function ensureMedia(cache = MEDIA_CACHE): Promise<string> {
   return place;
 }
 
-async function makeMedia(folder: string): Promise<void> {
+async function makeMedia(folder: string, ffmpegPath: string): Promise<void> {
   await mkdir(join(folder, 'hls/aes'), { recursive: true });
   await writeFile(join(folder, 'hls/aes/key.bin'), AES_KEY);
   // URI in the playlist, file to encrypt with, initialization vector.
   await writeFile(join(folder, 'hls/aes.keyinfo'), `key.bin\nhls/aes/key.bin\n${'0'.repeat(31)}1\n`);
   for (const { folder: within, args, optional } of recipes) {
     if (within) await mkdir(join(folder, within), { recursive: true });
-    const made = run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], { cwd: folder });
+    const made = run(ffmpegPath, ['-nostdin', '-v', 'error', '-y', ...args], { cwd: folder });
     await (optional ? made.catch(() => undefined) : made);
   }
 }

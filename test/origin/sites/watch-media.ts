@@ -62,7 +62,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   silent: { formats: ['h264-360', 'h264-720'] },
   music: {
     formats: ['aac-48', 'opus-96', 'aac-128'],
-    info: { artists: ['Ada Example', 'Ben Sample'], track: 'Etude' },
+    info: { uploader: 'Ada Example', artists: ['Ada Example', 'Ben Sample'], track: 'Etude' },
   },
   'mp3-best': { formats: ['aac-128', 'mp3-256'] },
   referer: { formats: ['both-360'], rule: 'referer' },
