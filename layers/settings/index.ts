@@ -1,1 +1,2 @@
+export { SettingError } from './parsers.ts';
 export * from './settings.ts';
