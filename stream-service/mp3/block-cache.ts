@@ -65,11 +65,12 @@ export function createBlockCache(budgetBytes: number): BlockCache {
       }
 
       return {
-        kind: 'file',
+        kind: 'file' as const,
         size,
         validator: source.validator,
         read: (first, last = size - 1) =>
           Readable.from(slice(first, last), { objectMode: false, highWaterMark: 64 * 1024 }),
+        close: () => source.close(),
       };
     },
   };

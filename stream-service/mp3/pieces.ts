@@ -3,6 +3,8 @@ import type { AudioStart, AudioStarts } from './audio-start.ts';
 import type { BlockCache } from './block-cache.ts';
 import type { Piece } from './layout.ts';
 import { type EncoderOptions, encodePiece } from './segment-encoder.ts';
+import { fromItsStart, planPiece } from './segment-plan.ts';
+import { openRun } from './segmented-run.ts';
 
 export interface PiecesOptions {
   readonly source: Source;
@@ -26,6 +28,24 @@ export function openPieces({ source, entity, encoder, cache, starts }: PiecesOpt
 
   return async function* encode(piece: Piece, signal: AbortSignal): AsyncGenerator<Buffer> {
     opened ??= open(signal);
-    yield* encodePiece(opened.source, piece, await opened.start, encoder, signal);
+    const start = await opened.start;
+    const { readFromSeconds, filters, ...wanted } = planPiece(piece);
+
+    if (opened.source.kind === 'file') {
+      // Without `-noaccurate_seek` FFmpeg would cut off the run-up before our own filters see it.
+      const seek = readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', readFromSeconds.toFixed(3)] : [];
+      const inputArgs = [...seek, '-copyts'];
+      yield* encodePiece({ ...wanted, source: opened.source, inputArgs, filters: filters(start) }, encoder, signal);
+      return;
+    }
+
+    const run = await openRun(opened.source, readFromSeconds, start, encoder, signal);
+    try {
+      const firstSample = -Math.round(run.offsetSeconds * start.sampleRate);
+      const fromRun = fromItsStart(filters({ ...start, firstSample }));
+      yield* encodePiece({ ...wanted, source: run.source, inputArgs: [], filters: fromRun }, encoder, signal);
+    } finally {
+      run.close();
+    }
   };
 }

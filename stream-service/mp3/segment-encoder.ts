@@ -2,9 +2,7 @@ import type { Readable } from 'node:stream';
 import { FfmpegFailed, runFfmpeg } from '../ffmpeg.ts';
 import type { Loopback, LoopbackInput } from '../loopback.ts';
 import type { Source } from '../source/source.ts';
-import type { AudioStart } from './audio-start.ts';
-import type { Piece } from './layout.ts';
-import { encodeArgs, planPiece, WHOLE_FILTERS } from './segment-plan.ts';
+import { encodeArgs, WHOLE_FILTERS } from './segment-plan.ts';
 
 export interface EncoderOptions {
   /** FFmpeg. */
@@ -13,28 +11,26 @@ export interface EncoderOptions {
   readonly onFailure: (stderr: string) => void;
 }
 
+/** One run of FFmpeg, and which of the bytes it writes are wanted. */
+export interface PieceEncode {
+  readonly source: Source;
+  /** Options before `-i`. */
+  readonly inputArgs: readonly string[];
+  readonly filters: string;
+  readonly skipBytes: number;
+  readonly bytes: number;
+}
+
 /**
- * Encodes the wanted bytes of a piece: exactly these, or it throws. It also throws when the source fails in a way that
- * FFmpeg takes for the end of the audio, so that silence is never sent in its place.
- *
- * @param start where the clock of the source stands at its first audio sample
+ * Encodes a piece: exactly its bytes, or it throws. It also throws when the source fails in a way that FFmpeg takes for
+ * the end of the audio, so that silence is never sent in its place.
  */
-export async function* encodePiece(
-  source: Source,
-  piece: Piece,
-  start: AudioStart,
+export const encodePiece = (
+  { source, inputArgs, filters, skipBytes, bytes }: PieceEncode,
   encoder: EncoderOptions,
   signal: AbortSignal,
-): AsyncGenerator<Buffer> {
-  const plan = planPiece(piece);
-  const [from, to] = piece.slice;
-  // Without `-noaccurate_seek` FFmpeg would cut off the run-up before our own filters see it.
-  const seek = plan.readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', plan.readFromSeconds.toFixed(3)] : [];
-  const inputArgs = [...seek, '-copyts'];
-  yield* withInput(source, encoder, (input) =>
-    cut(run(input, inputArgs, plan.filters(start), encoder, signal), plan.skipBytes + from, to - from),
-  );
-}
+): AsyncGenerator<Buffer> =>
+  withInput(source, encoder, (input) => cut(run(input, inputArgs, filters, encoder, signal), skipBytes, bytes));
 
 /** The conversion of a source whose duration nobody knows: from its beginning, or from now, until it ends. */
 export const encodeWhole = (source: Source, encoder: EncoderOptions, signal: AbortSignal): AsyncGenerator<Buffer> =>
@@ -55,7 +51,7 @@ async function* withInput(
 
 const run = (
   input: LoopbackInput,
-  inputArgs: string[],
+  inputArgs: readonly string[],
   filters: string,
   { path, onFailure }: EncoderOptions,
   signal: AbortSignal,

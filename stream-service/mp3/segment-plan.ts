@@ -28,7 +28,7 @@ const FRAME_SECONDS = MP3_SAMPLES_PER_FRAME / MP3_SAMPLE_RATE;
 const STEREO = 'aformat=channel_layouts=stereo';
 
 /** The filters of a conversion from the beginning to wherever the audio ends. */
-export const WHOLE_FILTERS = `aresample=${MP3_SAMPLE_RATE}:async=1:first_pts=0,${STEREO}`;
+export const WHOLE_FILTERS = `aresample=${MP3_SAMPLE_RATE}:async=1,${STEREO}`;
 
 /**
  * Output arguments for the first audio track: nothing but frames, each of `MP3_FRAME_BYTES`, none borrowing bits from
@@ -40,14 +40,14 @@ export const encodeArgs = (filters: string): string[] => [
 ];
 
 /** How to encode a piece: what to ask of the source, and what of FFmpeg's output is the piece. */
-export interface PieceEncode {
+export interface PiecePlan {
   /** Seconds from the first audio sample at which to begin to read; 0: from the start. */
   readonly readFromSeconds: number;
   /** The audio filters, given where the clock of what is read stands at the first audio sample of the source. */
   readonly filters: (start: AudioStart) => string;
-  /** Bytes of output before the piece. */
+  /** Bytes of output before the wanted ones. */
   readonly skipBytes: number;
-  /** Bytes of the piece, slice and all. */
+  /** Bytes wanted. */
   readonly bytes: number;
 }
 
@@ -59,7 +59,7 @@ export interface PieceEncode {
  * them up would let the end of a segment be heard again at the start of the next. Audio that ends too soon goes on in
  * silence (`apad`).
  */
-export function planPiece({ segment, firstFrame, endFrame }: Piece): PieceEncode {
+export function planPiece({ segment, firstFrame, endFrame, slice: [from, to] }: Piece): PiecePlan {
   const decodeFrame = Math.max(segment * SEGMENT_FRAMES - PREROLL_FRAMES, 0);
   const encodeFrame = Math.max(firstFrame - WARM_UP_FRAMES, decodeFrame);
   const decodeSeconds = decodeFrame * FRAME_SECONDS;
@@ -69,17 +69,20 @@ export function planPiece({ segment, firstFrame, endFrame }: Piece): PieceEncode
   return {
     readFromSeconds: Math.max(decodeSeconds - RUN_UP_SECONDS, 0),
     filters({ sampleRate, firstSample }) {
-      const from = firstSample + Math.round(decodeSeconds * sampleRate);
+      const first = firstSample + Math.round(decodeSeconds * sampleRate);
       return [
-        `atrim=start_pts=${from}`,
-        `asetpts=PTS-(${from})`,
+        `atrim=start_pts=${first}`,
+        `asetpts=PTS-(${first})`,
         `aresample=${MP3_SAMPLE_RATE}:async=1:first_pts=0`,
         STEREO,
         'apad',
         `atrim=start_sample=${startSample}:end_sample=${endSample}`,
       ].join();
     },
-    skipBytes: (firstFrame - encodeFrame) * MP3_FRAME_BYTES,
-    bytes: (endFrame - firstFrame) * MP3_FRAME_BYTES,
+    skipBytes: (firstFrame - encodeFrame) * MP3_FRAME_BYTES + from,
+    bytes: to - from,
   };
 }
+
+/** Lets the clock of what is read begin at 0 with its first audio sample. */
+export const fromItsStart = (filters: string): string => `asetpts=PTS-STARTPTS,${filters}`;
