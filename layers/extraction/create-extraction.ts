@@ -1,4 +1,4 @@
-import { type Log, Problem, problems, silentLog } from '../contract/index.ts';
+import { type Log, problems, silentLog } from '../contract/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { type Link, linkId, type Resource, type ResourceOrigin } from '../state/index.ts';
 import type { startWorker, Tools } from '../tools/index.ts';
@@ -83,14 +83,15 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   const playlists = createPlaylists({
     store,
     resolveEntry: options.resolveEntry ?? resolveEntry,
-    keepEntry: ({ info, identity }, url, bounds) => keepItem(info, { url, ...identity }, egress.pick(), bounds),
+    keepEntry: (entry, { link, identity }, bounds) =>
+      keepItem(entry.info, { url: link, ...entry.identity }, identity, bounds),
     playlistLimit,
     sideBySide: entriesAtOnce,
   });
 
   const recall = async (known: Link, place: Place, bounds: Bounds): Promise<Resolved | undefined> => {
     if (known.freshUntil <= epochSeconds()) return undefined;
-    if (known.type === 'PlayList') return playlists.complete(known, place, bounds);
+    if (known.type === 'PlayList') return playlists.complete(known, { ...place, identity: egress.pick() }, bounds);
     const resource = await store.resource(known.resourceId);
     if (!resource || resource.freshUntil <= epochSeconds() || !bearsTitleOf(place.entry, resource)) return undefined;
     await store.touch(resource);
@@ -102,7 +103,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
     const info = await resolver.ask({ url: link, identity, ...bounds, ...(entry && { entry }) });
     if (isList(info)) {
       if (isSearch(info) && !search) throw problems.notDeliverable('Links to search results are not handled.');
-      return playlists.resolve(info, { link, within }, bounds);
+      return playlists.resolve(info, { link, within, identity }, bounds);
     }
     const resource = await keepItem(info, { url: link, ...identify(info) }, identity, bounds);
     const { freshUntil } = resource;
@@ -152,7 +153,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
 }
 
 /** A link to resolve; as an entry of a list, with what the list says of it. */
-interface Place extends ListPlace {
+interface Place extends Omit<ListPlace, 'identity'> {
   readonly entry?: EntryRequest['entry'];
 }
 
@@ -163,7 +164,7 @@ const bearsTitleOf = (entry: Info | undefined, { title }: Resource): boolean =>
 /** What took too long is a failed fetch; what else is thrown is for whoever answers. */
 function asProblem(error: unknown): never {
   const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
-  throw isTimeout && !(error instanceof Problem) ? problems.fetchFailed(error) : error;
+  throw isTimeout ? problems.fetchFailed(error) : error;
 }
 
 const start: typeof startWorker = async (settings) => (await import('../tools/index.ts')).startWorker(settings);

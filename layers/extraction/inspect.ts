@@ -22,8 +22,11 @@ export interface InspectOptions {
 
 /** Files and manifests looked at side by side for one item. */
 const SIDE_BY_SIDE = 6;
-/** Milliseconds that one file or manifest may take. */
+/** The best of many: what is left is offered as its source describes it. */
+const MOST_LOOKS = 40;
+/** Milliseconds that one file or manifest may take, and all of them together. */
 const PATIENCE = 5000;
+const PATIENCE_IN_ALL = 9000;
 const MANIFEST_BYTES = 4 * 1024 * 1024;
 /** Enough of a segment to meet the parameters of its codecs. */
 const SEGMENT_BYTES = 128 * 1024;
@@ -45,13 +48,14 @@ class Unusable extends Error {
 export async function inspect(candidates: readonly Candidate[], options: InspectOptions): Promise<Candidate[]> {
   const limit = pLimit(SIDE_BY_SIDE);
   const { look, admit } = createLook(options);
+  const vague = new Set(candidates.filter(isVague).slice(0, MOST_LOOKS));
   const failures: unknown[] = [];
 
   const examined = await Promise.all(
     candidates.map((candidate) =>
       limit(async () => {
         try {
-          const track = isVague(candidate) ? await look(candidate.track) : await admit(candidate.track);
+          const track = vague.has(candidate) ? await look(candidate.track) : await admit(candidate.track);
           return [{ ...candidate, track }];
         } catch (error) {
           options.signal.throwIfAborted();
@@ -93,8 +97,9 @@ async function exactConversion(
 }
 
 function createLook({ egress, identity, signal, link }: InspectOptions) {
-  const patience = () => AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
-  const admits = createReach({ egress, identity, signal, link });
+  const inAll = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_IN_ALL)]);
+  const patience = () => AbortSignal.any([inAll, AbortSignal.timeout(PATIENCE)]);
+  const admits = createReach({ egress, identity, signal: inAll, link });
 
   /** @throws EgressRefused */
   const admitAll = async (urls: readonly string[]) => {

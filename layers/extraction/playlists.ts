@@ -30,7 +30,7 @@ export interface PlaylistsOptions {
   /** For an entry that its list names by URL alone. */
   readonly resolveEntry: ResolveEntry;
   /** For an entry that was resolved with the page that names it. */
-  readonly keepEntry: (entry: ResolvedEntry, page: string, bounds: Bounds) => Promise<Resource>;
+  readonly keepEntry: (entry: ListedEntry, place: ListPlace, bounds: Bounds) => Promise<Resource>;
   readonly playlistLimit: number;
   /** Entries resolved at once. */
   readonly sideBySide: number;
@@ -40,9 +40,10 @@ export interface PlaylistsOptions {
 export interface ListPlace {
   readonly link: string;
   readonly within: readonly string[];
+  /** The outgoing identity it was listed through: links that came with it are bound to that address. */
+  readonly identity: string;
 }
 
-type ResolvedEntry = Pick<ListedEntry, 'info' | 'identity'>;
 type Item = ResolvedPlaylist['items'][number];
 
 const FRESH_SECONDS = 3600;
@@ -52,10 +53,10 @@ const READS_AT_ONCE = 16;
 
 /** Lists of items: their entries side by side, as many as the deadline allows, each failing for itself. */
 export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit, sideBySide }: PlaylistsOptions) {
-  const resourcesOf = async (listed: ListedEntry, { link, within }: ListPlace, bounds: Bounds) =>
+  const resourcesOf = async (listed: ListedEntry, place: ListPlace, bounds: Bounds) =>
     listed.isResolved
-      ? [await keepEntry(listed, link, bounds)]
-      : resolveEntry({ url: listed.entry.url, entry: listed.info, within: [...within, link] }, bounds);
+      ? [await keepEntry(listed, place, bounds)]
+      : resolveEntry({ url: listed.entry.url, entry: listed.info, within: [...place.within, place.link] }, bounds);
 
   /** Nothing when it is gone, private or protected; bare metadata when it could not be had in time. */
   const settle = async (listed: ListedEntry, place: ListPlace, bounds: Bounds): Promise<Item[]> => {

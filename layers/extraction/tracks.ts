@@ -25,8 +25,6 @@ const DELIVERIES: Readonly<Record<string, Delivery>> = {
 const OWN_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;
 /** The best of them: no site has as many, and the table's item has its bounds. */
 const FORMATS_KEPT = 300;
-/** More would not fit into the table's item beside the rest: the list is left out and resolved again when it is needed. */
-const FRAGMENTS_KEPT = 3000;
 const AUDIO_CONTAINERS = new Set([
   'm4a',
   'mp3',
@@ -86,7 +84,7 @@ function readTrack(format: Info, info: Info, now: number): Track | undefined {
     formatId: text(format.format_id) ?? '0',
     delivery,
     url,
-    fragments: fragments && fragments.length <= FRAGMENTS_KEPT ? fragments : undefined,
+    fragments,
     headers: readHeaders(format.http_headers ?? info.http_headers),
     cookies: parseCookies(text(format.cookies) ?? '', new URL(url).hostname),
     chunkBytes: isInfo(format.downloader_options) ? figure(format.downloader_options.http_chunk_size) : undefined,

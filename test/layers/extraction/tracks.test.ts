@@ -103,11 +103,6 @@ describe('readTracks', () => {
       { url: 'https://b.example/2', seconds: 1.5 },
     ]));
 
-  it('leaves out a list of fragments that is too long to keep', () => {
-    const fragments = Array.from({ length: 20_000 }, (_, i) => ({ path: `${i}.m4s`, duration: 1 }));
-    expect(readOne({ protocol: 'http_dash_segments', fragments })).not.toHaveProperty('fragments');
-  });
-
   it('takes an approximate size as what it is, and any size of segments', () => {
     expect(readOne({ filesize_approx: 99.6 })).toMatchObject({ sizeBytes: 100, sizeIsExact: false });
     expect(readOne({ protocol: 'm3u8', filesize: 100 })).toMatchObject({ sizeBytes: 100, sizeIsExact: false });
