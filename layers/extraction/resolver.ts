@@ -45,6 +45,8 @@ interface Running {
   retired: boolean;
 }
 
+/** What may be a secret in a URL that yt-dlp writes of. */
+const QUERY = /\?\S+/g;
 /** Milliseconds before a worker that does not start is tried again, doubled each time up to the bound. */
 const FIRST_BACKOFF = 500;
 const LONGEST_BACKOFF = 30_000;
@@ -77,16 +79,16 @@ export function createResolver(options: ResolverOptions): Resolver {
     };
     const running: Running = {
       ytDlp,
-      process: start({ ...settings, onStderr: (line) => log.warn('yt-dlp says', { line }) }),
+      process: start({
+        ...settings,
+        onStderr: (line) => log.warn('yt-dlp says', { line: line.replaceAll(QUERY, '?…') }),
+      }),
       asked: 0,
       retired: false,
     };
     alive.add(running);
     running.process.then(
-      (worker) => {
-        failures = 0;
-        worker.ended.then(() => onEnd(running));
-      },
+      (worker) => worker.ended.then(() => onEnd(running)),
       (error) => onStartFailure(running, error),
     );
     return running;
@@ -97,18 +99,24 @@ export function createResolver(options: ResolverOptions): Resolver {
     if (current !== running) return;
     current = undefined;
     if (closing.signal.aborted) return;
-    log.error('The resolver ended, starting it again', { version: running.ytDlp.version });
-    // The next question finds it warm. Should it fail, that question is told.
-    warm().catch(() => undefined);
+    log.error('The resolver ended', { version: running.ytDlp.version });
+    // One that dies before it answers anything, again and again, is not started for its own sake.
+    failures += 1;
+    if (failures > 1) backOff();
+    else warm().catch(() => undefined); // onStartFailure tells of it
   };
 
   const onStartFailure = (running: Running, error: unknown) => {
     alive.delete(running);
     if (current === running) current = undefined;
     if (closing.signal.aborted) return;
-    notBefore = Date.now() + Math.min(FIRST_BACKOFF * 2 ** failures, LONGEST_BACKOFF);
     failures += 1;
+    backOff();
     log.error('The resolver does not start', { version: running.ytDlp.version, error: String(error) });
+  };
+
+  const backOff = () => {
+    notBefore = Date.now() + Math.min(FIRST_BACKOFF * 2 ** (failures - 1), LONGEST_BACKOFF);
   };
 
   /** The worker of the yt-dlp that is in place now. */
@@ -130,9 +138,10 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 
   const end = (running: Running) =>
-    running.process
-      .then((worker) => worker.close())
-      .catch((error) => log.warn('A resolver did not end well', { error: String(error) }));
+    running.process.then(
+      (worker) => worker.close(),
+      () => undefined, // it never started, which has been told
+    );
 
   const warm = async () => {
     if (tools.ytDlp()) await inPlace().process;
@@ -151,6 +160,7 @@ export function createResolver(options: ResolverOptions): Resolver {
         inTime({ deadline: deadline + GRACE, signal }),
       );
       signal.throwIfAborted();
+      if (answer.ok || answer.error.kind !== 'crash') failures = 0;
       if (answer.ok) return answer.info;
       throw toFailure(explained(answer.error, lease.refused(), lease.bytesReceived() >= maxBytes));
     } finally {

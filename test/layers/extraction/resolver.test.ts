@@ -100,6 +100,24 @@ describe('the resolver', () => {
     expect(starts).toBe(1);
   });
 
+  it('does not keep starting one that dies before it answers', async () => {
+    const { resolver, workers } = setUp();
+    await resolver.warm();
+    workers[0]?.crash();
+    await until(() => workers.length === 2);
+    await resolver.warm();
+    workers[1]?.crash();
+    await expect
+      .poll(() =>
+        resolver.warm().then(
+          () => 'warm',
+          () => 'backing off',
+        ),
+      )
+      .toBe('backing off');
+    expect(workers).toHaveLength(2);
+  });
+
   it('changes to a newer yt-dlp while the old one answers what it was asked', async () => {
     const { ask, inPlace, workers } = setUp();
     const old = ask();
