@@ -19,7 +19,7 @@ export type Identity = Pick<ResourceOrigin, 'extractor' | 'entryId'>;
 /** yt-dlp's `extractor_key` and `id`. */
 export const identify = (info: Info): Identity => ({
   extractor: text(info.extractor_key) ?? text(info.ie_key) ?? 'Generic',
-  entryId: String(info.id ?? ''),
+  entryId: typeof info.id === 'number' ? String(info.id) : (text(info.id) ?? ''),
 });
 
 export const isLive = (info: Info): boolean => info.is_live === true || info.live_status === 'is_live';

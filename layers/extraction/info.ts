@@ -1,9 +1,17 @@
 /** What yt-dlp says of an item, a format, an entry or a thumbnail: JSON from far away, trusted in nothing. */
 export type Info = Readonly<Record<string, unknown>>;
 
+/** More is no size of a file, and nothing else that is counted here. */
+const MOST = 1e13;
+/** Four months, in seconds: more is no duration. */
+const LONGEST = 1e7;
+
 /** A figure above zero. yt-dlp writes 0 where a side is absent, and null where it does not know. */
-export const figure = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;
+export const figure = (value: unknown, most = MOST): number | undefined =>
+  typeof value === 'number' && value > 0 && value < most ? value : undefined;
+
+/** A duration in seconds. */
+export const duration = (value: unknown): number | undefined => figure(value, LONGEST);
 
 /** A text that says something, without the space around it. */
 export const text = (value: unknown): string | undefined =>

@@ -1,6 +1,6 @@
 import type { AudioTraits, Delivery, Fragment, Track, VideoTraits } from '../state/index.ts';
 import { parseCookies } from './cookies.ts';
-import { figure, type Info, infos, isInfo, text, webUrl } from './info.ts';
+import { duration, figure, type Info, infos, isInfo, text, webUrl } from './info.ts';
 import { urlExpiresAt } from './url-expiry.ts';
 
 /** A track, and how much its language is wanted: the original or default one more than a dub or a description. */
@@ -77,7 +77,7 @@ function readTrack(format: Info, info: Info, now: number): Track | undefined {
   const fragments = delivery === 'dash' ? readFragments(format, url) : undefined;
   if (delivery === 'dash' && !fragments) return undefined;
 
-  const duration = figure(format.duration) ?? figure(info.duration);
+  const seconds = duration(format.duration) ?? duration(info.duration);
   const exactSize = delivery === 'direct' ? figure(format.filesize) : undefined;
   const size = exactSize ?? figure(format.filesize) ?? figure(format.filesize_approx);
   return withoutAbsent({
@@ -92,10 +92,10 @@ function readTrack(format: Info, info: Info, now: number): Track | undefined {
     container,
     video,
     audio,
-    sizeBytes: size === undefined ? undefined : Math.round(size),
+    sizeBytes: size === undefined ? undefined : Math.ceil(size),
     sizeIsExact: exactSize !== undefined,
     bitrate: figure(format.tbr) ?? figure((figure(format.vbr) ?? 0) + (figure(format.abr) ?? 0)),
-    durationSeconds: info.is_live === true ? undefined : duration,
+    durationSeconds: info.is_live === true ? undefined : seconds,
     language: text(format.language),
     description: text(format.format),
   });
@@ -133,7 +133,7 @@ function readFragments(format: Info, url: string): Fragment[] | undefined {
   const base = webUrl(format.fragment_base_url, url) ?? url;
   const fragments = infos(format.fragments).flatMap((fragment) => {
     const piece = webUrl(fragment.url ?? fragment.path, base);
-    return piece ? [{ url: piece, seconds: figure(fragment.duration) ?? 0 }] : [];
+    return piece ? [{ url: piece, seconds: duration(fragment.duration) ?? 0 }] : [];
   });
   const isWhole = Array.isArray(format.fragments) && fragments.length === format.fragments.length;
   return isWhole && fragments.length > 0 ? fragments : undefined;
@@ -156,9 +156,10 @@ function languagePreference(format: Info, info: Info): number {
   return language && original && language !== original ? FOREIGN_LANGUAGE : UNSPECIFIED_LANGUAGE;
 }
 
+/** Pixels, hertz: whole, and within 32 bits. */
 const whole = (value: unknown): number | undefined => {
-  const known = figure(value);
-  return known === undefined ? undefined : Math.round(known);
+  const known = figure(value, 2 ** 31);
+  return known === undefined ? undefined : Math.ceil(known);
 };
 
 /** Drops what is undefined: unknown is absent, in the table too. */
