@@ -1,0 +1,61 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Log, problems } from '../layers/contract/index.ts';
+import { type CombinedRouteDependencies, combinedRoute } from './combined-route.ts';
+import { createCrossOrigin } from './cors.ts';
+import { type MediaRouteDependencies, mediaRoute } from './media-route.ts';
+import { createReplyProblem } from './problem-reply.ts';
+
+export interface AppOptions extends MediaRouteDependencies, CombinedRouteDependencies {
+  /** Origins whose pages may read answers, or `*`. */
+  readonly corsAllowedOrigins: readonly string[];
+  /** Proxies in front whose X-Forwarded-For is believed. */
+  readonly trustedProxies: number;
+  readonly log: Log;
+}
+
+const ALLOW = 'GET, HEAD, OPTIONS';
+const STREAM_PATH = /^\/api\/stream\/(?:media|combined)\/[^/]+$/i;
+/** Characters; a key has 33. What is longer is an unknown path. */
+const MAX_KEY = 64;
+
+/** The HTTP face of the stream service: routing, CORS, and an answer of ours for whatever goes wrong. */
+export function buildApp(options: AppOptions): FastifyInstance {
+  const { corsAllowedOrigins, trustedProxies, log } = options;
+  const crossOrigin = createCrossOrigin(corsAllowedOrigins);
+  const replyProblem = createReplyProblem(log);
+  const sayAlways = (request: FastifyRequest, reply: FastifyReply) =>
+    reply.headers({ 'x-content-type-options': 'nosniff', ...crossOrigin.headers(request.headers.origin) });
+
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    trustProxy: (_address, hop) => hop < trustedProxies,
+    routerOptions: { caseSensitive: false, maxParamLength: MAX_KEY },
+    // A path that cannot be decoded.
+    frameworkErrors: (error, request, reply) => {
+      sayAlways(request, reply);
+      replyProblem(problems.notFound(error), request, reply);
+    },
+  });
+
+  // Before any body is looked at.
+  app.addHook('onRequest', async (request, reply) => {
+    sayAlways(request, reply);
+    if (request.method === 'GET' || request.method === 'HEAD') return;
+    if (request.method !== 'OPTIONS') throw refusalOf(request.url);
+    return reply.code(204).header('allow', ALLOW).headers(crossOrigin.preflight(request.headers.origin)).send();
+  });
+  app.setNotFoundHandler((request, reply) => replyProblem(problems.notFound(), request, reply));
+  app.setErrorHandler((error, request, reply) => replyProblem(error, request, reply));
+
+  mediaRoute(app, options);
+  combinedRoute(app, options);
+  return app;
+}
+
+/** A method that no path has, or none on a path that is not there. */
+function refusalOf(url: string) {
+  const [path = ''] = url.split('?', 1);
+  return STREAM_PATH.test(path) ? problems.methodNotAllowed(ALLOW) : problems.notFound();
+}

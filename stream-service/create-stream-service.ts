@@ -1,0 +1,70 @@
+import type { FastifyInstance } from 'fastify';
+import type { Log } from '../layers/contract/index.ts';
+import type { State } from '../layers/state/index.ts';
+import type { Ffmpeg } from '../layers/tools/index.ts';
+import { type AdmissionLimits, createAdmission } from './admission.ts';
+import { buildApp } from './app.ts';
+import { createFindRendition } from './find-rendition.ts';
+import { createLoopback } from './loopback.ts';
+import { createMp3 } from './mp3/index.ts';
+import { createMux } from './mp4/mux.ts';
+import { createRequireFfmpeg } from './require-ffmpeg.ts';
+import type { OpenSource } from './source/source.ts';
+import { createVisits } from './visits.ts';
+
+export interface StreamServiceOptions {
+  readonly state: Pick<State, 'getResource' | 'touchResource'>;
+  readonly openSource: OpenSource;
+  /** Absent until the first install is done. */
+  readonly ffmpeg: () => Ffmpeg | undefined;
+  /** The activity in progress, if any: the title of a 503 while FFmpeg is not there. */
+  readonly maintenance: () => Promise<string | undefined>;
+  readonly limits: AdmissionLimits;
+  /** Origins whose pages may read answers, or `*`. */
+  readonly corsAllowedOrigins: readonly string[];
+  /**
+   * Proxies in front whose X-Forwarded-For is believed. One too many, and clients name their own address, and so escape
+   * the bound on streams of one client.
+   */
+  readonly trustedProxies: number;
+  /** Seconds that streams have to finish once `drain` is called. @default 30 */
+  readonly drainSeconds?: number;
+  readonly log: Log;
+}
+
+/** Streams renditions. It does not listen: give it requests by `app.routing`, or call `app.listen`. */
+export interface StreamService {
+  readonly app: FastifyInstance;
+  /** New streams are refused (503), those running may finish within the drain time, the rest are broken. */
+  drain(): Promise<void>;
+  /** Breaks what is still running and gives everything back. */
+  close(): Promise<void>;
+}
+
+const DRAIN_SECONDS = 30;
+
+export async function createStreamService(options: StreamServiceOptions): Promise<StreamService> {
+  const { ffmpeg, drainSeconds = DRAIN_SECONDS, log } = options;
+  const loopback = await createLoopback();
+  const admission = createAdmission(options.limits);
+  const visits = createVisits(admission);
+  const app = buildApp({
+    ...options,
+    findRendition: createFindRendition(options),
+    visits,
+    mux: createMux({ loopback, admission, log }),
+    openMp3: createMp3({ ffmpeg, loopback, admission, log }),
+    requireFfmpeg: createRequireFfmpeg(options),
+  });
+  await app.ready();
+
+  return {
+    app,
+    drain: () => visits.drain(drainSeconds),
+    async close() {
+      await visits.drain(0);
+      await app.close();
+      await loopback.close();
+    },
+  };
+}

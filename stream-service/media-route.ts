@@ -1,0 +1,84 @@
+import type { FastifyInstance } from 'fastify';
+import type { Log } from '../layers/contract/index.ts';
+import { type Outline, sendOutline, sendRepresentation } from './answer.ts';
+import { downloadHeaders } from './download-headers.ts';
+import { fileRepresentation } from './file-representation.ts';
+import type { FindRendition, Found } from './find-rendition.ts';
+import { mp3Outline } from './mp3-outline.ts';
+import type { Mux } from './mp4/mux.ts';
+import { remuxPlan } from './mp4/mux-plan.ts';
+import type { OpenMp3, Representation } from './representation.ts';
+import type { RequireFfmpeg } from './require-ffmpeg.ts';
+import type { OpenSource } from './source/source.ts';
+import type { Visit, Visits } from './visits.ts';
+
+export interface MediaRouteDependencies {
+  readonly findRendition: FindRendition;
+  readonly visits: Visits;
+  readonly openSource: OpenSource;
+  readonly openMp3: OpenMp3;
+  readonly mux: Mux;
+  readonly requireFfmpeg: RequireFfmpeg;
+  readonly log: Log;
+}
+
+const PATH = '/api/Stream/Media/:key';
+interface Route {
+  Params: { key: string };
+  Querystring: { format?: string | string[] };
+}
+
+/** GET and HEAD /api/Stream/Media/{key}: one rendition, as it is, remuxed, or converted to MP3. */
+export function mediaRoute(app: FastifyInstance, dependencies: MediaRouteDependencies): void {
+  const { findRendition, visits, log } = dependencies;
+
+  // Explicit: the framework's own HEAD would run GET and read the whole source to its end.
+  app.head<Route>(PATH, async (request, reply) => {
+    const found = await findRendition(request.params.key, 'Media');
+    const outline = outlineOf(found, wantsMp3(request.query, found));
+    return sendOutline(reply.headers(downloadHeaders(found, outline.fileExtension)), outline);
+  });
+
+  app.get<Route>(PATH, async (request, reply) => {
+    const found = await findRendition(request.params.key, 'Media');
+    const visit = visits.begin(request.ip, reply.raw);
+    const representation = await open(found, wantsMp3(request.query, found), visit, dependencies);
+    reply.headers(downloadHeaders(found, representation.fileExtension));
+    return sendRepresentation(request, reply, representation, { visit, log });
+  });
+}
+
+/** Of several `format` the first counts. On a rendition that cannot be heard none does. */
+function wantsMp3({ format }: Route['Querystring'], { tracks: [track] }: Found): boolean {
+  return [format].flat()[0]?.toLowerCase() === 'mp3' && track.audio !== null;
+}
+
+async function open(
+  { key, resource, rendition, tracks: [track] }: Found,
+  asMp3: boolean,
+  visit: Visit,
+  { openSource, openMp3, mux, requireFfmpeg }: MediaRouteDependencies,
+): Promise<Representation> {
+  // Before the source is troubled for nothing.
+  if (asMp3 || track.delivery !== 'direct') await requireFfmpeg();
+  const source = await openSource(resource, track, visit.signal);
+  visit.atEnd(() => source.close());
+  if (asMp3) return openMp3(resource, track, source);
+  if (source.kind === 'file') return fileRepresentation(source, { key, ...rendition });
+
+  const ffmpeg = await requireFfmpeg();
+  const plan = remuxPlan(track);
+  const durationSeconds = source.durationSeconds && (track.durationSeconds ?? source.durationSeconds);
+  return {
+    ...plan,
+    size: undefined,
+    etag: undefined,
+    read: () => mux(ffmpeg, { sources: [source], plan, durationSeconds }),
+  };
+}
+
+function outlineOf({ resource, rendition, tracks: [track] }: Found, asMp3: boolean): Outline {
+  if (asMp3) return mp3Outline(resource, track);
+  if (track.delivery !== 'direct') return { ...remuxPlan(track), size: undefined, acceptRanges: 'none' };
+  return { ...rendition, size: track.sizeIsExact ? track.sizeBytes : undefined, acceptRanges: 'bytes' };
+}
