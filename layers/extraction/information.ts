@@ -1,45 +1,25 @@
+import type * as Contract from '../contract/index.ts';
 import { keyOf, type Rendition, type Resource } from '../state/index.ts';
 import type { Resolved, ResolvedPlaylist } from './extraction.ts';
 import { MP3_BITRATE_KBPS } from './mp3-conversion.ts';
 
-/** The body of GetResource, field by field as the contract has it. */
-export interface ResourceInformation {
-  type: 'Media' | 'PlayList' | 'Unknown';
-  title: string | null;
-  author: string | null;
-  coverUrl: string | null;
-  mediaItems: MediaInformation[];
-}
+/** The contract's objects with every field written that may be null, and lists that are never null. */
+export type MediaRendition = Required<Contract.MediaRendition>;
 
-export interface MediaInformation {
-  requestedUrl: string | null;
+export type StreamReference = Required<Omit<Contract.StreamReference, 'urlType' | 'renditions'>> &
+  Pick<Contract.StreamReference, 'urlType'> & { renditions: MediaRendition[] };
+
+export type MediaInformation = Omit<Contract.MediaInformation, 'video' | 'audio'> & {
   video?: StreamReference;
   audio?: StreamReference;
-  coverUrl: string | null;
-  title: string | null;
-  author: string | null;
-}
+};
+
+export type ResourceInformation = Required<Omit<Contract.ResourceInformation, 'mediaItems'>> & {
+  mediaItems: MediaInformation[];
+};
 
 type Quality = 'best' | 'medium' | 'worst';
 type QualityField = 'Description' | 'Key' | 'FileExtension' | 'MimeType';
-
-export type StreamReference = { [field in `${Quality}Quality${QualityField}`]: string | null } & {
-  urlType?: 'Combined' | 'Media';
-  renditions: MediaRendition[];
-};
-
-export interface MediaRendition {
-  key: string;
-  label: string;
-  description: string | null;
-  fileExtension: string;
-  mimeType: string;
-  urlType: 'Combined' | 'Media';
-  fileSizeBytes: number | null;
-  height: number | null;
-  bitrate: number | null;
-  convertTo: string | null;
-}
 
 /**
  * What GetResource answers. What the contract calls nullable is an explicit null; `video`, `audio` and `urlType`, which
