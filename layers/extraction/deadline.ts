@@ -8,3 +8,13 @@ export interface Bounds {
 /** Aborted when the caller leaves, and with a TimeoutError once the deadline has passed. */
 export const inTime = ({ deadline, signal }: Bounds): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(deadline - Date.now())))]);
+
+/** Waits for work no longer than the signal allows; what the work itself does then is its own affair. */
+export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}

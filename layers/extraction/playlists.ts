@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { problems } from '../contract/index.ts';
 import { linkId, type PlaylistLink, type Resource } from '../state/index.ts';
 import { KEPT_SECONDS } from './assemble.ts';
-import { type Bounds, inTime } from './deadline.ts';
+import { abortable, type Bounds, inTime } from './deadline.ts';
 import { type ListedEntry, readEntries, toUnresolved } from './entries.ts';
 import type { ResolvedPlaylist } from './extraction.ts';
 import { isFinal } from './failures.ts';
@@ -62,7 +62,7 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
   const settle = async (listed: ListedEntry, place: ListPlace, bounds: Bounds): Promise<Item[]> => {
     if (bounds.signal.aborted) return [{ entry: listed.entry }];
     try {
-      const resources = await resourcesOf(listed, place, bounds);
+      const resources = await abortable(resourcesOf(listed, place, bounds), bounds.signal);
       return resources.map((resource) => {
         const url = resources.length === 1 ? listed.entry.url : resource.origin.url;
         const { title, author, coverUrl } = resource;

@@ -1,7 +1,7 @@
 import { type Log, problems } from '../contract/index.ts';
 import type { Egress } from '../egress/index.ts';
 import type { startWorker, Tools, WorkerFailure, WorkerOptions, WorkerProcess, YtDlp } from '../tools/index.ts';
-import { type Bounds, inTime } from './deadline.ts';
+import { abortable, type Bounds, inTime } from './deadline.ts';
 import { toFailure } from './failures.ts';
 import type { Info } from './info.ts';
 
@@ -201,13 +201,3 @@ function explained(failure: WorkerFailure, refused: boolean, isTooLarge: boolean
 
 const isSame = (a: YtDlp, b: YtDlp): boolean =>
   a.version === b.version && a.command.join('\0') === b.command.join('\0');
-
-/** Waits no longer than the caller does. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
-}

@@ -269,6 +269,14 @@ describe('a playlist', () => {
     });
   });
 
+  it('waits past the deadline for nobody, wherever entries are resolved', async () => {
+    const never = new Promise<never>(() => undefined);
+    const { extraction } = setUp({ [PAGE]: list(listed('a')) }, { resolveEntry: () => never });
+    expect(await extraction.resolve(PAGE, { deadline: Date.now() + 200 })).toMatchObject({
+      items: [{ entry: { title: 'Listed a' } }],
+    });
+  });
+
   it('takes the entries of a list within it, and not itself', async () => {
     const { items } = setUp({
       [PAGE]: list(listed('inner'), listed('a')),
