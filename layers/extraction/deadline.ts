@@ -11,8 +11,8 @@ export const inTime = ({ deadline, signal }: Bounds): AbortSignal =>
 
 /** Waits for work no longer than the signal allows; what the work itself does then is its own affair. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
     const leave = () => reject(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
