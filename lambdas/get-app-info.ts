@@ -1,0 +1,30 @@
+import type { AppInfo } from '../layers/contract/index.ts';
+import type { State } from '../layers/state/index.ts';
+import { type ChainOptions, chain, type Handler } from './middleware/index.ts';
+
+export interface GetAppInfoOptions extends ChainOptions {
+  readonly state: Pick<State, 'getTools' | 'getMaintenance'>;
+  /** As in package.json. */
+  readonly version: string;
+  readonly environment: string;
+}
+
+/**
+ * GET /api/App: healthy when the table answers and says that verified tools are in place. It needs no tools itself, and
+ * answers even when the table does not.
+ */
+export const createGetAppInfo = ({ state, version, environment, ...options }: GetAppInfoOptions): Handler =>
+  chain(options, async () => {
+    const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
+      options.log.error('The state table does not answer', { error: String(error) });
+      return undefined;
+    });
+    const [tools, lease] = known ?? [];
+    const json: AppInfo = {
+      version: `v${version}`,
+      isHealthy: tools !== undefined,
+      environment,
+      maintenance: lease?.activity ?? null,
+    };
+    return { json };
+  });

@@ -1,0 +1,35 @@
+import { problems, readLink } from '../layers/contract/index.ts';
+import { type Extraction, toResourceInformation } from '../layers/extraction/index.ts';
+import { type State, StateUnavailable } from '../layers/state/index.ts';
+import { type ChainOptions, chain, type Handler } from './middleware/index.ts';
+
+export interface GetResourceOptions extends ChainOptions {
+  readonly extraction: Pick<Extraction, 'resolve'>;
+  readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'addRequest'>;
+}
+
+/** Milliseconds from the request's arrival: API Gateway cuts at 30 s, with a body of its own. */
+const DEADLINE = 25_000;
+
+/** GET /api/Fetch/GetResource: a link's metadata and renditions. */
+export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler =>
+  chain(options, async ({ rawQueryString, requestContext }) => {
+    const link = readLink(rawQueryString);
+    await refuseInMaintenance(state);
+    // From its arrival at the front door: a cold start has eaten into it already.
+    const deadline = requestContext.timeEpoch + DEADLINE;
+    const resolved = await extraction.resolve(link, { deadline }).catch(unlessStateIsGone);
+    await state.addRequest().catch((error) => options.log.warn('A request was not counted', { error: String(error) }));
+    return { json: toResourceInformation(resolved, link) };
+  });
+
+/** @throws Problem 503 while tools are fetched or updated, 502 when the table does not say */
+async function refuseInMaintenance(state: Pick<State, 'getTools' | 'getMaintenance'>): Promise<void> {
+  const [lease, tools] = await Promise.all([state.getMaintenance(), state.getTools()]).catch(unlessStateIsGone);
+  if (lease) throw problems.maintenance(lease.activity);
+  if (!tools) throw problems.maintenance('Fetching tools');
+}
+
+function unlessStateIsGone(error: unknown): never {
+  throw error instanceof StateUnavailable ? problems.fetchFailed(error) : error;
+}

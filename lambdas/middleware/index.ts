@@ -1,0 +1,24 @@
+import middy from '@middy/core';
+import type { Log } from '../../layers/contract/index.ts';
+import { type AccessOptions, access } from './access.ts';
+import { answers } from './answers.ts';
+import type { Answer, Event, Result } from './event.ts';
+
+export type { Answer, Event, Result } from './event.ts';
+
+export interface ChainOptions extends AccessOptions {
+  readonly log: Log;
+}
+
+/** A function behind an HTTP API: it knows neither where it runs nor how its answer is written. */
+export type Handler = (event: Event, context: never) => Promise<Result>;
+
+/** The chain that every function shares, around its one call. */
+export function chain({ log, ...options }: ChainOptions, answer: (event: Event) => Promise<Answer>): Handler {
+  const handler = middy<Event, Result>()
+    .use(access(options))
+    .use(answers(log))
+    // What the function gives becomes a Result in `answers`.
+    .handler(answer as (event: Event) => Promise<Result>);
+  return (event, context) => handler(event, context ?? ({} as never));
+}

@@ -1,0 +1,116 @@
+import Type, { type Static, type TSchema } from 'typebox';
+
+/** The API's objects: one schema each gives the type and the OpenAPI description (3.0: `nullable`, no type null). */
+const object = <P extends Record<string, TSchema>>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false });
+
+/** JSON null too. */
+const nullable = <S extends TSchema>(schema: S) => Type.Unsafe<Static<S> | null>({ ...schema, nullable: true });
+
+const text = nullable(Type.String());
+
+const oneOf = <const V extends readonly string[]>(values: V) =>
+  Type.Unsafe<V[number]>({ type: 'string', enum: [...values] });
+
+/** A reference by name, as the description writes it. */
+const reference = <S extends TSchema>(name: string, _schema: S) =>
+  Type.Unsafe<Static<S>>({ $ref: `#/components/schemas/${name}` });
+
+const listOf = <S extends TSchema>(name: string, _schema: S) =>
+  Type.Unsafe<Static<S>[]>({ type: 'array', items: { $ref: `#/components/schemas/${name}` }, nullable: true });
+
+const AppInfo = object({
+  version: text,
+  isHealthy: Type.Boolean(),
+  environment: text,
+  maintenance: Type.Optional(text),
+});
+
+const MediaType = oneOf(['Media', 'PlayList', 'Unknown']);
+const UrlType = oneOf(['Combined', 'Media']);
+
+const MediaRendition = object({
+  key: text,
+  label: text,
+  description: Type.Optional(text),
+  fileExtension: text,
+  mimeType: text,
+  urlType: Type.Optional(reference('UrlType', UrlType)),
+  fileSizeBytes: Type.Optional(nullable(Type.Integer({ format: 'int64' }))),
+  height: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
+  bitrate: Type.Optional(nullable(Type.Number({ format: 'double' }))),
+  convertTo: Type.Optional(text),
+});
+
+const StreamReference = object({
+  bestQualityDescription: Type.Optional(text),
+  bestQualityKey: Type.Optional(text),
+  bestQualityFileExtension: Type.Optional(text),
+  bestQualityMimeType: Type.Optional(text),
+  mediumQualityDescription: Type.Optional(text),
+  mediumQualityKey: Type.Optional(text),
+  mediumQualityFileExtension: Type.Optional(text),
+  mediumQualityMimeType: Type.Optional(text),
+  worstQualityDescription: Type.Optional(text),
+  worstQualityKey: Type.Optional(text),
+  worstQualityFileExtension: Type.Optional(text),
+  worstQualityMimeType: Type.Optional(text),
+  urlType: Type.Optional(reference('UrlType', UrlType)),
+  renditions: Type.Optional(listOf('MediaRendition', MediaRendition)),
+});
+
+const MediaInformation = object({
+  requestedUrl: text,
+  video: Type.Optional(reference('StreamReference', StreamReference)),
+  audio: Type.Optional(reference('StreamReference', StreamReference)),
+  coverUrl: text,
+  title: text,
+  author: text,
+});
+
+const ResourceInformation = object({
+  type: reference('MediaType', MediaType),
+  title: Type.Optional(text),
+  author: Type.Optional(text),
+  coverUrl: Type.Optional(text),
+  mediaItems: listOf('MediaInformation', MediaInformation),
+});
+
+/** RFC 7807; the one object that permits further properties. */
+const ProblemDetails = Type.Object({
+  type: Type.Optional(text),
+  title: Type.Optional(text),
+  status: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
+  detail: Type.Optional(text),
+  instance: Type.Optional(text),
+});
+
+/** What shields.io reads for a badge: exactly these four keys. */
+const RequestCount = object({
+  schemaVersion: Type.Integer({ format: 'int32' }),
+  label: Type.String(),
+  message: Type.String(),
+  color: Type.String(),
+});
+
+export type AppInfo = Static<typeof AppInfo>;
+export type RequestCount = Static<typeof RequestCount>;
+export type ResourceInformation = Static<typeof ResourceInformation>;
+export type MediaInformation = Static<typeof MediaInformation>;
+export type StreamReference = Static<typeof StreamReference>;
+export type MediaRendition = Static<typeof MediaRendition>;
+
+/** By the names that references use. */
+export const schemas = {
+  AppInfo,
+  MediaInformation,
+  MediaRendition,
+  MediaType,
+  ProblemDetails,
+  RequestCount,
+  ResourceInformation,
+  StreamReference,
+  UrlType,
+} as const;
+
+export type SchemaName = keyof typeof schemas;
