@@ -1,36 +1,41 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { type Log, problems, renderJson } from '../layers/contract/index.ts';
 import { toContext, toHttpApiEvent } from './http-api-event.ts';
 
 /** A Lambda function behind an HTTP API, payload format 2.0. */
 export type HttpApiHandler = (
   event: APIGatewayProxyEventV2,
-  context: Context,
+  context: never,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
 export interface GatewayOptions {
-  /** By path, matched without regard to case; a path that ends in `/{proxy+}` takes everything below it. */
-  readonly handlers: Readonly<Record<string, HttpApiHandler>>;
+  /** By path, matched without regard to case; one that ends in `*` takes every path that begins so. */
+  readonly routes: ReadonlyMap<string, HttpApiHandler>;
   /** Answers every other path. */
-  readonly otherwise: HttpApiHandler;
+  readonly fallback: HttpApiHandler;
   readonly log: Log;
 }
 
 /** What a Node HTTP server calls for each request. */
 export type Gateway = (request: IncomingMessage, response: ServerResponse) => void;
 
+interface Target {
+  readonly routeKey: string;
+  readonly handler: HttpApiHandler;
+}
+
 /** The Lambdas on one machine: turns HTTP requests into the events of an HTTP API, and results into answers. */
-export function createGateway({ handlers, otherwise, log }: GatewayOptions): Gateway {
-  const route = createRouter(handlers, otherwise);
+export function createGateway({ routes, fallback, log }: GatewayOptions): Gateway {
+  const find = createRouter(routes, fallback);
 
   const answer = async (request: IncomingMessage): Promise<APIGatewayProxyStructuredResultV2> => {
     try {
-      const { routeKey, handler } = route(request.url ?? '/');
+      const { routeKey, handler } = find(request.url ?? '/');
       const event = toHttpApiEvent(request, routeKey);
-      return await handler(event, toContext(event));
+      return await handler(event, toContext(event) as never);
     } catch (error) {
-      log.error('A handler failed', { error });
+      log.error('A handler failed', { error: String(error) });
       const { details } = problems.internal();
       return { statusCode: details.status, ...renderJson(details, request.headers.accept) };
     }
@@ -40,37 +45,41 @@ export function createGateway({ handlers, otherwise, log }: GatewayOptions): Gat
     // No operation reads a body: what comes is dropped, and the connection ends with the answer rather than wait for it.
     request.resume();
     if (hasBody(request)) response.shouldKeepAlive = false;
-    void answer(request).then((result) => send(response, result));
+    void answer(request).then((result) => send(request, response, result));
   };
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-function createRouter(handlers: GatewayOptions['handlers'], otherwise: HttpApiHandler) {
-  const exact = new Map<string, { routeKey: string; handler: HttpApiHandler }>();
-  const below: { prefix: string; routeKey: string; handler: HttpApiHandler }[] = [];
-  for (const [path, handler] of Object.entries(handlers)) {
-    const routeKey = `ANY ${path}`;
-    const prefix = path.toLowerCase().replace(/\{proxy\+\}$/, '');
-    if (prefix.length < path.length) below.push({ prefix, routeKey, handler });
-    else exact.set(prefix, { routeKey, handler });
+function createRouter(routes: ReadonlyMap<string, HttpApiHandler>, fallback: HttpApiHandler) {
+  const exact = new Map<string, Target>();
+  const beginnings: (Target & { readonly beginning: string })[] = [];
+  for (const [path, handler] of routes) {
+    const target = { routeKey: `ANY ${path}`, handler };
+    if (path.endsWith('*')) beginnings.push({ beginning: path.slice(0, -1).toLowerCase(), ...target });
+    else exact.set(path.toLowerCase(), target);
   }
 
-  return (url: string) => {
+  return (url: string): Target => {
     const [path = ''] = url.toLowerCase().split('?', 1);
-    const found = exact.get(path) ?? below.find(({ prefix }) => path.startsWith(prefix) && path !== prefix);
-    return found ?? { routeKey: '$default', handler: otherwise };
+    return (
+      exact.get(path) ??
+      beginnings.find(({ beginning }) => path.startsWith(beginning)) ?? { routeKey: '$default', handler: fallback }
+    );
   };
 }
 
-function send(response: ServerResponse, result: APIGatewayProxyStructuredResultV2): void {
-  const { statusCode = 200, headers = {}, multiValueHeaders = {}, cookies = [], body = '', isBase64Encoded } = result;
+function send(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { statusCode = 200, headers = {}, cookies = [], body = '', isBase64Encoded }: APIGatewayProxyStructuredResultV2,
+): void {
   const content = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, String(value));
-  for (const [name, values] of Object.entries(multiValueHeaders)) response.setHeader(name, values.map(String));
   if (cookies.length > 0) response.setHeader('set-cookie', cookies);
-  // A HEAD says how long the body of the GET is.
-  if (statusCode !== 204 && !response.hasHeader('content-length')) response.setHeader('content-length', content.length);
+  // A HEAD without its body does not say how long that would be.
+  const saysLength = statusCode !== 204 && !(method === 'HEAD' && content.length === 0);
+  if (saysLength && !response.hasHeader('content-length')) response.setHeader('content-length', content.length);
   response.writeHead(statusCode).end(content);
 }

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+
+/** What API Gateway gives an integration before it answers by itself, milliseconds. */
+const INTEGRATION_TIMEOUT = 30_000;
+
+/**
+ * A request as an HTTP API hands it to a Lambda function: payload format 2.0. The body is left out: every operation
+ * is a GET.
+ * @param routeKey `ANY /api/App`, or `$default`
+ */
+export function toHttpApiEvent(request: IncomingMessage, routeKey: string): APIGatewayProxyEventV2 {
+  const { method = 'GET', url = '/', httpVersion, socket } = request;
+  const mark = url.indexOf('?');
+  const rawPath = mark < 0 ? url : url.slice(0, mark);
+  const rawQueryString = mark < 0 ? '' : url.slice(mark + 1);
+  const { cookie, ...headers } = joinHeaders(request);
+  const queryStringParameters = joinQuery(rawQueryString);
+  const time = new Date();
+
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath,
+    rawQueryString,
+    ...(cookie && { cookies: cookie.split(/;\s*/) }),
+    headers,
+    ...(queryStringParameters && { queryStringParameters }),
+    requestContext: {
+      accountId: 'anonymous',
+      apiId: 'local',
+      domainName: headers.host ?? 'localhost',
+      domainPrefix: 'localhost',
+      http: {
+        method,
+        path: rawPath,
+        protocol: `HTTP/${httpVersion}`,
+        sourceIp: socket.remoteAddress ?? '',
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId: randomUUID(),
+      routeKey,
+      stage: '$default',
+      time: commonLogTime(time),
+      timeEpoch: time.getTime(),
+    },
+    isBase64Encoded: false,
+  };
+}
+
+/** What a handler may ask of its invocation: who it is and how long it has. */
+export function toContext({ requestContext: { requestId, routeKey, timeEpoch } }: APIGatewayProxyEventV2): Context {
+  return {
+    awsRequestId: requestId,
+    functionName: routeKey,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: routeKey,
+    memoryLimitInMB: '0',
+    logGroupName: '',
+    logStreamName: '',
+    callbackWaitsForEmptyEventLoop: false,
+    getRemainingTimeInMillis: () => timeEpoch + INTEGRATION_TIMEOUT - Date.now(),
+    // What Node's oldest handlers ended with; every handler here gives a promise.
+    done: () => undefined,
+    fail: () => undefined,
+    succeed: () => undefined,
+  };
+}
+
+/** Lower-case names; repeated fields joined by commas. */
+const joinHeaders = ({ headersDistinct }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(name === 'cookie' ? '; ' : ',')]),
+  );
+
+/** Decoded; repeated names joined by commas, as payload format 2.0 does. Undefined without any. */
+function joinQuery(rawQueryString: string): Record<string, string> | undefined {
+  if (rawQueryString === '') return undefined;
+  const joined = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(rawQueryString)) {
+    const before = joined.get(name);
+    joined.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return Object.fromEntries(joined);
+}
+
+/** `21/Nov/2026:07:11:02 +0000` */
+function commonLogTime(time: Date): string {
+  const [, day, month, year, clock] = time.toUTCString().split(/[ ,]+/);
+  return `${day}/${month}/${year}:${clock} +0000`;
+}
