@@ -1,0 +1,90 @@
+"""Does once, before the first fork, what every request would otherwise do again: 150 ms of compiling and importing."""
+import contextlib
+import gc
+import socket
+import threading
+
+from yt_dlp.utils import unified_timestamp
+
+from ._reelay_resolve import encode, extract, plain, use_proxy
+
+ORIGIN = 'http://warm.invalid'
+MASTER = (b'#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000000,RESOLUTION=640x360,CODECS="avc1.4d401e,mp4a.40.2"\n'
+          b'v.m3u8\n')
+MEDIA = b'#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n'
+FEED = (b'<?xml version="1.0"?><rss version="2.0"><channel><title>w</title><item><title>w</title>'
+        b'<enclosure url="http://warm.invalid/a.mp3" type="audio/mpeg"/></item></channel></rss>')
+PAGE = b'<html><head><title>w</title></head><body><video src="/a.mp4"></video></body></html>'
+DOCUMENTS = {
+    '/page': ('text/html', PAGE),
+    '/nothing': ('text/html', b'<html><head><title>w</title></head></html>'),
+    '/a.mp3': ('audio/mpeg', bytes(1024)),
+    '/v.m3u8': ('application/vnd.apple.mpegurl', MEDIA),
+    '/master.m3u8': ('application/vnd.apple.mpegurl', MASTER),
+    '/feed': ('application/rss+xml', FEED),
+}
+
+
+class SilentLogger:
+    def debug(self, message):
+        pass
+
+    info = warning = error = debug
+
+
+def warm_up(ydl):
+    """Makes this YoutubeDL ready to answer in forks."""
+    ydl.params.update(logger=SilentLogger(), quiet=True, simulate=True, skip_download=True, ignoreerrors=False)
+    for extractor in ydl._ies.values():
+        with contextlib.suppress(Exception):
+            extractor.suitable(f'{ORIGIN}/page')
+    unified_timestamp('Sat, 21 Nov 2026 00:31:02 GMT')
+    'warm'.encode('idna')
+    rehearse(ydl)
+    forget(ydl)
+    gc.collect()
+    gc.freeze()
+
+
+def rehearse(ydl):
+    """Resolves one link of each common kind. No request leaves this process: it is its own proxy, on loopback."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        server = threading.Thread(target=serve_documents, args=(listener,), daemon=True)
+        server.start()
+        use_proxy(ydl, f'http://127.0.0.1:{listener.getsockname()[1]}')
+        for path in DOCUMENTS:
+            # A rehearsal that fails costs milliseconds later, no answer.
+            with contextlib.suppress(Exception):
+                info = extract(ydl, {'url': ORIGIN + path, 'flat': True, 'playlistLimit': 10})
+                encode(plain(ydl.sanitize_info(info)))
+        # Wakes the thread: closing a socket does not end an accept() on it.
+        with contextlib.suppress(OSError), socket.create_connection(listener.getsockname(), 1) as last:
+            last.sendall(b'\r\n\r\n')
+        server.join(5)
+
+
+def serve_documents(listener):
+    while True:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(5)
+            head = b''
+            while b'\r\n\r\n' not in head and (data := connection.recv(65536)):
+                head += data
+            target = head.split(b' ', 2)[1].decode() if head.count(b' ') > 1 else ''
+            if not target:
+                return
+            kind, body = DOCUMENTS.get(target.removeprefix(ORIGIN), ('text/plain', b''))
+            connection.sendall(b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s'
+                               % (kind.encode(), len(body), body))
+
+
+def forget(ydl):
+    """Leaves no trace of the rehearsal in the first real answer."""
+    ydl.cookiejar.clear(domain='warm.invalid') if any(c.domain == 'warm.invalid' for c in ydl.cookiejar) else None
+    ydl._playlist_urls.clear()
+    ydl._printed_messages.clear()
+    ydl._first_webpage_request = True
+    ydl.__dict__.pop('_YoutubeDL__process_iterable_entry', None)
+    # Until a request brings its own: nothing goes out past a proxy that is not there.
+    use_proxy(ydl, 'http://127.0.0.1:9')
