@@ -1,0 +1,107 @@
+import { execFile, spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export const RATE = 48_000;
+/** Samples between two random values: sound below some 1.5 kHz, which every codec keeps. */
+const STEP = 16;
+/** Samples that are compared at a place, and how far around it they are looked for. */
+const WINDOW = 4800;
+const REACH = 9600;
+const COARSE = 8;
+
+/** Runs FFmpeg to its end. @throws with its last words */
+export const ffmpeg = (...args: string[]) => run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args]);
+
+/** Sound in which no two moments are alike: noise from a seed, one channel of 48 kHz samples in -1…1. */
+export function codedSound(seconds: number, seed = 1): Float32Array {
+  const samples = new Float32Array(Math.round(seconds * RATE));
+  const random = randomFrom(seed);
+  let [from, to] = [0, 0];
+  for (let i = 0; i < samples.length; i += 1) {
+    const place = i % STEP;
+    if (place === 0) [from, to] = [to, random() * 1.2 - 0.6];
+    samples[i] = from + ((to - from) * place) / STEP;
+  }
+  return samples;
+}
+
+/** Numbers in 0…1, the same for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Writes samples as 32-bit floating point WAV, without help. */
+export async function writeWav(file: string, samples: Float32Array): Promise<void> {
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + samples.byteLength, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(3, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(RATE, 24);
+  header.writeUInt32LE(RATE * 4, 28);
+  header.writeUInt16LE(4, 32);
+  header.writeUInt16LE(32, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(samples.byteLength, 40);
+  await writeFile(file, Buffer.concat([header, Buffer.from(samples.buffer)]));
+}
+
+/** Decodes media to one channel of 48 kHz samples. */
+export async function decode(media: Buffer): Promise<Float32Array> {
+  const args = ['-v', 'error', '-i', 'pipe:0', '-ac', '1', '-ar', String(RATE), '-f', 'f32le', 'pipe:1'];
+  const child = spawn('ffmpeg', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(media);
+  const bytes = await buffer(child.stdout);
+  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+}
+
+/** Where a moment of the original is heard: samples later than expected, and how sure that is (1: the very same). */
+export interface Heard {
+  readonly second: number;
+  readonly lag: number;
+  readonly likeness: number;
+}
+
+/** Listens for the original every `every` seconds, each time in a tenth of a second. */
+export function listen(original: Float32Array, heard: Float32Array, every: number): Heard[] {
+  const found: Heard[] = [];
+  for (let at = REACH; at + WINDOW + REACH <= original.length; at += Math.round(every * RATE)) {
+    const coarse = best(original, heard, at, -REACH, REACH, COARSE);
+    const fine = best(original, heard, at, coarse.lag - COARSE, coarse.lag + COARSE, 1);
+    found.push({ second: at / RATE, ...fine });
+  }
+  return found;
+}
+
+function best(original: Float32Array, heard: Float32Array, at: number, from: number, to: number, step: number) {
+  let result = { lag: 0, likeness: -1 };
+  for (let lag = from; lag <= to; lag += step) {
+    const likeness = correlate(original, heard, at, at + lag, step);
+    if (likeness > result.likeness) result = { lag, likeness };
+  }
+  return result;
+}
+
+function correlate(a: Float32Array, b: Float32Array, atA: number, atB: number, step: number): number {
+  let [dot, powerA, powerB] = [0, 0, 0];
+  for (let i = 0; i < WINDOW; i += step) {
+    const x = a[atA + i] ?? 0;
+    const y = b[atB + i] ?? 0;
+    dot += x * y;
+    powerA += x * x;
+    powerB += y * y;
+  }
+  return powerA * powerB === 0 ? 0 : dot / Math.sqrt(powerA * powerB);
+}
