@@ -1,7 +1,7 @@
 import { type Log, problems, silentLog } from '../contract/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { type Link, linkId, type Resource, type ResourceOrigin } from '../state/index.ts';
-import type { startWorker, Tools } from '../tools/index.ts';
+import { startWorker, type Tools } from '../tools/index.ts';
 import { assemble, identify, KEPT_SECONDS } from './assemble.ts';
 import { type Bounds, inTime } from './deadline.ts';
 import { isList, isSearch } from './entries.ts';
@@ -58,7 +58,15 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   const store = createStore(state);
   const resolver = createResolver({
     ...options,
-    ...{ start: options.startWorker ?? start, concurrency, memoryBytes, maxBytes, queueLimit, playlistLimit, log },
+    ...{
+      start: options.startWorker ?? startWorker,
+      concurrency,
+      memoryBytes,
+      maxBytes,
+      queueLimit,
+      playlistLimit,
+      log,
+    },
   });
   const resolves = createSingleFlight<Resolved>();
   const refreshes = createSingleFlight<Resource>();
@@ -166,7 +174,5 @@ function asProblem(error: unknown): never {
   const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
   throw isTimeout ? problems.fetchFailed(error) : error;
 }
-
-const start: typeof startWorker = async (settings) => (await import('../tools/index.ts')).startWorker(settings);
 
 const epochSeconds = (): number => Math.floor(Date.now() / 1000);
