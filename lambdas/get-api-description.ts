@@ -22,10 +22,10 @@ const PAGE = `<!doctype html>
 const START = `SwaggerUIBundle({ url: '${DOCUMENT_PATH}', dom_id: '#swagger-ui' });`;
 
 /** The page's parts that are files of the package, and their types. */
-const ASSETS: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css',
-  'swagger-ui-bundle.js': 'text/javascript',
-};
+const ASSETS = new Map([
+  ['swagger-ui.css', 'text/css'],
+  ['swagger-ui-bundle.js', 'text/javascript'],
+]);
 
 /** Only its own parts: nothing inline, nothing from elsewhere. The page draws its icons from data URLs. */
 const POLICY =
@@ -39,8 +39,8 @@ export const createGetApiDescription = (options: GetApiDescriptionOptions): Hand
     if (options.environment !== 'Development') throw problems.notFound();
     if (path === '/swagger') return text('text/html', PAGE);
     if (path === '/swagger/start.js') return text('text/javascript', START);
-    const name = path.slice('/swagger/'.length);
-    const type = ASSETS[name];
+    const name = path.replace(/^\/swagger\//, '');
+    const type = ASSETS.get(name);
     if (!type) throw problems.notFound();
     return text(type, await readFile(join(options.assetsDir, name), 'utf8'));
   });

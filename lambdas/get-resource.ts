@@ -1,4 +1,5 @@
-import { problems, readLink } from '../layers/contract/index.ts';
+import { setTimeout } from 'node:timers/promises';
+import { type Log, problems, readLink } from '../layers/contract/index.ts';
 import { type Extraction, toResourceInformation } from '../layers/extraction/index.ts';
 import { type State, StateUnavailable } from '../layers/state/index.ts';
 import { type ChainOptions, chain, type Handler } from './middleware/index.ts';
@@ -11,6 +12,9 @@ export interface GetResourceOptions extends ChainOptions {
 /** Milliseconds from the request's arrival: API Gateway cuts at 30 s, with a body of its own. */
 const DEADLINE = 25_000;
 
+/** Milliseconds that an answer waits for its own count. */
+const COUNT_PATIENCE = 2_000;
+
 /** GET /api/Fetch/GetResource: a link's metadata and renditions. */
 export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler =>
   chain(options, async ({ rawQueryString, requestContext }) => {
@@ -19,17 +23,29 @@ export const createGetResource = ({ extraction, state, ...options }: GetResource
     // From its arrival at the front door: a cold start has eaten into it already.
     const deadline = requestContext.timeEpoch + DEADLINE;
     const resolved = await extraction.resolve(link, { deadline }).catch(unlessStateIsGone);
-    await state.addRequest().catch((error) => options.log.warn('A request was not counted', { error: String(error) }));
+    await count(state, options.log);
     return { json: toResourceInformation(resolved, link) };
   });
 
 /** @throws Problem 503 while tools are fetched or updated, 502 when the table does not say */
 async function refuseInMaintenance(state: Pick<State, 'getTools' | 'getMaintenance'>): Promise<void> {
-  const [lease, tools] = await Promise.all([state.getMaintenance(), state.getTools()]).catch(unlessStateIsGone);
+  const [lease, tools] = await Promise.all([state.getMaintenance(), state.getTools()]).catch((error) => {
+    throw problems.fetchFailed(error);
+  });
   if (lease) throw problems.maintenance(lease.activity);
   if (!tools) throw problems.maintenance('Fetching tools');
 }
 
 function unlessStateIsGone(error: unknown): never {
   throw error instanceof StateUnavailable ? problems.fetchFailed(error) : error;
+}
+
+/** A counter that fails, or hangs, takes nothing from the answer. */
+async function count(state: Pick<State, 'addRequest'>, log: Log): Promise<void> {
+  const impatience = setTimeout(COUNT_PATIENCE, undefined, { ref: false }).then(() => {
+    throw new Error('The table is slow');
+  });
+  await Promise.race([state.addRequest(), impatience]).catch((error) =>
+    log.warn('A request was not counted', { error: String(error) }),
+  );
 }

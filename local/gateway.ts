@@ -45,7 +45,12 @@ export function createGateway({ routes, fallback, log }: GatewayOptions): Gatewa
     // No operation reads a body: what comes is dropped, and the connection ends with the answer rather than wait for it.
     request.resume();
     if (hasBody(request)) response.shouldKeepAlive = false;
-    void answer(request).then((result) => send(request, response, result));
+    answer(request)
+      .then((result) => send(request, response, result))
+      .catch((error) => {
+        log.error('An answer could not be sent', { error: String(error) });
+        response.destroy();
+      });
   };
 }
 

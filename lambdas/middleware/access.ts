@@ -23,7 +23,7 @@ export const access = ({ methods, origins }: AccessOptions): MiddlewareObj<Event
       ...cors,
       ...(vary && { vary }),
     };
-    if (event.requestContext.http.method === 'HEAD') delete response.body;
+    if (event.requestContext.http.method === 'HEAD') withhold(response);
   };
   return {
     before: ({ event }) => {
@@ -37,3 +37,9 @@ export const access = ({ methods, origins }: AccessOptions): MiddlewareObj<Event
     onError: finish,
   };
 };
+
+/** The headers of a GET without its body (RFC 9110 §9.3.2). */
+function withhold(response: Result): void {
+  response.headers = { ...response.headers, 'content-length': String(Buffer.byteLength(response.body ?? '')) };
+  delete response.body;
+}

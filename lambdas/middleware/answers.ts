@@ -1,8 +1,9 @@
 import type { MiddlewareObj } from '@middy/core';
-import { type Log, renderJson, toProblem } from '../../layers/contract/index.ts';
+import { type Log, type Problem, renderJson, toProblem } from '../../layers/contract/index.ts';
+import { describeError } from './describe-error.ts';
 import { type Event, headerOf, isJson, type Result } from './event.ts';
 
-/** Writes JSON in the type that Accept prefers, and what was thrown as ProblemDetails. What is no Problem is logged. */
+/** Writes JSON in the type that Accept prefers, and what was thrown as ProblemDetails. What went wrong is logged. */
 export const answers = (log: Log): MiddlewareObj<Event, Result> => ({
   after: (request) => {
     const answer: unknown = request.response;
@@ -12,11 +13,15 @@ export const answers = (log: Log): MiddlewareObj<Event, Result> => ({
   },
   onError: (request) => {
     const problem = toProblem(request.error);
-    const { status } = problem.details;
-    if (status >= 500 && problem.cause !== undefined) log.error('Failed', { status, cause: describe(problem.cause) });
+    report(log, problem, request.event);
     const { headers, body } = renderJson(problem.details, headerOf(request.event, 'accept'));
-    request.response = { statusCode: status, headers: { ...problem.headers, ...headers }, body };
+    request.response = { statusCode: problem.details.status, headers: { ...problem.headers, ...headers }, body };
   },
 });
 
-const describe = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));
+/** A source that fails is worth a line; an error that nobody foresaw, all there is to know. */
+function report(log: Log, { details: { status }, cause }: Problem, { requestContext: { requestId } }: Event): void {
+  if (cause === undefined || status < 500) return;
+  if (status === 500) log.error('A function failed', { requestId, error: describeError(cause, true) });
+  else log.warn('A request could not be answered', { requestId, status, error: describeError(cause) });
+}
