@@ -28,6 +28,7 @@ export interface EncoderSlotsOptions {
 export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }: EncoderSlotsOptions): EncoderSlots {
   const waiting: (() => void)[] = [];
   let running = 0;
+  let encoding = 0;
 
   /** Hands the turn on, so that nobody comes in between. */
   const leave = () => {
@@ -64,13 +65,15 @@ export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }
         let release = tryAcquireFfmpeg();
         while (!release) {
           // Ours end soon; those of others may run for hours.
-          if (!patient && running === 1) throw problems.noCapacity();
+          if (!patient && encoding === 0) throw problems.noCapacity();
           await delay(RETRY_MS, undefined, { signal });
           release = tryAcquireFfmpeg();
         }
-        const both = release;
+        encoding += 1;
+        const giveBack = release;
         return () => {
-          both();
+          giveBack();
+          encoding -= 1;
           leave();
         };
       } catch (error) {

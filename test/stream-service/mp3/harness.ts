@@ -25,15 +25,12 @@ export async function startMp3(options: Partial<Mp3Options> & { limits?: Partial
   return { open, admission, close: () => loopback.close() };
 }
 
-/** A file in memory; `cutAt` is where reading it fails. */
-export function fileSource(
-  bytes: Buffer,
-  { cutAt = Number.POSITIVE_INFINITY, size = bytes.length as number | undefined } = {},
-) {
+/** A file in memory; `cutAt` is where reading it fails, `sized` whether it tells its size. */
+export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, sized = true } = {}) {
   const reading = new Set<Readable>();
   const source: FileSource = {
     kind: 'file',
-    size,
+    size: sized ? bytes.length : undefined,
     validator: '"entity"',
     read(first, last = bytes.length - 1) {
       const stream = Readable.from(chunks(first, last), { objectMode: false });
