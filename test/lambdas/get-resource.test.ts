@@ -1,111 +1,107 @@
-import { describe, expect, it } from 'vitest';
-import { createGetResource } from '../../lambdas/get-resource.ts';
-import type { Event } from '../../lambdas/index.ts';
-import { problems, silentLog } from '../../layers/contract/index.ts';
-import type { Resolved } from '../../layers/extraction/index.ts';
-import { type MaintenanceLease, StateUnavailable } from '../../layers/state/index.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { problems } from '../../layers/contract/index.ts';
+import { StateUnavailable } from '../../layers/state/index.ts';
+import { ask, createWorld, jsonOf, type World } from './world.ts';
 
-const LINK = 'https://media.example/watch';
-const TOOLS = { ytDlp: '1', ffmpeg: '1', verifiedBy: { ytDlp: 'path', ffmpeg: 'path' }, installedAt: 0 };
-const EMPTY_LIST: Resolved = { type: 'PlayList', title: 'List', author: null, coverUrl: null, items: [] };
+const PATH = '/api/Fetch/GetResource';
+const LINK = 'HTTPS://media.example/watch?v=1#asked';
+const FOR_LINK = `${PATH}?url=${encodeURIComponent(LINK)}`;
 
-interface Given {
-  lease?: MaintenanceLease;
-  /** null: none were ever recorded. */
-  tools?: typeof TOOLS | null;
-  stateGone?: boolean;
-  countGone?: boolean;
-  resolve?: () => Promise<Resolved>;
-}
+let world: World;
+beforeEach(() => {
+  world = createWorld();
+});
 
-/** A function over a table that is as told; what it asked the extraction for and how often it counted. */
-function given({ lease, tools = TOOLS, stateGone, countGone, resolve = async () => EMPTY_LIST }: Given = {}) {
-  const seen = { deadlines: [] as number[], counted: 0 };
-  const gone = async () => Promise.reject(new StateUnavailable('The table does not answer'));
-  const handler = createGetResource({
-    methods: ['GET'],
-    origins: [],
-    log: silentLog,
-    extraction: {
-      resolve: (_url, { deadline }) => {
-        seen.deadlines.push(deadline);
-        return resolve();
-      },
-    },
-    state: {
-      getMaintenance: stateGone ? gone : async () => lease,
-      getTools: stateGone ? gone : async () => tools ?? undefined,
-      addRequest: async () => {
-        if (countGone) await gone();
-        seen.counted += 1;
-      },
-    },
-  });
-  const ask = async (query = `url=${LINK}`, method = 'GET') => {
-    const event = { rawQueryString: query, headers: {}, requestContext: { http: { method }, timeEpoch: 1000 } };
-    const { statusCode, headers, body } = await handler(event as Event, {} as never);
-    return { statusCode, headers, body: body ? JSON.parse(body) : undefined };
-  };
-  return { ask, seen };
-}
-
-const LEASE = { activity: 'Downloading yt-dlp', owner: 'x', expiresAt: 1 };
-
-describe('GetResource', () => {
-  it('answers what the link is and counts it once, never to be stored', async () => {
-    const { ask, seen } = given();
-    const { statusCode, headers, body } = await ask();
-    expect(statusCode).toBe(200);
-    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' });
-    expect(body).toMatchObject({ type: 'PlayList', title: 'List', mediaItems: [] });
-    expect(seen.counted).toBe(1);
+describe('GET /api/Fetch/GetResource', () => {
+  it('answers what the link is, under the string that the caller sent, and counts it', async () => {
+    const answer = await ask(world, FOR_LINK);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers?.['cache-control']).toBe('no-store');
+    expect(jsonOf(answer)).toMatchObject({ type: 'Media', title: 'Title', mediaItems: [{ requestedUrl: LINK }] });
+    expect(world.resolves.map(({ url }) => url)).toEqual([LINK]);
+    expect(world.count).toBe(1);
   });
 
-  it('gives the resolve 25 s from the arrival of the request', async () => {
-    const { ask, seen } = given();
-    await ask();
-    expect(seen.deadlines).toEqual([26_000]);
+  it('counts the 25 seconds of a resolve from when the request came in', async () => {
+    await ask(world, FOR_LINK, { timeEpoch: 1_000_000 });
+    expect(world.resolves).toEqual([{ url: LINK, deadline: 1_025_000 }]);
   });
 
-  it('looks at the link before it looks at maintenance', async () => {
-    const { ask } = given({ lease: LEASE });
-    expect((await ask('url=nothing')).statusCode).toBe(400);
-    expect(await ask()).toMatchObject({
-      statusCode: 503,
-      headers: { 'retry-after': '5' },
-      body: { title: 'Downloading yt-dlp', status: 503, detail: expect.any(String) },
+  it('counts a playlist once', async () => {
+    const entry = { url: 'https://media.example/1', title: null, author: null, coverUrl: null };
+    const items = [{ entry }, { entry }];
+    world.outcome = { type: 'PlayList', title: 'List', author: null, coverUrl: null, items };
+    expect(jsonOf(await ask(world, FOR_LINK))).toMatchObject({ type: 'PlayList', mediaItems: [{}, {}] });
+    expect(world.count).toBe(1);
+  });
+
+  it.each(['failing', 'hanging'] as const)('is answered with a %s counter', async (countless) => {
+    world.countless = countless;
+    expect((await ask(world, FOR_LINK)).statusCode).toBe(200);
+    expect(world.logged).toEqual([expect.stringMatching(/not counted/)]);
+  });
+
+  it.each([
+    problems.notFound(),
+    problems.notDeliverable('The media is DRM protected.'),
+    problems.fetchFailed(new Error('reset')),
+  ])('passes on what the resolve ended with: $details.title', async (problem) => {
+    world.outcome = problem;
+    const answer = await ask(world, FOR_LINK);
+    expect(answer.statusCode).toBe(problem.details.status);
+    expect(jsonOf(answer)).toEqual(problem.details);
+    expect(world.count).toBe(0);
+  });
+
+  it('is 502 when the table goes away on the way', async () => {
+    world.outcome = new StateUnavailable('gone');
+    expect(jsonOf(await ask(world, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
+  });
+
+  it('is 502 at once when the table is away', async () => {
+    world.dead = true;
+    expect(jsonOf(await ask(world, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
+    expect(world.resolves).toEqual([]);
+  });
+});
+
+describe('in maintenance', () => {
+  it.each<[string, Partial<World>]>([
+    ['an update', { lease: { activity: 'Updating yt-dlp to 2026.11.20', owner: 'o', expiresAt: 1 } }],
+    ['tools that were never installed', { tools: undefined }],
+  ])('%s is 503 with the activity for a title', async (_, changes) => {
+    const answer = await ask(Object.assign(world, changes), FOR_LINK);
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers?.['retry-after']).toBe('5');
+    const title = changes.lease?.activity ?? expect.stringMatching(/tools/);
+    expect(jsonOf(answer)).toEqual({ title, status: 503, detail: expect.stringMatching(/\.$/) });
+    expect(world.resolves).toEqual([]);
+  });
+
+  it('a link that is malformed is still 400', async () => {
+    world.tools = undefined;
+    expect((await ask(world, `${PATH}?url=nonsense`)).statusCode).toBe(400);
+  });
+});
+
+describe('a failure that nobody foresaw', () => {
+  it('is 500 to the caller and in full for the log, without what links carry', async () => {
+    world.outcome = new Error('Broke at https://user:word@cdn.example/file?token=hidden#more', {
+      cause: new TypeError('because'),
     });
+    const answer = await ask(world, FOR_LINK);
+    expect(answer.statusCode).toBe(500);
+    expect(jsonOf(answer)).toEqual({ title: 'Internal Server Error', status: 500 });
+    const [line = ''] = world.logged;
+    expect(line).toMatch(/https:\/\/cdn\.example\/file.+TypeError: because/s);
+    expect(line).not.toMatch(/hidden|word|more/);
   });
 
-  it('is in maintenance until tools have been recorded', async () => {
-    expect((await given({ tools: null }).ask()).statusCode).toBe(503);
-  });
-
-  it('is a failed fetch when the table does not answer', async () => {
-    const { ask, seen } = given({ stateGone: true });
-    expect(await ask()).toMatchObject({ statusCode: 502, body: { title: 'Fetch Failed', status: 502 } });
-    expect(seen).toEqual({ deadlines: [], counted: 0 });
-  });
-
-  it('is answered though the count fails', async () => {
-    expect((await given({ countGone: true }).ask()).statusCode).toBe(200);
-  });
-
-  it('does not count what failed, and fills in detail for 415 alone', async () => {
-    const refused = given({ resolve: async () => Promise.reject(problems.notDeliverable('Protected.')) });
-    expect((await refused.ask()).body).toEqual({ title: 'Unsupported Media Type', status: 415, detail: 'Protected.' });
-    expect(refused.seen.counted).toBe(0);
-  });
-
-  it('hides what nobody expected', async () => {
-    const { ask } = given({ resolve: async () => Promise.reject(new Error('secret')) });
-    expect((await ask()).body).toEqual({ title: 'Internal Server Error', status: 500 });
-  });
-
-  it('is not resolved by HEAD or POST', async () => {
-    const { ask, seen } = given();
-    expect(await ask(undefined, 'HEAD')).toMatchObject({ statusCode: 405, headers: { allow: 'GET, OPTIONS' } });
-    expect((await ask(undefined, 'POST')).body).toEqual({ title: 'Method Not Allowed', status: 405 });
-    expect(seen.deadlines).toEqual([]);
+  it('is logged once when its causes go round', async () => {
+    const error = new Error('round');
+    error.cause = error;
+    world.outcome = error;
+    expect((await ask(world, FOR_LINK)).statusCode).toBe(500);
+    expect(world.logged).toHaveLength(1);
   });
 });

@@ -1,65 +1,210 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Event, Handler } from '../../lambdas/index.ts';
-import { silentLog } from '../../layers/contract/index.ts';
-import { createGateway } from '../../local/gateway.ts';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createGateway, type HttpApiHandler } from '../../local/gateway.ts';
+import { ask } from '../support/ask.ts';
 
 let server: Server;
 let baseUrl = '';
+let port = 0;
+const logged: string[] = [];
+const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void logged.push(message) };
+
+/** What the handler behind `/api/Thing` saw last, and what it answers. */
+let seen: APIGatewayProxyEventV2 | undefined;
+let result: APIGatewayProxyStructuredResultV2 | Error = {};
+
+const named =
+  (name: string): HttpApiHandler =>
+  async () => ({ body: name });
+const thing: HttpApiHandler = async (event) => {
+  seen = event;
+  if (result instanceof Error) throw result;
+  return result;
+};
+
 beforeAll(async () => {
-  const echo = async (event: Event) => ({ statusCode: 200, body: JSON.stringify(event) });
-  const gateway = createGateway({
-    routes: new Map<string, Handler>([
-      ['/api/echo', echo],
-      ['/page*', async () => ({ statusCode: 201, body: 'cGFnZQ==', isBase64Encoded: true, cookies: ['a=1', 'b=2'] })],
-      ['/api/broken', async () => Promise.reject(new Error('secret'))],
-    ]),
-    fallback: async () => ({ statusCode: 404, body: 'nothing' }),
-    log: silentLog,
-  });
-  server = createServer(gateway).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const routes = new Map([
+    ['/api/Thing', thing],
+    ['/docs*', named('docs')],
+    ['/docs/page', named('page')],
+  ]);
+  server = createServer(createGateway({ routes, fallback: named('fallback'), log }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+  baseUrl = `http://127.0.0.1:${port}`;
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
+afterAll(() => new Promise((resolve) => void server.close(resolve)));
+beforeEach(() => {
+  seen = undefined;
+  result = { body: 'thing' };
+  logged.length = 0;
 });
 
-describe('the gateway', () => {
-  it('makes events of payload format 2.0', async () => {
-    const response = await fetch(`${baseUrl}/api/ECHO?url=a%20b&url=c?d`, {
-      headers: { Accept: 'text/plain', cookie: 'x=1; y=2', 'user-agent': 'test' },
-    });
-    expect(await response.json()).toMatchObject({
+const bodyOf = async (path: string, options?: Parameters<typeof ask>[1]) =>
+  (await ask(baseUrl + path, options)).body.toString();
+
+/** Sends bytes as they are and reads until the connection ends. */
+async function exchange(bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(bytes);
+  return text(socket);
+}
+
+describe('routing', () => {
+  it.each([
+    ['/api/Thing', 'thing'],
+    ['/API/tHING?x', 'thing'],
+    ['/api/thing/', 'fallback'],
+    ['/docs', 'docs'],
+    ['/Docs/a/b', 'docs'],
+    ['/docs/PAGE', 'page'],
+    ['/', 'fallback'],
+    ['//api/thing', 'fallback'],
+    ['/%ZZ', 'fallback'],
+    ['/api/%', 'fallback'],
+    ['/__proto__', 'fallback'],
+    [`/${'x'.repeat(10_000)}`, 'fallback'],
+  ])('%.40s goes to %s', async (path, name) => expect(await bodyOf(path)).toBe(name));
+
+  it('has an answer to a target that is no path', async () => {
+    expect(await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/fallback$/);
+  });
+});
+
+describe('the event', () => {
+  it('is payload format 2.0', async () => {
+    const headers = { 'User-Agent': 'agent', 'X-Mixed-Case': 'é', cookie: 'a=1; b=2' };
+    await ask(`${baseUrl}/api/thing?url=https://a.example/?v=x+y&b=1&b=2`, { headers });
+    expect(seen).toEqual({
       version: '2.0',
-      rawPath: '/api/ECHO',
-      rawQueryString: 'url=a%20b&url=c?d',
-      cookies: ['x=1', 'y=2'],
-      headers: { accept: 'text/plain', host: expect.any(String) },
+      routeKey: 'ANY /api/Thing',
+      rawPath: '/api/thing',
+      rawQueryString: 'url=https://a.example/?v=x+y&b=1&b=2',
+      queryStringParameters: { url: 'https://a.example/?v=x y', b: '1,2' },
+      cookies: ['a=1', 'b=2'],
+      headers: expect.objectContaining({ 'user-agent': 'agent', 'x-mixed-case': 'é', host: `127.0.0.1:${port}` }),
       requestContext: {
-        http: { method: 'GET', path: '/api/ECHO', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'test' },
+        accountId: 'anonymous',
+        apiId: 'local',
+        domainName: `127.0.0.1:${port}`,
+        domainPrefix: 'localhost',
+        http: {
+          method: 'GET',
+          path: '/api/thing',
+          protocol: 'HTTP/1.1',
+          sourceIp: '127.0.0.1',
+          userAgent: 'agent',
+        },
+        requestId: expect.stringMatching(/^[\w-]{36}$/),
+        routeKey: 'ANY /api/Thing',
         stage: '$default',
+        time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),
         timeEpoch: expect.any(Number),
       },
       isBase64Encoded: false,
     });
   });
 
-  it('writes encoded bodies and every cookie', async () => {
-    const response = await fetch(`${baseUrl}/page/of/it`);
-    expect(response.status).toBe(201);
-    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
-    expect(await response.text()).toBe('page');
+  it('has no query and no cookies when there are none', async () => {
+    await ask(`${baseUrl}/api/thing`);
+    expect(seen).toMatchObject({ rawQueryString: '' });
+    expect(seen).not.toHaveProperty('queryStringParameters');
+    expect(seen).not.toHaveProperty('cookies');
   });
 
-  it('answers what a function throws with a problem that tells nothing', async () => {
-    const response = await fetch(`${baseUrl}/api/broken`);
-    expect(await response.json()).toEqual({ title: 'Internal Server Error', status: 500 });
+  it('joins repeated headers by commas', async () => {
+    await exchange(
+      'GET /api/thing HTTP/1.1\r\nHost: x\r\nAccept: text/json\r\nACCEPT: text/plain\r\nConnection: close\r\n\r\n',
+    );
+    expect(seen?.headers.accept).toBe('text/json,text/plain');
+  });
+});
+
+describe('the result', () => {
+  it('becomes status, headers, cookies and body', async () => {
+    result = { statusCode: 418, headers: { 'X-Number': 5, 'x-flag': true }, cookies: ['a=1', 'b=2'], body: 'é' };
+    const { status, headers, body } = await ask(`${baseUrl}/api/thing`);
+    expect(status).toBe(418);
+    expect(headers).toMatchObject({
+      'x-number': '5',
+      'x-flag': 'true',
+      'set-cookie': 'a=1, b=2',
+      'content-length': '2',
+    });
+    expect(body.toString()).toBe('é');
   });
 
-  it('hands what no route takes to the fallback', async () => {
-    expect((await fetch(`${baseUrl}/api/%ZZ`)).status).toBe(404);
+  it('is decoded when it is base64', async () => {
+    result = { body: Buffer.from([0, 255, 10]).toString('base64'), isBase64Encoded: true };
+    expect([...(await ask(`${baseUrl}/api/thing`)).body]).toEqual([0, 255, 10]);
+  });
+
+  it('has neither length nor body at 204', async () => {
+    result = { statusCode: 204 };
+    const { headers, body } = await ask(`${baseUrl}/api/thing`);
+    expect(headers).not.toHaveProperty('content-length');
+    expect(body).toHaveLength(0);
+  });
+
+  it.each([
+    ['of the GET where the handler says it', { headers: { 'content-length': '5' } }, '5'],
+    ['of the body where there is one', { body: 'thing' }, '5'],
+    ['nowhere else', {}, undefined],
+  ])('has the length of a HEAD %s', async (_, given, length) => {
+    result = given;
+    const { headers, body } = await ask(`${baseUrl}/api/thing`, { method: 'HEAD' });
+    expect(headers['content-length']).toBe(length);
+    expect(body).toHaveLength(0);
+  });
+});
+
+describe('what goes wrong', () => {
+  it('in a handler is 500, in the type asked for, and tells nothing', async () => {
+    result = new Error('secret');
+    const { status, headers, body } = await ask(`${baseUrl}/api/thing`, { headers: { accept: 'text/json' } });
+    expect(status).toBe(500);
+    expect(headers['content-type']).toBe('text/json; charset=utf-8');
+    expect(JSON.parse(body.toString())).toEqual({ title: 'Internal Server Error', status: 500 });
+    expect(logged).toEqual(['A handler failed']);
+  });
+
+  it('in a result that HTTP cannot carry breaks that connection alone', async () => {
+    result = { headers: { 'x-bad': 'a\r\nb: c' }, body: 'thing' };
+    await expect(ask(`${baseUrl}/api/thing`)).rejects.toThrow();
+    result = { body: 'as before' };
+    expect(await bodyOf('/api/thing')).toBe('as before');
+  });
+
+  it('is not made worse by a body that nobody reads', async () => {
+    const head = 'POST /api/thing HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n';
+    expect(await exchange(`${head}${'x'.repeat(10_000)}`)).toMatch(/^HTTP\/1\.1 200 OK.*connection: close.*thing$/is);
+    const chunked = 'POST /api/thing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n';
+    expect(await exchange(chunked)).toMatch(/thing$/);
+  });
+
+  it('goes on when a client has left before its answer', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<APIGatewayProxyStructuredResultV2>();
+    const slow = createServer(
+      createGateway({
+        routes: new Map(),
+        fallback: () => {
+          asked.resolve();
+          return answer.promise;
+        },
+        log,
+      }),
+    );
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const client = httpRequest({ port: (slow.address() as AddressInfo).port, agent: false });
+    client.on('error', () => undefined).end();
+    await asked.promise;
+    client.destroy();
+    answer.resolve({ body: 'late' });
+    await new Promise((resolve) => void slow.close(resolve));
+    expect(logged).toEqual([]);
   });
 });
