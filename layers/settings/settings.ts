@@ -46,6 +46,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const BYTES_OF_A_STREAM = 4 * 1024 * 1024;
 const FFMPEGS_OF_A_CORE = 4;
 
+/** Bytes this process may have: a container's bound where there is one. */
+const memory = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+
 /** @throws SettingError in one line that names the setting */
 export function readSettings(environment: Environment): Settings {
   /** What is blank counts as not set. */
@@ -76,7 +79,7 @@ export function readSettings(environment: Environment): Settings {
     playlistLimit: parse('PLAYLIST_LIMIT', wholeNumber(1, 1000), 200),
     search: parse('SEARCH', flag, false),
     maxFfmpeg: parse('MAX_FFMPEG', wholeNumber(1, 10_000), availableParallelism() * FFMPEGS_OF_A_CORE),
-    maxStreams: parse('MAX_STREAMS', wholeNumber(1, 100_000), Math.ceil(totalmem() / 4 / BYTES_OF_A_STREAM)),
+    maxStreams: parse('MAX_STREAMS', wholeNumber(1, 100_000), Math.ceil(memory() / 4 / BYTES_OF_A_STREAM)),
     maxStreamsPerClient: parse('MAX_STREAMS_PER_CLIENT', wholeNumber(1, 100_000), 20),
     trustedProxies: parse('TRUSTED_PROXIES', wholeNumber(0, 16), 0),
   };

@@ -13,6 +13,8 @@ describe('chooseJsonType', () => {
     ['application/json;q=0.1, text/*;q=0.1, text/plain;q=0.2', 'text/plain'],
     ['text/plain, */*;q=0.1', 'text/plain'],
     ['text/plain, */*', 'application/json'],
+    ['*/*;q=0.9, text/plain;q=0.1', 'application/json'],
+    ['text/*;q=0.5, text/plain', 'text/plain'],
     ['text/json, text/plain', 'application/json'],
     ['application/json;q=0, text/plain', 'text/plain'],
     ['application/problem+json', 'application/json'],
