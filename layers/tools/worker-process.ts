@@ -99,15 +99,17 @@ function spawnWorker(options: WorkerOptions, home: string): Child {
 
 function flagsOf({ concurrency, memoryBytes, cookiesFile, pluginDirs = [] }: WorkerOptions, home: string): string[] {
   return [
-    ...['--quiet', '--ignore-config', '--no-update', '--color', 'never'],
+    ...['--quiet', '--ignore-config', '--no-update', '--abort-on-error', '--color', 'never'],
     ...['--no-plugin-dirs', ...[PLUGIN_DIR, ...pluginDirs].flatMap((dir) => ['--plugin-dirs', dir])],
     ...['--cache-dir', join(home, 'cache'), '--no-remote-components'],
     ...['--no-js-runtimes', '--js-runtimes', `node:${process.execPath}`],
+    // Nobody listens there: a request that does not bring its own proxy reaches nothing.
+    ...['--proxy', 'http://127.0.0.1:9'],
     ...['--socket-timeout', '10', '--retries', '1', '--extractor-retries', '1'],
     ...['--flat-playlist', '--no-playlist', '--no-check-formats', '--no-mark-watched', '--no-wait-for-video'],
     ...['--xff', 'never', '--default-search', 'error', '--format', 'bv*+ba/b/bv*/ba'],
     ...(cookiesFile ? ['--cookies', cookiesFile] : []),
-    `reelay-worker:${concurrency}:${memoryBytes}`,
+    `reelay-worker:concurrency=${concurrency}&memory=${memoryBytes}`,
   ];
 }
 

@@ -15,8 +15,7 @@ RLIMIT_AS = 9  # Linux; elsewhere the module `resource` is there to tell
 
 def limit_memory(limit):
     """Bounds this process to so many bytes, and what it spawns to CHILD_BYTES. Gives a function that lifts the bound."""
-    soft, hard = _get()
-    unlimited = hard
+    before, hard = _get()
 
     def within(bytes_wanted):
         return bytes_wanted if hard < 0 else min(bytes_wanted, hard)
@@ -32,7 +31,7 @@ def limit_memory(limit):
 
     Popen.__init__ = spawn_with_room
     _set(within(limit), hard)
-    return lambda: _set(unlimited, hard)
+    return lambda: _set(before, hard)
 
 
 class _Limits(ctypes.Structure):

@@ -10,7 +10,7 @@ from ._reelay_failures import describe
 ANSWER_BYTES = 32 << 20
 """What nobody reads of an answer, and what makes it large."""
 UNREAD = {'automatic_captions', 'subtitles', 'requested_subtitles', 'requested_formats', 'requested_downloads', 'comments',
-          'heatmap', 'http_chunk_size', '_format_sort_fields', 'hls_media_playlist_data'}
+          'heatmap', '_format_sort_fields', 'hls_media_playlist_data'}
 
 
 def resolve(ydl, request, lift_memory_bound=lambda: None):
@@ -24,11 +24,9 @@ def resolve(ydl, request, lift_memory_bound=lambda: None):
             return line
         return failure(request['id'], 'too_large', f'The answer has {len(line)} bytes')
     except Exception as error:
-        if isinstance(error, MemoryError):
-            lift_memory_bound()
+        # Where memory ran out, telling so takes some more.
+        lift_memory_bound()
         described = describe(error)
-        if described['kind'] == 'memory':
-            lift_memory_bound()
         # A client's message may name the proxy, and with it the credentials of this request.
         described['message'] = described['message'].replace(request['proxy'], 'the proxy')
         return encode({'id': request['id'], 'ok': False, 'error': described})

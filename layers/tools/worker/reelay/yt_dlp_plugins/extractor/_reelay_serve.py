@@ -81,6 +81,8 @@ class Server:
             if isinstance(message, dict) and isinstance(message.get('cancel'), str):
                 return self.cancel(message['cancel'])
             request = checked(message)
+        except Malformed as error:
+            return self.emit(failure(error.request_id, 'bug', str(error)))
         except (ValueError, RecursionError) as error:
             return note(f'A line that is no request: {error}')
         if self.is_known(request['id']):
@@ -186,11 +188,26 @@ class LineReader:
             note('A line that is too long')
 
 
+class Malformed(Exception):
+    """A request that names itself, and so gets an answer."""
+
+    def __init__(self, request_id, message):
+        super().__init__(message)
+        self.request_id = request_id
+
+
 def checked(message):
-    """A request with every field of the type the protocol says, and its deadline. Raises ValueError."""
-    if not isinstance(message, dict):
-        raise ValueError('not an object')
-    for name, kind in (('id', str), ('url', str), ('proxy', str), ('flat', bool), ('playlistLimit', int)):
+    """A request with every field of the type the protocol says, and its deadline. Raises Malformed or ValueError."""
+    if not isinstance(message, dict) or not isinstance(message.get('id'), str):
+        raise ValueError('it has no id')
+    try:
+        return {**message, 'deadline': time.monotonic() + checked_timeout(message)}
+    except ValueError as error:
+        raise Malformed(message['id'], f'Malformed request: {error}') from error
+
+
+def checked_timeout(message):
+    for name, kind in (('url', str), ('proxy', str), ('flat', bool), ('playlistLimit', int)):
         if not isinstance(message.get(name), kind):
             raise ValueError(f'{name} is missing or malformed')
     if not message['proxy'].startswith('http://'):
@@ -202,7 +219,7 @@ def checked(message):
     timeout = message.get('timeout')
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= LONGEST_TIMEOUT:
         raise ValueError('timeout is missing or malformed')
-    return {**message, 'deadline': time.monotonic() + timeout}
+    return timeout
 
 
 def die_with_parent(lifeline):

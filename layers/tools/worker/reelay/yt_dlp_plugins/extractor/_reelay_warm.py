@@ -81,7 +81,6 @@ def serve_documents(listener):
 
 def forget(ydl):
     """Leaves no trace of the rehearsal in the first real answer."""
-    ydl.cookiejar.clear(domain='warm.invalid') if any(c.domain == 'warm.invalid' for c in ydl.cookiejar) else None
     ydl._playlist_urls.clear()
     ydl._printed_messages.clear()
     ydl._first_webpage_request = True
