@@ -1,0 +1,83 @@
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+import { expect } from 'vitest';
+import type { Answer } from '../support/ask.ts';
+
+/** What the tests read of an OpenAPI 3.0 document. */
+export interface OpenApi {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
+  readonly responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema?: Schema }>> }>>;
+}
+
+export interface Schema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly nullable?: boolean;
+  readonly enum?: readonly string[];
+  readonly $ref?: string;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+}
+
+export interface ApiDocument {
+  readonly json: OpenApi;
+  /** Checks an answer against what the document says of its operation and status; gives its body parsed. */
+  expectAnswer(method: string, path: string, answer: Answer): unknown;
+}
+
+const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
+
+/** Statuses that this service adds to those of the document, with the document's own error body. */
+const ADDED_STATUSES = [404, 405, 429, 500, 502, 503];
+
+export function createApiDocument(json: OpenApi): ApiDocument {
+  const ajv = new Ajv({ strict: true, allErrors: true, validateFormats: true });
+  formats.default(ajv, { formats: ['int32', 'int64', 'double', 'float', 'date-time', 'uri'] });
+  // Ajv wants a JSON Schema document around them: the description's schemas as they are, under its own address.
+  ajv.addSchema({ $id: 'https://api.invalid/', components: json.components }, undefined, false, false);
+  ajv.addKeyword('components');
+  const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
+
+  function expectSchema(schema: Schema, value: unknown): void {
+    const text = JSON.stringify(schema).replaceAll('"#/', '"https://api.invalid/#/');
+    const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text));
+    compiled.set(text, validate);
+    if (!validate(value)) expect.fail(`${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`);
+  }
+
+  return {
+    json,
+    expectAnswer: (method, path, { status, headers, body }) => {
+      const type = headers['content-type']?.split(';')[0] ?? '';
+      expect(JSON_TYPES, `content type of ${status} ${path}`).toContain(type);
+      const value: unknown = JSON.parse(body.toString());
+      const response = json.paths[path]?.[method.toLowerCase()]?.responses[status];
+      if (!response) expect(ADDED_STATUSES, `status of ${method} ${path}`).toContain(status);
+      const problem = { $ref: '#/components/schemas/ProblemDetails' };
+      const schema = response ? response.content?.[type]?.schema : problem;
+      if (schema) expectSchema(schema, value);
+      if (status >= 400) expectProblem(status, value);
+      return value;
+    },
+  };
+}
+
+/** The rules of an error body that its schema does not tell. */
+export function expectProblem(status: number, value: unknown): void {
+  const problem = value as Record<string, unknown>;
+  expect(problem).toMatchObject({ status, title: expect.stringMatching(/\S/) });
+  if (status === 415 || status === 503) expect(problem.detail).toEqual(expect.stringMatching(/\S/));
+  else expect(problem).not.toHaveProperty('detail');
+  // Absent fields are left out.
+  expect(Object.values(problem)).not.toContain(null);
+}

@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { type Target, useTarget } from './target.ts';
+
+const target = useTarget();
+
+const json = async (path: string) => JSON.parse((await target.get(path)).body.toString());
+const countOf = async (of: Target) => Number((await of.get('/api/App/requests')).headers['x-request-count']);
+
+describe('GET /api/App', () => {
+  it('says version, health, environment and that there is no maintenance', async () => {
+    const answer = await target.get('/api/App');
+    expect(answer.status).toBe(200);
+    target.api.expectAnswer('GET', '/api/App', answer);
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await json('/api/App')).toEqual({
+      version: `v${version}`,
+      isHealthy: true,
+      environment: 'Development',
+      maintenance: null,
+    });
+  });
+});
+
+describe('GET /api/App/requests', () => {
+  it('is a badge for shields.io, with exactly its four keys', async () => {
+    expect(await json('/api/App/requests')).toEqual({
+      schemaVersion: 1,
+      label: 'requests',
+      message: expect.stringMatching(/^\d{1,3}(,\d{3})*$/),
+      color: '9f54e5',
+    });
+  });
+
+  it('has the plain number in a header', async () => {
+    const { headers, body } = await target.get('/api/App/requests');
+    const { message } = JSON.parse(body.toString());
+    expect(headers['x-request-count']).toBe(message.replaceAll(',', ''));
+  });
+
+  it('counts an answered resolve once, a playlist once, and one from the table too', async () => {
+    const before = await countOf(target);
+    expect((await target.resolve('/files/clip.mp4')).status).toBe(200);
+    expect(await countOf(target)).toBe(before + 1);
+    expect((await target.resolve('/files/clip.mp4')).status).toBe(200);
+    expect(await countOf(target)).toBe(before + 2);
+    expect((await target.resolve('/feeds/podcast.xml')).status).toBe(200);
+    expect(await countOf(target)).toBe(before + 3);
+  });
+
+  it('does not count what failed', async () => {
+    const before = await countOf(target);
+    expect((await target.resolve('/trouble/404')).status).toBe(404);
+    expect((await target.get('/api/Fetch/GetResource')).status).toBe(400);
+    expect(await countOf(target)).toBe(before);
+  });
+});
+
+describe('HEAD', () => {
+  it.each(['/api/App', '/api/App/requests'])('%s has the headers of GET and no body', async (path) => {
+    const get = await target.get(path);
+    const head = await target.get(path, { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(head.body).toHaveLength(0);
+    expect(head.headers['content-type']).toBe(get.headers['content-type']);
+    expect(head.headers['x-request-count']).toBe(get.headers['x-request-count']);
+  });
+});

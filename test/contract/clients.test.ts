@@ -1,0 +1,84 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SECONDS } from '../origin/recipes.ts';
+import { probe, runProgram, withTemporaryFolder } from '../support/media-tools.ts';
+import { conversionOf, renditionOf } from './stream-helpers.ts';
+import { useTarget } from './target.ts';
+
+const target = useTarget();
+
+/** What the clients fetch: a direct file, one behind strict rules, and a conversion. */
+const streams: Record<string, { url: string; bytes: Buffer }> = {};
+beforeAll(async () => {
+  const found = {
+    direct: await renditionOf(target, '/files/long.mp4'),
+    strict: await renditionOf(target, '/site/long-strict/clients', 'audio'),
+    mp3: await conversionOf(target, '/files/long.mp4'),
+  };
+  for (const [name, { path }] of Object.entries(found)) {
+    streams[name] = { url: target.baseUrl + path, bytes: (await target.get(path)).body };
+  }
+});
+const streamOf = (kind: string) => streams[kind] ?? expect.fail('Not resolved');
+
+describe.each(['direct', 'strict', 'mp3'])('a %s stream', (kind) => {
+  const download = (command: string, args: (url: string, file: string) => string[], have = 0) =>
+    withTemporaryFolder(async (folder) => {
+      const { url, bytes } = streamOf(kind);
+      const file = join(folder, 'download.bin');
+      if (have > 0) await writeFile(file, bytes.subarray(0, have));
+      const { code, output } = await runProgram(command, args(url, file));
+      expect(code, output).toBe(0);
+      return (await readFile(file)).equals(bytes);
+    });
+
+  it('comes whole to curl', async () => {
+    expect(await download('curl', (url, file) => ['-sSf', '-o', file, url])).toBe(true);
+  });
+
+  it('is resumed by curl -C -', async () => {
+    expect(await download('curl', (url, file) => ['-sSf', '-C', '-', '-o', file, url], 123_457)).toBe(true);
+  });
+
+  it('is resumed by wget -c', async () => {
+    expect(await download('wget', (url, file) => ['-q', '-c', '-O', file, url], 200_001)).toBe(true);
+  });
+
+  it('is assembled by aria2c from eight parts', async () => {
+    const args = (url: string, file: string) => [
+      ...['-x', '8', '-s', '8', '-k', '1M', '--min-split-size=1M', '--quiet=true', '--allow-overwrite=true'],
+      ...['--file-allocation=none', '-d', join(file, '..'), '-o', 'download.bin', url],
+    ];
+    expect(await download('aria2c', args)).toBe(true);
+  });
+
+  it('gives curl -r its part', () =>
+    withTemporaryFolder(async (folder) => {
+      const { url, bytes } = streamOf(kind);
+      const file = join(folder, 'part');
+      const { output } = await runProgram('curl', ['-sS', '-r', '1000-1999', '-w', '%{http_code}', '-o', file, url]);
+      expect(output).toBe('206');
+      expect((await readFile(file)).equals(bytes.subarray(1000, 2000))).toBe(true);
+    }));
+
+  it('tells ffprobe its duration', async () => {
+    expect((await probe(streamOf(kind).url)).durationSeconds).toBeCloseTo(SECONDS.long, 0);
+  });
+
+  it('is sought by FFmpeg', async () => {
+    const args = ['-nostdin', '-v', 'error', '-ss', '270', '-i', streamOf(kind).url, '-t', '1', '-f', 'null', '-'];
+    expect(await runProgram('ffmpeg', args)).toEqual({ code: 0, output: '' });
+  });
+});
+
+describe('a download that is complete already', () => {
+  it('stays as it is with wget -c', () =>
+    withTemporaryFolder(async (folder) => {
+      const { url, bytes } = streamOf('direct');
+      const file = join(folder, 'download.bin');
+      await writeFile(file, bytes);
+      await runProgram('wget', ['-q', '-c', '-O', file, url]);
+      expect((await readFile(file)).equals(bytes)).toBe(true);
+    }));
+});

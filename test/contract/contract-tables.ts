@@ -1,0 +1,115 @@
+/** The contract's tables, copied by hand. A `?` behind a type says nullable. */
+interface ObjectTable {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly required: readonly string[];
+}
+
+const quality = (name: string) => ({
+  [`${name}QualityDescription`]: 'string?',
+  [`${name}QualityKey`]: 'string?',
+  [`${name}QualityFileExtension`]: 'string?',
+  [`${name}QualityMimeType`]: 'string?',
+});
+
+export const OBJECTS: Readonly<Record<string, ObjectTable>> = {
+  AppInfo: {
+    fields: { version: 'string?', isHealthy: 'boolean', environment: 'string?', maintenance: 'string?' },
+    required: ['version', 'isHealthy', 'environment'],
+  },
+  ResourceInformation: {
+    fields: {
+      type: 'MediaType',
+      title: 'string?',
+      author: 'string?',
+      coverUrl: 'string?',
+      mediaItems: 'MediaInformation[]?',
+    },
+    required: ['type', 'mediaItems'],
+  },
+  MediaInformation: {
+    fields: {
+      requestedUrl: 'string?',
+      video: 'StreamReference',
+      audio: 'StreamReference',
+      coverUrl: 'string?',
+      title: 'string?',
+      author: 'string?',
+    },
+    required: ['requestedUrl', 'coverUrl', 'title', 'author'],
+  },
+  StreamReference: {
+    fields: {
+      ...quality('best'),
+      ...quality('medium'),
+      ...quality('worst'),
+      urlType: 'UrlType',
+      renditions: 'MediaRendition[]?',
+    },
+    required: [],
+  },
+  MediaRendition: {
+    fields: {
+      key: 'string?',
+      label: 'string?',
+      description: 'string?',
+      fileExtension: 'string?',
+      mimeType: 'string?',
+      urlType: 'UrlType',
+      fileSizeBytes: 'int64?',
+      height: 'int32?',
+      bitrate: 'double?',
+      convertTo: 'string?',
+    },
+    required: ['key', 'label', 'fileExtension', 'mimeType'],
+  },
+};
+
+export const ENUMERATIONS: Readonly<Record<string, readonly string[]>> = {
+  MediaType: ['Media', 'PlayList', 'Unknown'],
+  UrlType: ['Combined', 'Media'],
+};
+
+/** ProblemDetails, the one object that permits further properties. */
+export const ERROR_BODY = {
+  type: 'string?',
+  title: 'string?',
+  status: 'int32?',
+  detail: 'string?',
+  instance: 'string?',
+} as const;
+
+interface OperationTable {
+  readonly operationId: string;
+  readonly parameters: readonly string[];
+  /** The JSON body of each status; undefined where the body is media or its shape is not shown. */
+  readonly responses: Readonly<Record<string, string | undefined>>;
+}
+
+const PROBLEM = 'ProblemDetails';
+
+export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
+  'GET /api/App': { operationId: 'GetAppInfo', parameters: [], responses: { 200: 'AppInfo' } },
+  'GET /api/App/requests': { operationId: 'GetRequestCount', parameters: [], responses: { 200: undefined } },
+  'GET /api/Fetch/GetResource': {
+    operationId: 'GetResource',
+    parameters: ['query url string'],
+    responses: {
+      200: 'ResourceInformation',
+      400: PROBLEM,
+      404: PROBLEM,
+      415: PROBLEM,
+      502: PROBLEM,
+      503: PROBLEM,
+    },
+  },
+  'GET /api/Stream/Media/{key}': {
+    operationId: 'Media',
+    parameters: ['path key string required', 'query format string'],
+    responses: { 200: undefined, 206: undefined, 404: PROBLEM, 416: PROBLEM },
+  },
+  'GET /api/Stream/Combined/{key}': {
+    operationId: 'Combined',
+    parameters: ['path key string required'],
+    responses: { 200: undefined, 404: PROBLEM },
+  },
+};

@@ -1,0 +1,235 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useTarget } from './target.ts';
+
+const target = useTarget();
+const GET_RESOURCE = '/api/Fetch/GetResource';
+
+describe('a link that is missing or malformed is 400', () => {
+  it.each([
+    ['missing', ''],
+    ['named otherwise', '?link=http://example.invalid/'],
+    ['empty', '?url='],
+    ['blank', '?url=%20%20'],
+    ['blank in form coding', '?url=++'],
+    ['relative', '?url=/files/clip.mp4'],
+    ['without a scheme', '?url=example.com/video'],
+    ['words', '?url=never+gonna+give'],
+    ['a search', '?url=ytsearch:cats'],
+    ['the worker itself', '?url=reelay:fork'],
+    ['file:', '?url=file:///etc/passwd'],
+    ['ftp:', '?url=ftp://example.invalid/x.mp4'],
+    ['rtmp:', '?url=rtmp://example.invalid/live'],
+    ['javascript:', '?url=javascript:alert(1)'],
+    ['data:', '?url=data:video/mp4;base64,AAAA'],
+    ['without a host', '?url=http://'],
+    ['an option', '?url=--exec=id'],
+    ['coded twice', `?url=${encodeURIComponent(encodeURIComponent('http://example.invalid/x'))}`],
+    ['5,000 characters', `?url=http://example.invalid/${'x'.repeat(5_000)}`],
+    ['an impossible port', '?url=http://example.invalid:99999/'],
+    ['an impossible host', '?url=http://exa%20mple.invalid/'],
+    ['undecodable', '?url=%ZZ'],
+    ['nothing in the first of two', '?url=&url=http://example.invalid/'],
+  ])('%s', async (_, query) => {
+    const answer = await target.get(GET_RESOURCE + query);
+    expect(answer.status).toBe(400);
+    expect(target.api.expectAnswer('GET', GET_RESOURCE, answer)).toEqual({ title: 'Bad Request', status: 400 });
+  });
+});
+
+describe('ordinary ways to write a link', () => {
+  it('raw and unencoded, with a query of its own', async () => {
+    const answer = await target.get(`${GET_RESOURCE}?url=${target.origin.url('/files/clip.mp4?v=x')}`);
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.body.toString()).mediaItems[0].requestedUrl).toBe(
+      target.origin.url('/files/clip.mp4?v=x'),
+    );
+  });
+
+  it('with userinfo and a fragment that would speak to the extractor', async () => {
+    const { host } = target.origin;
+    const smuggled = `#__youtubedl_smuggle=${encodeURIComponent('{"force_videoid":"x","referer":"http://evil.invalid/"}')}`;
+    const link = `http://user:password@${host}/files/clip.mp4${smuggled}`;
+    const { status, resource } = await target.resolve(link);
+    expect(status).toBe(200);
+    expect(resource.mediaItems[0]?.requestedUrl).toBe(link);
+    const sent = target.origin.requestsTo('/files/clip.mp4');
+    expect(sent.map(({ headers }) => headers.authorization).filter(Boolean)).toEqual([]);
+    expect(sent.map(({ headers }) => headers.referer).filter((referer) => referer?.includes('evil'))).toEqual([]);
+  });
+
+  it('up to 4,096 characters of it, and no more', async () => {
+    const start = target.origin.url('/files/clip.mp4?');
+    const ask = (length: number) => target.get(`${GET_RESOURCE}?url=${start.padEnd(length, 'x')}`);
+    expect((await ask(4_096)).status).toBe(200);
+    expect((await ask(4_097)).status).toBe(400);
+  });
+
+  it('the first of several', async () => {
+    const [first, second] = ['/files/tone.mp3', '/files/clip.mp4'].map((path) =>
+      encodeURIComponent(target.origin.url(path)),
+    );
+    const answer = await target.get(`${GET_RESOURCE}?url=${first}&url=${second}`);
+    expect(JSON.parse(answer.body.toString()).mediaItems[0].requestedUrl).toBe(target.origin.url('/files/tone.mp3'));
+  });
+});
+
+describe('a link with nothing behind it is 404', () => {
+  it.each([
+    '/trouble/404',
+    '/trouble/410',
+    '/site/status/404',
+    'http://nowhere.invalid/video',
+    'https://nowhere.invalid/video',
+    '/plain/image',
+    '/plain/image.jpg',
+    '/plain/image-as-octets',
+    '/plain/image-as-video',
+    '/plain/json',
+    '/plain/data.json',
+    '/plain/zip',
+    '/plain/archive.zip',
+    '/plain/text',
+    '/plain/empty',
+    '/plain/empty-video',
+    '/plain/empty-page',
+    '/plain/noise',
+    '/pages/dead-video',
+    '/feeds/empty.xml',
+    '/site/list/nobody?n=0',
+    '/site/upcoming/x',
+    '/site/not-live/x',
+    '/site/nothing/x',
+    '/site/only-odd/x',
+    '/site/gone/x',
+    '/site/no-formats/x',
+  ])('%s', async (link) => {
+    const { status, problem } = await target.resolve(link);
+    expect(problem).toEqual({ title: 'Resource Not Found', status: 404 });
+    expect(status).toBe(404);
+  });
+});
+
+describe('what cannot be delivered is 415, with the reason', () => {
+  it.each([
+    ['/site/drm/x', /protected|DRM/i],
+    ['/site/all-drm/x', /protected|DRM/i],
+    ['/hls/drm.m3u8', /protected|DRM/i],
+    ['/dash/drm/manifest.mpd', /protected|DRM/i],
+    ['/site/login/x', /refuse|sign|log/i],
+    ['/site/private/x', /refuse|private|sign|log/i],
+    ['/site/geo/x', /refuse|countr|region|where/i],
+    ['/trouble/401', /refuse|sign|log/i],
+    ['/trouble/403', /refuse/i],
+    ['/trouble/451', /refuse|legal/i],
+    ['/site/status/403', /refuse/i],
+    ['/pages/words', /link|page/i],
+  ])('%s', async (link, reason) => {
+    const { status, problem } = await target.resolve(link);
+    expect(problem).toEqual({ title: 'Unsupported Media Type', status: 415, detail: expect.stringMatching(reason) });
+    expect(status).toBe(415);
+  });
+});
+
+describe('any other failure is 502', () => {
+  it.each([
+    '/trouble/429',
+    '/trouble/500',
+    '/trouble/503',
+    '/trouble/reset',
+    '/trouble/short',
+    '/redirects/loop',
+    '/redirects/endless',
+    '/site/status/500',
+    '/site/bug/x',
+    '/site/puzzled/x',
+    '/site/exit/x',
+    '/site/kill/x',
+    '/site/memory/x',
+  ])('%s', async (link) => {
+    const { status, problem } = await target.resolve(link);
+    expect(problem).toEqual({ title: 'Fetch Failed', status: 502 });
+    expect(status).toBe(502);
+  });
+
+  it('goes on as before after a worker was killed in the middle', async () => {
+    await target.resolve('/site/kill/again');
+    expect((await target.resolve('/site/combined/after-a-kill')).status).toBe(200);
+  });
+
+  it('believes no answer that an extractor forged', async () => {
+    expect((await target.resolve('/site/noise/x')).status).toBe(502);
+    expect((await target.resolve('/site/combined/after-noise')).status).toBe(200);
+  });
+
+  it('gives up on a page that drips, one that is silent, one without end and one that thinks for ever', async () => {
+    const links = ['/trouble/drip', '/trouble/silence', '/trouble/huge', '/site/sleep/x'];
+    const answers = await Promise.all(links.map((link) => target.resolve(link)));
+    expect(answers.map(({ status }) => status)).toEqual(links.map(() => 502));
+  });
+});
+
+describe('addresses inside', () => {
+  let trap: Server;
+  let inside = '';
+  let visits = 0;
+  beforeAll(async () => {
+    trap = createServer((_, response) => {
+      visits++;
+      response.writeHead(200, { 'content-type': 'video/mp4' }).end('secret');
+    });
+    await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
+    inside = `127.0.0.1:${(trap.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise<void>((resolve) => void trap.close(() => resolve())));
+
+  /** Resolves, then asks for everything that is offered: none of it may be what the trap holds. */
+  async function follow(link: string): Promise<void> {
+    const { status, resource } = await target.resolve(link);
+    if (status === 200) {
+      const references = resource.mediaItems.flatMap(({ video, audio }) => [video, audio]);
+      for (const { key, urlType, convertTo } of references.flatMap((reference) => reference?.renditions ?? [])) {
+        const stream = target.get(`/api/Stream/${urlType}/${key}${convertTo ? `?format=${convertTo}` : ''}`);
+        const outcome = await stream.then(
+          (answer) => answer.status,
+          () => 'broken',
+        );
+        expect([404, 502, 'broken']).toContain(outcome);
+      }
+    } else expect([404, 502]).toContain(status);
+    expect(visits).toBe(0);
+  }
+
+  it.each([
+    'http://INSIDE/clip.mp4',
+    'http://localhost:PORT/clip.mp4',
+    'http://2130706433:PORT/clip.mp4',
+    'http://0x7f.1:PORT/clip.mp4',
+    'http://0177.0.0.1:PORT/clip.mp4',
+    'http://[::ffff:127.0.0.1]:PORT/clip.mp4',
+    'http://0.0.0.0:PORT/clip.mp4',
+    'http://user@INSIDE/clip.mp4',
+  ])('%s is as good as a name that does not resolve', async (pattern) => {
+    const link = pattern.replace('INSIDE', inside).replace('PORT', inside.split(':')[1] ?? '');
+    const { problem } = await target.resolve(link);
+    expect(problem).toEqual({ title: 'Resource Not Found', status: 404 });
+    expect(visits).toBe(0);
+  });
+
+  it.each([
+    'http://169.254.169.254/latest/meta-data/',
+    'http://169.254.170.2/v2/credentials',
+    'http://10.0.0.1/clip.mp4',
+    'http://100.64.0.1/clip.mp4',
+    'http://[fd00:ec2::254]/latest/meta-data/',
+    'http://[fe80::1]/clip.mp4',
+    'http://[64:ff9b::7f00:1]/clip.mp4',
+  ])('%s is not asked for', async (link) => {
+    expect((await target.resolve(link)).problem).toEqual({ title: 'Resource Not Found', status: 404 });
+  });
+
+  it.each(['redirect', 'video', 'playlist', 'segment', 'key', 'mpd'])('behind a %s are not reached', async (way) => {
+    await follow(`/inward/${way}?to=${encodeURIComponent(`http://${inside}/clip.mp4`)}`);
+  });
+});

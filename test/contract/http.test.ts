@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { expectProblem } from './api-document.ts';
+import { ALLOWED_ORIGINS, useTarget } from './target.ts';
+
+const target = useTarget();
+
+const GOOD_KEY = 'A'.repeat(33);
+/** One path per kind of JSON answer: good, resolve failure, stream failure, no such path. */
+const JSON_PATHS = [
+  '/api/App',
+  '/api/App/requests',
+  '/api/Fetch/GetResource',
+  `/api/Stream/Media/${GOOD_KEY}`,
+  '/api/New',
+];
+
+describe('content type', () => {
+  it.each([
+    [undefined, 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/json', 'application/json'],
+    ['text/plain', 'text/plain'],
+    ['text/json', 'text/json'],
+    ['TEXT/JSON', 'text/json'],
+    ['text/plain;q=0.5, text/json;q=0.9', 'text/json'],
+    ['text/json;q=0.5, text/plain;q=0.9, application/json;q=0.7', 'text/plain'],
+    ['application/xml, text/plain;q=0.1', 'text/plain'],
+    ['application/json;q=0, text/plain;q=0.2', 'text/plain'],
+    ['text/plain, text/json', 'application/json'],
+    ['text/*', 'application/json'],
+    ['*/*;q=0.9, text/plain;q=0.1', 'application/json'],
+    ['text/html', 'application/json'],
+    ['application/problem+json', 'application/json'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
+    ['', 'application/json'],
+    ['nonsense;;;', 'application/json'],
+  ])('Accept %j gives %s', async (accept, type) => {
+    for (const path of JSON_PATHS) {
+      const { headers, body } = await target.get(path, { headers: accept === undefined ? {} : { accept } });
+      expect(headers['content-type'], path).toBe(`${type}; charset=utf-8`);
+      expect(headers.vary?.toLowerCase(), path).toContain('accept');
+      expect(() => JSON.parse(body.toString())).not.toThrow();
+    }
+  });
+});
+
+describe('paths', () => {
+  it.each([
+    ['/api/app', 200],
+    ['/API/APP', 200],
+    ['/api/app/REQUESTS', 200],
+    ['/api/fetch/getresource', 400],
+    ['/Api/Stream/media/nothing', 404],
+    ['/api/stream/COMBINED/nothing', 404],
+  ])('%s is matched without regard to case', async (path, status) => {
+    expect((await target.get(path)).status).toBe(status);
+  });
+
+  it.each([
+    '/api',
+    '/api/',
+    '/api/New/Thing',
+    '/api/Fetch',
+    '/api/Fetch/GetResource/more',
+    '/api/App/unknown',
+    '/api/Stream',
+    '/api/Stream/Media',
+    '/api/Stream/Media/',
+    '/api/Stream/Media/a/b',
+    '/api/Stream/Other/key',
+    '/api/%ZZ',
+    '/api/Stream/Media/%ZZ',
+    '/api/Stream/Combined/%',
+    '/api/Stream/Media/%E0%A4%A',
+    '/api/Stream/Media/..%2f..%2fetc%2fpasswd',
+    '/api/Stream/Media/%00',
+  ])('%s is nothing here', async (path) => {
+    await expectNothing(path);
+  });
+
+  it.each(['/api/Stream/Media/', '/api/Stream/Combined/', '/api/'])(
+    'nor is %s followed by 5,000 characters',
+    async (path) => {
+      await expectNothing(path.padEnd(5_000, 'k'));
+    },
+  );
+
+  async function expectNothing(path: string): Promise<void> {
+    const answer = await target.get(path);
+    expect(answer.status).toBe(404);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expectProblem(404, JSON.parse(answer.body.toString()));
+  }
+});
+
+describe('methods', () => {
+  const paths = [
+    '/api/App',
+    '/api/App/requests',
+    '/api/Fetch/GetResource?url=x',
+    '/api/Stream/Media/k',
+    '/api/Stream/Combined/k',
+  ];
+
+  it.each(paths.flatMap((path) => ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, path])))(
+    '%s %s is not allowed',
+    async (method, path) => {
+      const answer = await target.get(path, { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toMatch(/\bGET\b/);
+      expectProblem(405, JSON.parse(answer.body.toString()));
+    },
+  );
+
+  it('HEAD GetResource is not allowed, for it would resolve', async () => {
+    const { status, headers } = await target.get('/api/Fetch/GetResource?url=http://x.invalid/', { method: 'HEAD' });
+    expect(status).toBe(405);
+    expect(headers.allow).toMatch(/\bGET\b/);
+    expect(headers.allow).not.toMatch(/\bHEAD\b/);
+  });
+
+  it('HEAD of an unknown key or path is 404 without a body', async () => {
+    for (const path of ['/api/New', `/api/Stream/Media/${GOOD_KEY}`, `/api/Stream/Combined/${GOOD_KEY}`]) {
+      const answer = await target.get(path, { method: 'HEAD' });
+      expect(answer.status, path).toBe(404);
+      expect(answer.body).toHaveLength(0);
+    }
+  });
+
+  it('an unknown path is unknown to every method', async () => {
+    expect((await target.get('/api/New', { method: 'POST' })).status).toBe(404);
+  });
+});
+
+describe('pages of other origins', () => {
+  const [allowed = '', other = ''] = ALLOWED_ORIGINS;
+  const EXPOSED = [
+    ...['Content-Disposition', 'Content-Length', 'Content-Range', 'Accept-Ranges', 'ETag'],
+    ...['Estimated-Content-Length', 'Retry-After', 'X-Request-Count'],
+  ];
+
+  it.each([allowed, other].flatMap((origin) => JSON_PATHS.map((path) => [origin, path])))(
+    '%s may read %s',
+    async (origin, path) => {
+      const { headers } = await target.get(path, { headers: { origin } });
+      expect(headers['access-control-allow-origin']).toBe(origin);
+      expect(headers.vary?.toLowerCase()).toContain('origin');
+      const exposed = headers['access-control-expose-headers']?.toLowerCase().split(/\s*,\s*/);
+      expect(exposed?.sort()).toEqual(EXPOSED.map((name) => name.toLowerCase()).sort());
+      expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    },
+  );
+
+  it.each(['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null'])(
+    '%s gets its body without the headers',
+    async (origin) => {
+      for (const path of JSON_PATHS) {
+        const { headers, body } = await target.get(path, { headers: { origin } });
+        expect(body.length, path).toBeGreaterThan(0);
+        expect(headers, path).not.toHaveProperty('access-control-allow-origin');
+      }
+    },
+  );
+
+  it.each(['/api/App', '/api/Fetch/GetResource', '/api/Stream/Media/k', '/api/Stream/Combined/k'])(
+    'a preflight for %s is answered',
+    async (path) => {
+      const headers = {
+        origin: allowed,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'range, if-range',
+      };
+      const answer = await target.get(path, { method: 'OPTIONS', headers });
+      expect(answer.status).toBeLessThan(300);
+      expect(answer.body).toHaveLength(0);
+      expect(answer.headers['access-control-allow-origin']).toBe(allowed);
+      expect(answer.headers['access-control-allow-methods']).toMatch(/\bGET\b/);
+      const permitted = answer.headers['access-control-allow-headers']?.toLowerCase().split(/\s*,\s*/);
+      expect(permitted).toEqual(expect.arrayContaining(['range', 'if-range']));
+    },
+  );
+});
+
+describe('the description of the API', () => {
+  it('has a page to try it in development', async () => {
+    const { status, headers, body } = await target.get('/swagger');
+    const page =
+      status < 400 && headers.location ? await target.get(new URL(headers.location, target.baseUrl).pathname) : body;
+    expect((Buffer.isBuffer(page) ? page : page.body).toString()).toMatch(/<html/i);
+  });
+});

@@ -1,0 +1,201 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'content-disposition';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem } from './api-document.ts';
+import { conversionOf, renditionOf } from './stream-helpers.ts';
+import { useTarget } from './target.ts';
+
+const target = useTarget();
+
+/** The bytes behind a link, and where they stream. */
+const streams: Record<string, { path: string; bytes: Buffer }> = {};
+const direct = () => streams.direct ?? expect.fail('Not resolved');
+
+beforeAll(async () => {
+  for (const [name, link, file] of [
+    ['direct', '/files/clip.mp4', 'clip.mp4'],
+    ['strict', '/site/long-strict/ranges', 'long-audio.m4a'],
+    ['rangeless', '/slow/tone.flac?rate=20000000', 'tone.flac'],
+  ] as const) {
+    const side = name === 'direct' ? 'video' : 'audio';
+    const { path } = await renditionOf(target, link, side);
+    streams[name] = { path, bytes: await readFile(join(target.origin.mediaDir, file)) };
+  }
+  const { path } = await conversionOf(target, '/files/clip.mp4');
+  streams.mp3 = { path, bytes: (await target.get(path)).body };
+});
+
+const KINDS = ['direct', 'strict', 'rangeless', 'mp3'];
+
+describe.each(KINDS)('a whole %s rendition', (kind) => {
+  it('is 200 with every byte, its length and its validator', async () => {
+    const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
+    const { status, headers, body } = await target.get(path);
+    expect(status).toBe(200);
+    expect(body.equals(bytes)).toBe(true);
+    expect(headers).toMatchObject({
+      'content-length': String(bytes.length),
+      'accept-ranges': 'bytes',
+      etag: expect.stringMatching(/^"[^"]+"$/),
+      'cache-control': 'public, max-age=3600',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(headers).not.toHaveProperty('content-encoding');
+  });
+
+  it('is what HEAD says, without a body and without regard to Range', async () => {
+    const { path } = streams[kind] ?? expect.fail('Not resolved');
+    const get = await target.get(path);
+    const head = await target.get(path, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
+    expect(head.status).toBe(200);
+    expect(head.body).toHaveLength(0);
+    for (const name of [
+      ...['content-type', 'content-length', 'accept-ranges', 'etag', 'cache-control', 'content-disposition'],
+      'x-content-type-options',
+    ]) {
+      expect(head.headers[name], name).toBe(get.headers[name]);
+    }
+  });
+});
+
+/** What a Range header asks of `size` bytes: [header, first, last]. */
+const SATISFIABLE: [range: string, slice: (size: number) => [number, number]][] = [
+  ['bytes=0-0', () => [0, 0]],
+  ['bytes=0-99', () => [0, 99]],
+  ['bytes=100-199', () => [100, 199]],
+  ['bytes=000-0009', () => [0, 9]],
+  ['bytes=0-', (size) => [0, size - 1]],
+  ['bytes=5000-', (size) => [5000, size - 1]],
+  ['bytes=-1', (size) => [size - 1, size - 1]],
+  ['bytes=-500', (size) => [size - 500, size - 1]],
+  ['bytes=-999999999', (size) => [0, size - 1]],
+  ['bytes=10-999999999', (size) => [10, size - 1]],
+  ['bytes=10-99999999999999999999', (size) => [10, size - 1]],
+  ['BYTES=0-4', () => [0, 4]],
+];
+
+describe.each(KINDS)('a range of a %s rendition', (kind) => {
+  it.each(SATISFIABLE)('%s is 206', async (range, slice) => {
+    const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
+    const [first, last] = slice(bytes.length);
+    const { status, headers, body } = await target.get(path, { headers: { range } });
+    expect(status).toBe(206);
+    expect(headers['content-range']).toBe(`bytes ${first}-${last}/${bytes.length}`);
+    expect(headers['content-length']).toBe(String(last - first + 1));
+    expect(body.equals(bytes.subarray(first, last + 1))).toBe(true);
+  });
+
+  it('the last byte by its place', async () => {
+    const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
+    const last = bytes.length - 1;
+    const { status, body } = await target.get(path, { headers: { range: `bytes=${last}-${last}` } });
+    expect(status).toBe(206);
+    expect([...body]).toEqual([bytes[last]]);
+  });
+
+  it.each([
+    (size: number) => `bytes=${size}-`,
+    (size: number) => `bytes=${size}-${size + 5}`,
+    () => 'bytes=-0',
+    () => 'bytes=99999999999999999999-',
+  ])('what it does not have is 416 (%#)', async (range) => {
+    const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
+    const { status, headers, body } = await target.get(path, { headers: { range: range(bytes.length) } });
+    expect(status).toBe(416);
+    expect(headers['content-range']).toBe(`bytes */${bytes.length}`);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expectProblem(416, JSON.parse(body.toString()));
+  });
+});
+
+describe('a Range header that is no single range of bytes', () => {
+  it.each([
+    ...[
+      '',
+      'bytes',
+      'bytes=',
+      'bytes=-',
+      'bytes=5-2',
+      'bytes=a-b',
+      'bytes=1-b',
+      'bytes=--5',
+      'bytes=+1-5',
+      'bytes=1.5-3',
+    ],
+    ...['bytes=0x1-5', 'bytes 0-5', 'bytes:0-5', '0-5', 'items=0-5', 'none=0-1', 'bytes=0-1,5-6', 'bytes=0-1, -1'],
+    ...['bytes=0-5;q=1', 'bytes=0-5 6-7', 'bytes=0-0,1000000000-', 'bytes=٣-٤'],
+  ])('%j is ignored', async (range) => {
+    const { path, bytes } = direct();
+    // Header values travel as latin1.
+    const sent = Buffer.from(range).toString('latin1');
+    const { status, headers, body } = await target.get(path, { headers: { range: sent } });
+    expect(status).toBe(200);
+    expect(headers).not.toHaveProperty('content-range');
+    expect(body.equals(bytes)).toBe(true);
+  });
+});
+
+describe('conditions', () => {
+  const etag = async () => (await target.get(direct().path, { method: 'HEAD' })).headers.etag ?? '';
+
+  it('If-Range with the validator keeps the range', async () => {
+    const answer = await target.get(direct().path, { headers: { range: 'bytes=1-2', 'if-range': await etag() } });
+    expect(answer.status).toBe(206);
+  });
+
+  it.each([
+    ['another validator', async () => '"another"'],
+    ['a weak one', async () => `W/${await etag()}`],
+    ['a date', async () => 'Wed, 21 Oct 2015 07:28:00 GMT'],
+    ['nonsense', async () => 'nonsense'],
+  ])('If-Range with %s gives the whole', async (_, ifRange) => {
+    for (const range of ['bytes=1-2', 'bytes=999999999-']) {
+      const { status, body } = await target.get(direct().path, { headers: { range, 'if-range': await ifRange() } });
+      expect(status).toBe(200);
+      expect(body).toHaveLength(direct().bytes.length);
+    }
+  });
+
+  it('any other condition is ignored: never 304, never 412', async () => {
+    const conditions: Record<string, string>[] = [
+      { 'if-none-match': await etag() },
+      { 'if-none-match': '*' },
+      { 'if-match': '"another"' },
+      { 'if-modified-since': new Date().toUTCString() },
+      { 'if-unmodified-since': 'Wed, 21 Oct 2015 07:28:00 GMT' },
+      { 'if-range': '"another"' },
+    ];
+    for (const headers of conditions) expect((await target.get(direct().path, { headers })).status).toBe(200);
+  });
+
+  it('the validator is the same every time, and that of the conversion another', async () => {
+    expect(await etag()).toBe(await etag());
+    const conversion = await target.get(streams.mp3?.path ?? '', { method: 'HEAD' });
+    expect(conversion.headers.etag).not.toBe(await etag());
+  });
+});
+
+describe('the name of the file', () => {
+  it.each([
+    ['/site/combined/name', 'video', 'Ärtist Example - Größe “name”', '.mp4', 'video/mp4'],
+    ['/site/music/name', 'audio', 'Ada Example', '.webm', 'audio/webm'],
+    ['/files/tone.mp3', 'audio', 'tone', '.mp3', 'audio/mpeg'],
+  ] as const)('of %s is Artist - Title, safe to save', async (link, side, start, extension, type) => {
+    const { path } = await renditionOf(target, link, side);
+    const { headers } = await target.get(path, { method: 'HEAD' });
+    const header = headers['content-disposition'] ?? '';
+    expect(headers['content-type']).toBe(type);
+    expect(header).toMatch(/^attachment; filename="[ -~]+"(; filename\*=UTF-8''[\w%.~!#$&+^`|-]+)?$/);
+    const filename = parse(header).parameters.filename ?? '';
+    expect(filename.startsWith(start), filename).toBe(true);
+    expect(filename.endsWith(extension), filename).toBe(true);
+    expect(filename).not.toMatch(/[/\\:*?"<>|]/);
+  });
+
+  it('of a conversion ends in .mp3', async () => {
+    const { headers } = await target.get((await conversionOf(target, '/site/combined/name')).path, { method: 'HEAD' });
+    expect(parse(headers['content-disposition'] ?? '').parameters.filename).toMatch(/^Ärtist Example - .*\.mp3$/);
+    expect(headers['content-type']).toBe('audio/mpeg');
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { useTarget } from './target.ts';
+
+const target = useTarget();
+
+describe('a playlist', () => {
+  it('has an item for each entry, in order, each with the URL of its own', async () => {
+    const { status, resource } = await target.resolve('/feeds/podcast.xml');
+    expect(status).toBe(200);
+    expect(resource).toMatchObject({ type: 'PlayList', title: 'A podcast' });
+    expect(resource.mediaItems.map(({ title, requestedUrl }) => ({ title, requestedUrl }))).toEqual([
+      { title: 'Episode 1', requestedUrl: target.origin.url('/files/tone.mp3') },
+      { title: 'Episode 2', requestedUrl: target.origin.url('/files/tone.m4a') },
+      { title: 'Episode 3', requestedUrl: target.origin.url('/files/tone.ogg') },
+    ]);
+    for (const item of resource.mediaItems) {
+      expect(item.audio?.bestQualityKey).toMatch(/^[\w-]+$/);
+      expect(item).not.toHaveProperty('video');
+    }
+  });
+
+  it('of one entry is still a playlist', async () => {
+    const { resource } = await target.resolve('/feeds/one.xml');
+    expect(resource).toMatchObject({ type: 'PlayList', title: 'A short podcast' });
+    expect(resource.mediaItems).toHaveLength(1);
+  });
+
+  it.each([
+    ['/pages/videos', 3],
+    ['/feeds/list.xspf', 2],
+    ['/site/embedded/x', 2],
+  ])('%s is one whose items differ in their keys', async (link, length) => {
+    const { resource } = await target.resolve(link);
+    expect(resource.type).toBe('PlayList');
+    expect(resource.mediaItems).toHaveLength(length);
+    const keys = resource.mediaItems.map(({ video, audio }) => (video?.renditions ?? audio?.renditions)?.[0]?.key);
+    expect(new Set(keys).size).toBe(length);
+  });
+
+  it('leaves out what is gone, private or protected', async () => {
+    const feed = await target.resolve('/feeds/half-dead.xml');
+    expect(feed.resource.mediaItems.map(({ title }) => title)).toEqual(['Alive', 'Alive too']);
+    const list = await target.resolve('/site/list/half?n=6&dead=2&private=3&drm=5');
+    expect(list.resource.mediaItems).toHaveLength(3);
+    expect(list.resource.mediaItems.map(({ requestedUrl }) => requestedUrl)).toEqual(
+      [1, 4, 6].map((number) => target.origin.url(`/site/combined/half-${number}`)),
+    );
+  });
+
+  it('of nothing but what is gone is 404', async () => {
+    expect((await target.resolve('/feeds/dead.xml')).problem).toEqual({ title: 'Resource Not Found', status: 404 });
+  });
+
+  it('is cut at the limit', async () => {
+    const { resource } = await target.resolve('/feeds/many.xml?n=250');
+    expect(resource.mediaItems).toHaveLength(200);
+    expect(resource.mediaItems.at(-1)?.title).toBe('Episode 200');
+    expect(resource.mediaItems.filter(({ audio }) => audio === undefined)).toEqual([]);
+  });
+
+  it('answers in time with the entries that are slow left bare, and completes them when asked again', async () => {
+    const link = '/site/list/slow?n=3&slow=2';
+    const first = await target.resolve(link);
+    expect(first.status).toBe(200);
+    const [before, slow, after] = first.resource.mediaItems;
+    expect(slow).toMatchObject({ title: 'Entry 2', requestedUrl: target.origin.url('/site/slow-once/slow-2') });
+    expect(slow).not.toHaveProperty('video');
+    expect(slow).not.toHaveProperty('audio');
+    expect(before?.video?.renditions).toHaveLength(2);
+    expect(after?.video?.renditions).toHaveLength(2);
+
+    const second = await target.resolve(link);
+    expect(second.resource.mediaItems[1]?.video?.renditions).toHaveLength(1);
+    expect(second.resource.mediaItems[0]).toEqual(before);
+  });
+
+  it('has entries that stream', async () => {
+    const { resource } = await target.resolve('/feeds/podcast.xml');
+    const { status, body } = await target.get(`/api/Stream/Media/${resource.mediaItems[0]?.audio?.bestQualityKey}`);
+    expect(status).toBe(200);
+    expect(body.length).toBeGreaterThan(10_000);
+  });
+});

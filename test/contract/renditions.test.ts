@@ -1,0 +1,234 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { MediaInformation, StreamReference } from '../../layers/extraction/index.ts';
+import { useTarget } from './target.ts';
+
+const target = useTarget();
+
+/** The one item of a link. */
+async function itemOf(link: string): Promise<MediaInformation> {
+  const { status, resource, problem } = await target.resolve(link);
+  expect(problem).not.toHaveProperty('status');
+  expect(status).toBe(200);
+  const [item, ...more] = resource.mediaItems;
+  expect(more).toEqual([]);
+  return item ?? expect.fail('No item');
+}
+
+/** A side of an item in short: what each rendition is. */
+const inShort = (side: StreamReference | undefined) =>
+  side?.renditions.map(
+    ({ urlType, label, fileExtension, mimeType, convertTo }) =>
+      `${urlType} ${label} ${fileExtension} ${mimeType}${convertTo ? ` → ${convertTo}` : ''}`,
+  );
+
+const MP3 = 'Media 192 kbps .mp3 audio/mpeg → mp3';
+
+describe('a single item', () => {
+  it('is a Media whose title, author and cover are those of its item', async () => {
+    const { resource, headers } = await target.resolve('/site/open/one');
+    const [item] = resource.mediaItems;
+    expect(resource).toMatchObject({
+      type: 'Media',
+      title: 'Größe “one”: eins/zwei',
+      author: 'Ärtist Example',
+      coverUrl: target.origin.url('/files/square.jpg'),
+    });
+    expect(item).toMatchObject({
+      requestedUrl: target.origin.url('/site/open/one'),
+      title: resource.title,
+      author: resource.author,
+      coverUrl: resource.coverUrl,
+    });
+    expect(headers['cache-control']).toBe('no-store');
+  });
+
+  it('says nothing as an explicit null where the contract says nullable', async () => {
+    const { resource } = await target.resolve('/files/clip.mp4');
+    expect(resource.author).toBeNull();
+    expect(resource.coverUrl).toBeNull();
+    expect(resource.mediaItems[0]).toMatchObject({ author: null, coverUrl: null });
+  });
+
+  it.each([
+    ['/pages/json-ld', { title: 'A described video', author: 'Ada Example' }],
+    ['/pages/og', { title: 'A shared video' }],
+    ['/site/music/x', { author: expect.stringContaining('Ada Example') }],
+  ])('%s has the metadata of its source', async (link, metadata) => {
+    expect(await itemOf(link)).toMatchObject(metadata);
+  });
+
+  it('of a live source has a title without a date', async () => {
+    expect((await itemOf('/site/live/now')).title).toBe('Größe “now”: eins/zwei');
+  });
+});
+
+describe('renditions of a direct file', () => {
+  it.each([
+    ['/files/clip.mp4', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/files/clip-tail.mp4', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/files/clip.webm', ['Media 180p .webm video/webm'], [MP3]],
+    ['/plain/video', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/plain/octets', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/plain/video-as-text', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/pages/video', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/pages/og', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/pages/json-ld', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/pages/meta-refresh', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/redirects/chain/3', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/redirects/308/files/clip.mp4', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/redirects/cookie', ['Media 180p .mp4 video/mp4'], [MP3]],
+    ['/files/silent.mp4', ['Media 180p .mp4 video/mp4'], undefined],
+    ['/pages/sources', ['Media 720p .mp4 video/mp4', 'Media 360p .mp4 video/mp4'], [MP3]],
+  ])('%s', async (link, video, audio) => {
+    const item = await itemOf(link);
+    expect(inShort(item.video)).toEqual(video);
+    expect(inShort(item.audio)).toEqual(audio);
+  });
+
+  it.each([
+    ['/files/tone.m4a', /^Media \d+ kbps \.m4a audio\/mp4$/, true],
+    ['/files/tone.mp3', /^Media 12[89] kbps \.mp3 audio\/mpeg$/, false],
+    ['/plain/audio', /^Media 12[89] kbps \.mp3 audio\/mpeg$/, false],
+    ['/files/tone.ogg', /^Media \d+ kbps \.(ogg|opus) audio\/ogg$/, true],
+    ['/files/tone.webm', /^Media \d+ kbps \.webm audio\/webm$/, true],
+    ['/plain/audio-webm', /^Media \d+ kbps \.webm audio\/webm$/, true],
+    ['/files/tone.flac', /^Media \d+ kbps \.flac audio\/(x-)?flac$/, true],
+    ['/files/tone.wav', /^Media (768|1536) kbps \.wav audio\/(x-)?wav$/, true],
+  ])('%s has no video', async (link, best, converted) => {
+    const item = await itemOf(link);
+    expect(item).not.toHaveProperty('video');
+    const [first, ...rest] = inShort(item.audio) ?? [];
+    expect(first).toMatch(best);
+    expect(rest).toEqual(converted ? [MP3] : []);
+  });
+
+  it('says the exact size, though the source of the metadata did not', async () => {
+    const file = await readFile(join(target.origin.mediaDir, 'clip.mp4'));
+    expect((await itemOf('/files/clip.mp4')).video?.renditions[0]?.fileSizeBytes).toBe(file.length);
+  });
+
+  it('of combined formats alone has sound only as a conversion, on the key of the best one', async () => {
+    const { video, audio } = await itemOf('/site/combined/x');
+    expect(inShort(audio)).toEqual([MP3]);
+    expect(audio?.renditions[0]?.key).toBe(video?.bestQualityKey);
+    expect(audio).toMatchObject({ bestQualityKey: null, mediumQualityKey: null, worstQualityKey: null });
+  });
+});
+
+describe('renditions of separate tracks', () => {
+  it('pairs every picture with the best AAC, best first', async () => {
+    const { video, audio } = await itemOf('/site/open/x');
+    const hasAv1 = existsSync(join(target.origin.mediaDir, 'ladder/av1-180.mp4'));
+    expect(inShort(video)).toEqual([
+      'Combined 720p .mp4 video/mp4',
+      'Combined 360p .mp4 video/mp4',
+      'Combined 360p .mp4 video/mp4',
+      ...(hasAv1 ? ['Combined 180p .mp4 video/mp4'] : []),
+    ]);
+    const [, h264, vp9] = video?.renditions ?? [];
+    expect(h264?.description).toMatch(/h264-360.* \+ .*aac-128/);
+    expect(vp9?.description).toMatch(/vp9-360.* \+ .*aac-128/);
+    expect(video?.urlType).toBe('Combined');
+    // Opus counts for more than its figure.
+    expect(inShort(audio)?.map((line) => line.split(' ').slice(3).join(' '))).toEqual([
+      '.webm audio/webm',
+      '.m4a audio/mp4',
+      '.m4a audio/mp4',
+      '.mp3 audio/mpeg → mp3',
+    ]);
+    expect(audio?.urlType).toBe('Media');
+  });
+
+  it('names the first, the middle and the last of the source renditions', async () => {
+    for (const side of Object.values(await itemOf('/site/open/x')).filter((value) => typeof value === 'object')) {
+      const { renditions, ...named } = side as StreamReference;
+      const sources = renditions.filter(({ convertTo }) => convertTo === null);
+      for (const [name, at] of [
+        ['best', 0],
+        ['medium', Math.floor(sources.length / 2)],
+        ['worst', sources.length - 1],
+      ] as const) {
+        const { key, description, fileExtension, mimeType } = sources[at] ?? expect.fail('No rendition');
+        expect(named).toMatchObject({
+          [`${name}QualityKey`]: key,
+          [`${name}QualityDescription`]: description,
+          [`${name}QualityFileExtension`]: fileExtension,
+          [`${name}QualityMimeType`]: mimeType,
+        });
+      }
+    }
+  });
+
+  it('says sizes as the source does, and the sum of a pair', async () => {
+    const { video } = await itemOf('/site/open/x');
+    const sizes = await Promise.all(
+      ['ladder/h264-720.mp4', 'ladder/aac-128.m4a'].map((file) => readFile(join(target.origin.mediaDir, file))),
+    );
+    expect(video?.renditions[0]).toMatchObject({
+      fileSizeBytes: sizes.reduce((sum, { length }) => sum + length, 0),
+      height: 720,
+    });
+  });
+
+  it('says no size where the source says none', async () => {
+    const { status } = await target.resolve('/site/unsized/x');
+    expect(status).toBe(200);
+  });
+
+  it('has the conversion last, on the key of the best sound, with the size of what will be sent', async () => {
+    const { audio } = await itemOf('/site/open/x');
+    const conversion = audio?.renditions.at(-1);
+    expect(conversion).toMatchObject({ convertTo: 'mp3', bitrate: 192, key: audio?.bestQualityKey });
+    const { headers } = await target.get(`/api/Stream/Media/${conversion?.key}?format=mp3`, { method: 'HEAD' });
+    expect(conversion?.fileSizeBytes).toBe(Number(headers['content-length']));
+  });
+
+  it('leaves the conversion out when the best sound is MP3 already', async () => {
+    const { audio } = await itemOf('/site/mp3-best/x');
+    expect(inShort(audio)?.[0]).toMatch(/\.mp3 audio\/mpeg$/);
+    expect(audio?.renditions.map(({ convertTo }) => convertTo)).toEqual([null, null]);
+  });
+
+  it.each([
+    ['/site/opus-only/x', ['Combined 360p .mp4 video/mp4'], 2],
+    ['/site/mp3-only/x', ['Combined 360p .mp4 video/mp4'], 1],
+    ['/site/silent/x', ['Media 720p .mp4 video/mp4', 'Media 360p .mp4 video/mp4'], undefined],
+    ['/site/mixed/x', ['Combined 720p .mp4 video/mp4', 'Media 360p .mp4 video/mp4'], 2],
+    ['/site/odd/x', ['Media 360p .mp4 video/mp4'], 1],
+    ['/site/partly-drm/x', ['Media 360p .mp4 video/mp4'], 1],
+  ])('%s', async (link, video, soundCount) => {
+    const item = await itemOf(link);
+    expect(inShort(item.video)).toEqual(video);
+    expect(item.audio?.renditions.length).toBe(soundCount);
+  });
+});
+
+describe('renditions of HLS and DASH', () => {
+  it.each([
+    ['/hls/ts/index.m3u8', ['Media'], [MP3]],
+    ['/hls/fmp4/index.m3u8', ['Media'], [MP3]],
+    ['/hls/aes/index.m3u8', ['Media'], [MP3]],
+    ['/hls/muxed.m3u8', ['Media', 'Media'], [MP3]],
+    ['/site/hls-referer/x', ['Media'], [MP3]],
+  ])('%s is sent as MP4', async (link, types, audio) => {
+    const item = await itemOf(link);
+    expect(item.video?.renditions.map(({ urlType }) => urlType)).toEqual(types);
+    for (const rendition of item.video?.renditions ?? []) {
+      expect(rendition).toMatchObject({ fileExtension: '.mp4', mimeType: 'video/mp4' });
+    }
+    expect(inShort(item.audio)).toEqual(audio);
+  });
+
+  it.each(['/hls/master.m3u8', '/pages/hls', '/dash/number/manifest.mpd', '/dash/timeline/manifest.mpd'])(
+    '%s pairs its pictures with its sound',
+    async (link) => {
+      const { video, audio } = await itemOf(link);
+      expect(inShort(video)).toEqual(['Combined 720p .mp4 video/mp4', 'Combined 360p .mp4 video/mp4']);
+      expect(audio?.renditions[0]).toMatchObject({ urlType: 'Media', fileExtension: '.m4a', mimeType: 'audio/mp4' });
+      expect(audio?.renditions.at(-1)).toMatchObject({ convertTo: 'mp3' });
+    },
+  );
+});

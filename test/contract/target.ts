@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { silentLog } from '../../layers/contract/index.ts';
+import type { ResourceInformation } from '../../layers/extraction/index.ts';
+import { readSettings, type Settings } from '../../layers/settings/index.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { type Answer, type AskOptions, ask } from '../support/ask.ts';
+import { type ApiDocument, createApiDocument } from './api-document.ts';
+
+/** The extractor plugin of the origin's watch site. */
+export const PLUGIN_DIR = resolve(import.meta.dirname, '../origin/plugin');
+/** Origins of pages that the target lets read its answers. */
+export const ALLOWED_ORIGINS = ['https://app.example', 'https://other.example'];
+
+/** The instance under test and a media origin that it may reach. */
+export interface Target {
+  readonly baseUrl: string;
+  readonly origin: Origin;
+  readonly api: ApiDocument;
+  /** Asks for a path of the instance, exactly as written. */
+  get(path: string, options?: AskOptions): Promise<Answer>;
+  /** Resolves a link, or a path of the origin. Every answer is checked against the API description. */
+  resolve(link: string): Promise<Resolution>;
+}
+
+export interface Resolution {
+  readonly status: number;
+  readonly headers: Answer['headers'];
+  readonly resource: ResourceInformation;
+  readonly problem: Problem;
+}
+
+export interface Problem {
+  readonly title?: string;
+  readonly status?: number;
+  readonly detail?: string;
+}
+
+export interface TargetOptions {
+  /** Changes to the settings. A target that is given from outside cannot take them. */
+  readonly settings?: Partial<Settings>;
+}
+
+/** True when the instance under test was started by someone else. */
+export const isRemote = process.env.REELAY_BASE_URL !== undefined;
+
+/**
+ * The target of one test file, there from `beforeAll` to `afterAll`. By default the whole service in this process, on
+ * free ports. With `REELAY_BASE_URL` it is an instance that stands already: started with `EGRESS_ALLOW` for
+ * `127.0.0.1:$REELAY_ORIGIN_PORT`, `CORS_ALLOWED_ORIGINS` as above, `REELAY_ENVIRONMENT=Development`, and the plugin.
+ */
+export function useTarget(options: TargetOptions = {}): Target {
+  let target: (Target & { close(): Promise<void> }) | undefined;
+  beforeAll(async () => {
+    target = await openTarget(options);
+  });
+  afterAll(() => target?.close());
+  const there = () => target ?? expect.fail('The target is there only while tests run');
+  return {
+    get baseUrl() {
+      return there().baseUrl;
+    },
+    get origin() {
+      return there().origin;
+    },
+    get api() {
+      return there().api;
+    },
+    get: (path, askOptions) => there().get(path, askOptions),
+    resolve: (link) => there().resolve(link),
+  };
+}
+
+async function openTarget({ settings }: TargetOptions): Promise<Target & { close(): Promise<void> }> {
+  const origin = await startOrigin({ port: Number(process.env.REELAY_ORIGIN_PORT ?? 0) });
+  const service = isRemote ? remoteService() : await ownService(origin, settings);
+  const get: Target['get'] = (path, options) => ask(service.baseUrl + path, options);
+  await untilAvailable(get);
+  const api = createApiDocument(JSON.parse((await get('/swagger/v1/swagger.json')).body.toString()));
+
+  return {
+    baseUrl: service.baseUrl,
+    origin,
+    api,
+    get,
+    resolve: async (link) => {
+      const url = link.startsWith('/') ? origin.url(link) : link;
+      const answer = await get(`/api/Fetch/GetResource?url=${encodeURIComponent(url)}`);
+      const { status, headers } = answer;
+      const body = api.expectAnswer('GET', '/api/Fetch/GetResource', answer);
+      return { status, headers, resource: body as ResourceInformation, problem: body as Problem };
+    },
+    close: async () => {
+      await service.close();
+      await origin.close();
+    },
+  };
+}
+
+const remoteService = () => ({
+  baseUrl: (process.env.REELAY_BASE_URL ?? '').replace(/\/$/, ''),
+  close: async () => undefined,
+});
+
+/** The whole service in this process, with the tools that are kept between runs, ready to resolve. */
+export async function startOwnService(origin: Origin, changes: Partial<Settings> = {}) {
+  // Only here: a target from outside needs nothing of it.
+  const { startService } = await import('../../local/service.ts');
+  const settings = readSettings({
+    HOST: '127.0.0.1',
+    REELAY_ENVIRONMENT: 'Development',
+    CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
+    TOOLS_DIR: process.env.TOOLS_DIR ?? resolve(import.meta.dirname, '../../.data/tools'),
+    TOOLS_UPDATE_HOURS: '0',
+    EGRESS_ALLOW: origin.host,
+    ...(process.env.YT_DLP_PATH ? { YT_DLP_PATH: process.env.YT_DLP_PATH } : {}),
+    ...(process.env.FFMPEG_PATH ? { FFMPEG_PATH: process.env.FFMPEG_PATH } : {}),
+  });
+  const service = await startService({
+    settings: { ...settings, port: 0, ...changes },
+    log: silentLog,
+    pluginDirs: [PLUGIN_DIR],
+  });
+  await service.ready;
+  return service;
+}
+
+/** The same with a state that is gone afterwards. */
+async function ownService(origin: Origin, changes?: Partial<Settings>) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'reelay-contract-'));
+  const service = await startOwnService(origin, { dataDir, ...changes });
+  return {
+    baseUrl: service.baseUrl,
+    close: async () => {
+      await service.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A new instance fetches its tools first, and says so. */
+async function untilAvailable(get: Target['get']): Promise<void> {
+  const isAvailable = async () => {
+    const { isHealthy, maintenance } = JSON.parse((await get('/api/App')).body.toString());
+    return isHealthy && maintenance === null;
+  };
+  await vi.waitUntil(isAvailable, { timeout: 110_000, interval: 100 });
+}
