@@ -1,7 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Log, problems } from '../layers/contract/index.ts';
+import { corsHeaders, type Log, preflightHeaders, problems } from '../layers/contract/index.ts';
 import { type CombinedRouteDependencies, combinedRoute } from './combined-route.ts';
-import { createCrossOrigin } from './cors.ts';
 import { type MediaRouteDependencies, mediaRoute } from './media-route.ts';
 import { createReplyProblem } from './problem-reply.ts';
 
@@ -13,7 +12,7 @@ export interface AppOptions extends MediaRouteDependencies, CombinedRouteDepende
   readonly log: Log;
 }
 
-const ALLOW = 'GET, HEAD, OPTIONS';
+const METHODS = 'GET, HEAD';
 const STREAM_PATH = /^\/api\/stream\/(?:media|combined)\/[^/]+$/i;
 /** Characters; a key has 33. What is longer is an unknown path. */
 const MAX_KEY = 64;
@@ -21,10 +20,9 @@ const MAX_KEY = 64;
 /** The HTTP face of the stream service: routing, CORS, and an answer of ours for whatever goes wrong. */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { corsAllowedOrigins, trustedProxies, log } = options;
-  const crossOrigin = createCrossOrigin(corsAllowedOrigins);
   const replyProblem = createReplyProblem(log);
   const sayAlways = (request: FastifyRequest, reply: FastifyReply) =>
-    reply.headers({ 'x-content-type-options': 'nosniff', ...crossOrigin.headers(request.headers.origin) });
+    reply.headers({ 'x-content-type-options': 'nosniff', ...corsHeaders(request.headers.origin, corsAllowedOrigins) });
 
   const app = Fastify({
     logger: false,
@@ -44,7 +42,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
     sayAlways(request, reply);
     if (request.method === 'GET' || request.method === 'HEAD') return;
     if (request.method !== 'OPTIONS') throw refusalOf(request.url);
-    return reply.code(204).header('allow', ALLOW).headers(crossOrigin.preflight(request.headers.origin)).send();
+    return reply
+      .code(204)
+      .headers(preflightHeaders(request.headers.origin, corsAllowedOrigins, METHODS))
+      .send();
   });
   app.setNotFoundHandler((request, reply) => replyProblem(problems.notFound(), request, reply));
   app.setErrorHandler((error, request, reply) => replyProblem(error, request, reply));
@@ -57,5 +58,5 @@ export function buildApp(options: AppOptions): FastifyInstance {
 /** A method that no path has, or none on a path that is not there. */
 function refusalOf(url: string) {
   const [path = ''] = url.split('?', 1);
-  return STREAM_PATH.test(path) ? problems.methodNotAllowed(ALLOW) : problems.notFound();
+  return STREAM_PATH.test(path) ? problems.methodNotAllowed(`${METHODS}, OPTIONS`) : problems.notFound();
 }

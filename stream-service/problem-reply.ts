@@ -1,8 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
-import { type Log, type Problem, problems, toProblem } from '../layers/contract/index.ts';
-
-const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
+import { joinVary, type Log, type Problem, problems, renderJson, toProblem } from '../layers/contract/index.ts';
 
 /** Answers a failure, and logs the ones the operator should know of. */
 export type ReplyProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
@@ -11,7 +8,7 @@ export function createReplyProblem(log: Log): ReplyProblem {
   return (error, request, reply) => {
     const problem = fromFramework(error) ?? toProblem(error);
     report(log, problem, request);
-    const [type = 'application/json'] = new Negotiator(request.raw).mediaTypes(JSON_TYPES);
+    const { headers, body } = renderJson(problem.details, request.headers.accept);
     reply
       .code(problem.details.status)
       // What a stream would have said of itself does not hold for its failure.
@@ -19,9 +16,8 @@ export function createReplyProblem(log: Log): ReplyProblem {
       .removeHeader('estimated-content-length')
       .removeHeader('accept-ranges')
       .headers({ 'cache-control': 'no-store', ...problem.headers })
-      .header('content-type', `${type}; charset=utf-8`)
-      .header('vary', [reply.getHeader('vary'), 'Accept'].flat().filter(Boolean).join(', '))
-      .send(JSON.stringify(problem.details));
+      .headers({ ...headers, vary: joinVary(reply.getHeader('vary')?.toString(), headers.vary) })
+      .send(body);
   };
 }
 
