@@ -15,8 +15,9 @@ const LARGE_HEADER_BYTES = 16;
  * yet; behind one that makes no sense there are no more.
  */
 export function* boxes(bytes: Buffer, start = 0, end = bytes.length): Generator<Box> {
-  for (let at = start; at + HEADER_BYTES <= end; ) {
-    const box = boxAt(bytes, at, end);
+  const limit = Math.min(end, bytes.length);
+  for (let at = start; at + HEADER_BYTES <= limit; ) {
+    const box = boxAt(bytes, at, limit);
     if (!box) return;
     yield box;
     at = box.end;
