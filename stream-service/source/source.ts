@@ -51,6 +51,7 @@ export interface SegmentRun {
 
 /**
  * Opens a track. Its first bytes have been seen when this settles.
+ * @param first where reading a file will probably begin: its opening then asks for that place, which saves a request
  * @throws Problem 404 when the source is gone, 502 when it fails otherwise
  */
-export type OpenSource = (resource: Resource, track: Track, signal?: AbortSignal) => Promise<Source>;
+export type OpenSource = (resource: Resource, track: Track, signal?: AbortSignal, first?: number) => Promise<Source>;

@@ -1,0 +1,85 @@
+/**
+ * How many connections to read from at once. More than one only while the client waits for the source and each
+ * further connection brings more: that is what a source that throttles each of them looks like.
+ */
+export interface ConnectionCount {
+  readonly count: number;
+  /** Notes bytes that came from the source. */
+  received(bytes: number): void;
+  /** Notes that the client stopped taking bytes, or takes them again. */
+  blocked(isBlocked: boolean): void;
+  /** The source complained: one connection from now on. */
+  settle(): void;
+}
+
+/** Bytes per millisecond from which one connection is enough. */
+const ENOUGH = 32_768;
+/** A measurement ends after so many bytes or milliseconds. */
+const WINDOW_BYTES = 1024 * 1024;
+const WINDOW_MILLISECONDS = 500;
+/** Part of a measurement in which the client took nothing: from there on the client is the slower one. */
+const CLIENT_BOUND = 0.2;
+/** What more connections must bring, against fewer. */
+const WORTH = 1.25;
+
+/** @param now milliseconds, from any beginning */
+export function createConnectionCount(most: number, now: () => number): ConnectionCount {
+  let count = 1;
+  let settled = most <= 1;
+  let before = { count: 1, rate: 0 };
+  /** The first measurement after a change still holds the old state. */
+  let skip = false;
+  let window = { since: now(), bytes: 0, idle: 0 };
+  let blockedSince: number | undefined;
+
+  const change = (to: number) => {
+    skip = to > count;
+    count = to;
+  };
+
+  const decide = (elapsed: number) => {
+    const rate = window.bytes / elapsed;
+    if (window.idle / elapsed > CLIENT_BOUND || (count === 1 && rate > ENOUGH)) {
+      before = { count: 1, rate: 0 };
+      change(1);
+    } else if (skip) {
+      skip = false;
+    } else if (rate < before.rate * WORTH) {
+      settled = true;
+      change(before.count);
+    } else if (count < most) {
+      before = { count, rate };
+      change(Math.min(count * 2, most));
+    }
+  };
+
+  return {
+    get count() {
+      return count;
+    },
+    received(bytes) {
+      window.bytes += bytes;
+      if (settled) return;
+      const at = now();
+      const elapsed = at - window.since;
+      if (elapsed <= 0 || (window.bytes < WINDOW_BYTES && elapsed < WINDOW_MILLISECONDS)) return;
+      if (blockedSince !== undefined) {
+        window.idle += at - blockedSince;
+        blockedSince = at;
+      }
+      decide(elapsed);
+      window = { since: at, bytes: 0, idle: 0 };
+    },
+    blocked(isBlocked) {
+      if (isBlocked) blockedSince ??= now();
+      else if (blockedSince !== undefined) {
+        window.idle += now() - blockedSince;
+        blockedSince = undefined;
+      }
+    },
+    settle() {
+      settled = true;
+      count = 1;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { problems } from '../../layers/contract/index.ts';
+import { type AskDependencies, RangeRefused, type Target } from './ask.ts';
+import { createChunkPlan } from './chunk-plan.ts';
+import { createConnectionCount } from './connection-count.ts';
+import { createFileSupply } from './file-supply.ts';
+import { OrderedStream } from './ordered-stream.ts';
+import { Part } from './part.ts';
+import type { Places } from './place.ts';
+import type { FileSource } from './source.ts';
+import { unknownEntity } from './verdict.ts';
+
+export interface FileSourceOptions extends AskDependencies {
+  readonly places: Places<undefined>;
+  /** Where reading will probably begin: the opening asks for that place, and its bytes wait for the reader. */
+  readonly first: number;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of an opening that wait for their reader, besides what the connection itself holds. */
+const WAITING_BYTES = 64 * 1024;
+
+/**
+ * Opens a direct file by bytes that the reader wants anyway.
+ * @throws Problem 404, 502
+ */
+export async function openFile(options: FileSourceOptions): Promise<FileSource> {
+  const { places, limits } = options;
+  const chunks = createChunkPlan(limits, places.track().chunkBytes);
+  const target: Target = {
+    async locate(signal) {
+      const { track, generation } = await places.current(signal);
+      return { url: track.url, track, generation };
+    },
+    renew: ({ generation }, isGone, signal) => places.renew(generation, isGone, signal),
+    entity: unknownEntity,
+    chunks,
+  };
+
+  let opening = await openFrom(options, target);
+  const { size, etag, lastModified } = target.entity;
+  const timer = setTimeout(close, limits.holdTimeout).unref();
+
+  function close(): void {
+    clearTimeout(timer);
+    opening?.part.destroy();
+    opening = undefined;
+  }
+
+  /** The opening's bytes, for whoever reads from where they begin. */
+  const adopt = (first: number): Part | undefined => {
+    const part = opening?.first === first ? opening.part : undefined;
+    if (part) opening = undefined;
+    close();
+    return part;
+  };
+
+  return {
+    kind: 'file',
+    size,
+    validator: etag ?? lastModified,
+    read(first, last) {
+      const connections = createConnectionCount(size === undefined ? 1 : limits.connections, () => performance.now());
+      const supply = createFileSupply({
+        ...options,
+        target,
+        chunks,
+        connections,
+        first,
+        last: size === undefined ? undefined : Math.min(last ?? size - 1, size - 1),
+        adopted: adopt(first),
+        onBytes: places.progressed,
+      });
+      return new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes });
+    },
+    close,
+  };
+}
+
+interface Opening {
+  readonly first: number;
+  readonly part: Part;
+}
+
+/** What is asked for may lie beyond the end, or not be reachable: then the beginning says what there is. */
+async function openFrom(options: FileSourceOptions, target: Target): Promise<Opening | undefined> {
+  if (options.first === 0) return openAt(0, options, target);
+  try {
+    const opening = await openAt(options.first, options, target);
+    if (target.entity.size !== undefined) return opening;
+    opening.part.destroy();
+  } catch (error) {
+    if (!(error instanceof Error && error.cause instanceof RangeRefused)) throw error;
+  }
+  target.entity = unknownEntity;
+  return openAt(0, options, target);
+}
+
+async function openAt(first: number, options: FileSourceOptions, target: Target): Promise<Opening> {
+  const { signal, places } = options;
+  signal.throwIfAborted();
+  const part = new Part({
+    ...options,
+    target,
+    wanted: { first, last: first + (target.chunks?.next() ?? 1) - 1 },
+    hold: () => WAITING_BYTES,
+    onWhole: () => Number.POSITIVE_INFINITY,
+    onBytes: places.progressed,
+  });
+  const leave = () => part.destroy();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    await part.begun;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+  if (target.entity.size === 0) throw problems.fetchFailed(new Error('The source has no bytes'));
+  return { first, part };
+}

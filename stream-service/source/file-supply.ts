@@ -1,0 +1,91 @@
+import type { AskDependencies, Target } from './ask.ts';
+import type { ChunkPlan } from './chunk-plan.ts';
+import type { ConnectionCount } from './connection-count.ts';
+import type { Supply } from './ordered-stream.ts';
+import { Part } from './part.ts';
+
+export interface FileSupplyOptions extends AskDependencies {
+  readonly target: Target;
+  readonly chunks: ChunkPlan;
+  readonly connections: ConnectionCount;
+  /** Offsets, both included. `last` undefined: to an end that nobody knows. */
+  readonly first: number;
+  readonly last: number | undefined;
+  /** A part that is under way from `first` on. */
+  readonly adopted: Part | undefined;
+  readonly onBytes: () => void;
+}
+
+/** Bytes held of the next range while the current one is still read from one connection. */
+const NEXT_BYTES = 512 * 1024;
+
+/** Cuts a file into ranges. */
+export function createFileSupply(options: FileSupplyOptions): Supply {
+  const { chunks, connections, limits, first, adopted } = options;
+  const last = options.last ?? Number.POSITIVE_INFINITY;
+  let cursor = first;
+  /** True when nothing lies beyond what has been begun: the end itself may be unknown. */
+  let isOver = first > last;
+  let waiting = adopted;
+  let news: () => void = () => undefined;
+
+  const nextBytes = () =>
+    connections.count === 1 ? chunks.next() : Math.min(chunks.next(), limits.aheadBytes / limits.connections);
+
+  const goTo = (end: number) => {
+    cursor = end + 1;
+    isOver = end >= last;
+  };
+
+  const start = (from: number, to: number): Part => {
+    const began = performance.now();
+    let bytes = 0;
+    return new Part({
+      ...options,
+      wanted: { first: from, last: Number.isFinite(to) ? to : undefined },
+      hold: () => (connections.count === 1 ? NEXT_BYTES : limits.aheadBytes),
+      // Only the last part begun may go on: what comes after an earlier one is under way already.
+      onWhole() {
+        if (cursor !== to + 1) return undefined;
+        goTo(last);
+        return last;
+      },
+      onBytes(count) {
+        bytes += count;
+        options.onBytes();
+        connections.received(count);
+      },
+      onBusy: connections.settle,
+      onSettled() {
+        chunks.took(bytes, performance.now() - began);
+        news();
+      },
+    });
+  };
+
+  return {
+    next() {
+      if (waiting) {
+        const part = waiting;
+        waiting = undefined;
+        part.limit(last);
+        goTo(part.last ?? last);
+        return part;
+      }
+      if (isOver) return undefined;
+      const from = cursor;
+      const to = Number.isFinite(last) ? Math.min(from + nextBytes() - 1, last) : last;
+      goTo(to);
+      return start(from, to);
+    },
+    nextBytes: () => Math.min(nextBytes(), last - cursor + 1),
+    isDone: () => !waiting && isOver,
+    watch(listener) {
+      news = listener;
+    },
+    close() {
+      waiting?.destroy();
+      waiting = undefined;
+    },
+  };
+}

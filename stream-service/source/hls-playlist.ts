@@ -1,0 +1,91 @@
+import { type ParsedByteRange, type ParsedKey, Parser } from 'm3u8-parser';
+import type { Cipher, Section, Segment, Timeline } from './timeline.ts';
+
+/** What a playlist is: segments, or a choice of other playlists of which the best is named. */
+export type HlsPlaylist = { readonly kind: 'media'; readonly timeline: Timeline } | HlsMaster;
+
+export interface HlsMaster {
+  readonly kind: 'master';
+  readonly bestUrl: string;
+}
+
+/** A playlist that cannot be read, or is protected. The message is for the log. */
+export class PlaylistError extends Error {
+  override readonly name = 'PlaylistError';
+}
+
+/**
+ * Reads an HLS playlist (RFC 8216 §4).
+ * @param url where it was found, after redirects: what it names is relative to that
+ * @param most segments
+ * @throws PlaylistError
+ */
+export function readPlaylist(text: string, url: string, most: number): HlsPlaylist {
+  if (!/^\ufeff?#EXTM3U/.test(text)) throw new PlaylistError('It is not a playlist');
+  const parser = new Parser({ url });
+  parser.push(text.replace(/^\ufeff/, ''));
+  parser.end();
+  const { manifest } = parser;
+
+  if (manifest.playlists?.length) {
+    const best = manifest.playlists.reduce((a, b) => (bandwidth(b) > bandwidth(a) ? b : a));
+    return { kind: 'master', bestUrl: absolute(best.uri, url) };
+  }
+  if (manifest.contentProtection) throw new PlaylistError('It is protected');
+  if (manifest.segments.length > most) throw new PlaylistError('It lists too many segments');
+
+  const first = manifest.mediaSequence ?? 0;
+  const sections = new Map<unknown, Section>();
+  const segments = manifest.segments.map(({ uri, duration, byterange, key, map }, index): Segment => {
+    const sequence = first + index;
+    // The parser gives one object for a map that holds for many segments.
+    if (map && !sections.has(map))
+      sections.set(map, sectionOf(map.uri, map.byterange, cipherOf(map.key, sequence, url, true), url));
+    const init = map && sections.get(map);
+    return {
+      sequence,
+      seconds: Math.max(duration ?? 0, 0),
+      content: sectionOf(uri, byterange, cipherOf(key, sequence, url), url),
+      ...(init && { init }),
+    };
+  });
+  return {
+    kind: 'media',
+    timeline: { segments, isComplete: manifest.endList === true, reloadSeconds: manifest.targetDuration ?? 6 },
+  };
+}
+
+const bandwidth = ({ attributes }: { readonly attributes?: { readonly BANDWIDTH?: number } }) =>
+  attributes?.BANDWIDTH ?? 0;
+
+function sectionOf(
+  uri: string | undefined,
+  range: ParsedByteRange | undefined,
+  cipher: Cipher | undefined,
+  base: string,
+): Section {
+  const url = absolute(uri, base);
+  const first = range?.offset ?? 0;
+  return {
+    url,
+    ...(range && { range: { first, last: first + range.length - 1 } }),
+    ...(cipher && { cipher }),
+  };
+}
+
+/** Without an IV of its own a segment takes its number (§5.2); an initialization section has none to take. */
+function cipherOf(key: ParsedKey | undefined, sequence: number, base: string, needsIv = false): Cipher | undefined {
+  if (!key) return undefined;
+  if (key.method !== 'AES-128') throw new PlaylistError(`It is protected by ${key.method}`);
+  if (needsIv && !key.iv) throw new PlaylistError('It encrypts an initialization section without saying how');
+  const iv = Buffer.alloc(16);
+  if (key.iv) for (const [index, word] of key.iv.entries()) iv.writeUInt32BE(word, index * 4);
+  else iv.writeBigUInt64BE(BigInt(sequence), 8);
+  return { keyUrl: absolute(key.uri, base), iv };
+}
+
+function absolute(uri: string | undefined, base: string): string {
+  const url = URL.parse(uri ?? '', base);
+  if (!uri || !url) throw new PlaylistError('It names something that is not a URL');
+  return url.href;
+}

@@ -1,0 +1,38 @@
+import { type Log, silentLog } from '../../layers/contract/index.ts';
+import type { Egress } from '../../layers/egress/index.ts';
+import type { Resource } from '../../layers/state/index.ts';
+import type { AskDependencies } from './ask.ts';
+import { openFile } from './file-source.ts';
+import { defaultLimits, type SourceLimits } from './limits.ts';
+import { asStreamProblem, createPlaces } from './place.ts';
+import { openSegments } from './segmented-source.ts';
+import type { OpenSource } from './source.ts';
+
+export interface OpenSourceOptions {
+  readonly egress: Pick<Egress, 'request'>;
+  /** Resolves a resource again: one resolve for everyone who waits (`Extraction.refresh`). */
+  readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
+  readonly limits?: Partial<SourceLimits>;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
+  readonly log?: Log;
+}
+
+/** How sources are opened here, all through one egress and within the same limits. */
+export function createOpenSource(options: OpenSourceOptions): OpenSource {
+  const { egress, refresh, now = Date.now, log = silentLog } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+
+  return async (resource, track, signal = new AbortController().signal, first = 0) => {
+    const dependencies: AskDependencies = { egress, identity: resource.egress, limits, now, log };
+    const common = { resource, track, refresh, renewals: limits.renewals, now };
+    try {
+      if (track.delivery !== 'direct') return await openSegments({ ...dependencies, ...common, signal });
+      const places = createPlaces({ ...common, load: async () => undefined });
+      return await openFile({ ...dependencies, places, first, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asStreamProblem(error);
+    }
+  };
+}

@@ -1,0 +1,136 @@
+import { Readable } from 'node:stream';
+import type { ConnectionCount } from './connection-count.ts';
+import type { Part } from './part.ts';
+
+/** Where the parts of a stream come from, in order. */
+export interface Supply {
+  /** Starts the next part; undefined: there is none now. */
+  next(): Part | undefined;
+  /** Bytes that the next part will take, at most; undefined: nobody knows. */
+  nextBytes(): number | undefined;
+  /** True when no part will come any more. */
+  isDone(): boolean;
+  /** Called with what to call when parts or news of them are there. */
+  watch(news: (error?: Error) => void): void;
+  /** A part is begun: bytes go through this before they leave. */
+  filter?(part: Part): Filter | undefined;
+  close(): void;
+}
+
+/** Turns the bytes of one part into others. */
+export interface Filter {
+  update(chunk: Buffer): Buffer;
+  /** What is left at its end. @throws when the part does not end as it should */
+  final(): Buffer;
+}
+
+export interface OrderedOptions {
+  readonly supply: Supply;
+  readonly connections: ConnectionCount;
+  /** Bytes held ahead of the client. */
+  readonly aheadBytes: number;
+}
+
+/** Bytes kept at the client's end: one read from a socket. What is more stays with the parts. */
+const HIGH_WATER_MARK = 64 * 1024;
+/** The next part begins when so many bytes of the current one are missing. */
+const LEAD_BYTES = 512 * 1024;
+
+/** Parts one behind the other as one stream, the next ones under way before their turn. */
+export class OrderedStream extends Readable {
+  readonly #supply: Supply;
+  readonly #connections: ConnectionCount;
+  readonly #aheadBytes: number;
+  readonly #parts: Part[] = [];
+  #head: Part | undefined;
+  #filter: Filter | undefined;
+  #isWanted = false;
+
+  constructor({ supply, connections, aheadBytes }: OrderedOptions) {
+    super({ highWaterMark: HIGH_WATER_MARK });
+    this.#supply = supply;
+    this.#connections = connections;
+    this.#aheadBytes = aheadBytes;
+    supply.watch((error) => {
+      if (error) this.destroy(error);
+      else this.#advance();
+    });
+  }
+
+  override _read(): void {
+    if (this.#isWanted) return;
+    this.#isWanted = true;
+    this.#connections.blocked(false);
+    if (this.#head) this.#head.resume();
+    this.#advance();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    for (const part of this.#parts) part.destroy();
+    this.#parts.length = 0;
+    this.#head = undefined;
+    this.#supply.close();
+    callback(error);
+  }
+
+  /** Starts what may be started and makes the first part the head. */
+  #advance(): void {
+    if (this.destroyed || !this.#isWanted) return;
+    while (this.#mayStart()) {
+      const part = this.#supply.next();
+      if (!part) break;
+      this.#parts.push(part);
+    }
+    const [first] = this.#parts;
+    if (!first) {
+      if (this.#supply.isDone()) this.push(null);
+    } else if (first !== this.#head) this.#begin(first);
+  }
+
+  /** Asked with every chunk: one connection is the common case, and a cheap one. */
+  #mayStart(): boolean {
+    const [head] = this.#parts;
+    if (!head) return true;
+    const { count } = this.#connections;
+    if (count === 1) return this.#parts.length === 1 && head.missing <= LEAD_BYTES;
+    const running = this.#parts.reduce((sum, { isRunning }) => sum + Number(isRunning), 0);
+    if (running >= count) return false;
+    const held = this.#parts.reduce((sum, { weight }, index) => sum + (index === 0 ? 0 : weight), 0);
+    return held + (this.#supply.nextBytes() ?? this.#aheadBytes / count) <= this.#aheadBytes;
+  }
+
+  #begin(part: Part): void {
+    this.#head = part;
+    this.#filter = this.#supply.filter?.(part);
+    part.attach({
+      data: (chunk) => this.#give(this.#filter ? this.#filter.update(chunk) : chunk),
+      end: () => this.#finish(part),
+      fail: (error) => this.destroy(error),
+    });
+  }
+
+  #give(chunk: Buffer): boolean {
+    // A cipher may keep a few bytes back; an empty chunk would say nothing.
+    if (chunk.length > 0 && !this.push(chunk)) {
+      this.#isWanted = false;
+      this.#connections.blocked(true);
+    } else this.#advance();
+    return this.#isWanted && !this.destroyed;
+  }
+
+  #finish(part: Part): void {
+    this.#parts.splice(this.#parts.indexOf(part), 1);
+    if (this.#head === part) this.#head = undefined;
+    try {
+      const rest = this.#filter?.final();
+      if (rest?.length) this.#isWanted = this.push(rest);
+    } catch (error) {
+      this.destroy(error as Error);
+      return;
+    }
+    this.#filter = undefined;
+    this.#advance();
+    // Nobody wants bytes just now, but the end is no byte.
+    if (!this.#isWanted && this.#parts.length === 0 && this.#supply.isDone()) this.push(null);
+  }
+}

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { problems } from '../../layers/contract/index.ts';
+import type { AskDependencies, Target } from './ask.ts';
+import type { ConnectionCount } from './connection-count.ts';
+import { createDecrypt, KEY_BYTES } from './decrypt.ts';
+import type { Filter, Supply } from './ordered-stream.ts';
+import { Part } from './part.ts';
+import type { Places } from './place.ts';
+import { readSmall } from './read-small.ts';
+import { isSameSection, type Section, type Segment, segmentAt, type Timeline } from './timeline.ts';
+import { unknownEntity } from './verdict.ts';
+
+export interface SegmentSupplyOptions extends AskDependencies {
+  readonly places: Places<Timeline>;
+  readonly timeline: Timeline;
+  /** Index of the first segment to give. */
+  readonly from: number;
+  readonly connections: ConnectionCount;
+  /** Keys by URL, shared by all who read this source. */
+  readonly keys: Map<string, Buffer>;
+}
+
+/** A segment, or the initialization section before it. */
+interface Piece {
+  readonly segment: Segment;
+  readonly side: 'init' | 'content';
+  readonly section: Section;
+}
+
+/** Gives each segment, and each initialization section where it changes; waits for what a live source will have. */
+export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
+  const { places, timeline, keys, connections, limits, log } = options;
+  const ended = new AbortController();
+  const filters = new WeakMap<Part, Filter>();
+  const queue = timeline.segments.slice(options.from);
+  let { isComplete } = timeline;
+  let init: Section | undefined;
+  let pending: Piece | undefined;
+  let isBusy = false;
+  let news: (error?: Error) => void = () => undefined;
+
+  const nextPiece = (): Piece | undefined => {
+    const [segment] = queue;
+    if (!segment) return undefined;
+    if (segment.init && !isSameSection(segment.init, init)) {
+      init = segment.init;
+      return { segment, side: 'init', section: init };
+    }
+    queue.shift();
+    return { segment, side: 'content', section: segment.content };
+  };
+
+  /** What is listed now counts; what is no longer listed may still be there. */
+  const targetOf = ({ segment, side }: Piece, urlOf: (section: Section) => string | undefined): Target => ({
+    async locate(signal) {
+      const { value, track, generation } = await places.current(signal);
+      const section = (segmentAt(value, segment.sequence) ?? segment)[side];
+      return { url: (section && urlOf(section)) ?? '', track, generation };
+    },
+    renew: ({ generation }, isGone, signal) => places.renew(generation, isGone, signal),
+    entity: unknownEntity,
+  });
+
+  /** Does one thing at a time that `next` has to wait for. */
+  const meanwhile = (work: () => Promise<void>) => {
+    if (isBusy) return;
+    isBusy = true;
+    work().then(
+      () => {
+        isBusy = false;
+        if (!ended.signal.aborted) news();
+      },
+      (error: Error) => {
+        if (!ended.signal.aborted) news(error);
+      },
+    );
+  };
+
+  const fetchKey = async (piece: Piece, keyUrl: string) => {
+    const target = targetOf(piece, ({ cipher }) => cipher?.keyUrl);
+    const { bytes } = await readSmall({ ...options, target }, KEY_BYTES, ended.signal);
+    if (bytes.length !== KEY_BYTES) throw problems.fetchFailed(new Error('The key has another length'));
+    keys.set(keyUrl, bytes);
+  };
+
+  const awaitMore = createLiveReload({ ...options, signal: ended.signal }, (found) => {
+    const last = timelineEnd;
+    const fresh = found.segments.filter(({ sequence }) => sequence > last);
+    const [first] = fresh;
+    if (first && last >= 0 && first.sequence > last + 1)
+      log.warn('A live source went on without us', { missed: first.sequence - last - 1 });
+    timelineEnd = fresh.at(-1)?.sequence ?? last;
+    queue.push(...fresh);
+    isComplete = found.isComplete;
+    return fresh.length > 0;
+  });
+  let timelineEnd = timeline.segments.at(-1)?.sequence ?? -1;
+
+  const start = (piece: Piece): Part => {
+    const { range, cipher } = piece.section;
+    const part = new Part({
+      ...options,
+      target: targetOf(piece, ({ url }) => url),
+      wanted: { first: range?.first ?? 0, last: range?.last },
+      hold: () => limits.aheadBytes / limits.connections,
+      onBytes(count) {
+        places.progressed();
+        connections.received(count);
+      },
+      onBusy: connections.settle,
+      onSettled: () => news(),
+    });
+    const key = cipher && keys.get(cipher.keyUrl);
+    if (key) filters.set(part, createDecrypt(key, cipher.iv));
+    return part;
+  };
+
+  return {
+    next() {
+      pending ??= nextPiece();
+      if (!pending) {
+        if (!isComplete) meanwhile(awaitMore);
+        return undefined;
+      }
+      const piece = pending;
+      const keyUrl = piece.section.cipher?.keyUrl;
+      if (keyUrl && !keys.has(keyUrl)) {
+        meanwhile(() => fetchKey(piece, keyUrl));
+        return undefined;
+      }
+      pending = undefined;
+      return start(piece);
+    },
+    nextBytes: () => undefined,
+    isDone: () => isComplete && !pending && queue.length === 0,
+    watch(listener) {
+      news = listener;
+    },
+    filter: (part) => filters.get(part),
+    close: () => ended.abort(new Error('No longer read')),
+  };
+}
+
+type LiveOptions = SegmentSupplyOptions & { readonly signal: AbortSignal };
+
+/**
+ * Looks at a live list until it has more or is complete (RFC 8216 §6.3.4): after its target duration, after half of
+ * that when nothing was new.
+ * @param add takes what was found; true: there was something new
+ */
+function createLiveReload(options: LiveOptions, add: (found: Timeline) => boolean): () => Promise<void> {
+  const { places, limits, now, signal } = options;
+  let lookedAt = now();
+  let wait = options.timeline.reloadSeconds * 1000;
+  return async () => {
+    const since = now();
+    for (;;) {
+      await sleep(Math.max(lookedAt + Math.max(wait, limits.minReload) - now(), 0), undefined, { signal });
+      lookedAt = now();
+      const { value } = await places.reload(signal);
+      const isNew = add(value);
+      wait = (value.reloadSeconds * 1000) / (isNew ? 1 : 2);
+      if (isNew || value.isComplete) return;
+      if (now() - since > limits.liveStall) throw problems.fetchFailed(new Error('The live source has stopped'));
+    }
+  };
+}

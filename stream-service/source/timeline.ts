@@ -1,0 +1,62 @@
+/** The segments of a source in order, as far as they are known. */
+export interface Timeline {
+  /** Consecutive sequence numbers. */
+  readonly segments: readonly Segment[];
+  /** False while more may come. */
+  readonly isComplete: boolean;
+  /** Seconds after which a live source may have more. */
+  readonly reloadSeconds: number;
+}
+
+export interface Segment {
+  /** Names the segment across reloads. */
+  readonly sequence: number;
+  readonly seconds: number;
+  readonly content: Section;
+  /** The initialization section that this segment needs before it. */
+  readonly init?: Section;
+}
+
+/** A file, or a run of bytes in it. */
+export interface Section {
+  readonly url: string;
+  /** Offsets in bytes, both included; absent: all of it. */
+  readonly range?: { readonly first: number; readonly last: number };
+  readonly cipher?: Cipher;
+}
+
+/** AES-128 in CBC mode with PKCS7 padding (RFC 8216 §4.3.2.4). */
+export interface Cipher {
+  readonly keyUrl: string;
+  /** 16 bytes. */
+  readonly iv: Buffer;
+}
+
+/** Where a segment begins: its index and the seconds before it. Past the end: the last one. */
+export function findSegment(segments: readonly Segment[], seconds: number): { index: number; startSeconds: number } {
+  let startSeconds = 0;
+  for (const [index, segment] of segments.entries()) {
+    if (index === segments.length - 1 || seconds < startSeconds + segment.seconds) return { index, startSeconds };
+    startSeconds += segment.seconds;
+  }
+  return { index: 0, startSeconds: 0 };
+}
+
+/** Seconds of all segments together. */
+export const durationOf = (segments: readonly Segment[]): number =>
+  Math.round(segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1e6) / 1e6;
+
+/** The segment of that number; undefined when it is not listed (any more). */
+export const segmentAt = ({ segments }: Timeline, sequence: number): Segment | undefined =>
+  segments[sequence - (segments[0]?.sequence ?? 0)];
+
+/** The same bytes behind the same initialization, as far as a list can tell. */
+export const isSameSection = (a: Section | undefined, b: Section | undefined): boolean =>
+  a === b || (a?.url === b?.url && a?.range?.first === b?.range?.first && a?.range?.last === b?.range?.last);
+
+/** Whether a complete list that was found again stands for the same media. */
+export const isSameMedia = (before: Timeline, after: Timeline): boolean =>
+  !before.isComplete ||
+  (after.isComplete &&
+    before.segments.length === after.segments.length &&
+    before.segments.every(({ seconds }, index) => Math.abs(seconds - (after.segments[index]?.seconds ?? 0)) < 0.1));

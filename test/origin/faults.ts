@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What a source does wrong. `times`: so many answers, then it behaves. */
+export type Fault =
+  /** Closes the connection after so many bytes of an answer. */
+  | { readonly name: 'drop'; readonly after: number; readonly times: number }
+  /** Stops sending after so many bytes, and keeps the connection. */
+  | { readonly name: 'stall'; readonly after: number; readonly times: number }
+  /** Ends an answer, as if it were complete, with fewer bytes than Content-Range promises. */
+  | { readonly name: 'short-body'; readonly by: number; readonly times: number }
+  /** Sends more than Content-Range says, chunked. */
+  | { readonly name: 'long-body'; readonly by: number }
+  /** Answers a range that begins elsewhere. */
+  | { readonly name: 'wrong-range'; readonly times: number }
+  /** A 206 without Content-Range. */
+  | { readonly name: 'no-range-header'; readonly times: number }
+  /** Another total in Content-Range once so many requests were answered. */
+  | { readonly name: 'wrong-total'; readonly from: number }
+  /** Other bytes under another ETag (`tag`) or date (`date`), once so many requests were answered. */
+  | { readonly name: 'changed'; readonly from: number; readonly by: 'tag' | 'date' }
+  /** A status once so many requests were answered, until `renew`. */
+  | { readonly name: 'expire'; readonly from: number; readonly status: number }
+  /** 403 for HEAD, for no Range, for an open end, for more than `largest` bytes. */
+  | { readonly name: 'strict'; readonly largest: number }
+  /** 200 whatever is asked. `length: false`: without saying how much. */
+  | { readonly name: 'ignore-range'; readonly length: boolean; readonly dropAfter?: number; readonly times?: number }
+  | { readonly name: 'throttle'; readonly bytesPerSecond: number }
+  /** Resets the connection instead of answering. */
+  | { readonly name: 'reset'; readonly times: number }
+  /** Milliseconds before the head of each answer. */
+  | { readonly name: 'slow-start'; readonly milliseconds: number }
+  | { readonly name: 'status'; readonly status: number; readonly times: number; readonly retryAfter?: string }
+  /** Says gzip. */
+  | { readonly name: 'encoded' }
+  /** Ranges right, but without Content-Length. */
+  | { readonly name: 'chunked' };
+
+export interface FaultOptions {
+  readonly bytes: Buffer;
+  readonly fault?: Fault;
+  /** @default a digest of the bytes; `null`: none */
+  readonly etag?: string | null;
+  readonly lastModified?: string;
+  readonly contentType?: string;
+}
+
+/** What was asked, and what became of it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly range: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  /** `left`: the client went before the answer was complete. */
+  state: 'open' | 'done' | 'left';
+}
+
+export interface FaultHandler {
+  (request: IncomingMessage, response: ServerResponse): void;
+  readonly seen: readonly SeenRequest[];
+  /** Ends an expiry: what was refused is answered again. */
+  renew(): void;
+}
+
+/** Serves bytes with the Range rules of RFC 9110 §14, and one fault. Each handler counts its own times. */
+export function createFaultHandler(options: FaultOptions): FaultHandler {
+  const { bytes, fault, contentType = 'video/mp4' } = options;
+  const etag =
+    options.etag === undefined ? `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"` : options.etag;
+  const lastModified = options.lastModified ?? 'Sat, 01 Nov 2025 10:00:00 GMT';
+  const seen: SeenRequest[] = [];
+  let answered = 0;
+  let misdeeds = 0;
+  let isRenewed = false;
+  /** True as long as the fault still has times to happen. */
+  const happens = (times: number) => misdeeds < times && misdeeds++ < times;
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const number = answered++;
+    const range = readRange(request.headers.range, bytes.length);
+    const head: Record<string, string> = { 'content-type': contentType, 'accept-ranges': 'bytes' };
+    if (etag) head.etag = etag;
+    if (etag !== null || options.lastModified) head['last-modified'] = lastModified;
+    const refuse = (status: number, headers: Record<string, string> = {}) =>
+      void response.writeHead(status, { 'content-length': 0, ...headers }).end();
+
+    if (fault?.name === 'reset' && happens(fault.times)) return void request.socket.resetAndDestroy();
+    if (fault?.name === 'slow-start') await sleep(fault.milliseconds);
+    if (fault?.name === 'status' && happens(fault.times))
+      return refuse(fault.status, fault.retryAfter ? { 'retry-after': fault.retryAfter } : {});
+    if (fault?.name === 'expire' && number >= fault.from && !isRenewed) return refuse(fault.status);
+    if (fault?.name === 'strict') {
+      const asked = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+      if (request.method === 'HEAD' || !asked || Number(asked[2]) - Number(asked[1]) >= fault.largest)
+        return refuse(403);
+    }
+    if (fault?.name === 'changed' && number >= fault.from) {
+      if (fault.by === 'tag') head.etag = '"another"';
+      else head['last-modified'] = 'Sun, 02 Nov 2025 10:00:00 GMT';
+    }
+    if (fault?.name === 'encoded') head['content-encoding'] = 'gzip';
+    if (range === 'unsatisfiable') return refuse(416, { 'content-range': `bytes */${bytes.length}` });
+
+    const isWhole = range === 'whole' || fault?.name === 'ignore-range';
+    const { first, last } = isWhole ? { first: 0, last: bytes.length - 1 } : range;
+    let body = bytes.subarray(first, last + 1);
+    if (!isWhole) {
+      const total = fault?.name === 'wrong-total' && number >= fault.from ? bytes.length + 1 : bytes.length;
+      const shift = fault?.name === 'wrong-range' && happens(fault.times) ? 1 : 0;
+      head['content-range'] = `bytes ${first + shift}-${last + shift}/${total + shift}`;
+      if (fault?.name === 'no-range-header' && happens(fault.times)) delete head['content-range'];
+    }
+    const isShort = fault?.name === 'short-body' && happens(fault.times);
+    if (isShort) body = body.subarray(0, Math.max(body.length - fault.by, 0));
+    if (fault?.name === 'long-body') body = Buffer.concat([body, Buffer.alloc(fault.by, 0x21)]);
+    const isChunked =
+      isShort ||
+      fault?.name === 'chunked' ||
+      fault?.name === 'long-body' ||
+      (fault?.name === 'ignore-range' && !fault.length);
+    if (!isChunked) head['content-length'] = String(body.length);
+
+    response.writeHead(isWhole ? 200 : 206, head);
+    if (request.method === 'HEAD') return void response.end();
+    if (fault?.name === 'throttle') return throttled(response, body, fault.bytesPerSecond);
+    const cut = cutOf(fault);
+    if (cut && body.length > cut.after && happens(cut.times)) {
+      response.write(body.subarray(0, cut.after), () => {
+        if (fault?.name !== 'stall') response.destroy();
+      });
+      return;
+    }
+    response.end(body);
+  };
+
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url = '', headers } = request;
+    const entry: SeenRequest = { method, url, range: headers.range, headers, state: 'open' };
+    seen.push(entry);
+    response.once('close', () => {
+      entry.state = response.writableFinished ? 'done' : 'left';
+    });
+    handle(request, response).catch(() => response.destroy());
+  };
+  return Object.assign(serve, {
+    seen,
+    renew: () => {
+      isRenewed = true;
+    },
+  });
+}
+
+function cutOf(fault: Fault | undefined): { after: number; times: number } | undefined {
+  if (fault?.name === 'drop' || fault?.name === 'stall') return fault;
+  if (fault?.name === 'ignore-range' && fault.dropAfter) return { after: fault.dropAfter, times: fault.times ?? 1 };
+  return undefined;
+}
+
+/** Sends a little at a time, as long as the client is there. */
+async function throttled(response: ServerResponse, body: Buffer, bytesPerSecond: number): Promise<void> {
+  const step = Math.max(Math.floor(bytesPerSecond / 50), 1);
+  const began = performance.now();
+  for (let sent = 0; sent < body.length && !response.destroyed; sent += step) {
+    response.write(body.subarray(sent, sent + step));
+    await sleep(Math.max(began + ((sent + step) / bytesPerSecond) * 1000 - performance.now(), 0));
+  }
+  if (!response.destroyed) response.end();
+}
+
+function readRange(header: string | undefined, size: number) {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return 'whole';
+  const first = from === '' ? Math.max(size - Number(to), 0) : Number(from);
+  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  if (first >= size) return 'unsatisfiable';
+  return last < first ? 'whole' : { first, last };
+}

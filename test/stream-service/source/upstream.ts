@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createEgress, type Egress } from '../../../layers/egress/index.ts';
+import type { Resource, Track } from '../../../layers/state/index.ts';
+import { createOpenSource, type OpenSourceOptions } from '../../../stream-service/source/index.ts';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A source on a free port, with the reader that may reach it. */
+export interface Upstream {
+  readonly origin: string;
+  readonly egress: Egress;
+  /** Answers from now on. */
+  use(handler: Handler): void;
+  /** A reader that waits as little as possible between attempts. */
+  reader(options?: Partial<OpenSourceOptions>): ReturnType<typeof createOpenSource>;
+  close(): Promise<void>;
+}
+
+export async function startUpstream(): Promise<Upstream> {
+  let handler: Handler = (_request, response) => void response.writeHead(404).end();
+  const server = createServer((request, response) => handler(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const egress = createEgress({ allow: [`127.0.0.1:${port}`] });
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    egress,
+    use(next) {
+      handler = next;
+    },
+    reader: (options = {}) =>
+      createOpenSource({
+        egress,
+        refresh: async () => {
+          throw new Error('nothing was to be resolved again');
+        },
+        ...options,
+        limits: { backoff: 1, maxBackoff: 2, maxRetryAfter: 5, stallTimeout: 250, minReload: 5, ...options.limits },
+      }),
+    async close() {
+      await egress.close();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A track as a resolve would give it. */
+export const trackAt = (url: string, more: Partial<Track> = {}): Track => ({
+  formatId: 'f',
+  delivery: 'direct',
+  url,
+  headers: {},
+  cookies: [],
+  container: 'mp4',
+  video: null,
+  audio: {},
+  sizeIsExact: false,
+  ...more,
+});
+
+export const resourceWith = (track: Track, more: Partial<Resource> = {}): Resource => ({
+  id: 'r',
+  origin: { url: 'https://site.example/watch', extractor: 'Site', entryId: '1' },
+  title: null,
+  author: null,
+  coverUrl: null,
+  isLive: false,
+  tracks: [track],
+  renditions: [],
+  egress: 'direct',
+  freshUntil: 0,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+  ...more,
+});
+
+/** Bytes that differ everywhere, the same in every run. */
+export function bytesOf(length: number, seed = 1): Buffer {
+  const bytes = Buffer.alloc(length);
+  let state = seed;
+  for (let offset = 0; offset + 4 <= length; offset += 4) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    bytes.writeUInt32LE(state, offset);
+  }
+  return bytes;
+}
+
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** What a stream gives, or how it failed, in one word each. */
+export async function outcomeOf(stream: Readable | Promise<Readable>): Promise<string> {
+  const read = stream instanceof Promise ? await stream : stream;
+  return sha256(await buffer(read));
+}
