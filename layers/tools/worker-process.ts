@@ -41,31 +41,33 @@ const PLUGIN_DIR = fileURLToPath(new URL('worker', import.meta.url));
 const START_TIMEOUT = 60_000;
 /** Milliseconds it has to end its forks and itself before it is killed; the forks end with it either way. */
 const CLOSE_TIMEOUT = 2_000;
+/** Milliseconds after its end in which its last lines are read. */
+const LINGER = 500;
 /** The worker answers with 32 MiB at most, an id before it. */
 const MAX_ANSWER_BYTES = 33 * 2 ** 20;
 const MAX_STDERR_LINE_BYTES = 4_096;
 
-/** Starts a worker and waits until it is ready. @throws when it does not become ready. */
+/**
+ * Starts a worker and waits until it is ready.
+ * @throws when it does not become ready, with the last line it wrote
+ */
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
   const { signal, onStderr = () => undefined } = options;
   signal?.throwIfAborted();
   const home = await mkdtemp(join(tmpdir(), 'reelay-worker-'));
   const child = spawnWorker(options, home);
   const conversation = createConversation((line) => child.stdin.write(line));
-  let spawnError: Error | undefined;
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', (error) => {
-      spawnError = error;
-      resolve();
-    });
+  let lastWords = 'it said nothing';
+  listen(child, conversation, (line) => {
+    lastWords = line;
+    onStderr(line);
   });
-  const ended = exited.then(() => {
+  const ended = endOf(child).then(async (spawnError) => {
+    lastWords = spawnError?.message ?? lastWords;
     conversation.end();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    return rm(home, { recursive: true, force: true, maxRetries: 3 });
+    await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch((error) => onStderr(String(error)));
   });
-  listen(child, conversation, onStderr);
 
   const close = async () => {
     child.stdin.end();
@@ -81,7 +83,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   const isReady = await Promise.race([conversation.ready.then(() => true), ended.then(() => false)]);
   clearTimeout(startTimer);
   signal?.throwIfAborted();
-  if (!isReady) throw new Error('yt-dlp ended before it was ready', { cause: spawnError });
+  if (!isReady) throw new Error(`yt-dlp ended before it was ready: ${lastWords}`);
   return { ask: conversation.ask, ended, close };
 }
 
@@ -111,6 +113,16 @@ function flagsOf({ concurrency, memoryBytes, cookiesFile, pluginDirs = [] }: Wor
     ...(cookiesFile ? ['--cookies', cookiesFile] : []),
     `reelay-worker:concurrency=${concurrency}&memory=${memoryBytes}`,
   ];
+}
+
+/** Settles when it is gone and its last lines are read; with the reason when it could not even be spawned. */
+function endOf(child: Child): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    child.once('error', resolve);
+    child.once('close', () => resolve(undefined));
+    // A fork that outlives it for a moment keeps the streams open.
+    child.once('exit', () => setTimeout(resolve, LINGER, undefined));
+  });
 }
 
 function listen(child: Child, conversation: WorkerConversation, onStderr: (line: string) => void): void {

@@ -107,6 +107,7 @@ class Server:
         pid = os.fork()
         if pid == 0:
             try:
+                os.close(answer)
                 self.answer_in_fork(request, pipe)
             finally:
                 os._exit(0)

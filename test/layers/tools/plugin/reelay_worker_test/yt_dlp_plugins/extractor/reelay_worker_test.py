@@ -21,7 +21,7 @@ class ReelayWorkerTestIE(InfoExtractor):
                                  if os.path.exists(f'/proc/self/fd/{name}')]}
 
     def _act_not_a_number(self, info):
-        return {**info, 'view_count': float('nan'), 'duration': float('inf'), 'description': '\ud800 \u2028 "}\n{'}
+        return {**info, 'average_rating': float('nan'), 'tags': [float('inf')], 'description': '\ud800 \u2028 "}\n{'}
 
     def _act_large(self, info):
         return {**info, 'description': 'x' * (33 * 1024 * 1024)}
