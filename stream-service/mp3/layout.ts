@@ -8,11 +8,11 @@ import type { Resource, Track } from '../../layers/state/index.ts';
 export const LAYOUT_VERSION = 1;
 
 /**
- * Frames of a segment: 96 s. Longer ones cost less (each encoder has to start and to find its place in the source, as
- * much work as encoding 5 to 8 s), shorter ones are decoded sooner up to a place in their middle.
+ * Frames of a segment: 144 s. Longer ones cost less (each encoder has to start and to find its place in the source, as
+ * much work as encoding some 10 s), shorter ones are decoded sooner up to a place in their middle.
  * A multiple of 5: that many frames last 0.12 s, a whole number of samples at every usual sample rate.
  */
-export const SEGMENT_FRAMES = 4000;
+export const SEGMENT_FRAMES = 6000;
 
 /** A conversion that exists only as this: a tag, then so many frames. */
 export interface Layout {

@@ -6,8 +6,8 @@ import type { Source } from '../../../stream-service/source/source.ts';
 import { codedSound, decode, ffmpeg, listen, RATE, writeWav } from './coded-sound.ts';
 import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './harness.ts';
 
-/** Two joints, at 96 s and 192 s. */
-const SECONDS = 205;
+/** One joint, at 144 s. */
+const SECONDS = 165;
 const AAC = ['-c:a', 'aac', '-b:a', '128k'];
 const HLS = ['-f', 'hls', '-hls_list_size', '0'];
 /** Matroska says no more than milliseconds. */

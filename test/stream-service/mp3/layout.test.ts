@@ -13,8 +13,8 @@ import { randomFrom } from './coded-sound.ts';
 import { resourceOf, track } from './harness.ts';
 
 const SEGMENT_BYTES = SEGMENT_FRAMES * 576;
-const layout: Layout = { tagBytes: 100, frames: 10_000 };
-const size = 100 + 10_000 * 576;
+const layout: Layout = { tagBytes: 100, frames: 15_000 };
+const size = 100 + 15_000 * 576;
 
 describe('layoutBytes', () => {
   it('is the tag and the frames', () => expect(layoutBytes(layout)).toBe(size));
@@ -51,7 +51,7 @@ describe('nextPiece', () => {
       500,
       { segment: 1, firstFrame: SEGMENT_FRAMES, endFrame: SEGMENT_FRAMES + 500, slice: [0, 288_000] },
     ],
-    ['the last byte', size - 1, size - 1, 500, { segment: 2, firstFrame: 9999, endFrame: 10_000, slice: [575, 576] }],
+    ['the last byte', size - 1, size - 1, 500, { segment: 2, firstFrame: 14_999, endFrame: 15_000, slice: [575, 576] }],
   ])('finds %s', (_, first, last, frames, piece) => expect(nextPiece(layout, first, last, frames)).toEqual(piece));
 
   it('covers any range exactly, whatever the sizes of the pieces', () => {
@@ -62,7 +62,7 @@ describe('nextPiece', () => {
       const last = first + upTo(size - first);
       let cursor = Math.max(first, layout.tagBytes);
       for (;;) {
-        const piece = nextPiece(layout, cursor, last, 1 + upTo(6000));
+        const piece = nextPiece(layout, cursor, last, 1 + upTo(9000));
         if (!piece) break;
         expect(layout.tagBytes + piece.firstFrame * 576 + piece.slice[0]).toBe(cursor);
         expect(Math.floor((piece.endFrame - 1) / SEGMENT_FRAMES)).toBe(piece.segment);
