@@ -30,7 +30,8 @@ afterAll(() => browser?.close());
 async function play(tag: 'video' | 'audio', url: string, seekTo: number) {
   const page = await browser.newPage();
   try {
-    await page.setContent(`<${tag} muted preload="auto" src="${url}"></${tag}>`);
+    // Not until it is loaded: a stream may go on.
+    await page.setContent(`<${tag} muted preload="auto" src="${url}"></${tag}>`, { waitUntil: 'commit' });
     return await page.$eval(
       tag,
       (element, place) =>

@@ -45,7 +45,7 @@ describe('Combined', () => {
     expect(headers).toMatchObject({
       'content-type': 'video/mp4',
       'accept-ranges': 'none',
-      'content-disposition': expect.stringMatching(/^attachment; filename=".*\.mp4"/),
+      'content-disposition': expect.stringMatching(/^attachment; filename="?[^"]*\.mp4/),
       'x-content-type-options': 'nosniff',
     });
     expect(headers).not.toHaveProperty('content-length');

@@ -45,7 +45,7 @@ export async function inspect(body: Buffer, extension: string) {
     const file = join(folder, `body${extension}`);
     await writeFile(file, body);
     const probed = await probe(file);
-    const { stderr } = await run('ffmpeg', ['-nostdin', '-v', 'warning', '-i', file, '-f', 'null', '-']);
+    const { stderr } = await run('ffmpeg', ['-nostdin', '-v', 'error', '-i', file, '-f', 'null', '-']);
     return { ...probed, codecs: probed.streams.map((stream) => stream.codec), complaints: stderr };
   });
 }

@@ -30,18 +30,14 @@ ts/0.ts
 #EXT-X-ENDLIST
 `;
 
-/** Its second segment is not there and never comes. */
-const MISSING_SEGMENT = `#EXTM3U
-#EXT-X-TARGETDURATION:2
-#EXT-X-PLAYLIST-TYPE:VOD
-#EXTINF:2,
-ts/0.ts
-#EXTINF:2,
-ts/missing.ts
-#EXTINF:2,
-ts/2.ts
-#EXT-X-ENDLIST
-`;
+/** Half a minute that is there, and then a segment that is not and never comes. */
+const MISSING_SEGMENT = [
+  '#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXT-X-PLAYLIST-TYPE:VOD',
+  ...Array.from({ length: 15 }, (_, index) => `#EXTINF:2,\nlong/${index}.ts`),
+  '#EXTINF:2,\nlong/missing.ts',
+  '#EXTINF:2,\nlong/16.ts',
+  '#EXT-X-ENDLIST\n',
+].join('\n');
 
 const PLAYLISTS: Readonly<Record<string, string>> = {
   'master.m3u8': MASTER,
