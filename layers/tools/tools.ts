@@ -29,6 +29,25 @@ export interface Ffmpeg {
 /** Where a tool came from, which also says who vouches for it. */
 export type ToolSource = 'path' | 'release' | 'pypi' | 'system' | 'npm';
 
+/** What is being done, as `maintenance` tells it: `Downloading yt-dlp`. */
+export interface Activity {
+  readonly name: string;
+  /** So far. */
+  readonly bytes?: number;
+  readonly totalBytes?: number;
+}
+
+/** The tools in place, for whoever has to know without having them. */
+export interface ToolsInPlace {
+  /** Versions. */
+  readonly ytDlp: string;
+  readonly ffmpeg: string;
+  /** Who vouches for them: `signature`, `registry`, `system`, `path`. */
+  readonly verifiedBy: Readonly<{ ytDlp: string; ffmpeg: string }>;
+  /** Epoch seconds. */
+  readonly installedAt: number;
+}
+
 /** No source has the tool. The message is one line for the operator. */
 export class ToolUnavailable extends Error {
   override readonly name = 'ToolUnavailable';

@@ -1,0 +1,139 @@
+import { join, resolve } from 'node:path';
+import { type Log, silentLog } from '../contract/index.ts';
+import type { Download } from './download.ts';
+import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from './ffmpeg-sources.ts';
+import { createInstaller, type Installer } from './installer.ts';
+import { withLock } from './lock.ts';
+import { createShelf } from './shelf.ts';
+import type { Source } from './source.ts';
+import type { Activity, Ffmpeg, ToolSource, Tools, ToolsInPlace, YtDlp } from './tools.ts';
+import { ytDlpAtPath, ytDlpOfSystem } from './yt-dlp-program.ts';
+import { ytDlpFromPypi } from './yt-dlp-pypi.ts';
+import { ytDlpRelease } from './yt-dlp-release.ts';
+
+export interface ToolsOptions {
+  /** Where versions stand side by side; several processes may share it. */
+  readonly dir: string;
+  readonly channel: 'stable' | 'nightly';
+  /** The operator's own: nothing else is tried, and nothing updates it. */
+  readonly ytDlpPath?: string | undefined;
+  readonly ffmpegPath?: string | undefined;
+  /** The egress's guarded client: what is fetched by this process goes through it. */
+  readonly download: Download;
+  /** Called with what is being done, and again as bytes come. Not called when everything is in place. */
+  readonly report: (activity: Activity) => void;
+  /** @throws when a candidate does not work as a worker */
+  readonly smokeTest: (candidate: YtDlp) => Promise<void>;
+  /** Tells the rest of the instance what is in place. */
+  readonly record: (inPlace: ToolsInPlace) => Promise<void>;
+  readonly log?: Log;
+  /** @default the official release, PyPI, the system; and for FFmpeg the system, npm, PyPI */
+  readonly sources?: { readonly ytDlp?: readonly Source<YtDlp>[]; readonly ffmpeg?: readonly Source<Ffmpeg>[] };
+}
+
+const VERIFIED_BY: Readonly<Record<ToolSource, string>> = {
+  path: 'path',
+  release: 'signature',
+  pypi: 'registry',
+  system: 'system',
+  npm: 'registry',
+};
+
+/** yt-dlp and FFmpeg from the first source that has one that works. */
+export function createTools(options: ToolsOptions): Tools & { close(): Promise<void> } {
+  const { dir, channel, download, report, smokeTest, record, log = silentLog, sources } = options;
+  const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
+  const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
+  const closing = new AbortController();
+  const { signal } = closing;
+
+  const ytDlp = createInstaller<YtDlp>({
+    name: 'yt-dlp',
+    shelf: createShelf(join(dir, 'yt-dlp'), ({ command }) => command),
+    sources: ytDlpPath
+      ? [ytDlpAtPath(ytDlpPath)]
+      : (sources?.ytDlp ?? [ytDlpRelease({ download, channel }), ytDlpFromPypi({ channel }), ytDlpOfSystem()]),
+    allows: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
+    check: smokeTest,
+    ...{ report, log },
+  });
+  const ffmpeg = createInstaller<Ffmpeg>({
+    name: 'FFmpeg',
+    shelf: createShelf(join(dir, 'ffmpeg'), ({ path }) => [path]),
+    sources: ffmpegPath
+      ? [ffmpegAtPath(ffmpegPath)]
+      : (sources?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm(), ffmpegFromPypi()]),
+    allows: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
+    check: async () => undefined, // each of its sources has encoded and muxed with it
+    ...{ report, log },
+  });
+
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const onWait = () => report({ name: 'Waiting for another process that installs the tools' });
+    return withLock(join(dir, 'lock'), work, { signal, onWait });
+  };
+  const tell = async () => {
+    const [one, other] = [ytDlp.get(), ffmpeg.get()];
+    if (!one || !other) return;
+    await record({
+      ytDlp: one.tool.version,
+      ffmpeg: other.tool.version,
+      verifiedBy: { ytDlp: VERIFIED_BY[one.tool.source], ffmpeg: VERIFIED_BY[other.tool.source] },
+      installedAt: Math.max(one.installedAt, other.installedAt),
+    });
+  };
+
+  const isMissing = async (installer: Installer<YtDlp> | Installer<Ffmpeg>) => {
+    if (!installer.get()) await installer.reload();
+    return !installer.get();
+  };
+  const installMissing = async () => {
+    // Whoever waited for the lock finds what the other process has installed.
+    for (const installer of [ytDlp, ffmpeg]) if (await isMissing(installer)) await installer.install(signal);
+  };
+  const ensure = async () => {
+    const missing = await Promise.all([isMissing(ytDlp), isMissing(ffmpeg)]);
+    if (missing.includes(true)) await alone(installMissing);
+    await tell();
+  };
+
+  /** Whether another version is in place than before, put there by this process or by another. */
+  const renew = async <Tool>(installer: Installer<Tool>): Promise<boolean> => {
+    const isOther = await installer.reload();
+    if (!installer.get()) {
+      await alone(async () => {
+        await installer.reload();
+        if (!installer.get()) await installer.install(signal);
+      });
+      return true;
+    }
+    const found = await installer.look(signal);
+    return found ? (await alone(() => installer.update(found, signal))) || isOther : isOther;
+  };
+
+  let work: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const turn = work.then(() => {
+      signal.throwIfAborted();
+      return task();
+    });
+    work = turn.catch(() => undefined); // told to whoever asked
+    return turn;
+  };
+
+  return {
+    ytDlp: () => ytDlp.get()?.tool,
+    ffmpeg: () => ffmpeg.get()?.tool,
+    ensure: () => inTurn(ensure),
+    update: () =>
+      inTurn(async () => {
+        const changed = { ytDlp: await renew(ytDlp), ffmpeg: await renew(ffmpeg) };
+        if (changed.ytDlp || changed.ffmpeg) await tell();
+        return changed;
+      }),
+    async close() {
+      closing.abort();
+      await work;
+    },
+  };
+}

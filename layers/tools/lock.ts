@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface LockOptions {
+  readonly signal: AbortSignal;
+  /** Called once, when another process holds the lock. */
+  readonly onWait?: () => void;
+  /** Milliseconds without a sign of life after which a holder counts as dead. @default 30_000 */
+  readonly staleAfter?: number;
+  /** Milliseconds between looks. @default 500 */
+  readonly interval?: number;
+}
+
+/**
+ * Does work that one process at a time may do. The holder gives signs of life; whoever waits takes over from one that
+ * died.
+ */
+export async function withLock<T>(file: string, work: () => Promise<T>, options: LockOptions): Promise<T> {
+  const { signal, onWait, staleAfter = 30_000, interval = 500 } = options;
+  const owner = `${process.pid} ${randomUUID()}`;
+  await mkdir(dirname(file), { recursive: true });
+  for (let waits = 0; !(await take(file, owner)); waits++) {
+    if (waits === 0) onWait?.();
+    if (!(await evict(file, staleAfter))) await sleep(interval, undefined, { signal });
+  }
+  const beat = setInterval(() => {
+    const now = new Date();
+    utimes(file, now, now).catch(() => undefined); // taken over meanwhile: its owner beats now
+  }, staleAfter / 4);
+  try {
+    return await work();
+  } finally {
+    clearInterval(beat);
+    if ((await read(file)) === owner) await rm(file, { force: true });
+  }
+}
+
+async function take(file: string, owner: string): Promise<boolean> {
+  try {
+    await writeFile(file, owner, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** True when the place may be free now. */
+async function evict(file: string, staleAfter: number): Promise<boolean> {
+  const seen = await stat(file).catch(() => undefined);
+  if (!seen) return true;
+  const holder = await read(file);
+  if (Date.now() - seen.mtimeMs < staleAfter) return false;
+  // Moved away rather than removed: of several who wait, one has it, and puts back what turns out to be another's.
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    await rename(file, aside);
+  } catch {
+    return true; // somebody else was faster
+  }
+  if ((await read(aside)) !== holder) await link(aside, file).catch(() => undefined);
+  await rm(aside, { force: true });
+  return true;
+}
+
+const read = (file: string): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);
