@@ -4,7 +4,7 @@ import { sendOutline, sendRepresentation } from './answer.ts';
 import { downloadHeaders } from './download-headers.ts';
 import type { FindRendition, Found } from './find-rendition.ts';
 import type { Mux } from './mp4/mux.ts';
-import { muxPlan } from './mp4/mux-plan.ts';
+import { COMBINED, combinedPlan } from './mp4/mux-plan.ts';
 import type { RequireFfmpeg } from './require-ffmpeg.ts';
 import type { OpenSource, Source } from './source/source.ts';
 import type { Visit, Visits } from './visits.ts';
@@ -26,7 +26,7 @@ interface Route {
 /** GET and HEAD /api/Stream/Combined/{key}: video and audio from two tracks, as one MP4 from its beginning. */
 export function combinedRoute(app: FastifyInstance, dependencies: CombinedRouteDependencies): void {
   const { findRendition, visits, mux, requireFfmpeg, log } = dependencies;
-  const { mimeType, fileExtension } = muxPlan;
+  const { mimeType, fileExtension } = COMBINED;
 
   app.head<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Combined');
@@ -40,7 +40,9 @@ export function combinedRoute(app: FastifyInstance, dependencies: CombinedRouteD
     const ffmpeg = await requireFfmpeg();
     const sources = await openSideBySide(found, visit, dependencies.openSource);
 
-    const read = () => mux(ffmpeg, { sources, plan: muxPlan, durationSeconds: durationOf(found) });
+    const [video, audio = video] = found.tracks;
+    const work = { sources, plan: combinedPlan(audio), durationSeconds: durationOf(found) };
+    const read = () => mux(ffmpeg, work);
     const sizes = sources.map((source, index) => sourceBytes(source) ?? trackBytes(found.tracks[index]));
     reply.headers({ ...downloadHeaders(found, fileExtension), ...estimate(sizes) });
     const representation = { size: undefined, etag: undefined, mimeType, fileExtension, read };

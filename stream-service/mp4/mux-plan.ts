@@ -10,43 +10,59 @@ export interface MuxPlan {
   readonly args: readonly string[];
 }
 
+type Traits = Pick<Track, 'video' | 'audio' | 'delivery' | 'container'>;
+
 /** Codecs that MP4 has no place for; WebM does. */
 const WEBM_ONLY = /^(vp8|vp08|vorbis)/i;
+/** AAC by RFC 6381 or by name; some `mp4a` are MP3 or AC-3. */
+const AAC = /^(aac|mp4a(?!\.(40\.34|6b|69|a5|a6)))/i;
+/** Direct files whose frames carry what an MP4 says once, at its beginning. */
+const FRAMED = /^(ts|mts|m2ts|aac|adts)$/i;
 /** Without video nothing else would end a fragment before the end of the file: microseconds. */
 const AUDIO_FRAGMENT = '2000000';
 /** A video with hardly a keyframe must not be held in memory until the next one: bytes. */
 const MAX_FRAGMENT_BYTES = String(16 * 1024 * 1024);
-/** Nothing but the tracks: what the source's container says of itself is not ours to pass on. */
+/** The tracks and their language; what the source's container says of itself is not ours to pass on. */
 const COPY = ['-c', 'copy', '-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', 'experimental'];
+const WEBM = ['-live', '1', '-f', 'webm'];
 
 /** One track from one input, whatever sides it has. */
-export function remuxPlan({ video, audio }: Pick<Track, 'video' | 'audio'>): MuxPlan {
+export function remuxPlan(track: Traits): MuxPlan {
+  const { video, audio } = track;
   const maps = [...(video ? ['-map', '0:v:0'] : []), ...(audio ? ['-map', '0:a:0'] : [])];
   const side = video ? 'video' : 'audio';
   if ([video?.codec, audio?.codec].some((codec) => codec !== undefined && WEBM_ONLY.test(codec))) {
     return { container: 'webm', fileExtension: '.webm', mimeType: `${side}/webm`, args: [...maps, ...COPY, ...WEBM] };
   }
-  const format = mp4(video !== null);
   return {
     container: 'mp4',
     fileExtension: video ? '.mp4' : '.m4a',
     mimeType: `${side}/mp4`,
-    args: [...maps, ...COPY, ...format],
+    args: [...maps, ...COPY, ...mp4Args(video !== null, mayBeFramedAac(track))],
   };
 }
 
+export const COMBINED = { container: 'mp4', fileExtension: '.mp4', mimeType: 'video/mp4' } as const;
+
 /** The video of the first input and the audio of the second. */
-export const muxPlan: MuxPlan = {
-  container: 'mp4',
-  fileExtension: '.mp4',
-  mimeType: 'video/mp4',
-  args: ['-map', '0:v:0', '-map', '1:a:0', ...COPY, ...mp4(true)],
-};
+export const combinedPlan = (audio: Traits): MuxPlan => ({
+  ...COMBINED,
+  args: ['-map', '0:v:0', '-map', '1:a:0', ...COPY, ...mp4Args(true, mayBeFramedAac(audio))],
+});
 
-const WEBM = ['-live', '1', '-f', 'webm'];
+/**
+ * Whether the audio may come as ADTS frames. FFmpeg unpacks them by itself only into files it can go back in. HLS whose
+ * codec nobody knows has AAC in all likelihood.
+ */
+const mayBeFramedAac = ({ audio, delivery, container }: Traits): boolean =>
+  audio !== null && (delivery !== 'direct' || FRAMED.test(container)) && AAC.test(audio.codec ?? 'aac');
 
-function mp4(hasVideo: boolean): string[] {
-  const flags = `${hasVideo ? 'frag_keyframe+' : ''}empty_moov+default_base_moof`;
+function mp4Args(hasVideo: boolean, framedAac: boolean): string[] {
+  const flags = ['empty_moov', 'default_base_moof'];
+  if (hasVideo) flags.push('frag_keyframe');
+  // What the frames carry is in the header only when that waits for them: without it no browser plays the sound.
+  if (framedAac) flags.push('delay_moov');
   const bound = hasVideo ? ['-frag_size', MAX_FRAGMENT_BYTES] : ['-frag_duration', AUDIO_FRAGMENT];
-  return ['-movflags', flags, ...bound, '-f', 'mp4'];
+  const unpack = framedAac ? ['-bsf:a', 'aac_adtstoasc'] : [];
+  return [...unpack, '-movflags', flags.join('+'), ...bound, '-f', 'mp4'];
 }

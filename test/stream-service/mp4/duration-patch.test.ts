@@ -8,9 +8,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Box, boxes, child } from '../../../stream-service/mp4/boxes.ts';
 import { patchDuration } from '../../../stream-service/mp4/duration-patch.ts';
 import { headerPatch } from '../../../stream-service/mp4/header-patch.ts';
-import { muxPlan } from '../../../stream-service/mp4/mux-plan.ts';
+import { combinedPlan } from '../../../stream-service/mp4/mux-plan.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { audioTrack } from '../harness.ts';
 
 /** A box of a type with its content. */
 function box(type: string, ...content: Buffer[]): Buffer {
@@ -136,7 +137,14 @@ describe('headerPatch', () => {
     file = await withTemporaryFolder(async (folder) => {
       const output = join(folder, 'mux.mp4');
       const inputs = ['-i', join(media, 'ladder/h264-360.mp4'), '-i', join(media, 'ladder/aac-128.m4a')];
-      await promisify(execFile)('ffmpeg', ['-nostdin', '-v', 'error', ...inputs, ...muxPlan.args, output]);
+      await promisify(execFile)('ffmpeg', [
+        '-nostdin',
+        '-v',
+        'error',
+        ...inputs,
+        ...combinedPlan(audioTrack()).args,
+        output,
+      ]);
       return readFile(output);
     });
   });
