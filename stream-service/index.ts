@@ -1,3 +1,4 @@
 export type { AdmissionLimits } from './admission.ts';
 export * from './create-stream-service.ts';
+export { createOpenSource } from './source/open-source.ts';
 export type { OpenSource, Source } from './source/source.ts';
