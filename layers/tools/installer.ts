@@ -48,7 +48,12 @@ export function createInstaller<Tool extends { readonly version: string; readonl
   const { name, shelf, sources, allows, check, report, log } = options;
   let placed: Placed<Tool> | undefined;
 
-  const fetch = async (source: Source<Tool>, activity: string, signal: AbortSignal): Promise<Placed<Tool>> => {
+  const fetch = async (
+    source: Source<Tool>,
+    activity: string,
+    signal: AbortSignal,
+    newerThan?: string,
+  ): Promise<Placed<Tool>> => {
     let reported = 0;
     const onBytes = (bytes: number, totalBytes?: number) => {
       if (bytes - reported < REPORT_EVERY && bytes !== totalBytes) return;
@@ -57,7 +62,10 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     };
     const staged = await shelf.stage();
     const locate = await source.fetch(staged, { onBytes, signal });
-    await check(locate(staged));
+    const candidate = locate(staged);
+    if (newerThan !== undefined && compareVersions(candidate.version, newerThan) <= 0)
+      throw new Error(`it hands out ${candidate.version} instead`);
+    await check(candidate);
     signal.throwIfAborted();
     return shelf.place(staged, locate);
   };
@@ -122,7 +130,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
       const activity = `Updating ${name} to ${version}`;
       try {
         report({ name: activity });
-        placed = await fetch(source, activity, signal);
+        placed = await fetch(source, activity, signal, placed?.tool.version);
         log.info(`${name} ${placed.tool.version} is in place`, { source: source.label });
         return true;
       } catch (error) {

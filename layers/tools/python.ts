@@ -25,8 +25,8 @@ export interface Python {
    * a private network is the operator's choice, and no user's URL reaches pip.
    */
   install(requirement: string, target: string, options?: InstallOptions): Promise<void>;
-  /** The newest version of a package. */
-  newest(name: string, options?: InstallOptions): Promise<string>;
+  /** The version of a package that `install` would choose: the newest whose own needs can be met, too. */
+  choose(name: string, requirement: string, options?: InstallOptions): Promise<string>;
 }
 
 export interface InstallOptions {
@@ -59,14 +59,19 @@ export async function findPython(program = 'python3', environment = process.env)
         () => options.signal?.throwIfAborted(),
       );
     },
-    async newest(name, options = {}) {
-      const plan = ['install', '--dry-run', '--ignore-installed', '--no-deps', '--report', '-'];
-      const report = JSON.parse((await pip([...plan, ...selection(options), name], options.signal)).toString());
-      const version = report?.install?.[0]?.metadata?.version;
-      if (typeof version !== 'string') throw new Error('pip names no version');
+    async choose(name, requirement, options = {}) {
+      const plan = ['install', '--dry-run', '--ignore-installed', '--report', '-', ...selection(options), requirement];
+      const { install } = JSON.parse((await pip(plan, options.signal)).toString()) as Report;
+      const version = install.find(({ metadata }) => metadata.name === name)?.metadata.version;
+      if (!version) throw new Error('pip names no version');
       return version;
     },
   };
+}
+
+/** What pip would do (its installation report, version 1). */
+interface Report {
+  readonly install: readonly { readonly metadata: { readonly name: string; readonly version: string } }[];
 }
 
 const isMissing = ({ cause }: Error): boolean => (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
