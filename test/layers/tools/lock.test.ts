@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { withLock } from '../../../layers/tools/lock.ts';
+import { temporaryFolder } from './temporary.ts';
+
+const root = await temporaryFolder();
+const never = new AbortController().signal;
+const options = { signal: never, interval: 5 };
+const module = fileURLToPath(new URL('../../../layers/tools/lock.ts', import.meta.url));
+
+describe('withLock', () => {
+  it('lets one do the work at a time', async () => {
+    const file = join(root, 'many', 'lock');
+    let inside = 0;
+    const seen: number[] = [];
+    await Promise.all(
+      Array.from({ length: 8 }, () =>
+        withLock(
+          file,
+          async () => {
+            seen.push(++inside);
+            await new Promise(setImmediate);
+            inside--;
+          },
+          options,
+        ),
+      ),
+    );
+    expect(seen).toEqual(Array(8).fill(1));
+    expect(await readdir(join(root, 'many'))).toEqual([]);
+  });
+
+  it('gives what the work gives, and is free after work that fails', async () => {
+    const file = join(root, 'fails');
+    await expect(withLock(file, () => Promise.reject(new Error('no')), options)).rejects.toThrow('no');
+    expect(await withLock(file, async () => 7, options)).toBe(7);
+  });
+
+  it('tells once that it waits', async () => {
+    const file = join(root, 'waits');
+    const done = Promise.withResolvers<void>();
+    const waits: string[] = [];
+    const first = withLock(file, () => done.promise, options);
+    await expect.poll(() => readFile(file, 'utf8')).not.toBe('');
+    const onWait = () => {
+      waits.push('waits');
+      done.resolve();
+    };
+    await Promise.all([first, withLock(file, async () => undefined, { ...options, onWait })]);
+    expect(waits).toEqual(['waits']);
+  });
+
+  it('stops waiting when told to', async () => {
+    const file = join(root, 'stops');
+    await writeFile(file, 'somebody');
+    const controller = new AbortController();
+    const onWait = () => controller.abort();
+    await expect(
+      withLock(file, async () => undefined, { ...options, signal: controller.signal, onWait }),
+    ).rejects.toThrow();
+    expect(await readFile(file, 'utf8')).toBe('somebody');
+  });
+
+  it('takes over from a holder that gives no sign of life', async () => {
+    const file = join(root, 'stale');
+    await writeFile(file, 'the dead');
+    await utimes(file, 1, 1);
+    expect(await withLock(file, async () => 'done', options)).toBe('done');
+  });
+
+  it('takes over from a process that was killed', async () => {
+    const file = join(root, 'killed');
+    const work = `console.log('in'); return new Promise((resolve) => setTimeout(resolve, 60_000));`;
+    const script = `import { withLock } from ${JSON.stringify(module)};
+      await withLock(${JSON.stringify(file)}, async () => { ${work} }, { signal: new AbortController().signal });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await withLock(file, async () => 'done', { ...options, staleAfter: 100 })).toBe('done');
+  });
+
+  it('gives the place of one dead holder to one alone', async () => {
+    const file = join(root, 'crowd');
+    await writeFile(file, 'the dead');
+    await utimes(file, 1, 1);
+    let inside = 0;
+    const work = async () => {
+      const seen = ++inside;
+      await new Promise(setImmediate);
+      inside--;
+      return seen;
+    };
+    const seen = await Promise.all(Array.from({ length: 6 }, () => withLock(file, work, options)));
+    expect(seen).toEqual(Array(6).fill(1));
+  });
+});
