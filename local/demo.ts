@@ -27,7 +27,7 @@ async function demonstrate(): Promise<void> {
   const service = await startService({
     settings,
     log: createProcessLog(process.stderr),
-    onProgress: terminal.progress,
+    onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
     pluginDirs: [PLUGIN_DIR],
   });
   ending.push(() => service.close());

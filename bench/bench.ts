@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Figure } from './figures.ts';
+import { makeMedia } from './media.ts';
+import { type BenchOrigin, startBenchOrigin } from './origin.ts';
+import { freePort, type Server, startNginx, startServer } from './processes.ts';
+
+export const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
+const DATA_DIR = resolve(import.meta.dirname, '../.data');
+
+/** What a case has at hand. */
+export interface Bench {
+  readonly origin: BenchOrigin;
+  readonly service: Server;
+  /** nginx `proxy_pass` to the origin, unbuffered. */
+  readonly nginx: Server;
+  readonly barePipe: Server;
+  /** Bytes of each file of `media.ts`. */
+  readonly sizes: Readonly<Record<string, number>>;
+  /** Resolves `/site/{name}` and gives the address of its best stream on a side. */
+  stream(name: string, side?: 'video' | 'audio'): Promise<string>;
+  /** Resolves a link. @throws unless it answers 200 */
+  resolve(link: string): Promise<ResourceAnswer>;
+  close(): Promise<void>;
+}
+
+export type Case = (bench: Bench) => AsyncIterable<Figure>;
+
+interface Side {
+  readonly bestQualityKey: string | null;
+  readonly urlType?: 'Media' | 'Combined';
+}
+interface ResourceAnswer {
+  readonly mediaItems: readonly { readonly video?: Side; readonly audio?: Side }[];
+}
+
+/** Starts the origin, the service and its rivals, each in a process of its own. */
+export async function startBench(): Promise<Bench> {
+  const sizes = await makeMedia();
+  const origin = await startBenchOrigin();
+  const data = await mkdtemp(join(tmpdir(), 'bench-data-'));
+  const nginx = await startNginx(
+    `location / { proxy_pass ${origin.baseUrl}; proxy_buffering off; proxy_http_version 1.1; proxy_set_header Connection ""; }`,
+  );
+  const pipePort = await freePort();
+  const barePipe = await startServer(
+    process.execPath,
+    [resolve(import.meta.dirname, 'bare-pipe.ts'), String(pipePort), origin.baseUrl],
+    { port: pipePort },
+  );
+  const port = await freePort();
+  const service = await startServer(process.execPath, [resolve(import.meta.dirname, 'service-process.ts')], {
+    port,
+    env: {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATA_DIR: data,
+      TOOLS_DIR: join(DATA_DIR, 'test-tools'),
+      TOOLS_UPDATE_HOURS: '0',
+      EGRESS_ALLOW: origin.host,
+      MAX_STREAMS: '2000',
+      MAX_STREAMS_PER_CLIENT: '2000',
+    },
+  });
+  await available(service);
+
+  const resolveLink = async (link: string): Promise<ResourceAnswer> => {
+    const response = await fetch(`${service.baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
+    if (!response.ok) throw new Error(`${response.status} for ${link}: ${await response.text()}`);
+    return (await response.json()) as ResourceAnswer;
+  };
+  return {
+    origin,
+    service,
+    nginx,
+    barePipe,
+    sizes,
+    resolve: resolveLink,
+    async stream(name, side = 'video') {
+      const { mediaItems } = await resolveLink(`${origin.baseUrl}/site/${name}`);
+      const { bestQualityKey, urlType } = mediaItems[0]?.[side] ?? {};
+      if (!bestQualityKey) throw new Error(`${name} has no ${side}`);
+      return `${service.baseUrl}/api/Stream/${urlType}/${bestQualityKey}`;
+    },
+    async close() {
+      for (const server of [service, nginx, barePipe, origin]) await server.close();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits until the tools are in place. */
+async function available({ baseUrl }: Server): Promise<void> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const { isHealthy, maintenance } = (await (await fetch(`${baseUrl}/api/App`)).json()) as {
+      isHealthy: boolean;
+      maintenance: string | null;
+    };
+    if (isHealthy && maintenance === null) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error('The service did not become available');
+}

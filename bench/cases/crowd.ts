@@ -1,0 +1,42 @@
+import { request } from 'undici';
+import type { Case } from '../bench.ts';
+
+const CLIENTS = 1000;
+const BYTES_PER_SECOND = 200_000;
+const SECONDS = 15;
+
+/** Many slow clients: memory is what they cost. */
+export const crowd: Case = async function* ({ origin, service, sizes, stream }) {
+  const bytes = sizes['video.mp4'] ?? 0;
+  await origin.publish('crowd', [{ id: 'f', path: '/media/video.mp4', vcodec: 'avc1', acodec: 'none', bytes }], 60);
+  const url = await stream('crowd');
+  const leave = new AbortController();
+  let taken = 0;
+  const client = async () => {
+    const { body } = await request(url, { signal: leave.signal, highWaterMark: 64 * 1024 });
+    const start = performance.now();
+    let mine = 0;
+    for await (const chunk of body) {
+      mine += chunk.length;
+      taken += chunk.length;
+      const early = (mine / BYTES_PER_SECOND) * 1000 - (performance.now() - start);
+      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+    }
+  };
+  const clients = Array.from({ length: CLIENTS }, () => client().catch(() => undefined));
+  let peak = 0;
+  for (let second = 0; second < SECONDS; second += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    peak = Math.max(peak, service.residentBytes());
+  }
+  leave.abort();
+  await Promise.all(clients);
+  const alone = { rival: Number.NaN, rivalName: '' };
+  yield { what: `${CLIENTS} clients at 200 kB/s, resident`, ours: peak / 1e6, ...alone, unit: 'MB', atMost: 400 };
+  yield {
+    what: `${CLIENTS} clients at 200 kB/s, each got`,
+    ours: taken / CLIENTS / SECONDS / 1e3,
+    ...alone,
+    unit: 'kB/s',
+  };
+};

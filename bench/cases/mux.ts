@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { installedTools } from '../../test/installed-tools.ts';
+import type { Case } from '../bench.ts';
+import { firstByteMs, take } from '../clients.ts';
+import { inTurn, median, seconds } from '../figures.ts';
+import { MEDIA_DIR } from '../media.ts';
+
+const run = promisify(execFile);
+const RUNS = 7;
+const FRAGMENTED = ['-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4'];
+
+/** Separate video and audio of 150 MB over loopback, and FFmpeg on the same files. */
+export const mux: Case = async function* ({ origin, sizes, stream }) {
+  const { ffmpeg } = await installedTools();
+  await origin.publish(
+    'pair',
+    [
+      {
+        id: 'v',
+        path: '/media/video.mp4',
+        vcodec: 'avc1.42c01f',
+        acodec: 'none',
+        bytes: sizes['video.mp4'] ?? 0,
+        height: 540,
+      },
+      { id: 'a', path: '/media/audio.m4a', vcodec: 'none', acodec: 'mp4a.40.2', bytes: sizes['audio.m4a'] ?? 0 },
+    ],
+    60,
+  );
+  const url = await stream('pair');
+  const inputs = ['video.mp4', 'audio.m4a'].flatMap((file) => ['-i', join(MEDIA_DIR, file)]);
+  const figures = await inTurn(
+    RUNS,
+    () => seconds(() => take(url)),
+    () => seconds(() => run(ffmpeg.path, ['-nostdin', '-v', 'error', '-y', ...inputs, ...FRAGMENTED, '/dev/null'])),
+  );
+  yield { what: 'mux of 150 MB', ...figures, rivalName: 'FFmpeg, local files', unit: 's', atMost: 1.3 };
+
+  const firstBytes: number[] = [];
+  for (let count = 0; count < RUNS; count += 1) firstBytes.push(await firstByteMs(url));
+  yield {
+    what: 'mux, first byte',
+    ours: median(firstBytes),
+    rival: Number.NaN,
+    rivalName: '',
+    unit: 'ms',
+    atMost: 150,
+  };
+};

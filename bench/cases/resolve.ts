@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { installedTools } from '../../test/installed-tools.ts';
+import { type Case, PLUGIN_DIR } from '../bench.ts';
+import { inTurn, seconds } from '../figures.ts';
+
+const run = promisify(execFile);
+const RUNS = 15;
+
+/** A link is resolved through the HTTP endpoint, and by a `yt-dlp -J` of its own. */
+export const resolve: Case = async function* ({ origin, resolve, sizes }) {
+  const { ytDlp } = await installedTools();
+  const [program, ...before] = ytDlp.command;
+  const bytes = sizes['clip.mp4'] ?? 0;
+  await origin.publish('clip', [{ id: 'clip', path: '/media/clip.mp4', vcodec: 'avc1', acodec: 'mp4a', bytes }], 20);
+
+  let number = 0;
+  const cold = async (link: string) =>
+    run(program, [...before, '-J', '--ignore-config', '--plugin-dirs', PLUGIN_DIR, link], { maxBuffer: 1e8 });
+  for (const [what, path] of [
+    ['resolve of a site, new link', '/site/clip'],
+    ['resolve of a direct file, new link', '/media/clip.mp4'],
+  ] as const) {
+    await resolve(`${origin.baseUrl}${path}?warm`);
+    const link = () => `${origin.baseUrl}${path}?n=${number++}`;
+    const { ours, rival } = await inTurn(
+      RUNS,
+      () => seconds(() => resolve(link())),
+      () => seconds(() => cold(link())),
+    );
+    yield { what, ours: ours * 1000, rival: rival * 1000, rivalName: 'yt-dlp -J', unit: 'ms', atMost: 0.1 };
+  }
+
+  const again = `${origin.baseUrl}/site/clip?again`;
+  const repeated = await inTurn(
+    RUNS,
+    () => seconds(() => resolve(again)),
+    () => seconds(() => resolve(`${origin.baseUrl}/site/clip?n=${number++}`)),
+  );
+  yield {
+    what: 'resolve of a repeated link',
+    ours: repeated.ours * 1000,
+    rival: repeated.rival * 1000,
+    rivalName: 'a new link',
+    unit: 'ms',
+    atMost: 0.1,
+  };
+};

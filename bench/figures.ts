@@ -1,0 +1,72 @@
+/** One line of the table: ours against a rival, measured in turn in the same run. */
+export interface Figure {
+  readonly what: string;
+  /** Medians, in `unit`. */
+  readonly ours: number;
+  readonly rival: number;
+  readonly rivalName: string;
+  readonly unit: string;
+  /** What is to be reached by ours / rival, or by ours alone where `rival` is NaN. */
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? Number.NaN)
+    : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+};
+
+/** Measures both in turn, A B A B …, so that a drift of the machine's speed meets both alike. Medians. */
+export async function inTurn(
+  runs: number,
+  ours: () => Promise<number>,
+  rival: () => Promise<number>,
+): Promise<{ ours: number; rival: number }> {
+  const figures: { ours: number[]; rival: number[] } = { ours: [], rival: [] };
+  for (let run = 0; run < runs; run += 1) {
+    figures.rival.push(await rival());
+    figures.ours.push(await ours());
+  }
+  return { ours: median(figures.ours), rival: median(figures.rival) };
+}
+
+/** Seconds that `work` took. */
+export async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+const COLUMNS = ['what', 'ours', 'rival', 'unit', 'ratio', 'to reach', ''] as const;
+
+/** A table that a person can read. */
+export function table(figures: readonly Figure[]): string {
+  const rows = [COLUMNS, ...figures.map(row)];
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
+  return rows.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
+}
+
+/** Whether the figure reaches what it has to. */
+export function reached({ ours, rival, atLeast = -Infinity, atMost = Infinity }: Figure): boolean {
+  const figure = Number.isNaN(rival) ? ours : ours / rival;
+  return figure >= atLeast && figure <= atMost;
+}
+
+function row(figure: Figure): string[] {
+  const { what, ours, rival, rivalName, unit, atLeast, atMost } = figure;
+  const alone = Number.isNaN(rival);
+  return [
+    what,
+    short(ours),
+    alone ? '' : `${short(rival)} (${rivalName})`,
+    unit,
+    alone ? '' : short(ours / rival),
+    atLeast !== undefined ? `≥ ${atLeast}` : atMost !== undefined ? `≤ ${atMost}` : '',
+    atLeast === undefined && atMost === undefined ? '' : reached(figure) ? 'reached' : 'MISSED',
+  ];
+}
+
+const short = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));

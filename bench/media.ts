@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Where the big files stand: made once, kept for the next run. */
+export const MEDIA_DIR = resolve(import.meta.dirname, '../.data/bench-media');
+
+const NOISE = (size: string, seconds: number) => [
+  '-f',
+  'lavfi',
+  '-i',
+  `testsrc2=s=${size}:r=25:d=${seconds},noise=alls=90:allf=t`,
+];
+const TONE = (seconds: number) => [
+  '-f',
+  'lavfi',
+  '-i',
+  `aevalsrc=0.3*sin(2*PI*(300+50*sin(t/7))*t)+0.05*random(0):s=44100:d=${seconds}`,
+];
+const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50'];
+const AAC = ['-c:a', 'aac', '-b:a', '128k', '-ac', '2'];
+
+/** Each with what it is for. */
+const RECIPES: Readonly<Record<string, readonly string[]>> = {
+  /** 8 MB with both tracks: pass-through, as players and downloaders meet it. */
+  'clip.mp4': [
+    ...NOISE('320x180', 20),
+    ...TONE(20),
+    ...H264,
+    '-b:v',
+    '3M',
+    '-minrate',
+    '3M',
+    '-maxrate',
+    '3M',
+    '-bufsize',
+    '3M',
+    ...AAC,
+    '-shortest',
+    '-movflags',
+    '+faststart',
+  ],
+  /** About 150 MB of video alone, and its sound. */
+  'video.mp4': [
+    ...NOISE('960x540', 60),
+    ...H264,
+    '-b:v',
+    '20M',
+    '-minrate',
+    '20M',
+    '-maxrate',
+    '20M',
+    '-bufsize',
+    '20M',
+    '-an',
+    '-movflags',
+    '+faststart',
+  ],
+  'audio.m4a': [...TONE(60), ...AAC, '-movflags', '+faststart'],
+  /** An hour of AAC. */
+  'hour.m4a': [...TONE(3600), ...AAC, '-movflags', '+faststart'],
+};
+
+/** Makes what is missing and gives the bytes of each file. */
+export async function makeMedia(): Promise<Readonly<Record<string, number>>> {
+  await mkdir(MEDIA_DIR, { recursive: true });
+  const sizes: Record<string, number> = {};
+  for (const [name, recipe] of Object.entries(RECIPES)) {
+    const path = join(MEDIA_DIR, name);
+    if (!existsSync(path)) {
+      process.stderr.write(`Making ${name}\n`);
+      const unfinished = join(MEDIA_DIR, `unfinished-${name}`);
+      await run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...recipe, unfinished]);
+      await rename(unfinished, path);
+    }
+    sizes[name] = (await stat(path)).size;
+  }
+  return sizes;
+}

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Something that serves HTTP in a process of its own, so that its seconds and bytes can be told from ours. */
+export interface Server {
+  readonly baseUrl: string;
+  readonly host: string;
+  /** User and system seconds so far, children and children of children too. */
+  cpuSeconds(): number;
+  /** Bytes resident now, children too. */
+  residentBytes(): number;
+  close(): Promise<void>;
+}
+
+const CLOCK_TICKS = 100; // sysconf(_SC_CLK_TCK) on Linux
+const PAGE_BYTES = 4096;
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** Starts a program that listens on `port` and waits until it answers. */
+export async function startServer(
+  command: string,
+  args: readonly string[],
+  { port, env, cleanUp }: { port: number; env?: NodeJS.ProcessEnv; cleanUp?: () => Promise<void> },
+): Promise<Server> {
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  await answers(baseUrl, child);
+  const { pid = 0 } = child;
+  return {
+    baseUrl,
+    host: `127.0.0.1:${port}`,
+    cpuSeconds: () => sum(family(pid).map(cpuOf)),
+    residentBytes: () => sum(family(pid).map(residentOf)),
+    close: async () => {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      await cleanUp?.();
+    },
+  };
+}
+
+/** nginx with one `server` block of our own; two workers, as many as this machine has cores. */
+export async function startNginx(locations: string): Promise<Server> {
+  const port = await freePort();
+  const dir = await mkdtemp(join(tmpdir(), 'bench-nginx-'));
+  const file = join(dir, 'nginx.conf');
+  await writeFile(
+    file,
+    `daemon off; user root; worker_processes 2; pid ${dir}/pid; error_log stderr crit;
+events { worker_connections 4096; }
+http {
+  access_log off; sendfile on; default_type application/octet-stream;
+  types { video/mp4 mp4; audio/mp4 m4a; video/webm webm; application/json json; text/html html; }
+  client_body_temp_path ${dir}; proxy_temp_path ${dir}; fastcgi_temp_path ${dir}; uwsgi_temp_path ${dir}; scgi_temp_path ${dir};
+  keepalive_requests 100000;
+  server { listen 127.0.0.1:${port} reuseport backlog=4096; ${locations} }
+}`,
+  );
+  return startServer('nginx', ['-c', file, '-p', dir], {
+    port,
+    cleanUp: () => rm(dir, { recursive: true, force: true }),
+  });
+}
+
+async function answers(baseUrl: string, child: ChildProcess): Promise<void> {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`);
+    try {
+      await (await fetch(baseUrl)).arrayBuffer();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50)); // not listening yet
+    }
+  }
+  child.kill('SIGKILL');
+  throw new Error(`${child.spawnfile} did not answer at ${baseUrl}`);
+}
+
+interface Stat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly ticks: number;
+  readonly pages: number;
+}
+
+/** Fields of /proc/PID/stat (proc_pid_stat(5)); undefined when the process is gone. */
+function stat(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Behind the name in brackets comes field 3, the state.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const field = (number: number) => Number(fields[number - 3]);
+    return { pid, parent: field(4), ticks: sum([14, 15, 16, 17].map(field)), pages: field(24) };
+  } catch {
+    return undefined; // ended between the listing and the look
+  }
+}
+
+function family(root: number): Stat[] {
+  const all = globSync('/proc/[0-9]*')
+    .map((path) => stat(Number(path.slice('/proc/'.length))))
+    .filter((entry) => entry !== undefined);
+  const members = new Set([root]);
+  for (let before = 0; before !== members.size; ) {
+    before = members.size;
+    for (const { pid, parent } of all) if (members.has(parent)) members.add(pid);
+  }
+  return all.filter(({ pid }) => members.has(pid));
+}
+
+const cpuOf = ({ ticks }: Stat): number => ticks / CLOCK_TICKS;
+const residentOf = ({ pages }: Stat): number => pages * PAGE_BYTES;
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

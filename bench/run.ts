@@ -1,0 +1,35 @@
+/**
+ * `npm run bench`: side by side with what a user would take instead, in one run on one machine. Needs nginx, FFmpeg and
+ * curl. Arguments name cases: `npm run bench -- mux mp3`.
+ */
+import { type Case, startBench } from './bench.ts';
+import { crowd } from './cases/crowd.ts';
+import { mp3 } from './cases/mp3.ts';
+import { mux } from './cases/mux.ts';
+import { passThrough } from './cases/pass-through.ts';
+import { resolve } from './cases/resolve.ts';
+import { throttled } from './cases/throttled.ts';
+import { type Figure, reached, table } from './figures.ts';
+
+const CASES: Readonly<Record<string, Case>> = { resolve, 'pass-through': passThrough, throttled, mux, mp3, crowd };
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in CASES));
+if (unknown.length > 0) {
+  process.stderr.write(`No such case: ${unknown.join(', ')}. There are ${Object.keys(CASES).join(', ')}\n`);
+  process.exit(1);
+}
+
+const bench = await startBench();
+const figures: Figure[] = [];
+try {
+  for (const [name, measure] of Object.entries(CASES)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    process.stderr.write(`Measuring ${name}\n`);
+    for await (const figure of measure(bench)) figures.push(figure);
+  }
+} finally {
+  await bench.close();
+}
+process.stdout.write(`${table(figures)}\n`);
+process.exitCode = figures.every(reached) ? 0 : 1;

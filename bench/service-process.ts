@@ -1,0 +1,16 @@
+/** The service under measurement, in a process of its own: as `npm start`, plus the extractor of the bench's origin. */
+import { silentLog } from '../layers/contract/index.ts';
+import { readSettings } from '../layers/settings/index.ts';
+import { startService } from '../local/service.ts';
+import { PLUGIN_DIR } from './bench.ts';
+
+const service = await startService({
+  settings: readSettings(process.env),
+  log: silentLog,
+  pluginDirs: [PLUGIN_DIR],
+});
+await service.ready;
+process.on('SIGTERM', async () => {
+  await service.close();
+  process.exit(0);
+});

@@ -1,0 +1,86 @@
+import { type Log, silentLog } from '../layers/contract/index.ts';
+import { createEgress, type Egress } from '../layers/egress/index.ts';
+import type { Settings } from '../layers/settings/index.ts';
+import type { State } from '../layers/state/index.ts';
+import {
+  type Activity,
+  createTools,
+  type Ffmpeg,
+  smokeTestYtDlp,
+  type Tools,
+  type YtDlp,
+} from '../layers/tools/index.ts';
+import { createMaintenanceKeeper } from './maintenance.ts';
+
+export interface LocalToolsOptions {
+  readonly settings: Settings;
+  readonly state: State;
+  readonly egress: Pick<Egress, 'request'>;
+  readonly log?: Log;
+  /** Called with what is being done to the tools. */
+  readonly onProgress?: (activity: Activity) => void;
+}
+
+export interface ToolsInPlace {
+  readonly ytDlp: YtDlp;
+  readonly ffmpeg: Ffmpeg;
+}
+
+/** The tools of this machine: fetched at the start, looked after on a schedule, their maintenance said in the table. */
+export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
+  /** Installs what is missing, then looks for newer versions on schedule. @throws ToolUnavailable */
+  ensure(): Promise<ToolsInPlace>;
+  close(): Promise<void>;
+}
+
+const HOUR = 3_600_000;
+
+export function createLocalTools(options: LocalToolsOptions): LocalTools {
+  const { settings, state, egress, log = silentLog, onProgress } = options;
+  const maintenance = createMaintenanceKeeper({ state, log });
+  const tools = createTools({
+    dir: settings.toolsDir,
+    channel: settings.toolsChannel,
+    ytDlpPath: settings.ytDlpPath,
+    ffmpegPath: settings.ffmpegPath,
+    download: egress.request,
+    report: (activity) => {
+      void maintenance.enter(activity.name);
+      onProgress?.(activity);
+    },
+    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendTo }),
+    record: state.putTools,
+    log,
+  });
+  let timer: NodeJS.Timeout | undefined;
+
+  const update = () => tools.update().finally(maintenance.leave);
+  const updateOnSchedule = () =>
+    update().catch((error) => log.error('The tools could not be updated', { error: String(error) }));
+
+  return {
+    ytDlp: tools.ytDlp,
+    ffmpeg: tools.ffmpeg,
+    update,
+    async ensure() {
+      await tools.ensure().finally(maintenance.leave);
+      const [ytDlp, ffmpeg] = [tools.ytDlp(), tools.ffmpeg()];
+      if (!ytDlp || !ffmpeg) throw new Error('The tools are not in place');
+      const { toolsUpdateHours: hours } = settings;
+      if (hours > 0) timer = setInterval(updateOnSchedule, hours * HOUR).unref();
+      return { ytDlp, ffmpeg };
+    },
+    async close() {
+      clearInterval(timer);
+      await tools.close();
+      await maintenance.leave();
+    },
+  };
+}
+
+/** A way out that admits the smoke test's own server, and nothing else of this machine. */
+async function lendTo(host: string): Promise<{ proxyUrl: string; close(): Promise<void> }> {
+  const egress = createEgress({ allow: [host] });
+  const { proxyUrl } = await egress.lend({});
+  return { proxyUrl, close: egress.close };
+}

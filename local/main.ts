@@ -1,0 +1,51 @@
+/** `npm start`: Reelay on one machine and one port. */
+import { readSettings, SettingError } from '../layers/settings/index.ts';
+import { createProcessLog } from './process-log.ts';
+import { type Service, startService } from './service.ts';
+import { createTerminal } from './terminal.ts';
+
+const terminal = createTerminal(process.stdout);
+
+/** One clear line, and the exit code that says so. */
+function fail(error: unknown): never {
+  terminal.say(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
+
+function settingsOrFail() {
+  try {
+    return readSettings(process.env);
+  } catch (error) {
+    if (error instanceof SettingError) return fail(error);
+    throw error;
+  }
+}
+
+const service: Service = await startService({
+  settings: settingsOrFail(),
+  log: createProcessLog(process.stderr),
+  onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
+}).catch(fail);
+terminal.say(`Reelay ${service.version} answers at ${service.baseUrl}`);
+
+let leaving = false;
+/** The first signal lets running streams finish within the drain time, the second does not wait for them. */
+async function leave() {
+  if (leaving) process.exit(1);
+  leaving = true;
+  terminal.say('Ending: running streams may finish; again to end at once');
+  await service.close();
+  process.exit(0);
+}
+process.on('SIGINT', leave);
+process.on('SIGTERM', leave);
+process.on('SIGHUP', leave);
+
+await service.ready.then(
+  ({ ytDlp, ffmpeg }) =>
+    terminal.say(`Ready: yt-dlp ${ytDlp.version} (${ytDlp.source}), FFmpeg ${ffmpeg.version} (${ffmpeg.source})`),
+  async (error) => {
+    await service.close();
+    fail(error);
+  },
+);

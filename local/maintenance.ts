@@ -1,0 +1,48 @@
+import type { Log } from '../layers/contract/index.ts';
+import type { State } from '../layers/state/index.ts';
+
+/** Longer than a renewal may be late, short enough that nobody waits for a process that died. */
+const LEASE_SECONDS = 60;
+const RENEW_MILLISECONDS = 20_000;
+
+/** The maintenance of this machine: in force from the first activity until it is over. */
+export interface MaintenanceKeeper {
+  /** Names what is going on. The first call takes the lease, so that a look that finds nothing new takes none. */
+  enter(activity: string): Promise<void>;
+  /** Ends it. Without an activity before it, does nothing. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Keeps the lease renewed while an activity runs. The table's folder belongs to one process at a time, so a lease of
+ * the same owner from an earlier process that died is taken over rather than waited for.
+ */
+export function createMaintenanceKeeper({ state, log }: { state: State; log: Log }): MaintenanceKeeper {
+  const owner = 'this machine';
+  let current: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const renew = async (activity: string): Promise<void> => {
+    try {
+      await state.takeMaintenance({ activity, owner, expiresAt: Math.floor(Date.now() / 1000) + LEASE_SECONDS });
+    } catch (error) {
+      log.warn('The maintenance lease could not be written', { error: String(error) });
+    }
+  };
+
+  return {
+    async enter(activity) {
+      if (activity === current) return;
+      current = activity;
+      timer ??= setInterval(() => current && void renew(current), RENEW_MILLISECONDS).unref();
+      await renew(activity);
+    },
+    async leave() {
+      if (current === undefined) return;
+      current = undefined;
+      clearInterval(timer);
+      timer = undefined;
+      await state.endMaintenance(owner);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createFunctions } from '../lambdas/index.ts';
+import { type Log, silentLog } from '../layers/contract/index.ts';
+import { createEgress } from '../layers/egress/index.ts';
+import { createExtraction } from '../layers/extraction/index.ts';
+import type { Settings } from '../layers/settings/index.ts';
+import { createState, createTableClient, ensureTable } from '../layers/state/index.ts';
+import type { Activity } from '../layers/tools/index.ts';
+import packageFile from '../package.json' with { type: 'json' };
+import { createOpenSource, createStreamService } from '../stream-service/index.ts';
+import { startEmbeddedTable } from './embedded-table.ts';
+import { createEnding } from './ending.ts';
+import { createGateway } from './gateway.ts';
+import { createLocalTools, type ToolsInPlace } from './local-tools.ts';
+
+export interface ServiceOptions {
+  readonly settings: Settings;
+  readonly log?: Log;
+  /** Called with what is being done to the tools. */
+  readonly onProgress?: (activity: Activity) => void;
+  /** Extra plugin folders of yt-dlp: only tests and the demo load any. */
+  readonly pluginDirs?: readonly string[];
+}
+
+/** Reelay on one machine and one port. */
+export interface Service {
+  readonly version: string;
+  readonly baseUrl: string;
+  /** Settles once the tools are in place. @throws ToolUnavailable */
+  readonly ready: Promise<ToolsInPlace>;
+  /** Lets running streams finish within the drain time, then ends everything that was started. */
+  close(): Promise<void>;
+}
+
+const TABLE = 'reelay';
+const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
+
+/**
+ * The Lambdas behind a small gateway, the stream service, the table and the tools in one process. Answers as soon as this
+ * settles; the tools may still be on their way.
+ * @throws Error in one line when the port is taken or a folder cannot be used
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { settings, log = silentLog, pluginDirs } = options;
+  const ending = createEnding();
+  try {
+    const table = ending.own(await startEmbeddedTable({ dir: join(settings.dataDir, 'table') }));
+    const client = createTableClient({ endpoint: table.endpoint });
+    ending.own({ close: async () => client.destroy() });
+    await ensureTable(client, TABLE);
+    const state = createState({ client, tableName: TABLE, log });
+    const egress = ending.own(
+      createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log }),
+    );
+    const tools = ending.own(createLocalTools({ ...options, state, egress, log }));
+    const extraction = ending.own(
+      createExtraction({ ...settings, tools, egress, state, log, ...(pluginDirs && { pluginDirs }) }),
+    );
+    const streams = ending.own(
+      await createStreamService({
+        ...settings,
+        state,
+        openSource: createOpenSource({ egress, refresh: extraction.refresh, log }),
+        ffmpeg: tools.ffmpeg,
+        maintenance: async () => (await state.getMaintenance())?.activity,
+        limits: settings,
+        log,
+      }),
+    );
+    const gateway = createGateway({
+      ...createFunctions({
+        state,
+        extraction,
+        version: packageFile.version,
+        environment: settings.environment,
+        origins: settings.corsAllowedOrigins,
+        assetsDir: dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json'))),
+        log,
+      }),
+      log,
+    });
+    const server = createServer((request, response) => {
+      if (STREAM_PATH.test(request.url ?? '')) streams.app.routing(request, response);
+      else gateway(request, response);
+    });
+    await listen(server, settings);
+    ending.own({
+      close: async () => {
+        server.close();
+        await streams.drain();
+        server.closeAllConnections();
+      },
+    });
+    const ready = tools.ensure().then(async (inPlace) => {
+      await extraction.warm();
+      return inPlace;
+    });
+    // Whoever starts the service waits for it; one that closes before need not.
+    ready.catch(() => undefined);
+    return { version: `v${packageFile.version}`, baseUrl: baseUrlOf(server.address()), ready, close: ending.close };
+  } catch (error) {
+    await ending.close();
+    throw error;
+  }
+}
+
+function listen(server: ReturnType<typeof createServer>, { host, port }: Settings): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used: ${error.message}`;
+      reject(new Error(`The address ${host}:${port} ${reason}`, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function baseUrlOf(address: string | AddressInfo | null): string {
+  if (typeof address !== 'object' || !address) throw new Error('The server has no address');
+  const everywhere = address.address === '0.0.0.0' || address.address === '::';
+  const host = everywhere ? 'localhost' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}
