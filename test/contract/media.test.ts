@@ -137,7 +137,8 @@ describe('a Range header that is no single range of bytes', () => {
 });
 
 describe('conditions', () => {
-  const etag = async () => (await target.get(direct().path, { method: 'HEAD' })).headers.etag ?? '';
+  const etagOf = async (path = '') => (await target.get(path)).headers.etag ?? '';
+  const etag = () => etagOf(direct().path);
 
   it('If-Range with the validator keeps the range', async () => {
     const answer = await target.get(direct().path, { headers: { range: 'bytes=1-2', 'if-range': await etag() } });
@@ -171,8 +172,7 @@ describe('conditions', () => {
 
   it('the validator is the same every time, and that of the conversion another', async () => {
     expect(await etag()).toBe(await etag());
-    const conversion = await target.get(streams.mp3?.path ?? '', { method: 'HEAD' });
-    expect(conversion.headers.etag).not.toBe(await etag());
+    expect(await etagOf(streams.mp3?.path)).not.toBe(await etag());
   });
 });
 
