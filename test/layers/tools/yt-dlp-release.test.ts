@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { access, mkdtemp, readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createMessage, generateKey, readKey, readPrivateKey, sign } from 'openpgp';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEgress } from '../../../layers/egress/index.ts';
+import { RELEASE_KEY } from '../../../layers/tools/release-key.ts';
+import { digestOf } from '../../../layers/tools/signature.ts';
+import type { FetchOptions } from '../../../layers/tools/source.ts';
+import { assetFor, ytDlpRelease } from '../../../layers/tools/yt-dlp-release.ts';
+import { temporaryFolder } from './temporary.ts';
+import { type ZipEntry, zip } from './zip.ts';
+
+/** Releases as GitHub serves them, signed by a key of this test's own. */
+const TAG = '2026.11.20';
+const ASSET = 'yt-dlp_linux.zip';
+const root = await temporaryFolder();
+const { publicKey: key, privateKey } = await generateKey({ userIDs: [{ name: 'Tests' }] });
+const stranger = await generateKey({ userIDs: [{ name: 'Somebody else' }] });
+
+let files: Map<string, Buffer | 'stall'>;
+let latest: string;
+const server = createServer((request, response) => {
+  const path = request.url ?? '';
+  const file = files.get(path.replace(`/download/${TAG}/`, ''));
+  if (path === '/latest') response.writeHead(302, { location: latest }).end();
+  else if (path.startsWith('/tag/')) response.end('<html>');
+  else if (file === 'stall') response.writeHead(200).flushHeaders();
+  else if (file) response.writeHead(200, { 'content-length': file.length }).end(file);
+  else response.writeHead(404).end();
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const egress = createEgress({ allow: [host] });
+afterAll(async () => {
+  await egress.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const program = (version: string): ZipEntry => ['yt-dlp_linux', `#!/bin/sh\necho ${version}\n`];
+const publish = async (archive: Buffer, signer = privateKey) => {
+  const list = Buffer.from(`${createHash('sha256').update(archive).digest('hex')}  ${ASSET}\n`);
+  const signingKeys = await readPrivateKey({ armoredKey: signer });
+  const message = await createMessage({ binary: list });
+  const signature = await sign({ message, signingKeys, detached: true, format: 'binary' });
+  files = new Map([
+    ['SHA2-256SUMS', list],
+    ['SHA2-256SUMS.sig', Buffer.from(signature as Uint8Array)],
+    [ASSET, archive],
+  ]);
+};
+const release = (asset: string | undefined = ASSET) =>
+  ytDlpRelease({
+    ...{ channel: 'stable', url: `http://${host}`, key, asset },
+    download: (url, options) => egress.request(url, options),
+  });
+const fetch = async (signal = new AbortController().signal, onBytes: FetchOptions['onBytes'] = () => undefined) => {
+  const folder = await mkdtemp(join(root, 'folder-'));
+  return { folder, locate: await release().fetch(folder, { signal, onBytes }) };
+};
+
+const genuine = await zip(root, [program(TAG), ['_internal/base.txt', 'base']]);
+beforeEach(async () => {
+  latest = `/tag/${TAG}`;
+  await publish(genuine);
+});
+
+describe('the official release', () => {
+  it('is the newest one, unpacked, and able to run', async () => {
+    const told: (number | undefined)[][] = [];
+    const { folder, locate } = await fetch(undefined, (...bytes) => told.push(bytes));
+    expect(locate('/elsewhere')).toEqual({
+      ...{ version: TAG, source: 'release' },
+      command: ['/elsewhere/yt-dlp_linux'],
+    });
+    expect(await readdir(folder, { recursive: true })).toEqual(
+      expect.arrayContaining(['yt-dlp_linux', join('_internal', 'base.txt')]),
+    );
+    expect(told.at(-1)).toEqual([genuine.length, genuine.length]);
+  });
+
+  it('tells its version without fetching it', async () => {
+    files.clear();
+    expect(await release().newest?.(new AbortController().signal)).toBe(TAG);
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['a signature by somebody else', () => publish(genuine, stranger.privateKey), /not signed by the pinned key/],
+    ['checksums that were changed', () => files.set('SHA2-256SUMS', Buffer.from('0'.repeat(64))), /not signed/],
+    ['a signature that is none', () => files.set('SHA2-256SUMS.sig', Buffer.from('nothing')), /not signed/],
+    ['an empty signature', () => files.set('SHA2-256SUMS.sig', Buffer.alloc(0)), /not signed/],
+    ['no signature', () => files.delete('SHA2-256SUMS.sig'), /answers 404/],
+    [
+      'an archive that was changed',
+      async () => files.set(ASSET, await zip(root, [program('9')])),
+      /not the file its checksum/,
+    ],
+    ['checksums without end', () => files.set('SHA2-256SUMS', Buffer.alloc(2 ** 19)), /more than/],
+    ['no file for this machine', () => files.delete(ASSET), /answers 404/],
+    [
+      'a redirect that names no release',
+      () => {
+        latest = '/tag/latest';
+      },
+      /names no release/,
+    ],
+    [
+      'a redirect that leads out of the releases',
+      () => {
+        latest = '/tag/..%2f';
+      },
+      /names no release/,
+    ],
+    [
+      'an older release under a new name',
+      async () => publish(await zip(root, [program('2026.01.01')])),
+      /calls itself 2026\.01\.01/,
+    ],
+    [
+      'a program that does not run',
+      async () => publish(await zip(root, [['yt-dlp_linux', '#!/bin/sh\nexit 1']])),
+      /^Command failed/,
+    ],
+    ['an archive without the program', async () => publish(await zip(root, [['readme', '']])), /no such file/],
+    [
+      'a name that leads out of the folder',
+      async () => publish(await zip(root, [['../escaped', '']])),
+      /invalid relative path/,
+    ],
+    ['an absolute name', async () => publish(await zip(root, [['/tmp/escaped', '']])), /absolute path/],
+    ['a link', async () => publish(await zip(root, [['yt-dlp_linux', '/bin/sh', 0o120777]])), /is a link/],
+    ['an archive that is none', () => publish(Buffer.from('nothing')), /central directory/i],
+  ])('refuses %s', async (_, spoil, reason) => {
+    await spoil();
+    await expect(fetch()).rejects.toThrow(reason);
+    await expect(access(join(root, 'escaped'))).rejects.toThrow();
+  });
+
+  it('leaves a download when told to', async () => {
+    files.set(ASSET, 'stall');
+    const controller = new AbortController();
+    const fetching = fetch(controller.signal);
+    server.on('request', ({ url }) => url?.endsWith(ASSET) && setImmediate(() => controller.abort()));
+    await expect(fetching).rejects.toThrow();
+  });
+
+  it('says so where there is no build', async () => {
+    const source = ytDlpRelease({ channel: 'stable', asset: '', download: () => Promise.reject(new Error('asked')) });
+    const options = { signal: new AbortController().signal, onBytes: () => undefined };
+    await expect(source.fetch(root, options)).rejects.toThrow(/has no build for/);
+  });
+});
+
+describe('the pinned key', () => {
+  it('is the one that yt-dlp publishes', async () => {
+    const published = await readKey({ armoredKey: RELEASE_KEY });
+    expect(published.getFingerprint()).toBe('ac0cbbe6848d6a873464af4e57cf65933b5a7581');
+  });
+});
+
+describe('digestOf', () => {
+  const digest = 'AB'.repeat(32);
+  it.each([`${digest}  a.zip`, `${digest} *a.zip`, `x\n${digest}  a.zip\r\n`])('reads %j', (list) =>
+    expect(digestOf(list, 'a.zip')).toBe(digest.toLowerCase()),
+  );
+  it.each(['', `${digest}  aXzip`, `${digest}  a.zip.sig`, `${digest.slice(1)}  a.zip`, 'a.zip'])(
+    'finds none in %j',
+    (list) => expect(() => digestOf(list, 'a.zip')).toThrow(/does not name a\.zip/),
+  );
+});
+
+describe('assetFor', () => {
+  it.each<[NodeJS.Platform, string, boolean, string | undefined]>([
+    ['linux', 'x64', false, 'yt-dlp_linux.zip'],
+    ['linux', 'arm64', false, 'yt-dlp_linux_aarch64.zip'],
+    ['linux', 'x64', true, 'yt-dlp_musllinux.zip'],
+    ['linux', 'arm64', true, 'yt-dlp_musllinux_aarch64.zip'],
+    ['darwin', 'arm64', false, 'yt-dlp_macos.zip'],
+    ['linux', 's390x', false, undefined],
+    ['freebsd', 'x64', false, undefined],
+  ])('%s %s, musl %s: %s', (platform, arch, isMusl, asset) => expect(assetFor(platform, arch, isMusl)).toBe(asset));
+});
