@@ -3,6 +3,7 @@ import { corsHeaders, type Log, preflightHeaders, problems } from '../layers/con
 import { type CombinedRouteDependencies, combinedRoute } from './combined-route.ts';
 import { type MediaRouteDependencies, mediaRoute } from './media-route.ts';
 import { createReplyProblem } from './problem-reply.ts';
+import { answerUnreadable } from './unreadable.ts';
 
 export interface AppOptions extends MediaRouteDependencies, CombinedRouteDependencies {
   /** Origins whose pages may read answers, or `*`. */
@@ -28,6 +29,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
+    // Ours says the same in our words: nobody gets a place any more.
+    return503OnClosing: false,
+    clientErrorHandler: answerUnreadable,
     trustProxy: (_address, hop) => hop < trustedProxies,
     routerOptions: { caseSensitive: false, maxParamLength: MAX_KEY },
     // A path that cannot be decoded.

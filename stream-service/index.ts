@@ -2,3 +2,4 @@ export type { AdmissionLimits } from './admission.ts';
 export * from './create-stream-service.ts';
 export { createOpenSource } from './source/open-source.ts';
 export type { OpenSource, Source } from './source/source.ts';
+export { answerUnreadable } from './unreadable.ts';

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../layers/contract/index.ts';
 import { type Outline, sendOutline, sendRepresentation } from './answer.ts';
+import { likelyStart } from './byte-range.ts';
 import { downloadHeaders } from './download-headers.ts';
 import { fileRepresentation } from './file-representation.ts';
 import type { FindRendition, Found } from './find-rendition.ts';
@@ -42,7 +43,9 @@ export function mediaRoute(app: FastifyInstance, dependencies: MediaRouteDepende
   app.get<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Media');
     const visit = visits.begin(request.ip, reply.raw);
-    const representation = await open(found, wantsMp3(request.query, found), visit, dependencies);
+    const asMp3 = wantsMp3(request.query, found);
+    const first = asMp3 ? 0 : likelyStart(request.headers.range);
+    const representation = await open(found, { asMp3, first }, visit, dependencies);
     reply.headers(downloadHeaders(found, representation.fileExtension));
     return sendRepresentation(request, reply, representation, { visit, log });
   });
@@ -55,13 +58,13 @@ function wantsMp3({ format }: Route['Querystring'], { tracks: [track] }: Found):
 
 async function open(
   { key, resource, rendition, tracks: [track] }: Found,
-  asMp3: boolean,
+  { asMp3, first }: { readonly asMp3: boolean; readonly first: number },
   visit: Visit,
   { openSource, openMp3, mux, requireFfmpeg }: MediaRouteDependencies,
 ): Promise<Representation> {
   // Before the source is troubled for nothing.
   if (asMp3 || track.delivery !== 'direct') await requireFfmpeg();
-  const source = await openSource(resource, track, visit.signal);
+  const source = await openSource(resource, track, visit.signal, first);
   visit.atEnd(() => source.close());
   if (asMp3) return openMp3(resource, track, source);
   if (source.kind === 'file') return fileRepresentation(source, { key, ...rendition });

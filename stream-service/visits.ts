@@ -60,8 +60,8 @@ export function createVisits(admission: Pick<Admission, 'acquireStream' | 'drain
 /** IPv6 clients have a network of their own to choose addresses from (RFC 6177): the /64 is the client. */
 const IPV6_CLIENT_BYTES = 8;
 
-/** What counts as one client. */
-export function clientOf(address: string): string {
+/** What counts as one client. A connection that is gone already has no address. */
+export function clientOf(address = ''): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4'

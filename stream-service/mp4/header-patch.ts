@@ -5,10 +5,14 @@ import { patchDuration } from './duration-patch.ts';
 /** A header that has not ended by then is no header of ours: it goes out as it is. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
+/** Bytes held on the way. Less would stop and start FFmpeg's pipe with every chunk. */
+const BUFFER_BYTES = 256 * 1024;
+
 /** Passes a fragmented MP4 on with its true duration, in seconds, in the header. Touches nothing behind it. */
 export function headerPatch(seconds: number): Transform {
   let head: Buffer | undefined = Buffer.alloc(0);
   return new Transform({
+    highWaterMark: BUFFER_BYTES,
     transform(chunk: Buffer, _encoding, done) {
       if (!head) return done(null, chunk);
       const seen = Buffer.concat([head, chunk]);

@@ -81,6 +81,25 @@ describe('methods', () => {
   });
 });
 
+describe('what is no HTTP', () => {
+  it.each([
+    ['a line of nonsense', 'nonsense\r\n\r\n', 400, 'Bad Request'],
+    ['a method nobody has', `BREW ${'/x'} HTTP/1.1\r\nHost: x\r\n\r\n`, 400, 'Bad Request'],
+    [
+      'endless headers',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
+      431,
+      'Request Header Fields Too Large',
+    ],
+  ])('%s', async (_name, bytes, status, title) => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.on('error', () => undefined).write(bytes);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(body)).toEqual({ title, status });
+  });
+});
+
 describe('pages of other origins', () => {
   it('may read streams and failures when they are listed', async () => {
     for (const path of [media, '/nothing']) {

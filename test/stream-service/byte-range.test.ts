@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentRange, decideRange } from '../../stream-service/byte-range.ts';
+import { contentRange, decideRange, likelyStart } from '../../stream-service/byte-range.ts';
 
 describe('decideRange', () => {
   it.each([
@@ -69,6 +69,18 @@ describe('decideRange', () => {
   ])('%s of %d bytes cannot be satisfied', (header, size) => {
     expect(decideRange(header, size)).toBe('unsatisfiable');
   });
+});
+
+describe('likelyStart', () => {
+  it.each([
+    ['bytes=500-', 500],
+    ['bytes=500-600', 500],
+    ['bytes=-500', 0],
+    ['bytes=99999999999999999999-', 0],
+    ['bytes=1-2,5-6', 0],
+    ['nonsense', 0],
+    [undefined, 0],
+  ])('%s begins at %d', (header, first) => expect(likelyStart(header)).toBe(first));
 });
 
 describe('contentRange', () => {

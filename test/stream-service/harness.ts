@@ -82,10 +82,10 @@ export async function startService(
       getResource: async (id) => (id === resource.id ? resource : undefined),
       touchResource: async ({ id }) => void touched.push(id),
     },
-    openSource: async (of, track, signal) => {
+    openSource: async (of, track, signal, first) => {
       const source = sources[track.formatId];
       if (!source) throw new Error(`No source for ${track.formatId}`);
-      return typeof source === 'function' ? source(of, track, signal) : source;
+      return typeof source === 'function' ? source(of, track, signal, first) : source;
     },
     ffmpeg: () => ffmpeg,
     maintenance: async () => undefined,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problems } from '../../layers/contract/index.ts';
-import type { FileSource } from '../../stream-service/source/source.ts';
+import type { FileSource, OpenSource } from '../../stream-service/source/source.ts';
 import { ask } from '../support/ask.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from './harness.ts';
 import { fileSource } from './mp3/harness.ts';
@@ -110,9 +110,12 @@ describe('a direct file', () => {
     expect(service.touched.length).toBeGreaterThan(0);
   });
 
-  it.each(['format=ogg', 'format=', 'format=ogg&format=mp3', 'other=mp3'])('ignores ?%s', async (query) => {
-    expect((await ask(`${url}?${query}`)).headers['content-type']).toBe('video/mp4');
-  });
+  it.each(['format=ogg', 'format=', 'format=ogg&format=mp3', 'format=%ZZ', 'format[]=mp3', 'other=mp3'])(
+    'ignores ?%s',
+    async (query) => {
+      expect((await ask(`${url}?${query}`)).headers['content-type']).toBe('video/mp4');
+    },
+  );
 });
 
 describe('a source that is not as it should be', () => {
@@ -136,6 +139,19 @@ describe('a source that is not as it should be', () => {
   ])('breaks the connection when it dies in the middle, %s', async (_name, source) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: source });
     await expect(ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
+    await service.close();
+  });
+
+  it('is opened where the range begins', async () => {
+    const asked: (number | undefined)[] = [];
+    const open: OpenSource = async (_resource, _track, _signal, first) => {
+      asked.push(first);
+      return fileSource(bytes);
+    };
+    const service = await startService(resourceOf([trackOf('file')]), { file: open });
+    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+    for (const range of ['bytes=1000-1009', 'bytes=-5']) await ask(url, { headers: { range } });
+    expect(asked).toEqual([1000, 0]);
     await service.close();
   });
 
