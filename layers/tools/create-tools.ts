@@ -68,9 +68,10 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
     ...{ report, log },
   });
 
+  const lockFile = join(dir, 'lock');
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
     const onWait = () => report({ name: 'Waiting for another process that installs the tools' });
-    return withLock(join(dir, 'lock'), work, { signal, onWait });
+    return withLock(lockFile, work, { signal, onWait });
   };
   const tell = async () => {
     const [one, other] = [ytDlp.get(), ffmpeg.get()];
@@ -91,9 +92,20 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
     // Whoever waited for the lock finds what the other process has installed.
     for (const installer of [ytDlp, ffmpeg]) if (await isMissing(installer)) await installer.install(signal);
   };
+  /** Does not wait: what holds the lock may still be at work on what looks left behind, and tidies up by itself. */
+  const tidyUp = async () => {
+    const untidy = await Promise.all([ytDlp, ffmpeg].map((installer) => installer.hasLeftovers()));
+    if (!untidy.includes(true)) return;
+    const sweep = () => Promise.all([ytDlp.sweep(), ffmpeg.sweep()]);
+    const onWait = () => {
+      throw new Error('Another process is at work');
+    };
+    await withLock(lockFile, sweep, { signal, onWait }).catch(() => undefined);
+  };
   const ensure = async () => {
     const missing = await Promise.all([isMissing(ytDlp), isMissing(ffmpeg)]);
     if (missing.includes(true)) await alone(installMissing);
+    else await tidyUp();
     await tell();
   };
 

@@ -24,6 +24,9 @@ export interface Installer<Tool> {
   get(): Placed<Tool> | undefined;
   /** Looks at the shelf for what is current there. Whether it is another one than before. */
   reload(): Promise<boolean>;
+  /** Removes what a process that was killed left behind: for whoever holds the lock. */
+  readonly sweep: () => Promise<void>;
+  readonly hasLeftovers: () => Promise<boolean>;
   /** @throws ToolUnavailable when no source has one that works */
   install(signal: AbortSignal): Promise<void>;
   /** The source and the version of an update, if there is one. */
@@ -87,6 +90,8 @@ export function createInstaller<Tool extends { readonly version: string; readonl
 
   return {
     get: () => placed,
+    sweep: shelf.sweep,
+    hasLeftovers: shelf.hasLeftovers,
     async reload() {
       const current = await shelf.current();
       const found = current && allows(current.tool) ? current : undefined;

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface LockOptions {
   readonly signal: AbortSignal;
-  /** Called once, when another process holds the lock. */
+  /** Called once, when another process holds the lock; what it throws ends the wait. */
   readonly onWait?: () => void;
-  /** Milliseconds without a sign of life after which a holder counts as dead. @default 30_000 */
+  /**
+   * Milliseconds without a sign of life after which a holder on another machine counts as dead. One on this machine
+   * does at once when its process is gone. @default 30_000
+   */
   readonly staleAfter?: number;
   /** Milliseconds between looks. @default 500 */
   readonly interval?: number;
@@ -19,7 +23,7 @@ export interface LockOptions {
  */
 export async function withLock<T>(file: string, work: () => Promise<T>, options: LockOptions): Promise<T> {
   const { signal, onWait, staleAfter = 30_000, interval = 500 } = options;
-  const owner = `${process.pid} ${randomUUID()}`;
+  const owner = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID() });
   await mkdir(dirname(file), { recursive: true });
   for (let waits = 0; !(await take(file, owner)); waits++) {
     if (waits === 0) onWait?.();
@@ -52,7 +56,7 @@ async function evict(file: string, staleAfter: number): Promise<boolean> {
   const seen = await stat(file).catch(() => undefined);
   if (!seen) return true;
   const holder = await read(file);
-  if (Date.now() - seen.mtimeMs < staleAfter) return false;
+  if (Date.now() - seen.mtimeMs < staleAfter && !isGone(holder)) return false;
   // Moved away rather than removed: of several who wait, one has it, and puts back what turns out to be another's.
   const aside = `${file}.${randomUUID()}`;
   try {
@@ -63,6 +67,18 @@ async function evict(file: string, staleAfter: number): Promise<boolean> {
   if ((await read(aside)) !== holder) await link(aside, file).catch(() => undefined);
   await rm(aside, { force: true });
   return true;
+}
+
+/** Whether the holder is a process of this machine that has ended. */
+function isGone(holder: string | undefined): boolean {
+  try {
+    const { host, pid } = JSON.parse(holder ?? '') as { host: string; pid: number };
+    if (host !== hostname()) return false;
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'; // else it is another user's, or no note of ours
+  }
 }
 
 const read = (file: string): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);

@@ -25,7 +25,9 @@ export interface Shelf<Tool> {
   /** Puts a staged folder on the shelf and makes it current. */
   place(staged: string, locate: (folder: string) => Tool): Promise<Placed<Tool>>;
   switchTo(placed: Placed<Tool>): Promise<void>;
-  /** Removes what was begun and never placed. */
+  /** Whether something was begun and not placed yet, or never. */
+  hasLeftovers(): Promise<boolean>;
+  /** Removes what was begun and never placed: for whoever holds the lock. */
   sweep(): Promise<void>;
   /** Removes all but the current one and the newest others. */
   prune(keep: number): Promise<void>;
@@ -60,6 +62,7 @@ export function createShelf<Tool extends { readonly version: string }>(
     const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
     return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
   };
+  const begun = async () => (await readdir(dir).catch(() => [])).filter((name) => name.startsWith('.'));
   const others = async () => {
     const current = await pointer();
     const placed = await Promise.all((await folders()).filter((name) => name !== current).map(read));
@@ -96,10 +99,9 @@ export function createShelf<Tool extends { readonly version: string }>(
       return placed;
     },
     switchTo,
+    hasLeftovers: async () => (await begun()).length > 0,
     async sweep() {
-      const entries = await readdir(dir).catch(() => []);
-      const begun = entries.filter((name) => name.startsWith('.'));
-      await Promise.all(begun.map((name) => rm(join(dir, name), { recursive: true, force: true })));
+      await Promise.all((await begun()).map((name) => rm(join(dir, name), { recursive: true, force: true })));
     },
     async prune(keep) {
       const current = await pointer();
