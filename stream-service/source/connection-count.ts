@@ -27,8 +27,8 @@ export function createConnectionCount(most: number, now: () => number): Connecti
   let count = 1;
   let settled = most <= 1;
   let before = { count: 1, rate: 0 };
-  /** The first measurement after a change still holds the old state. */
-  let skip = false;
+  /** The first measurement, and the first after a change, holds what was before. */
+  let skip = true;
   let window = { since: now(), bytes: 0, idle: 0 };
   let blockedSince: number | undefined;
 

@@ -1,4 +1,5 @@
 import { problems } from '../../layers/contract/index.ts';
+import type { AheadPool } from './ahead-pool.ts';
 import { type AskDependencies, RangeRefused, type Target } from './ask.ts';
 import { createChunkPlan } from './chunk-plan.ts';
 import { createConnectionCount } from './connection-count.ts';
@@ -11,6 +12,7 @@ import { unknownEntity } from './verdict.ts';
 
 export interface FileSourceOptions extends AskDependencies {
   readonly places: Places<undefined>;
+  readonly pool: AheadPool;
   /** Where reading will probably begin: the opening asks for that place, and its bytes wait for the reader. */
   readonly first: number;
   readonly signal: AbortSignal;
@@ -24,7 +26,7 @@ const WAITING_BYTES = 64 * 1024;
  * @throws Problem 404, 502
  */
 export async function openFile(options: FileSourceOptions): Promise<FileSource> {
-  const { places, limits } = options;
+  const { places, limits, pool } = options;
   const chunks = createChunkPlan(limits, places.track().chunkBytes);
   const target: Target = {
     async locate(signal) {
@@ -70,7 +72,7 @@ export async function openFile(options: FileSourceOptions): Promise<FileSource> 
         adopted: adopt(first),
         onBytes: places.progressed,
       });
-      return new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes });
+      return new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
     },
     close,
   };

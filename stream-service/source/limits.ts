@@ -5,6 +5,8 @@ import type { RetryLimits } from './retry-policy.ts';
 export interface SourceLimits extends ChunkLimits, RetryLimits {
   /** Bytes held ahead of the client, per stream. */
   readonly aheadBytes: number;
+  /** The same for all streams together: beyond, each reads one range at a time. */
+  readonly aheadBytesInAll: number;
   /** Connections at once, per stream, to a source that throttles each. */
   readonly connections: number;
   /** Milliseconds without a byte before a connection is given up. */
@@ -29,6 +31,7 @@ export const defaultLimits: SourceLimits = {
   chunkBytes: 8 * MiB,
   minChunkBytes: MiB,
   aheadBytes: 8 * MiB,
+  aheadBytesInAll: 64 * MiB,
   connections: 4,
   stallTimeout: 10_000,
   attempts: 6,

@@ -1,6 +1,7 @@
 import { type Log, silentLog } from '../../layers/contract/index.ts';
 import type { Egress } from '../../layers/egress/index.ts';
 import type { Resource } from '../../layers/state/index.ts';
+import { createAheadPool } from './ahead-pool.ts';
 import type { AskDependencies } from './ask.ts';
 import { openFile } from './file-source.ts';
 import { defaultLimits, type SourceLimits } from './limits.ts';
@@ -22,14 +23,15 @@ export interface OpenSourceOptions {
 export function createOpenSource(options: OpenSourceOptions): OpenSource {
   const { egress, refresh, now = Date.now, log = silentLog } = options;
   const limits = { ...defaultLimits, ...options.limits };
+  const pool = createAheadPool(limits.aheadBytesInAll);
 
   return async (resource, track, signal = new AbortController().signal, first = 0) => {
     const dependencies: AskDependencies = { egress, identity: resource.egress, limits, now, log };
-    const common = { resource, track, refresh, renewals: limits.renewals, now };
+    const common = { resource, track, refresh, renewals: limits.renewals, now, pool };
     try {
       if (track.delivery !== 'direct') return await openSegments({ ...dependencies, ...common, signal });
       const places = createPlaces({ ...common, load: async () => undefined });
-      return await openFile({ ...dependencies, places, first, signal });
+      return await openFile({ ...dependencies, places, pool, first, signal });
     } catch (error) {
       signal.throwIfAborted();
       throw asStreamProblem(error);

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { AheadPool } from './ahead-pool.ts';
 import type { ConnectionCount } from './connection-count.ts';
 import type { Part } from './part.ts';
 
@@ -29,6 +30,7 @@ export interface OrderedOptions {
   readonly connections: ConnectionCount;
   /** Bytes held ahead of the client. */
   readonly aheadBytes: number;
+  readonly pool: AheadPool;
 }
 
 /** Bytes kept at the client's end: one read from a socket. What is more stays with the parts. */
@@ -41,16 +43,20 @@ export class OrderedStream extends Readable {
   readonly #supply: Supply;
   readonly #connections: ConnectionCount;
   readonly #aheadBytes: number;
+  readonly #pool: AheadPool;
+  /** What each part that is not the head has of the pool. */
+  readonly #reserved = new Map<Part, number>();
   readonly #parts: Part[] = [];
   #head: Part | undefined;
   #filter: Filter | undefined;
   #isWanted = false;
 
-  constructor({ supply, connections, aheadBytes }: OrderedOptions) {
+  constructor({ supply, connections, aheadBytes, pool }: OrderedOptions) {
     super({ highWaterMark: HIGH_WATER_MARK });
     this.#supply = supply;
     this.#connections = connections;
     this.#aheadBytes = aheadBytes;
+    this.#pool = pool;
     supply.watch((error) => {
       if (error) this.destroy(error);
       else this.#advance();
@@ -66,7 +72,10 @@ export class OrderedStream extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    for (const part of this.#parts) part.destroy();
+    for (const part of this.#parts) {
+      part.destroy();
+      this.#release(part);
+    }
     this.#parts.length = 0;
     this.#head = undefined;
     this.#supply.close();
@@ -76,11 +85,7 @@ export class OrderedStream extends Readable {
   /** Starts what may be started and makes the first part the head. */
   #advance(): void {
     if (this.destroyed || !this.#isWanted) return;
-    while (this.#mayStart()) {
-      const part = this.#supply.next();
-      if (!part) break;
-      this.#parts.push(part);
-    }
+    while (this.#mayStart() && this.#start());
     const [first] = this.#parts;
     if (!first) {
       if (this.#supply.isDone()) this.push(null);
@@ -96,7 +101,30 @@ export class OrderedStream extends Readable {
     const running = this.#parts.reduce((sum, { isRunning }) => sum + Number(isRunning), 0);
     if (running >= count) return false;
     const held = this.#parts.reduce((sum, { weight }, index) => sum + (index === 0 ? 0 : weight), 0);
-    return held + (this.#supply.nextBytes() ?? this.#aheadBytes / count) <= this.#aheadBytes;
+    return held + this.#nextBytes() <= this.#aheadBytes;
+  }
+
+  #nextBytes(): number {
+    return this.#supply.nextBytes() ?? this.#aheadBytes / this.#connections.count;
+  }
+
+  /** False: there is no next part now, or no room for it. */
+  #start(): boolean {
+    const isAhead = this.#parts.length > 0;
+    const bytes = isAhead ? (this.#connections.count === 1 ? LEAD_BYTES : this.#nextBytes()) : 0;
+    if (bytes > 0 && !this.#pool.take(bytes)) return false;
+    const part = this.#supply.next();
+    if (!part) this.#pool.give(bytes);
+    else {
+      this.#parts.push(part);
+      this.#reserved.set(part, bytes);
+    }
+    return part !== undefined;
+  }
+
+  #release(part: Part): void {
+    this.#pool.give(this.#reserved.get(part) ?? 0);
+    this.#reserved.delete(part);
   }
 
   #begin(part: Part): void {
@@ -120,6 +148,7 @@ export class OrderedStream extends Readable {
 
   #finish(part: Part): void {
     this.#parts.splice(this.#parts.indexOf(part), 1);
+    this.#release(part);
     if (this.#head === part) this.#head = undefined;
     try {
       const rest = this.#filter?.final();

@@ -1,6 +1,7 @@
 import { problems } from '../../layers/contract/index.ts';
 import type { Resource, Track } from '../../layers/state/index.ts';
 import { firstBytes } from '../first-bytes.ts';
+import type { AheadPool } from './ahead-pool.ts';
 import type { AskDependencies } from './ask.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { dashTimeline } from './dash-timeline.ts';
@@ -18,6 +19,7 @@ export interface SegmentedSourceOptions extends AskDependencies {
   readonly track: Track;
   readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
   readonly renewals: number;
+  readonly pool: AheadPool;
   readonly signal: AbortSignal;
 }
 
@@ -29,7 +31,7 @@ const LIVE_SEGMENTS = 3;
  * @throws Problem 404, 502
  */
 export async function openSegments(options: SegmentedSourceOptions): Promise<SegmentedSource> {
-  const { resource, track, limits, signal } = options;
+  const { resource, track, limits, pool, signal } = options;
   const isHls = track.delivery === 'hls';
   let known: Timeline | undefined;
   const load = async (at: Track, signal: AbortSignal): Promise<Timeline> => {
@@ -48,7 +50,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
     const connections = createConnectionCount(limits.connections, () => performance.now());
     const supply = createSegmentSupply({ ...options, places, timeline, from: index, connections, keys });
-    return { stream: new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes }), startSeconds };
+    return { stream: new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool }), startSeconds };
   };
 
   const { value: timeline } = await places.current(signal);
