@@ -1,0 +1,8 @@
+import { createEgress } from '../../../layers/egress/index.ts';
+
+/** A lease of an egress of its own that admits one address on loopback. */
+export async function leaseFor(host: string) {
+  const egress = createEgress({ allow: [host] });
+  const { proxyUrl } = await egress.lend({});
+  return { proxyUrl, close: () => egress.close() };
+}

@@ -1,0 +1,152 @@
+import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { inspectFfmpeg } from '../../../layers/tools/ffmpeg-check.ts';
+import { ffmpegAtPath, ffmpegOfSystem } from '../../../layers/tools/ffmpeg-sources.ts';
+import { findOnPath, run } from '../../../layers/tools/program.ts';
+import { findPython } from '../../../layers/tools/python.ts';
+import { ytDlpAtPath, ytDlpOfSystem } from '../../../layers/tools/yt-dlp-program.ts';
+import { installedTools } from '../../installed-tools.ts';
+import { temporaryFolder } from './temporary.ts';
+
+const dir = await temporaryFolder();
+const { ffmpeg } = await installedTools();
+const { signal } = new AbortController();
+const options = { signal, onBytes: () => undefined };
+const script = async (name: string, text: string, mode = 0o755) => {
+  const path = join(dir, name);
+  await writeFile(path, text, { mode });
+  return path;
+};
+afterEach(() => vi.unstubAllEnvs());
+
+describe('run', () => {
+  it('gives what a program prints, and nothing of the environment to it', async () => {
+    const path = await script('env.sh', '#!/bin/sh\n/usr/bin/env');
+    vi.stubEnv('SECRET', 'secret');
+    expect((await run(path, [])).toString()).not.toContain('secret');
+  });
+  it.each<[string, string, RegExp]>([
+    ['says why in its last words', 'echo first >&2; echo last >&2; exit 3', /^last$/],
+    ['names its error', 'echo "ERROR: this" >&2; echo "NOTICE: that" >&2; exit 3', /^ERROR: this$/],
+    ['says nothing', 'exit 3', /Command failed/],
+    ['never ends', 'exec sleep 100', /took too long/],
+    ['never stops printing', 'exec yes', /maxBuffer/],
+  ])('fails when a program %s', async (name, text, reason) => {
+    const path = await script(`${name}.sh`, `#!/bin/sh\n${text}\n`);
+    await expect(run(path, [], { timeout: name === 'never ends' ? 50 : 30_000 })).rejects.toThrow(reason);
+  });
+});
+
+describe('findOnPath', () => {
+  it('follows links, and passes by what cannot be run and what is relative', async () => {
+    const path = await script('real-program', '');
+    await script('not-a-program', '', 0o644);
+    await symlink(path, join(dir, 'linked'));
+    expect(await findOnPath('linked', `relative:/nonexistent:${dir}`)).toBe(path);
+    expect(await findOnPath('not-a-program', dir)).toBeUndefined();
+    expect(await findOnPath('linked', '')).toBeUndefined();
+  });
+});
+
+describe('findPython', () => {
+  it.each<[string, string, RegExp]>([
+    ['is old', 'echo /usr/bin/python3; echo 3.9.2; echo True', /3\.9\.2 is too old/],
+    ['has no pip', 'echo /usr/bin/python3; echo 3.12.0; echo False', /has no pip/],
+    ['does not run', 'echo "no such version" >&2; exit 127', /does not run: no such version/],
+  ])('passes by one that %s', async (name, text, reason) => {
+    await expect(findPython(await script(name, `#!/bin/sh\n${text}\n`))).rejects.toThrow(reason);
+  });
+
+  it('says that there is none', async () => {
+    await expect(findPython(join(dir, 'no-python'))).rejects.toThrow(/^there is no Python$/);
+  });
+
+  it('gives pip what it needs to reach its registry, and no secret of ours', async () => {
+    const text = `if [ "$1" = -c ]; then echo "$0"; echo 3.12.0; echo True; else /usr/bin/env > ${dir}/pip-env; fi`;
+    const python = await findPython(await script('python-for-env', `#!/bin/sh\n${text}\n`), {
+      ...{
+        PATH: '/usr/bin:/bin',
+        PIP_INDEX_URL: 'https://registry.example/simple',
+        https_proxy: 'http://proxy.example',
+      },
+      ...{ AWS_SECRET_ACCESS_KEY: 'secret', PYTHONPATH: '/elsewhere', NODE_OPTIONS: '--x' },
+    });
+    await python.install('anything', dir);
+    const given = await readFile(join(dir, 'pip-env'), 'utf8');
+    expect(given).toMatch(/^PIP_INDEX_URL=.*registry\.example/m);
+    expect(given).toMatch(/^https_proxy=/m);
+    expect(given).not.toMatch(/secret|PYTHONPATH|NODE_OPTIONS/);
+  });
+});
+
+describe('a yt-dlp that is there already', () => {
+  const flags = 'echo "--js-runtimes --plugin-dirs"';
+  const answering = (version: string, help = flags) =>
+    `#!/bin/sh\nfor last; do :; done\nif [ "$last" = --version ]; then echo ${version}; else ${help}; fi\n`;
+
+  it('is taken as it is', async () => {
+    const path = await script('yt-dlp', answering('2026.08.19'));
+    expect((await ytDlpAtPath(path).fetch('', options))('')).toEqual({
+      ...{ version: '2026.08.19', command: [path], source: 'path' },
+    });
+    vi.stubEnv('PATH', `${dir}:/usr/bin:/bin`);
+    expect((await ytDlpOfSystem().fetch('', options))('')).toMatchObject({ command: [path], source: 'system' });
+  });
+
+  it('is started by its interpreter when it finds that by the search path', async () => {
+    const path = await script('by-env', '#!/usr/bin/env python3\nprint("2026.08.19 --js-runtimes --plugin-dirs")\n');
+    const { command } = (await ytDlpAtPath(path).fetch('', options))('');
+    expect(command).toEqual([expect.stringMatching(/^\/.*python/), path]);
+  });
+
+  it.each<[string, string, RegExp]>([
+    [
+      'is too old',
+      answering('2023.03.04', 'echo "--plugin-dirs"'),
+      /2023\.03\.04 is too old: it does not know --js-runtimes/,
+    ],
+    ['does not run', '#!/bin/sh\nexit 1\n', /Command failed/],
+    ['has no interpreter', '#!/usr/bin/env no-such-python\n', /needs no-such-python/],
+  ])('is passed by when it %s', async (name, text, reason) => {
+    await expect(ytDlpAtPath(await script(name, text)).fetch('', options)).rejects.toThrow(reason);
+  });
+
+  it('is passed by when the system has none', async () => {
+    vi.stubEnv('PATH', '/nonexistent');
+    await expect(ytDlpOfSystem().fetch('', options)).rejects.toThrow(/^it has none$/);
+  });
+});
+
+describe('an FFmpeg that is there already', () => {
+  it('is taken when it encodes and muxes', async () => {
+    const found = (await ffmpegAtPath(ffmpeg.path).fetch('', options))('');
+    expect(found).toEqual({
+      ...{
+        path: ffmpeg.path,
+        version: ffmpeg.version,
+        source: 'path',
+        buildId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      },
+    });
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['is no FFmpeg', 'echo something', /it is no FFmpeg/],
+    [
+      'has no LAME',
+      `case "$*" in *libmp3lame*) echo "Unknown encoder 'libmp3lame'" >&2; exit 1;; esac; exec ${ffmpeg.path} "$@"`,
+      /Unknown encoder/,
+    ],
+    ['encodes nothing', `case "$*" in *libmp3lame*) exit 0;; esac; exec ${ffmpeg.path} "$@"`, /its MP3 has 0 bytes/],
+    ['muxes nothing', `case "$*" in *empty_moov*) exit 0;; esac; exec ${ffmpeg.path} "$@"`, /no fragments/],
+  ])('is passed by when it %s', async (name, text, reason) => {
+    const path = await script(`ffmpeg ${name}`, `#!/bin/sh\n${text}\n`);
+    await expect(inspectFfmpeg(path, 'system', signal)).rejects.toThrow(reason);
+  });
+
+  it('is passed by when the system has none', async () => {
+    vi.stubEnv('PATH', '/nonexistent');
+    await expect(ffmpegOfSystem().fetch('', options)).rejects.toThrow(/^it has none$/);
+  });
+});

@@ -1,0 +1,40 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { smokeTestYtDlp, type YtDlp } from '../../../layers/tools/index.ts';
+import { installedTools } from '../../installed-tools.ts';
+import { leaseFor } from './lease.ts';
+import { temporaryFolder } from './temporary.ts';
+
+const { ytDlp } = await installedTools();
+const dir = await temporaryFolder();
+
+/** A worker in name alone: it answers every request with the same line. */
+const worker = async (name: string, answer: string): Promise<YtDlp> => {
+  const path = join(dir, name);
+  const answers = `s => JSON.stringify({ ...JSON.parse(${JSON.stringify(answer)}), id: JSON.parse(s).id })`;
+  await writeFile(
+    path,
+    `console.log('{"ready":true}');
+     require('node:readline').createInterface({ input: process.stdin }).on('line', s => console.log((${answers})(s)));`,
+  );
+  return { version: '1', command: [process.execPath, path, '--'], source: 'path' };
+};
+
+describe('smokeTestYtDlp', () => {
+  it('passes the real yt-dlp', () => smokeTestYtDlp(ytDlp, { lend: leaseFor }));
+
+  it.each<[string, () => Promise<YtDlp>, RegExp]>([
+    ['is not there', async () => ({ ...ytDlp, command: [join(dir, 'nothing')] }), /before it was ready/],
+    ['ends at once', async () => ({ ...ytDlp, command: [process.execPath, '-e', '0', '--'] }), /before it was ready/],
+    ['finds nothing', () => worker('a', '{"ok":false,"error":{"kind":"bug"}}'), /does not resolve a plain file: bug/],
+    ['finds something else', () => worker('b', '{"ok":true,"info":{"formats":[]}}'), /does not name a plain file/],
+  ])('fails one that %s', async (_, candidate, reason) => {
+    await expect(smokeTestYtDlp(await candidate(), { lend: leaseFor })).rejects.toThrow(reason);
+  });
+
+  it('fails one that cannot reach its proxy', async () => {
+    const lend = async () => ({ proxyUrl: 'http://a:b@127.0.0.1:9', close: () => undefined });
+    await expect(smokeTestYtDlp(ytDlp, { lend })).rejects.toThrow(/does not resolve a plain file: proxy/);
+  });
+});
