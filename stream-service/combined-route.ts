@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Log, problems } from '../layers/contract/index.ts';
+import type { Log } from '../layers/contract/index.ts';
 import { sendOutline, sendRepresentation } from './answer.ts';
 import { downloadHeaders } from './download-headers.ts';
 import type { FindRendition, Found } from './find-rendition.ts';
@@ -38,21 +38,22 @@ export function combinedRoute(app: FastifyInstance, dependencies: CombinedRouteD
     const found = await findRendition(request.params.key, 'Combined');
     const visit = visits.begin(request.ip, reply.raw);
     const ffmpeg = await requireFfmpeg();
-    const sources = await openSideBySide(found, visit, dependencies.openSource);
-
+    const opening = openSideBySide(found, visit, dependencies.openSource);
     const [video, audio = video] = found.tracks;
-    const work = { sources, plan: combinedPlan(audio), durationSeconds: durationOf(found) };
-    const read = () => mux(ffmpeg, work);
+    // FFmpeg takes as long to start as a source to open: neither waits for the other.
+    const body = mux(ffmpeg, { sources: opening, plan: combinedPlan(audio), durationSeconds: durationOf(found) });
+    visit.atEnd(() => body.destroy());
+    const sources = await Promise.all(opening);
+
     const sizes = sources.map((source, index) => sourceBytes(source) ?? trackBytes(found.tracks[index]));
     reply.headers({ ...downloadHeaders(found, fileExtension), ...estimate(sizes) });
-    const representation = { size: undefined, etag: undefined, mimeType, fileExtension, read };
+    const representation = { size: undefined, etag: undefined, mimeType, fileExtension, read: () => body };
     return sendRepresentation(request, reply, representation, { visit, log });
   });
 }
 
 /** Both, or none: the first failure ends the opening of the other one. */
-async function openSideBySide({ resource, tracks }: Found, visit: Visit, openSource: OpenSource): Promise<Source[]> {
-  if (tracks.length !== 2) throw problems.notFound();
+function openSideBySide({ resource, tracks }: Found, visit: Visit, openSource: OpenSource): Promise<Source>[] {
   const failed = new AbortController();
   const signal = AbortSignal.any([visit.signal, failed.signal]);
   const opening = tracks.map(async (track) => {
@@ -60,10 +61,8 @@ async function openSideBySide({ resource, tracks }: Found, visit: Visit, openSou
     visit.atEnd(() => source.close());
     return source;
   });
-  return Promise.all(opening).catch((error) => {
-    failed.abort(error);
-    throw error;
-  });
+  for (const each of opening) each.catch((error) => failed.abort(error));
+  return opening;
 }
 
 /** Seconds of the longer track, from its container where that is known; undefined when live. */

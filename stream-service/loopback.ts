@@ -20,8 +20,11 @@ export interface LoopbackInput {
 
 /** The one HTTP server, on 127.0.0.1 alone, from which every FFmpeg reads. */
 export interface Loopback {
-  /** `fromSeconds` is for segmented sources. */
-  serve(source: Source, options?: { readonly fromSeconds?: number }): LoopbackInput;
+  /**
+   * A source that is still being opened keeps its reader waiting; failing to open is a failure like any other.
+   * `fromSeconds` is for segmented sources.
+   */
+  serve(source: Source | Promise<Source>, options?: { readonly fromSeconds?: number }): LoopbackInput;
   close(): Promise<void>;
 }
 
@@ -37,7 +40,7 @@ const DEMUXERS =
 const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS, '-thread_queue_size', '512'];
 
 interface Entry {
-  readonly source: Source;
+  readonly source: Promise<Source>;
   readonly fromSeconds: number;
   readonly failed: AbortController;
   readonly responses: Set<ServerResponse>;
@@ -48,7 +51,7 @@ export async function createLoopback(): Promise<Loopback> {
   const entries = new Map<string, Entry>();
   const server = createServer((request, response) => {
     const entry = entries.get(request.url ?? '');
-    if (entry && request.method === 'GET') answer(entry, request, response);
+    if (entry && request.method === 'GET') void answer(entry, request, response);
     else response.writeHead(404).end();
   });
   server.listen(0, '127.0.0.1');
@@ -58,11 +61,18 @@ export async function createLoopback(): Promise<Loopback> {
   return {
     serve(source, { fromSeconds = 0 } = {}) {
       const path = `/${randomBytes(18).toString('base64url')}`;
-      const entry = { source, fromSeconds, failed: new AbortController(), responses: new Set<ServerResponse>() };
+      const opened = Promise.resolve(source);
+      const entry = {
+        source: opened,
+        fromSeconds,
+        failed: new AbortController(),
+        responses: new Set<ServerResponse>(),
+      };
       entries.set(path, entry);
+      opened.catch((error) => entry.failed.abort(error));
       return {
         url: `http://127.0.0.1:${port}${path}`,
-        args: [...INPUT_ARGS, '-seekable', isSeekable(source) ? '1' : '0'],
+        args: INPUT_ARGS,
         failure: () => (entry.failed.signal.aborted ? entry.failed.signal.reason : undefined),
         failed: entry.failed.signal,
         close() {
@@ -79,11 +89,13 @@ export async function createLoopback(): Promise<Loopback> {
   };
 }
 
-function answer(entry: Entry, request: IncomingMessage, response: ServerResponse): void {
+async function answer(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {
   entry.responses.add(response);
   response.once('close', () => entry.responses.delete(response));
-  if (entry.source.kind === 'file') sendFile(entry, entry.source, request, response);
-  else sendSegments(entry, entry.source, response);
+  const source = await entry.source.catch(() => undefined);
+  if (!source || response.destroyed) response.destroy();
+  else if (source.kind === 'file') sendFile(entry, source, request, response);
+  else sendSegments(entry, source, response);
 }
 
 function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, response: ServerResponse): void {
@@ -115,5 +127,3 @@ function send({ failed }: Entry, body: Readable, response: ServerResponse): void
   });
   pipeline(body, response, () => undefined);
 }
-
-const isSeekable = (source: Source) => source.kind === 'file' && source.size !== undefined;

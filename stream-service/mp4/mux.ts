@@ -15,8 +15,8 @@ export interface MuxDependencies {
 }
 
 export interface MuxWork {
-  /** The inputs, in the order the plan counts them. */
-  readonly sources: readonly Source[];
+  /** The inputs, in the order the plan counts them. FFmpeg starts while they are being opened. */
+  readonly sources: readonly (Source | Promise<Source>)[];
   readonly plan: MuxPlan;
   /** Written into the header; undefined: it stays open, as for a live source. */
   readonly durationSeconds: number | undefined;
@@ -40,6 +40,7 @@ export function createMux({ loopback, admission, log }: MuxDependencies): Mux {
       signal: AbortSignal.any(inputs.map(({ failed }) => failed)),
       onFailure: (stderr) => log.warn('FFmpeg failed to mux', { stderr }),
     });
+    output.once('error', () => undefined); // Whoever reads sees it too, but may not have begun.
     output.once('close', () => {
       for (const input of inputs) input.close();
       release();
