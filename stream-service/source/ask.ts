@@ -119,6 +119,7 @@ async function request(
   const { egress, identity, limits } = options;
   const range: Record<string, string> = last === undefined ? {} : { range: `bytes=${first}-${last}` };
   try {
+    // A segment may stand on another host than its list: the source named it, so its headers go there, as players do it.
     const headersFor = requestHeaders({ url, headers: withoutRange(track.headers), cookies: track.cookies });
     return await egress.request(url, {
       headersFor: (hop) => ({ ...headersFor(hop), 'accept-encoding': 'identity', ...range }),

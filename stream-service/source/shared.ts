@@ -10,7 +10,7 @@ export function createShared<T>(work: (signal: AbortSignal) => Promise<T>): (sig
     if (!running) {
       const abort = new AbortController();
       const promise = work(abort.signal).finally(() => {
-        running = undefined;
+        if (running?.abort === abort) running = undefined;
       });
       running = { promise, abort, waiting: 0 };
     }
@@ -24,7 +24,11 @@ export function createShared<T>(work: (signal: AbortSignal) => Promise<T>): (sig
     } finally {
       signal.removeEventListener('abort', leave);
       joined.waiting -= 1;
-      if (joined.waiting === 0) joined.abort.abort(signal.reason);
+      // Whoever comes from now on begins anew rather than join what is being aborted.
+      if (joined.waiting === 0 && running === joined) {
+        running = undefined;
+        joined.abort.abort(signal.reason);
+      }
     }
   };
 }

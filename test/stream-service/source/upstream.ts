@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { createEgress, type Egress } from '../../../layers/egress/index.ts';
 import type { Resource, Track } from '../../../layers/state/index.ts';
 import { createOpenSource, type OpenSourceOptions } from '../../../stream-service/source/index.ts';
@@ -93,9 +91,3 @@ export function bytesOf(length: number, seed = 1): Buffer {
 }
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-
-/** What a stream gives, or how it failed, in one word each. */
-export async function outcomeOf(stream: Readable | Promise<Readable>): Promise<string> {
-  const read = stream instanceof Promise ? await stream : stream;
-  return sha256(await buffer(read));
-}
