@@ -41,7 +41,9 @@ const VERIFIED_BY: Readonly<Record<ToolSource, string>> = {
 
 /** yt-dlp and FFmpeg from the first source that has one that works. */
 export function createTools(options: ToolsOptions): Tools & { close(): Promise<void> } {
-  const { dir, channel, download, report, smokeTest, record, log = silentLog, sources } = options;
+  const { channel, download, report, smokeTest, record, log = silentLog, sources } = options;
+  // Programs are started in folders of their own: a path relative to this one would mean another there.
+  const dir = resolve(options.dir);
   const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
   const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
   const closing = new AbortController();

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { descendantsOf } from '../support/processes.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reelay-main-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** `npm start` without its bootstrap, in a folder of its own. */
+class Started {
+  readonly lines: string[] = [];
+  readonly process: ChildProcess;
+  readonly ended: Promise<number | null>;
+  readonly #news: (() => void)[] = [];
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.process = spawn(process.execPath, [MAIN], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.ended = once(this.process, 'close').then(([code]) => code);
+    const { stdout, stderr } = this.process;
+    if (!stdout || !stderr) throw new Error('No output');
+    stderr.resume();
+    createInterface(stdout).on('line', (line) => {
+      this.lines.push(line);
+      for (const tell of this.#news.splice(0)) tell();
+    });
+  }
+
+  /** The first line that matches. @throws when the process ends before it */
+  async line(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const found = this.lines.find((line) => pattern.test(line));
+      if (found) return found;
+      const next = new Promise<'line'>((tell) => this.#news.push(() => tell('line')));
+      if ((await Promise.race([next, this.ended])) !== 'line') throw new Error(`Ended: ${this.lines.join('\n')}`);
+    }
+  }
+
+  async baseUrl(): Promise<string> {
+    return (await this.line(/answers at/)).replace(/^.* at /, '');
+  }
+}
+
+let started: Started | undefined;
+const start = (env: NodeJS.ProcessEnv): Started => {
+  started = new Started(env);
+  return started;
+};
+afterEach(async () => {
+  started?.process.kill('SIGKILL');
+  await started?.ended;
+});
+
+const json = async (url: string) => (await fetch(url)).json();
+
+describe('npm start', () => {
+  it('answers while it fetches its tools, then is available, and ends all it started at a signal', async () => {
+    const service = start({ DATA_DIR: 'data' });
+    const baseUrl = await service.baseUrl();
+    expect(await json(`${baseUrl}/api/App`)).toMatchObject({
+      isHealthy: false,
+      maintenance: expect.stringMatching(/^(Downloading|Installing|Checking|Looking)/),
+    });
+    const early = await fetch(`${baseUrl}/api/Fetch/GetResource?url=http://media.invalid/`);
+    expect(early.status).toBe(503);
+    expect(early.headers.get('retry-after')).toBe('5');
+    expect(await early.json()).toMatchObject({ title: expect.any(String), detail: expect.any(String), status: 503 });
+
+    await service.line(/^Ready: yt-dlp .*FFmpeg/);
+    expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
+    expect((await fetch(`${baseUrl}/api/Fetch/GetResource?url=http://media.invalid/`)).status).toBe(404);
+
+    const children = await descendantsOf(service.process.pid ?? 0);
+    expect(children.length).toBeGreaterThan(0);
+    service.process.kill('SIGINT');
+    expect(await service.ended).toBe(0);
+    for (const { pid } of children) expect(() => process.kill(pid, 0)).toThrow();
+  }, 240_000);
+
+  it('finds everything in place the second time, and no maintenance', async () => {
+    const service = start({ DATA_DIR: 'data' });
+    await service.line(/^Ready: /);
+    expect(service.lines.filter((line) => /Downloading|Installing/.test(line))).toEqual([]);
+    expect(await json(`${await service.baseUrl()}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
+  });
+
+  it.each([
+    ['a setting that makes no sense', { PORT: 'eighty' }, /^PORT must be /],
+    ['a tool that cannot be had', { YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, /^yt-dlp cannot be had/],
+    ['a folder that cannot be written', { DATA_DIR: 'file/data' }, /^The data folder .* cannot be used/],
+  ])('says %s in one line and exits with 1', async (_what, env, line) => {
+    await writeFile(join(folder, 'file'), '');
+    const service = start(env);
+    expect(await service.ended).toBe(1);
+    expect(service.lines.at(-1)).toMatch(line);
+    expect(service.lines.filter((said) => line.test(said))).toHaveLength(1);
+  });
+
+  it('says an address that is taken in one line and exits with 1', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const service = start({ PORT: String(port), DATA_DIR: 'data' });
+    expect(await service.ended).toBe(1);
+    expect(service.lines).toEqual([`The address 127.0.0.1:${port} is taken`]);
+    other.close();
+  });
+});
