@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../origin/faults.ts';
+import type { Outcome } from './outcome.ts';
+import type { Item } from './site.ts';
+import { ALWAYS, useInstance } from './table.ts';
+
+const instance = useInstance();
+
+const LIST = /m3u8$/;
+const FIRST = /\/0\.ts$/;
+const LATER = /\/100\.ts$/;
+const KEY = /key\.bin$/;
+const status = (status: number): Fault => ({ name: 'status', status, times: ALWAYS });
+
+const ROWS: [name: string, fault: Fault, befallen: RegExp, item: Item, outcome: Outcome][] = [
+  ['a playlist that is gone', status(404), LIST, 'HLS-short', '404'],
+  ['a playlist that is refused', status(403), LIST, 'HLS-short', '502'],
+  ['a playlist that is out of order', status(500), LIST, 'HLS-short', '502'],
+  ['a playlist that breaks off twice', { name: 'drop', after: 50, times: 2 }, LIST, 'HLS-short', 'right'],
+  ['a playlist that breaks off for ever', { name: 'drop', after: 0, times: ALWAYS }, LIST, 'HLS-short', '502'],
+  ['a first segment that is gone', status(404), FIRST, 'HLS-short', '404'],
+  ['a first segment that is out of order', status(500), FIRST, 'HLS-short', '502'],
+  ['a later segment that is gone', status(404), LATER, 'HLS-long', 'broken'],
+  ['a later segment that is out of order', status(500), LATER, 'HLS-long', 'broken'],
+  ['a later segment that is silent', { name: 'stall', after: 0, times: ALWAYS }, LATER, 'HLS-long', 'broken'],
+  [
+    'a later segment that is cut again and again',
+    { name: 'drop', after: 20_000, times: 9 },
+    LATER,
+    'HLS-long',
+    'right',
+  ],
+  ['a later segment without a byte', { name: 'drop', after: 0, times: ALWAYS }, LATER, 'HLS-long', 'broken'],
+  ['a key that comes late', { name: 'status', status: 503, times: 2 }, KEY, 'HLS-encrypted', 'right'],
+  ['a key that is missing', status(404), KEY, 'HLS-encrypted', '404'],
+  ['a key that is refused', status(403), KEY, 'HLS-encrypted', '502'],
+  ['a key that is cut', { name: 'short-body', by: 4, times: ALWAYS }, KEY, 'HLS-encrypted', '502'],
+  ['a key that is too long', { name: 'long-body', by: 4 }, KEY, 'HLS-encrypted', '502'],
+];
+
+describe('HLS with', () => {
+  it.each(ROWS)('%s', async (_, fault, only, item, outcome) => {
+    expect(await instance.fromTheStart(item, { fault, arming: { only } })).toBe(outcome);
+  });
+});

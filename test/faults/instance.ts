@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { silentLog } from '../../layers/contract/index.ts';
+import { createEgress } from '../../layers/egress/index.ts';
+import { createExtraction } from '../../layers/extraction/index.ts';
+import { createState, createTableClient, ensureTable, keyOf } from '../../layers/state/index.ts';
+import { startEmbeddedTable } from '../../local/embedded-table.ts';
+import { createOpenSource, createStreamService } from '../../stream-service/index.ts';
+import type { SourceLimits } from '../../stream-service/source/index.ts';
+import { installedTools } from '../installed-tools.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { createFaultSite, type FaultSite, type Item } from './site.ts';
+
+const TABLE = 'faults';
+
+/** As in earnest, but little at once and with no patience: every fault meets every stream, and soon. */
+const LIMITS: Partial<SourceLimits> = {
+  chunkBytes: 128 * 1024,
+  minChunkBytes: 32 * 1024,
+  aheadBytes: 256 * 1024,
+  stallTimeout: 400,
+  attempts: 4,
+  backoff: 1,
+  maxBackoff: 4,
+  maxRetryAfter: 20,
+};
+
+/** Resolve and streams, whole and real, with a site that fails on demand. */
+export interface Instance {
+  readonly origin: Origin;
+  readonly site: FaultSite;
+  /** Resolves a new item and gives the URL of its stream. */
+  stream(item: Item): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startInstance(): Promise<Instance> {
+  const site = createFaultSite();
+  const origin = await startOrigin({ mounts: site.mounts });
+  const dir = await mkdtemp(join(tmpdir(), 'reelay-faults-'));
+  const table = await startEmbeddedTable({ dir });
+  const client = createTableClient({ endpoint: table.endpoint });
+  await ensureTable(client, TABLE);
+  const state = createState({ client, tableName: TABLE, log: silentLog });
+  const egress = createEgress({ allow: [origin.host] });
+  const { ytDlp, ffmpeg } = await installedTools();
+  const pluginDirs = [resolve(import.meta.dirname, '../origin/plugin')];
+  const extraction = createExtraction({ tools: { ytDlp: () => ytDlp }, egress, state, pluginDirs });
+  const service = await createStreamService({
+    state,
+    openSource: createOpenSource({ egress, refresh: extraction.refresh, limits: LIMITS }),
+    ffmpeg: () => ffmpeg,
+    maintenance: async () => undefined,
+    limits: { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 4 },
+    corsAllowedOrigins: [],
+    trustedProxies: 0,
+    log: silentLog,
+  });
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.app.server.address() as AddressInfo;
+  let items = 0;
+
+  return {
+    origin,
+    site,
+    async stream(item) {
+      const link = origin.url(`/site/${item}/${items++}`);
+      const resolved = await extraction.resolve(link, { deadline: Date.now() + 25_000 });
+      if (resolved.type !== 'Media') throw new Error(`${link} is a list`);
+      const { id, renditions, mp3 } = resolved.resource;
+      const asMp3 = item.startsWith('mp3');
+      const urlType = item.startsWith('Combined') ? 'Combined' : 'Media';
+      const rendition = renditions.find((candidate) => candidate.urlType === urlType);
+      const key = keyOf(id, (asMp3 ? mp3?.renditionId : rendition?.id) ?? '');
+      return `http://127.0.0.1:${port}/api/Stream/${urlType}/${key}${asMp3 ? '?format=mp3' : ''}`;
+    },
+    async close() {
+      await service.close();
+      await extraction.close();
+      await egress.close();
+      client.destroy();
+      await table.close();
+      await origin.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}

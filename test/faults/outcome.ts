@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { expectProblem } from '../contract/api-document.ts';
+import { open } from '../support/ask.ts';
+
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/**
+ * All that may become of a stream: every byte, a status with its ProblemDetails, or a connection that breaks behind
+ * bytes that were right.
+ */
+export type Outcome = 'right' | '404' | '502' | 'broken';
+
+export interface OutcomeOptions {
+  /** What an undisturbed stream gives. */
+  readonly right: Buffer;
+  /** Called once, with the first bytes. */
+  readonly onFirstBytes?: () => void;
+}
+
+/** Takes a stream to its end and says what became of it; anything that is no `Outcome` is told in words. */
+export async function outcomeOf(url: string, { right, onFirstBytes }: OutcomeOptions): Promise<string> {
+  const { status, headers, body } = await open(url);
+  if (status !== 200) {
+    const text = Buffer.from(await body.arrayBuffer()).toString();
+    expectProblem(status, JSON.parse(text));
+    return String(status);
+  }
+  const chunks: Buffer[] = [];
+  const soFar = () => Buffer.concat(chunks);
+  try {
+    for await (const chunk of body) {
+      if (chunks.length === 0) onFirstBytes?.();
+      chunks.push(chunk);
+    }
+  } catch {
+    const bytes = soFar();
+    // What was sent before must have been right all the same: a client keeps it and asks for the rest.
+    return bytes.equals(right.subarray(0, bytes.length)) ? 'broken' : `broken after wrong bytes, ${bytes.length}`;
+  }
+  const bytes = soFar();
+  const promised = Number(headers['content-length'] ?? bytes.length);
+  if (promised !== bytes.length) return `${bytes.length} bytes of ${promised}, ended well`;
+  return sha256(bytes) === sha256(right) ? 'right' : `ended well with ${bytes.length} other bytes of ${right.length}`;
+}

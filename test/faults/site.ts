@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFaultHandler, type Fault, type FaultHandler, type FaultOptions } from '../origin/faults.ts';
+import type { Exchange, OriginHandler } from '../origin/handler.ts';
+import { send, typeOf } from '../origin/respond.ts';
+
+/** The ways to have a stream, each with a site item of its own. */
+export const ROUTES = ['Media', 'mp3', 'Combined', 'HLS'] as const;
+export type Route = (typeof ROUTES)[number];
+
+/** `short`: a few requests. `long`: most of it is still to come when the client has its first bytes. */
+export type Item = `${Route}-short` | `${Route}-long` | 'HLS-encrypted';
+
+export interface Arming extends Pick<FaultOptions, 'etag'> {
+  /** URLs from the next resolve on are good. @default false */
+  readonly heals?: boolean;
+  /** The files it befalls. @default all */
+  readonly only?: RegExp;
+  /** What the site says when it is asked again: it is not there, its formats are others, its files are others. */
+  readonly again?: 'gone' | 'other formats' | 'other files';
+}
+
+/** A site whose files begin to fail when the test says so. */
+export interface FaultSite {
+  /** To mount at the origin. */
+  readonly mounts: Readonly<Record<string, OriginHandler>>;
+  /** From now on every file behaves so. */
+  arm(fault: Fault | undefined, arming?: Arming): void;
+  /** Every file is well again. */
+  disarm(): void;
+}
+
+/** Two minutes, 23 MB: more than all buffers on its way hold. */
+const LOUD_WAV = 'loud.wav';
+const WAV_SECONDS = 120;
+
+type Format = readonly [id: string, file: string, traits: object];
+
+const VIDEO = { height: 360, width: 640, vcodec: 'avc1.42c01e', acodec: 'none' };
+const AUDIO = { vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000 };
+const BOTH = { height: 180, width: 320, vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2' };
+const HLS = { ...BOTH, protocol: 'm3u8_native', ext: 'mp4' };
+
+const FORMATS: Readonly<Record<Item, readonly Format[]>> = {
+  'Media-short': [['both', 'clip.mp4', BOTH]],
+  'Media-long': [['both', 'long.mp4', BOTH]],
+  'mp3-short': [['audio', 'ladder/aac-128.m4a', AUDIO]],
+  'mp3-long': [['audio', LOUD_WAV, { ...AUDIO, acodec: 'pcm_s16le' }]],
+  'Combined-short': [
+    ['video', 'ladder/h264-360.mp4', VIDEO],
+    ['audio', 'ladder/aac-128.m4a', AUDIO],
+  ],
+  'Combined-long': [
+    ['video', 'long-video.mp4', VIDEO],
+    ['audio', 'long-audio.m4a', AUDIO],
+  ],
+  'HLS-short': [['list', 'hls/ts/index.m3u8', HLS]],
+  'HLS-long': [['list', 'hls/long/index.m3u8', HLS]],
+  'HLS-encrypted': [['list', 'hls/aes/index.m3u8', HLS]],
+};
+
+/**
+ * `/site/{item}/{any}` is an item for the test extractor. Its files stand under `/faults/{generation}/`: every
+ * resolve begins another generation, so that URLs of before and after can be told apart.
+ */
+export function createFaultSite(): FaultSite {
+  let generation = 0;
+  let handlers = new Map<string, FaultHandler>();
+  let armed: (Arming & { readonly fault: Fault | undefined; readonly last: number }) | undefined;
+
+  const api = (exchange: Exchange) => {
+    const [kind = ''] = exchange.path.split('/');
+    const answer = (value: unknown) => send(exchange, 'application/json', JSON.stringify(value));
+    if (armed?.again === 'gone') return answer({ act: 'expected', message: 'This video has been deleted' });
+    generation += 1;
+    const formats = (FORMATS[kind as Item] ?? []).map(([id, file, traits]) => ({
+      format_id: armed?.again === 'other formats' ? `other-${id}` : id,
+      url: `${exchange.url.origin}/faults/${generation}/${file}`,
+      ext: file.split('.').at(-1),
+      protocol: 'http',
+      ...traits,
+    }));
+    return answer({ info: { id: kind, title: 'A clip', uploader: 'Someone', formats } });
+  };
+
+  const handlerOf = (number: number, file: string, mediaDir: string): FaultHandler => {
+    const bytes = file === LOUD_WAV ? loudWav() : readFileSync(join(mediaDir, file));
+    const isBefallen = armed && number <= armed.last && (armed.only?.test(file) ?? true);
+    const { fault, etag } = armed && isBefallen ? armed : {};
+    const isOther = armed?.again === 'other files' && number > armed.last;
+    return createFaultHandler({
+      bytes: isOther ? bytes.subarray(0, -1) : bytes,
+      contentType: typeOf(file),
+      ...(fault && { fault }),
+      ...(etag !== undefined && { etag }),
+    });
+  };
+
+  const files = ({ path, mediaDir, request, response }: Exchange) => {
+    const [number = '', ...file] = path.split('/');
+    const handler = handlers.get(path) ?? handlerOf(Number(number), file.join('/'), mediaDir);
+    handlers.set(path, handler);
+    handler(request, response);
+  };
+
+  return {
+    mounts: { '/site-api/': api, '/faults/': files },
+    arm(fault, arming = {}) {
+      handlers = new Map();
+      armed = { ...arming, fault, last: arming.heals ? generation : Number.POSITIVE_INFINITY };
+    },
+    disarm() {
+      handlers = new Map();
+      armed = undefined;
+    },
+  };
+}
+
+let wav: Buffer | undefined;
+
+/** Stereo at 48 kHz: sound that differs everywhere, the same in every run. */
+function loudWav(): Buffer {
+  if (wav) return wav;
+  const dataBytes = WAV_SECONDS * 48_000 * 4;
+  wav = Buffer.alloc(44 + dataBytes);
+  wav.write('RIFF\0\0\0\0WAVEfmt ', 'latin1');
+  wav.writeUInt32LE(36 + dataBytes, 4);
+  for (const [index, value] of [16, 0x0002_0001, 48_000, 192_000, 0x0010_0004].entries())
+    wav.writeUInt32LE(value, 16 + index * 4);
+  wav.write('data', 36, 'latin1');
+  wav.writeUInt32LE(dataBytes, 40);
+  let state = 1;
+  for (let offset = 44; offset < wav.length; offset += 4) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const sample = Math.round(8000 * Math.sin(offset / 100) + (state >>> 21));
+    wav.writeInt16LE(sample, offset);
+    wav.writeInt16LE(sample, offset + 2);
+  }
+  return wav;
+}

@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import { runningFfmpegs } from '../../stream-service/ffmpeg.ts';
+import type { Fault } from '../origin/faults.ts';
+import { ask } from '../support/ask.ts';
+import { type Instance, startInstance } from './instance.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import { type Arming, type Item, ROUTES, type Route } from './site.ts';
+
+/** How often a fault happens that never ends. */
+export const ALWAYS = Number.POSITIVE_INFINITY;
+
+/** A fault, and what becomes of the stream on each way. */
+export type Row = readonly [
+  name: string,
+  fault: Fault,
+  outcomes: Readonly<Partial<Record<Route, Outcome>>>,
+  arming?: Arming,
+];
+
+export interface Cell {
+  readonly name: string;
+  readonly route: Route;
+  readonly outcome: Outcome;
+  readonly fault: Fault;
+  readonly arming?: Arming;
+}
+
+/** One cell for each way that a row has an outcome for. */
+export const cells = (rows: readonly Row[]): Cell[] =>
+  rows.flatMap(([name, fault, outcomes, arming]) =>
+    ROUTES.flatMap((route) => {
+      const outcome = outcomes[route];
+      return outcome ? [{ name, route, outcome, fault, ...(arming && { arming }) }] : [];
+    }),
+  );
+
+export const everywhere = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome, HLS: outcome });
+export const onFiles = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome });
+
+/** The instance of one test file. After each test nothing may be left of its streams, at the end nothing of anything. */
+export function useInstance() {
+  const rights = new Map<Item, Promise<Buffer>>();
+  let instance: Instance | undefined;
+  let handlesBefore = 0;
+  const there = () => instance ?? expect.fail('The instance is there only while tests run');
+
+  beforeAll(async () => {
+    handlesBefore = openHandles();
+    instance = await startInstance();
+  });
+  afterEach(async () => {
+    there().site.disarm();
+    await expect.poll(runningFfmpegs).toBe(0);
+    await expect.poll(() => there().origin.requests.filter(({ state }) => state === 'open')).toEqual([]);
+  });
+  afterAll(async () => {
+    await there().close();
+    expect(there().origin.connections).toBe(0);
+    await vi.waitUntil(() => openHandles() <= handlesBefore);
+  });
+
+  /** What an undisturbed stream gives. */
+  const rightOf = (item: Item): Promise<Buffer> => {
+    const right =
+      rights.get(item) ??
+      there()
+        .stream(item)
+        .then(async (url) => (await ask(url)).body);
+    rights.set(item, right);
+    return right;
+  };
+
+  return {
+    there,
+    rightOf,
+    /** What becomes of a stream whose source fails from its beginning. */
+    async fromTheStart(item: Item, { fault, arming }: Pick<Cell, 'fault' | 'arming'>): Promise<string> {
+      const right = await rightOf(item);
+      const url = await there().stream(item);
+      there().site.arm(fault, arming);
+      return outcomeOf(url, { right });
+    },
+    /** What becomes of one whose source fails once the client has its first bytes. */
+    async inTheMiddle(item: Item, { fault, arming }: Pick<Cell, 'fault' | 'arming'>): Promise<string> {
+      const right = await rightOf(item);
+      const url = await there().stream(item);
+      return outcomeOf(url, { right, onFirstBytes: () => there().site.arm(fault, arming) });
+    },
+  };
+}
+
+/** Sockets, servers, pipes and processes. Timers and requests of the file system come and go. */
+const openHandles = () => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe|Process)/.test(name)).length;
