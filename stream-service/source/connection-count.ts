@@ -1,6 +1,6 @@
 /**
- * How many connections to read from at once. More than one only while the client waits for the source and each
- * further connection brings more: that is what a source that throttles each of them looks like.
+ * How many connections to read from at once: one, or the most there may be. More than one only while the client waits
+ * for the source and they bring more: that is what a source that throttles each of them looks like.
  */
 export interface ConnectionCount {
   readonly count: number;
@@ -14,19 +14,19 @@ export interface ConnectionCount {
 
 /** Bytes per millisecond from which one connection is enough. */
 const ENOUGH = 32_768;
-/** A measurement ends after so many bytes or milliseconds. */
-const WINDOW_BYTES = 1024 * 1024;
-const WINDOW_MILLISECONDS = 500;
+/** Milliseconds of a measurement: long enough that where ranges begin and end does not matter. */
+const WINDOW = 250;
 /** Part of a measurement in which the client took nothing: from there on the client is the slower one. */
 const CLIENT_BOUND = 0.2;
-/** What more connections must bring, against fewer. */
-const WORTH = 1.25;
+/** What more connections must bring, against one that overlaps with the next at times. */
+const WORTH = 1.4;
 
 /** @param now milliseconds, from any beginning */
 export function createConnectionCount(most: number, now: () => number): ConnectionCount {
   let count = 1;
   let settled = most <= 1;
-  let before = { count: 1, rate: 0 };
+  /** What one connection brought. */
+  let before = 0;
   /** The first measurement, and the first after a change, holds what was before. */
   let skip = true;
   let window = { since: now(), bytes: 0, idle: 0 };
@@ -39,17 +39,14 @@ export function createConnectionCount(most: number, now: () => number): Connecti
 
   const decide = (elapsed: number) => {
     const rate = window.bytes / elapsed;
-    if (window.idle / elapsed > CLIENT_BOUND || (count === 1 && rate > ENOUGH)) {
-      before = { count: 1, rate: 0 };
-      change(1);
-    } else if (skip) {
-      skip = false;
-    } else if (rate < before.rate * WORTH) {
+    if (window.idle / elapsed > CLIENT_BOUND || (count === 1 && rate > ENOUGH)) change(1);
+    else if (skip) skip = false;
+    else if (count === 1) {
+      before = rate;
+      change(most);
+    } else if (rate < before * WORTH) {
       settled = true;
-      change(before.count);
-    } else if (count < most) {
-      before = { count, rate };
-      change(Math.min(count * 2, most));
+      change(1);
     }
   };
 
@@ -62,7 +59,7 @@ export function createConnectionCount(most: number, now: () => number): Connecti
       if (settled) return;
       const at = now();
       const elapsed = at - window.since;
-      if (elapsed <= 0 || (window.bytes < WINDOW_BYTES && elapsed < WINDOW_MILLISECONDS)) return;
+      if (elapsed < WINDOW) return;
       if (blockedSince !== undefined) {
         window.idle += at - blockedSince;
         blockedSince = at;

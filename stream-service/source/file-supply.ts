@@ -30,7 +30,7 @@ export function createFileSupply(options: FileSupplyOptions): Supply {
   let news: () => void = () => undefined;
 
   const nextBytes = () =>
-    connections.count === 1 ? chunks.next() : Math.min(chunks.next(), limits.aheadBytes / limits.connections);
+    connections.count === 1 ? chunks.next() : Math.min(chunks.limit(), limits.aheadBytes / limits.connections);
 
   const goTo = (end: number) => {
     cursor = end + 1;
