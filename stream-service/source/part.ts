@@ -47,6 +47,8 @@ export class Part {
   #body: Readable | undefined;
   /** Is done with the answer under way. */
   #leave: (() => void) | undefined;
+  /** Goes on asking, once its bytes are wanted again. */
+  #goOn: (() => void) | undefined;
   #isTaken = true;
   #progress = 0;
   #outcome: 'running' | 'complete' | Error = 'running';
@@ -145,9 +147,22 @@ export class Part {
       if (target.entity.size !== undefined) this.limit(target.entity.size - 1);
       const failure = await this.#pour(answer);
       signal.throwIfAborted();
-      if (failure) await pause(options, failure, signal);
-      else this.#last ??= this.#next - 1;
+      if (failure) {
+        await pause(options, failure, signal);
+        await this.#untilWanted(signal);
+      } else this.#last ??= this.#next - 1;
     }
+  }
+
+  /** A client may rest for longer than its source keeps a connection: asking again meanwhile would lose that one too. */
+  async #untilWanted(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#goOn = resolve;
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    this.#flow();
+    await promise;
+    this.#goOn = undefined;
+    signal.throwIfAborted();
   }
 
   #isComplete(): boolean {
@@ -209,8 +224,10 @@ export class Part {
   /** The body flows while someone takes its bytes or there is room to hold them. */
   #flow(): void {
     const isWanted = this.#sink ? this.#isTaken : this.#heldBytes < this.#options.hold();
-    if (isWanted) this.#body?.resume();
-    else this.#body?.pause();
+    if (isWanted) {
+      this.#body?.resume();
+      this.#goOn?.();
+    } else this.#body?.pause();
   }
 
   #settle(outcome: 'complete' | Error): void {
