@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFunctions } from '../lambdas/index.ts';
-import { type Log, silentLog } from '../layers/contract/index.ts';
+import { type Log, problems, silentLog } from '../layers/contract/index.ts';
 import { createEgress } from '../layers/egress/index.ts';
 import { createExtraction } from '../layers/extraction/index.ts';
 import type { Settings } from '../layers/settings/index.ts';
 import { createState, createTableClient, ensureTable } from '../layers/state/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import { createOpenSource, createStreamService } from '../stream-service/index.ts';
+import { answerUnreadable, createOpenSource, createStreamService } from '../stream-service/index.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
 import { createEnding } from './ending.ts';
 import { createGateway } from './gateway.ts';
@@ -64,6 +64,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         ...settings,
         state,
         openSource: createOpenSource({ egress, refresh: extraction.refresh, log }),
+        peekSource: createOpenSource({ egress, refresh: async () => Promise.reject(problems.notFound()), log }),
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
         limits: settings,
@@ -86,6 +87,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       if (STREAM_PATH.test(request.url ?? '')) streams.app.routing(request, response);
       else gateway(request, response);
     });
+    server.on('clientError', answerUnreadable);
     await listen(server, settings);
     ending.own({
       close: async () => {

@@ -6,15 +6,17 @@ import { firstBytes } from './first-bytes.ts';
 import type { Representation } from './representation.ts';
 import type { Visit } from './visits.ts';
 
-/** What a HEAD can say without opening anything. Undefined: unknown until then, so it is left out. */
+/** What a HEAD says. Undefined: unknown until then, so it is left out. */
 export interface Outline extends Pick<Representation, 'size' | 'mimeType' | 'fileExtension'> {
+  readonly etag?: string | undefined;
   readonly acceptRanges: 'bytes' | 'none' | undefined;
 }
 
 /** The headers of a GET, as far as they are known. */
-export function sendOutline(reply: FastifyReply, { size, mimeType, acceptRanges }: Outline): FastifyReply {
+export function sendOutline(reply: FastifyReply, { size, mimeType, acceptRanges, etag }: Outline): FastifyReply {
   if (acceptRanges !== undefined) reply.header('accept-ranges', acceptRanges);
   if (size !== undefined) reply.header('content-length', size);
+  if (etag !== undefined) reply.header('etag', etag);
   return reply.type(mimeType).send();
 }
 

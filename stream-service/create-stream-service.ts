@@ -15,6 +15,8 @@ import { createVisits } from './visits.ts';
 export interface StreamServiceOptions {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
   readonly openSource: OpenSource;
+  /** As `openSource`, but never resolves again: for HEAD. Absent: HEAD says only what the table knows. */
+  readonly peekSource?: OpenSource;
   /** Absent until the first install is done. */
   readonly ffmpeg: () => Ffmpeg | undefined;
   /** The activity in progress, if any: the title of a 503 while FFmpeg is not there. */

@@ -17,6 +17,8 @@ export interface MediaRouteDependencies {
   readonly findRendition: FindRendition;
   readonly visits: Visits;
   readonly openSource: OpenSource;
+  /** As `openSource`, but never resolves again: for HEAD. Absent: HEAD says only what the table knows. */
+  readonly peekSource?: OpenSource;
   readonly openMp3: OpenMp3;
   readonly mux: Mux;
   readonly requireFfmpeg: RequireFfmpeg;
@@ -36,7 +38,8 @@ export function mediaRoute(app: FastifyInstance, dependencies: MediaRouteDepende
   // Explicit: the framework's own HEAD would run GET and read the whole source to its end.
   app.head<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Media');
-    const outline = outlineOf(found, wantsMp3(request.query, found));
+    const visit = visits.begin(request.ip, reply.raw);
+    const outline = await lookAt(found, wantsMp3(request.query, found), visit, dependencies);
     return sendOutline(reply.headers(downloadHeaders(found, outline.fileExtension)), outline);
   });
 
@@ -78,6 +81,20 @@ async function open(
     etag: undefined,
     read: () => mux(ffmpeg, { sources: [source], plan, durationSeconds }),
   };
+}
+
+/** What GET would say of a file or its conversion, by its first bytes; what the table knows where that cannot be had. */
+async function lookAt(found: Found, asMp3: boolean, visit: Visit, dependencies: MediaRouteDependencies) {
+  const { peekSource } = dependencies;
+  const outline = outlineOf(found, asMp3);
+  if (!peekSource || found.tracks[0].delivery !== 'direct') return outline;
+  try {
+    const representation = await open(found, { asMp3, first: 0 }, visit, { ...dependencies, openSource: peekSource });
+    return { ...representation, acceptRanges: representation.size === undefined ? 'none' : 'bytes' } as const;
+  } catch (error) {
+    dependencies.log.info('HEAD could not look at the source', { error: String(error) });
+    return outline;
+  }
 }
 
 function outlineOf({ resource, rendition, tracks: [track] }: Found, asMp3: boolean): Outline {
