@@ -64,3 +64,24 @@ describe('a client that leaves while its source is silent', () => {
     await left;
   });
 });
+
+describe('a client that rests', () => {
+  it('finds its stream well though the source keeps no connection for so long', async () => {
+    const right = await instance.rightOf('Media-long');
+    const { body } = await open(await instance.there().stream('Media-long'));
+    const chunks: Buffer[] = [];
+    const rested = Promise.withResolvers<void>();
+    body.on('data', (chunk: Buffer) => {
+      if (chunks.push(chunk) > 1) return;
+      body.pause();
+      instance.there().site.arm({ name: 'drop', after: 20_000, times: ALWAYS });
+      rested.resolve();
+    });
+    await rested.promise;
+    await expect.poll(() => instance.there().origin.requests.every(({ state }) => state !== 'open')).toBe(true);
+    const end = new Promise((resolve, reject) => body.once('end', resolve).once('error', reject));
+    body.resume();
+    await end;
+    expect(Buffer.concat(chunks).equals(right)).toBe(true);
+  });
+});

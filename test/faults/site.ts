@@ -38,14 +38,15 @@ type Format = readonly [id: string, file: string, traits: object];
 
 const VIDEO = { height: 360, width: 640, vcodec: 'avc1.42c01e', acodec: 'none' };
 const AUDIO = { vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000 };
+const PCM = { ...AUDIO, acodec: 'pcm_s16le' };
 const BOTH = { height: 180, width: 320, vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2' };
 const HLS = { ...BOTH, protocol: 'm3u8_native', ext: 'mp4' };
 
 const FORMATS: Readonly<Record<Item, readonly Format[]>> = {
   'Media-short': [['both', 'clip.mp4', BOTH]],
-  'Media-long': [['both', 'long.mp4', BOTH]],
+  'Media-long': [['audio', LOUD_WAV, PCM]],
   'mp3-short': [['audio', 'ladder/aac-128.m4a', AUDIO]],
-  'mp3-long': [['audio', LOUD_WAV, { ...AUDIO, acodec: 'pcm_s16le' }]],
+  'mp3-long': [['audio', LOUD_WAV, PCM]],
   'Combined-short': [
     ['video', 'ladder/h264-360.mp4', VIDEO],
     ['audio', 'ladder/aac-128.m4a', AUDIO],
