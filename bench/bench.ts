@@ -49,21 +49,7 @@ export async function startBench(): Promise<Bench> {
     [resolve(import.meta.dirname, 'bare-pipe.ts'), String(pipePort), origin.baseUrl],
     { port: pipePort },
   );
-  const port = await freePort();
-  const service = await startServer(process.execPath, [resolve(import.meta.dirname, 'service-process.ts')], {
-    port,
-    env: {
-      PORT: String(port),
-      HOST: '127.0.0.1',
-      DATA_DIR: data,
-      TOOLS_DIR: join(DATA_DIR, 'test-tools'),
-      TOOLS_UPDATE_HOURS: '0',
-      EGRESS_ALLOW: origin.host,
-      MAX_STREAMS: '2000',
-      MAX_STREAMS_PER_CLIENT: '2000',
-    },
-  });
-  await available(service);
+  const service = await startReelay(origin.host, data);
 
   const resolveLink = async (link: string): Promise<ResourceAnswer> => {
     const response = await fetch(`${service.baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
@@ -88,6 +74,31 @@ export async function startBench(): Promise<Bench> {
       await rm(data, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * The service in a process of its own, with its tools in place.
+ * @param host what it may reach, `host:port`
+ * @param data folder for its table
+ */
+export async function startReelay(host: string, data: string, env: NodeJS.ProcessEnv = {}): Promise<Server> {
+  const port = await freePort();
+  const service = await startServer(process.execPath, [resolve(import.meta.dirname, 'service-process.ts')], {
+    port,
+    env: {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATA_DIR: data,
+      TOOLS_DIR: join(DATA_DIR, 'test-tools'),
+      TOOLS_UPDATE_HOURS: '0',
+      EGRESS_ALLOW: host,
+      MAX_STREAMS: '2000',
+      MAX_STREAMS_PER_CLIENT: '2000',
+      ...env,
+    },
+  });
+  await available(service);
+  return service;
 }
 
 /** Waits until the tools are in place. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,10 @@ export interface Server {
   cpuSeconds(): number;
   /** Bytes resident now, children too. */
   residentBytes(): number;
+  /** Processes that run now, children too. */
+  processes(): number;
+  /** What its own open descriptors are: `socket:[…]`, `pipe:[…]`, or the path of a file. */
+  descriptors(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -44,6 +48,8 @@ export async function startServer(
     host: `127.0.0.1:${port}`,
     cpuSeconds: () => sum(family(pid).map(cpuOf)),
     residentBytes: () => sum(family(pid).map(residentOf)),
+    processes: () => family(pid).length,
+    descriptors: () => globSync(`/proc/${pid}/fd/*`).flatMap(linkOf),
     close: async () => {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGTERM');
@@ -121,6 +127,14 @@ function family(root: number): Stat[] {
     for (const { pid, parent } of all) if (members.has(parent)) members.add(pid);
   }
   return all.filter(({ pid }) => members.has(pid));
+}
+
+function linkOf(path: string): string[] {
+  try {
+    return [readlinkSync(path)];
+  } catch {
+    return []; // closed between the listing and the look
+  }
 }
 
 const cpuOf = ({ ticks }: Stat): number => ticks / CLOCK_TICKS;

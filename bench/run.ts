@@ -8,10 +8,19 @@ import { mp3 } from './cases/mp3.ts';
 import { mux } from './cases/mux.ts';
 import { passThrough } from './cases/pass-through.ts';
 import { resolve } from './cases/resolve.ts';
+import { soak } from './cases/soak.ts';
 import { throttled } from './cases/throttled.ts';
 import { type Figure, reached, table } from './figures.ts';
 
-const CASES: Readonly<Record<string, Case>> = { resolve, 'pass-through': passThrough, throttled, mux, mp3, crowd };
+const CASES: Readonly<Record<string, Case>> = {
+  resolve,
+  'pass-through': passThrough,
+  throttled,
+  mux,
+  mp3,
+  crowd,
+  soak,
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in CASES));

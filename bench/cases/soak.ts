@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import { type Case, startReelay } from '../bench.ts';
+import { median } from '../figures.ts';
+import type { Server } from '../processes.ts';
+import { FAULTS, HOPELESS, type SoakOrigin, startSoakOrigin } from '../soak-origin.ts';
+
+const CLIENTS = Number(process.env.SOAK_CLIENTS ?? 500);
+const SECONDS = Number(process.env.SOAK_SECONDS ?? 120);
+/** One of ten takes much, so that streams come to their end too. */
+const SLOW = 40_000;
+const FAST = 400_000;
+const CONVERSIONS = 8;
+
+interface Tally {
+  complete: number;
+  left: number;
+  refused: number;
+  broken: number;
+  /** Broken or refused though the fault can be mended. */
+  lost: number;
+  /** Bytes that were not the source's, or an end before it. */
+  wrong: number;
+}
+
+/** Hundreds of slow clients at sources that fail in every way: memory stays, and nothing is left behind. */
+export const soak: Case = async function* () {
+  const origin = await startSoakOrigin();
+  const data = await mkdtemp(join(tmpdir(), 'bench-soak-'));
+  const service = await startReelay(origin.host, data, { MAX_FFMPEG: String(CONVERSIONS) });
+  const agent = new Agent({ keepAliveTimeout: 1000 });
+  try {
+    const urls = new Map<string, string>();
+    for (const fault of Object.keys(FAULTS)) urls.set(fault, await streamOf(service, origin.link(fault)));
+    const before = await atRest(service, data);
+    origin.begin();
+
+    const tally: Tally = { complete: 0, left: 0, refused: 0, broken: 0, lost: 0, wrong: 0 };
+    const over = new AbortController();
+    const clients = Array.from({ length: CLIENTS }, (_, number) =>
+      client({ number, urls, origin, agent, tally, signal: over.signal }),
+    );
+    const resident: number[] = [];
+    for (let second = 0; second < SECONDS; second += 1) {
+      await pause(1000);
+      resident.push(service.residentBytes());
+    }
+    over.abort();
+    await Promise.all(clients);
+    const after = await atRest(service, data);
+
+    process.stderr.write(`${JSON.stringify({ ...tally, before, after, connections: await origin.connections() })}\n`);
+    const quarter = Math.ceil(SECONDS / 4);
+    const what = (text: string) => `soak, ${CLIENTS} clients for ${SECONDS} s: ${text}`;
+    const alone = { rival: Number.NaN, rivalName: '' };
+    yield {
+      what: what('resident at its end'),
+      ours: median(resident.slice(-quarter)) / 1e6,
+      rival: median(resident.slice(quarter, 2 * quarter)) / 1e6,
+      rivalName: 'after warm-up',
+      unit: 'MB',
+      atMost: 1.15,
+    };
+    yield { what: what('streams lost to faults that can be mended'), ours: tally.lost, ...alone, unit: '', atMost: 0 };
+    yield { what: what('streams with wrong bytes'), ours: tally.wrong, ...alone, unit: '', atMost: 0 };
+    for (const kind of ['processes', 'sockets', 'files'] as const)
+      yield { what: what(`${kind} left`), ours: after[kind] - before[kind], ...alone, unit: '', atMost: 0 };
+  } finally {
+    await agent.destroy();
+    await service.close();
+    await origin.close();
+    await rm(data, { recursive: true, force: true });
+  }
+};
+
+interface ClientOptions {
+  readonly number: number;
+  readonly urls: ReadonlyMap<string, string>;
+  readonly origin: SoakOrigin;
+  readonly agent: Agent;
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+}
+
+/** Takes one stream after the other at its pace, and leaves some of them in the middle. */
+async function client({ number, urls, origin, agent, tally, signal }: ClientOptions): Promise<void> {
+  const faults = [...urls];
+  const asMp3 = number < CONVERSIONS;
+  const rate = number % 10 === 9 ? FAST : SLOW;
+  for (let round = number; !signal.aborted; round += 1) {
+    const [fault, url] = faults[round % faults.length] ?? ['none', ''];
+    const leaveAt = round % 4 === 1 ? 500_000 : Number.POSITIVE_INFINITY;
+    const lose = (how: 'refused' | 'broken') => {
+      tally[how] += 1;
+      // Beyond the bound on encoders a conversion is refused: that is no loss.
+      if (!HOPELESS.has(fault) && !asMp3) tally.lost += 1;
+    };
+    try {
+      const { statusCode, body } = await request(asMp3 ? `${url}?format=mp3` : url, { dispatcher: agent, signal });
+      if (statusCode !== 200) {
+        await body.dump();
+        lose('refused');
+        await pause(1000);
+        continue;
+      }
+      const begun = performance.now();
+      let taken = 0;
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        if (!asMp3 && !chunk.equals(origin.bytes.subarray(taken, taken + chunk.length))) tally.wrong += 1;
+        taken += chunk.length;
+        if (taken > leaveAt) break;
+        await pause(Math.max((taken / rate) * 1000 - (performance.now() - begun), 0));
+      }
+      if (taken > leaveAt) tally.left += 1;
+      else tally.complete += 1;
+      if (!asMp3 && taken <= leaveAt && taken !== origin.bytes.length) tally.wrong += 1;
+    } catch {
+      if (!signal.aborted) lose('broken'); // else it is the end of the soak
+    }
+  }
+}
+
+/** Counts once they have stopped falling: connections kept for the next request close by themselves. */
+async function atRest(service: Server, data: string) {
+  const look = () => {
+    const open = service.descriptors();
+    const sockets = open.filter((link) => /^(socket|pipe):/.test(link)).length;
+    // The table keeps as many files as it likes.
+    const files = open.filter((link) => link.startsWith('/') && !link.startsWith(data)).length;
+    return { processes: service.processes(), sockets, files };
+  };
+  let last = look();
+  for (let still = 0, tries = 0; still < 16 && tries < 120; tries += 1) {
+    await pause(500);
+    const now = look();
+    still = JSON.stringify(now) === JSON.stringify(last) ? still + 1 : 0;
+    last = now;
+  }
+  return last;
+}
+
+/** Resolves a link and gives the URL of its stream. */
+async function streamOf({ baseUrl }: Server, link: string): Promise<string> {
+  const response = await fetch(`${baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
+  const { mediaItems } = (await response.json()) as { mediaItems?: { video?: { bestQualityKey: string } }[] };
+  const key = mediaItems?.[0]?.video?.bestQualityKey;
+  if (!key) throw new Error(`${response.status} for ${link}`);
+  return `${baseUrl}/api/Stream/Media/${key}`;
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));

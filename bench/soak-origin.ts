@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createFaultHandler, type Fault, type FaultHandler } from '../test/origin/faults.ts';
+import { MEDIA_DIR } from './media.ts';
+
+const ALWAYS = Number.POSITIVE_INFINITY;
+
+/** What a source does wrong. All but the last two are to be mended without the client's knowledge. */
+export const FAULTS: Readonly<Record<string, Fault | undefined>> = {
+  none: undefined,
+  drop: { name: 'drop', after: 300_000, times: ALWAYS },
+  stall: { name: 'stall', after: 700_000, times: 5 },
+  short: { name: 'short-body', by: 10_000, times: 500 },
+  range: { name: 'wrong-range', times: 20 },
+  'no-range': { name: 'ignore-range', length: true },
+  strict: { name: 'strict', largest: 1024 * 1024 },
+  throttle: { name: 'throttle', bytesPerSecond: 1_000_000 },
+  reset: { name: 'reset', times: 50 },
+  slow: { name: 'slow-start', milliseconds: 200 },
+  busy: { name: 'status', status: 503, times: 20 },
+  expired: { name: 'expire', from: 60, status: 403 },
+  changed: { name: 'changed', from: 40, by: 'tag' },
+  dead: { name: 'status', status: 500, times: ALWAYS },
+};
+
+/** Faults that no reader can mend: a status, or a broken connection. */
+export const HOPELESS: ReadonlySet<string> = new Set(['changed', 'dead']);
+
+/** A site whose items all have the same file, each with a fault of its own. */
+export interface SoakOrigin {
+  readonly host: string;
+  readonly bytes: Buffer;
+  /** The page of an item. */
+  link(fault: string): string;
+  /** From now on the faults happen. */
+  begin(): void;
+  readonly connections: () => Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function startSoakOrigin(): Promise<SoakOrigin> {
+  const bytes = readFileSync(join(MEDIA_DIR, 'clip.mp4'));
+  const handlers = new Map<string, FaultHandler>();
+  let isBegun = false;
+
+  const describe = (fault: string, base: string) => {
+    handlers.get(fault)?.renew();
+    const file = { url: `${base}/media/${fault}`, ext: 'mp4', protocol: 'http' };
+    const formats = [{ ...file, format_id: 'both', vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', height: 180 }];
+    return { info: { id: fault, title: fault, uploader: 'Soak', formats } };
+  };
+
+  const server = createServer((request, response) => {
+    const [, place = '', fault = ''] = request.url?.split('/') ?? [];
+    if (place === 'site-api') {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(describe(fault, `http://${request.headers.host}`)));
+      return;
+    }
+    const how = isBegun ? FAULTS[fault] : undefined;
+    const handler = handlers.get(fault) ?? createFaultHandler({ bytes, ...(how && { fault: how }) });
+    handlers.set(fault, handler);
+    handler(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    host,
+    bytes,
+    link: (fault) => `http://${host}/site/${fault}`,
+    begin() {
+      isBegun = true;
+      handlers.clear();
+    },
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
