@@ -291,6 +291,13 @@ describe('a stream that nobody reads on', () => {
     stream.destroy();
   });
 
+  it('does not lose patience with a source that drops while nobody reads', async () => {
+    const { seen } = fault({ name: 'drop', after: 600_000, times: 5 });
+    const source = await openWith({ limits: { attempts: 2 } });
+    await expect.poll(() => seen[0]?.state).toBe('left');
+    expect(await readAll(source.read(0, 1_000_000))).toBe(sha256(bytes.subarray(0, 1_000_001)));
+  });
+
   it('stops opening when the client leaves', async () => {
     const { seen } = fault({ name: 'slow-start', milliseconds: 5_000 });
     const track = trackAt(`${upstream.origin}/file`);
