@@ -15,25 +15,35 @@ const DEADLINE = 25_000;
 /** Milliseconds that an answer waits for its own count. */
 const COUNT_PATIENCE = 2_000;
 
+/** Milliseconds for which an instance that is available counts as such without another look. */
+const AVAILABLE_FOR = 500;
+
 /** GET /api/Fetch/GetResource: a link's metadata and renditions. */
-export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler =>
-  chain(options, async ({ rawQueryString, requestContext }) => {
+export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler => {
+  const refuseInMaintenance = createMaintenanceCheck(state);
+  return chain(options, async ({ rawQueryString, requestContext }) => {
     const link = readLink(rawQueryString);
-    await refuseInMaintenance(state);
+    await refuseInMaintenance();
     // From its arrival at the front door: a cold start has eaten into it already.
     const deadline = requestContext.timeEpoch + DEADLINE;
     const resolved = await extraction.resolve(link, { deadline }).catch(unlessStateIsGone);
     await count(state, options.log);
     return { json: toResourceInformation(resolved, link) };
   });
+};
 
-/** @throws Problem 503 while tools are fetched or updated, 502 when the table does not say */
-async function refuseInMaintenance(state: Pick<State, 'getTools' | 'getMaintenance'>): Promise<void> {
-  const [lease, tools] = await Promise.all([state.getMaintenance(), state.getTools()]).catch((error) => {
-    throw problems.fetchFailed(error);
-  });
-  if (lease) throw problems.maintenance(lease.activity);
-  if (!tools) throw problems.maintenance('Fetching tools');
+/** The check throws Problem 503 while tools are fetched or updated, 502 when the table does not say. */
+function createMaintenanceCheck(state: Pick<State, 'getTools' | 'getMaintenance'>): () => Promise<void> {
+  let availableUntil = 0;
+  return async () => {
+    if (performance.now() < availableUntil) return;
+    const [lease, tools] = await Promise.all([state.getMaintenance(), state.getTools()]).catch((error) => {
+      throw problems.fetchFailed(error);
+    });
+    if (lease) throw problems.maintenance(lease.activity);
+    if (!tools) throw problems.maintenance('Fetching tools');
+    availableUntil = performance.now() + AVAILABLE_FOR;
+  };
 }
 
 function unlessStateIsGone(error: unknown): never {

@@ -1,5 +1,6 @@
 import { problems } from '../contract/index.ts';
 import { type Link, linkId, type Resource, type State } from '../state/index.ts';
+import { createRecent } from './recent.ts';
 
 /** The part of the table that resolving needs. A table that does not answer is a failed fetch, whatever it threw. */
 export interface Store {
@@ -13,8 +14,13 @@ export interface Store {
 
 export type StoreState = Pick<State, 'getLink' | 'getResource' | 'putLink' | 'putResource' | 'touchResource'>;
 
+/** Some 20 kB each, and a link that many ask for is asked for often. */
+const RECENT = { capacity: 256, maxAge: 10_000 };
+
 /** @throws Problem 502, from each of its calls */
 export function createStore(state: StoreState): Store {
+  const links = createRecent<Link>(RECENT);
+  const resources = createRecent<Resource>(RECENT);
   const orFetchFailed = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
       return await call();
@@ -23,10 +29,27 @@ export function createStore(state: StoreState): Store {
     }
   };
   return {
-    link: (url) => orFetchFailed(() => state.getLink(linkId(url))),
-    resource: (id) => orFetchFailed(() => state.getResource(id)),
-    keep: (resource) => orFetchFailed(() => state.putResource(resource)),
-    keepLink: (link) => orFetchFailed(() => state.putLink(link)),
+    async link(url) {
+      const id = linkId(url);
+      const known = links.get(id);
+      if (known) return known;
+      const link = await orFetchFailed(() => state.getLink(id));
+      return link && links.keep(link);
+    },
+    async resource(id) {
+      const known = resources.get(id);
+      if (known) return known;
+      const resource = await orFetchFailed(() => state.getResource(id));
+      return resource && resources.keep(resource);
+    },
+    async keep(resource) {
+      await orFetchFailed(() => state.putResource(resource));
+      resources.keep(resource);
+    },
+    async keepLink(link) {
+      await orFetchFailed(() => state.putLink(link));
+      links.keep(link);
+    },
     touch: (resource) => orFetchFailed(() => state.touchResource(resource)),
   };
 }

@@ -1,0 +1,38 @@
+/** What was read or written a moment ago, so that a link that many ask for is not read from the table for each. */
+export interface Recent<T extends { readonly id: string; readonly expiresAt: number }> {
+  get(id: string): T | undefined;
+  keep(record: T): T;
+}
+
+export interface RecentOptions {
+  /** Records at most; what was not asked for longest goes first. */
+  readonly capacity: number;
+  /** Milliseconds after which the table is asked again: another process may know better. */
+  readonly maxAge: number;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
+}
+
+export function createRecent<T extends { readonly id: string; readonly expiresAt: number }>(
+  options: RecentOptions,
+): Recent<T> {
+  const { capacity, maxAge, now = Date.now } = options;
+  const records = new Map<string, { readonly record: T; readonly until: number }>();
+  return {
+    get(id) {
+      const found = records.get(id);
+      if (!found) return undefined;
+      records.delete(id);
+      if (found.until <= now() || found.record.expiresAt * 1000 <= now()) return undefined;
+      records.set(id, found); // the newest place
+      return found.record;
+    },
+    keep(record) {
+      records.delete(record.id);
+      records.set(record.id, { record, until: now() + maxAge });
+      const [oldest] = records.keys();
+      if (records.size > capacity && oldest !== undefined) records.delete(oldest);
+      return record;
+    },
+  };
+}
