@@ -7,19 +7,24 @@ import { MEDIA_DIR } from './media.ts';
 
 const ALWAYS = Number.POSITIVE_INFINITY;
 
+/** So often at most a fault stands in the way of one attempt after the other: less than the reader's patience. */
+const TIMES = 4;
+/** Milliseconds after which what happens a few times happens again. */
+const AGAIN = 15_000;
+
 /** What a source does wrong. All but the last two are to be mended without the client's knowledge. */
 export const FAULTS: Readonly<Record<string, Fault | undefined>> = {
   none: undefined,
   drop: { name: 'drop', after: 300_000, times: ALWAYS },
-  stall: { name: 'stall', after: 700_000, times: 5 },
-  short: { name: 'short-body', by: 10_000, times: 500 },
-  range: { name: 'wrong-range', times: 20 },
+  stall: { name: 'stall', after: 700_000, times: TIMES },
+  short: { name: 'short-body', by: 10_000, times: TIMES },
+  range: { name: 'wrong-range', times: TIMES },
   'no-range': { name: 'ignore-range', length: true },
   strict: { name: 'strict', largest: 1024 * 1024 },
   throttle: { name: 'throttle', bytesPerSecond: 1_000_000 },
-  reset: { name: 'reset', times: 50 },
+  reset: { name: 'reset', times: TIMES },
   slow: { name: 'slow-start', milliseconds: 200 },
-  busy: { name: 'status', status: 503, times: 20 },
+  busy: { name: 'status', status: 503, times: TIMES },
   expired: { name: 'expire', from: 60, status: 403 },
   changed: { name: 'changed', from: 40, by: 'tag' },
   dead: { name: 'status', status: 500, times: ALWAYS },
@@ -43,7 +48,7 @@ export interface SoakOrigin {
 export async function startSoakOrigin(): Promise<SoakOrigin> {
   const bytes = readFileSync(join(MEDIA_DIR, 'clip.mp4'));
   const handlers = new Map<string, FaultHandler>();
-  let isBegun = false;
+  let recurrence: NodeJS.Timeout | undefined;
 
   const describe = (fault: string, base: string) => {
     handlers.get(fault)?.renew();
@@ -59,7 +64,7 @@ export async function startSoakOrigin(): Promise<SoakOrigin> {
       response.end(JSON.stringify(describe(fault, `http://${request.headers.host}`)));
       return;
     }
-    const how = isBegun ? FAULTS[fault] : undefined;
+    const how = recurrence ? FAULTS[fault] : undefined;
     const handler = handlers.get(fault) ?? createFaultHandler({ bytes, ...(how && { fault: how }) });
     handlers.set(fault, handler);
     handler(request, response);
@@ -72,8 +77,8 @@ export async function startSoakOrigin(): Promise<SoakOrigin> {
     bytes,
     link: (fault) => `http://${host}/site/${fault}`,
     begin() {
-      isBegun = true;
       handlers.clear();
+      recurrence = setInterval(() => handlers.clear(), AGAIN);
     },
     connections: () =>
       new Promise((resolve, reject) =>
@@ -81,6 +86,7 @@ export async function startSoakOrigin(): Promise<SoakOrigin> {
       ),
     close: () =>
       new Promise((resolve) => {
+        clearInterval(recurrence);
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent, request } from 'undici';
 import { type Case, startReelay } from '../bench.ts';
 import { median } from '../figures.ts';
 import type { Server } from '../processes.ts';
@@ -19,8 +20,8 @@ interface Tally {
   left: number;
   refused: number;
   broken: number;
-  /** Broken or refused though the fault can be mended. */
-  lost: number;
+  /** Broken or refused though the fault can be mended: how many of each fault. */
+  readonly lost: Map<string, number>;
   /** Bytes that were not the source's, or an end before it. */
   wrong: number;
 }
@@ -30,17 +31,16 @@ export const soak: Case = async function* () {
   const origin = await startSoakOrigin();
   const data = await mkdtemp(join(tmpdir(), 'bench-soak-'));
   const service = await startReelay(origin.host, data, { MAX_FFMPEG: String(CONVERSIONS) });
-  const agent = new Agent({ keepAliveTimeout: 1000 });
   try {
     const urls = new Map<string, string>();
     for (const fault of Object.keys(FAULTS)) urls.set(fault, await streamOf(service, origin.link(fault)));
     const before = await atRest(service, data);
     origin.begin();
 
-    const tally: Tally = { complete: 0, left: 0, refused: 0, broken: 0, lost: 0, wrong: 0 };
+    const tally: Tally = { complete: 0, left: 0, refused: 0, broken: 0, lost: new Map(), wrong: 0 };
     const over = new AbortController();
     const clients = Array.from({ length: CLIENTS }, (_, number) =>
-      client({ number, urls, origin, agent, tally, signal: over.signal }),
+      client({ number, urls, origin, tally, signal: over.signal }),
     );
     const resident: number[] = [];
     for (let second = 0; second < SECONDS; second += 1) {
@@ -51,7 +51,9 @@ export const soak: Case = async function* () {
     await Promise.all(clients);
     const after = await atRest(service, data);
 
-    process.stderr.write(`${JSON.stringify({ ...tally, before, after, connections: await origin.connections() })}\n`);
+    process.stderr.write(
+      `${JSON.stringify({ ...tally, lost: Object.fromEntries(tally.lost), before, after, connections: await origin.connections() })}\n`,
+    );
     const quarter = Math.ceil(SECONDS / 4);
     const what = (text: string) => `soak, ${CLIENTS} clients for ${SECONDS} s: ${text}`;
     const alone = { rival: Number.NaN, rivalName: '' };
@@ -63,12 +65,17 @@ export const soak: Case = async function* () {
       unit: 'MB',
       atMost: 1.15,
     };
-    yield { what: what('streams lost to faults that can be mended'), ours: tally.lost, ...alone, unit: '', atMost: 0 };
+    yield {
+      what: what('streams lost to faults that can be mended'),
+      ours: [...tally.lost.values()].reduce((sum, count) => sum + count, 0),
+      ...alone,
+      unit: '',
+      atMost: 0,
+    };
     yield { what: what('streams with wrong bytes'), ours: tally.wrong, ...alone, unit: '', atMost: 0 };
     for (const kind of ['processes', 'sockets', 'files'] as const)
       yield { what: what(`${kind} left`), ours: after[kind] - before[kind], ...alone, unit: '', atMost: 0 };
   } finally {
-    await agent.destroy();
     await service.close();
     await origin.close();
     await rm(data, { recursive: true, force: true });
@@ -79,13 +86,12 @@ interface ClientOptions {
   readonly number: number;
   readonly urls: ReadonlyMap<string, string>;
   readonly origin: SoakOrigin;
-  readonly agent: Agent;
   readonly tally: Tally;
   readonly signal: AbortSignal;
 }
 
 /** Takes one stream after the other at its pace, and leaves some of them in the middle. */
-async function client({ number, urls, origin, agent, tally, signal }: ClientOptions): Promise<void> {
+async function client({ number, urls, origin, tally, signal }: ClientOptions): Promise<void> {
   const faults = [...urls];
   const asMp3 = number < CONVERSIONS;
   const rate = number % 10 === 9 ? FAST : SLOW;
@@ -95,19 +101,20 @@ async function client({ number, urls, origin, agent, tally, signal }: ClientOpti
     const lose = (how: 'refused' | 'broken') => {
       tally[how] += 1;
       // Beyond the bound on encoders a conversion is refused: that is no loss.
-      if (!HOPELESS.has(fault) && !asMp3) tally.lost += 1;
+      if (!HOPELESS.has(fault) && !asMp3)
+        tally.lost.set(`${how} by ${fault}`, (tally.lost.get(`${how} by ${fault}`) ?? 0) + 1);
     };
     try {
-      const { statusCode, body } = await request(asMp3 ? `${url}?format=mp3` : url, { dispatcher: agent, signal });
-      if (statusCode !== 200) {
-        await body.dump();
+      const answer = await ask(asMp3 ? `${url}?format=mp3` : url, signal);
+      if (answer.statusCode !== 200) {
+        answer.resume();
         lose('refused');
         await pause(1000);
         continue;
       }
       const begun = performance.now();
       let taken = 0;
-      for await (const chunk of body as AsyncIterable<Buffer>) {
+      for await (const chunk of answer as AsyncIterable<Buffer>) {
         if (!asMp3 && !chunk.equals(origin.bytes.subarray(taken, taken + chunk.length))) tally.wrong += 1;
         taken += chunk.length;
         if (taken > leaveAt) break;
@@ -120,6 +127,12 @@ async function client({ number, urls, origin, agent, tally, signal }: ClientOpti
       if (!signal.aborted) lose('broken'); // else it is the end of the soak
     }
   }
+}
+
+/** A connection of its own for each stream. */
+async function ask(url: string, signal: AbortSignal): Promise<IncomingMessage> {
+  const [answer] = await once(get(url, { agent: false, signal }), 'response');
+  return answer;
 }
 
 /** Counts once they have stopped falling: connections kept for the next request close by themselves. */
