@@ -95,6 +95,8 @@ async function client({ number, urls, origin, tally, signal }: ClientOptions): P
   const faults = [...urls];
   const asMp3 = number < CONVERSIONS;
   const rate = number % 10 === 9 ? FAST : SLOW;
+  // One after the other during the warm-up: a rush is another matter.
+  await pause((number / CLIENTS) * (SECONDS / 8) * 1000);
   for (let round = number; !signal.aborted; round += 1) {
     const [fault, url] = faults[round % faults.length] ?? ['none', ''];
     const leaveAt = round % 4 === 1 ? 500_000 : Number.POSITIVE_INFINITY;
