@@ -49,7 +49,7 @@ export async function sendRepresentation(
 }
 
 /** What is not worded yet came from upstream or from FFmpeg working on it. */
-const toUpstreamProblem = (error: unknown) => {
+export const toUpstreamProblem = (error: unknown) => {
   const problem = toProblem(error);
   return problem === error ? problem : problems.fetchFailed(error);
 };

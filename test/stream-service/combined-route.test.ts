@@ -121,13 +121,26 @@ describe('Combined', () => {
     await until(() => runningFfmpegs() === 0 && files.video.reading.size + files.audio.reading.size === 0);
   });
 
-  it('ends FFmpeg and both sources when the client leaves', async () => {
+  it.each([
+    ['both sources', 'mp4', 0],
+    ['FFmpeg and both sources', 'mkv', 1],
+  ])('ends %s when the client leaves', async (_name, container, processes) => {
     const video = await load('long-video.mp4');
     const audio = await load('long-audio.m4a');
-    const answer = await openAnswer(await start(video, audio));
-    expect(runningFfmpegs()).toBe(1);
+    const answer = await openAnswer(await start(video, audio, resourceOf([videoTrack({ container }), audioTrack()])));
+    expect(runningFfmpegs()).toBe(processes);
     answer.destroy();
     await until(() => runningFfmpegs() === 0 && video.reading.size + audio.reading.size === 0);
+  });
+
+  it('needs no FFmpeg for MP4 files, and says what is missing for others', async () => {
+    const sources = { video: await load('ladder/h264-360.mp4'), audio: await load('ladder/aac-128.m4a') };
+    service = await startService(resource, sources, { ffmpeg: () => undefined });
+    expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(200);
+    await service.close();
+    const webm = { video: await load('ladder/vp9-360.webm'), audio: await load('ladder/opus-96.webm') };
+    service = await startService(resource, webm, { ffmpeg: () => undefined });
+    expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(503);
   });
 
   it('is not what a Media key is for, nor the other way round', async () => {
