@@ -1,6 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Fault } from '../origin/faults.ts';
+import { ask } from '../support/ask.ts';
+import { runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { outcomeOf } from './outcome.ts';
 import { ROUTES } from './site.ts';
 import { ALWAYS, cells, everywhere, onFiles, type Row, useInstance } from './table.ts';
@@ -19,6 +22,8 @@ describe('a source that behaves', () => {
     expect((await instance.rightOf('Media-short')).equals(file)).toBe(true);
   });
 });
+
+const UNSIZED: Fault = { name: 'ignore-range', length: false };
 
 const MENDED: Row[] = [
   ['drops once', { name: 'drop', after: 20_000, times: 1 }, everywhere('right')],
@@ -43,7 +48,7 @@ const MENDED: Row[] = [
   // Segments are asked for whole: without a length nobody can tell that one was cut short or drawn out.
   ['sends less than it said', { name: 'short-body', by: 5_000, times: 3 }, onFiles('right')],
   ['sends more than it said', { name: 'long-body', by: 5_000 }, onFiles('right')],
-  ['ignores Range and says no length', { name: 'ignore-range', length: false }, onFiles('right')],
+  ['ignores Range and says no length', UNSIZED, { Media: 'right', mp3: 'right' }],
   ['forbids HEAD, open ends and large ranges', { name: 'strict', largest: 64 * 1024 }, onFiles('right')],
 ];
 
@@ -68,5 +73,26 @@ const DEAD: Row[] = [
 describe('a source that from the start', () => {
   it.each(cells([...MENDED, ...DEAD]))('$name is $outcome on $route', async ({ route, outcome, ...cell }) => {
     expect(await instance.fromTheStart(`${route}-short`, cell)).toBe(outcome);
+  });
+});
+
+describe('a source that says no length', () => {
+  /** A digest of the packets of each track, whatever file they are in. */
+  const packetsOf = (bytes: Buffer) =>
+    withTemporaryFolder(async (folder) => {
+      const file = join(folder, 'muxed.mp4');
+      await writeFile(file, bytes);
+      const copy = ['-map', '0', '-c', 'copy', '-f', 'streamhash', '-'];
+      return (await runProgram('ffmpeg', ['-nostdin', '-v', 'error', '-i', file, ...copy])).output;
+    });
+
+  it('is muxed another way on Combined, to the same packets', async () => {
+    const url = await instance.there().stream('Combined-short');
+    instance.there().site.arm(UNSIZED);
+    const { status, body } = await ask(url);
+    expect(status).toBe(200);
+    const packets = await packetsOf(body);
+    expect(packets).toMatch(/^0,v,SHA256=\w{64}\n1,a,SHA256=\w{64}\n$/);
+    expect(packets).toBe(await packetsOf(await instance.rightOf('Combined-short')));
   });
 });
