@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
+import { itWith } from '../support/clients.ts';
 import { probe, runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
@@ -33,19 +34,19 @@ describe.each(['direct', 'strict', 'mp3'])('a %s stream', (kind) => {
       return (await readFile(file)).equals(bytes);
     });
 
-  it('comes whole to curl', async () => {
+  itWith('curl')('comes whole to curl', async () => {
     expect(await download('curl', (url, file) => ['-sSf', '-o', file, url])).toBe(true);
   });
 
-  it('is resumed by curl -C -', async () => {
+  itWith('curl')('is resumed by curl -C -', async () => {
     expect(await download('curl', (url, file) => ['-sSf', '-C', '-', '-o', file, url], 123_457)).toBe(true);
   });
 
-  it('is resumed by wget -c', async () => {
+  itWith('wget')('is resumed by wget -c', async () => {
     expect(await download('wget', (url, file) => ['-q', '-c', '-O', file, url], 200_001)).toBe(true);
   });
 
-  it('is assembled by aria2c from eight parts', async () => {
+  itWith('aria2c')('is assembled by aria2c from eight parts', async () => {
     const args = (url: string, file: string) => [
       ...['-x', '8', '-s', '8', '-k', '1M', '--min-split-size=1M', '--quiet=true', '--allow-overwrite=true'],
       ...['--file-allocation=none', '-d', join(file, '..'), '-o', 'download.bin', url],
@@ -53,14 +54,15 @@ describe.each(['direct', 'strict', 'mp3'])('a %s stream', (kind) => {
     expect(await download('aria2c', args)).toBe(true);
   });
 
-  it('gives curl -r its part', () =>
+  itWith('curl')('gives curl -r its part', () =>
     withTemporaryFolder(async (folder) => {
       const { url, bytes } = streamOf(kind);
       const file = join(folder, 'part');
       const { output } = await runProgram('curl', ['-sS', '-r', '1000-1999', '-w', '%{http_code}', '-o', file, url]);
       expect(output).toBe('206');
       expect((await readFile(file)).equals(bytes.subarray(1000, 2000))).toBe(true);
-    }));
+    }),
+  );
 
   it('tells ffprobe its duration', async () => {
     expect((await probe(streamOf(kind).url)).durationSeconds).toBeCloseTo(SECONDS.long, 0);
@@ -73,12 +75,13 @@ describe.each(['direct', 'strict', 'mp3'])('a %s stream', (kind) => {
 });
 
 describe('a download that is complete already', () => {
-  it('stays as it is with wget -c', () =>
+  itWith('wget')('stays as it is with wget -c', () =>
     withTemporaryFolder(async (folder) => {
       const { url, bytes } = streamOf('direct');
       const file = join(folder, 'download.bin');
       await writeFile(file, bytes);
       await runProgram('wget', ['-q', '-c', '-O', file, url]);
       expect((await readFile(file)).equals(bytes)).toBe(true);
-    }));
+    }),
+  );
 });

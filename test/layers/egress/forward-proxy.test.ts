@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { UpstreamError } from '../../../layers/egress/index.ts';
+import { itWith } from '../../support/clients.ts';
 import { curl } from './curl.ts';
 import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
 
@@ -11,6 +12,8 @@ const ways = [
   ['by absolute URL', []],
   ['by CONNECT', ['--proxytunnel']],
 ] as const;
+
+const it = itWith('curl');
 
 describe.each(ways)('a lease, used %s', (_way, flags) => {
   it('brings what the upstream sends, and counts it', async () => {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createEgress, EgressRefused, UpstreamError } from '../../../layers/egress/index.ts';
+import { itWith } from '../../support/clients.ts';
 import { certificate } from './certificate.ts';
 import { curl } from './curl.ts';
 import { deadPort, egressFor, serve, serveProxy, serveTcp, serveTls } from './servers.ts';
@@ -121,6 +122,8 @@ describe('a request through an outgoing proxy', () => {
 });
 
 describe('a lease through an outgoing proxy', () => {
+  const it = itWith('curl');
+
   it.each([
     ['by absolute URL', [], 'GET http://origin.test/'],
     ['by CONNECT', ['--proxytunnel'], 'CONNECT origin.test:80'],
