@@ -38,8 +38,8 @@ export function mediaRoute(app: FastifyInstance, dependencies: MediaRouteDepende
   // Explicit: the framework's own HEAD would run GET and read the whole source to its end.
   app.head<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Media');
-    const visit = visits.begin(request.ip, reply.raw);
-    const outline = await lookAt(found, wantsMp3(request.query, found), visit, dependencies);
+    const begin = () => visits.begin(request.ip, reply.raw);
+    const outline = await lookAt(found, wantsMp3(request.query, found), begin, dependencies);
     return sendOutline(reply.headers(downloadHeaders(found, outline.fileExtension)), outline);
   });
 
@@ -84,12 +84,14 @@ async function open(
 }
 
 /** What GET would say of a file or its conversion, by its first bytes; what the table knows where that cannot be had. */
-async function lookAt(found: Found, asMp3: boolean, visit: Visit, dependencies: MediaRouteDependencies) {
+async function lookAt(found: Found, asMp3: boolean, begin: () => Visit, dependencies: MediaRouteDependencies) {
   const { peekSource } = dependencies;
   const outline = outlineOf(found, asMp3);
   if (!peekSource || found.tracks[0].delivery !== 'direct') return outline;
   try {
-    const representation = await open(found, { asMp3, first: 0 }, visit, { ...dependencies, openSource: peekSource });
+    // A look takes a place like a stream; who has none left is told what the table knows.
+    const peeking = { ...dependencies, openSource: peekSource };
+    const representation = await open(found, { asMp3, first: 0 }, begin(), peeking);
     return { ...representation, acceptRanges: representation.size === undefined ? 'none' : 'bytes' } as const;
   } catch (error) {
     dependencies.log.info('HEAD could not look at the source', { error: String(error) });
