@@ -153,7 +153,8 @@ export class SampleWalk {
         this.#chunkRow + 1 < chunkRuns.count ? bytes.readUInt32BE(row + 12) - 1 : Number.POSITIVE_INFINITY;
       this.#samplesInChunk = bytes.readUInt32BE(row + 4);
       this.description = bytes.readUInt32BE(row + 8);
-      if (this.#samplesInChunk === 0 || this.#chunkRowEnd < this.#chunk) throw new Unsupported('Chunks out of order');
+      if (this.description === 0 || this.#samplesInChunk === 0 || this.#chunkRowEnd < this.#chunk)
+        throw new Unsupported('Chunks out of order');
     }
     this.#leftInChunk = this.#samplesInChunk;
   }
