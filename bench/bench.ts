@@ -89,7 +89,7 @@ export async function startReelay(host: string, data: string, env: NodeJS.Proces
       PORT: String(port),
       HOST: '127.0.0.1',
       DATA_DIR: data,
-      TOOLS_DIR: join(DATA_DIR, 'test-tools'),
+      TOOLS_DIR: join(DATA_DIR, 'tools'),
       TOOLS_UPDATE_HOURS: '0',
       EGRESS_ALLOW: host,
       MAX_STREAMS: '2000',

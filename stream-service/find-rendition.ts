@@ -20,9 +20,14 @@ export interface FindRenditionDependencies {
 
 /** Looks keys up in the table, and keeps what is asked for there for longer. */
 export function createFindRendition({ state, log }: FindRenditionDependencies): FindRendition {
+  const underWay = new Map<string, Promise<Resource | undefined>>();
+
+  /** Whoever asks for the same resource at the same time shares one read: a rush of clients must not flood the table. */
   const getResource = async (id: string) => {
+    const reading = underWay.get(id) ?? state.getResource(id).finally(() => underWay.delete(id));
+    underWay.set(id, reading);
     try {
-      return await state.getResource(id);
+      return await reading;
     } catch (error) {
       throw problems.fetchFailed(error);
     }

@@ -122,8 +122,11 @@ function sendSegments(entry: Entry, source: SegmentedSource, response: ServerRes
 
 /** A body that fails is noted before its reader can see the cut; a reader that leaves is no failure. */
 function send({ failed }: Entry, body: Readable, response: ServerResponse): void {
-  body.once('error', (error) => {
+  const note = (error: Error) => {
     if (!response.destroyed) failed.abort(error);
-  });
+  };
+  // It may have failed between its opening and now: nobody hears that event any more.
+  if (body.errored) note(body.errored);
+  body.once('error', note);
   pipeline(body, response, () => undefined);
 }
