@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Takes a URL whole with curl and throws its bytes away. @throws when curl or the status says no. */
-export async function take(url: string, { range, rate }: { range?: string; rate?: string } = {}): Promise<number> {
-  const args = ['-s', '-S', '--fail', '-o', '/dev/null', '-w', '%{size_download}'];
-  if (range) args.push('-r', range);
-  if (rate) args.push('--limit-rate', rate);
+/** Takes a URL whole with curl, into a file or nowhere. Bytes. @throws when curl or the status says no */
+export async function take(url: string, file = '/dev/null'): Promise<number> {
+  const args = ['-s', '-S', '--fail', '-o', file, '-w', '%{size_download}'];
   const curl = spawn('curl', [...args, url], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   curl.stdout.setEncoding('utf8').on('data', (text: string) => {
