@@ -15,26 +15,29 @@ const WINDOWS = process.platform === 'win32';
 const OLDEST_NODE = [22, 18];
 
 const [program, ...args] = process.argv.slice(2);
-installDependencies();
+// Serving takes far less than developing and deploying: the programs of this folder do without the latter's packages.
+installDependencies(program.startsWith('local/') ? 'serving' : 'everything');
 run(chooseNode(), [join(ROOT, program), ...args]);
 
-/** `npm ci`, unless what is in place already came from this very lock file. */
-function installDependencies() {
+/** `npm ci`, unless what is in place already came from this very lock file and is enough. */
+function installDependencies(extent) {
   const lockfile = createHash('sha256')
     .update(readFileSync(join(ROOT, 'package-lock.json')))
     .digest('hex');
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lockfile) return;
+  const [installed, installedExtent] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split(' ') : [];
+  if (installed === lockfile && (installedExtent === 'everything' || installedExtent === extent)) return;
   process.stderr.write('Installing dependencies\n');
   // npm tells where it is; without it (run by hand) the one on the PATH will do.
   const npm = process.env.npm_execpath;
+  const flags = ['--no-audit', '--no-fund', '--loglevel=error', ...(extent === 'serving' ? ['--omit=dev'] : [])];
   const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []];
-  const { status, error } = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const { status, error } = spawnSync(command, [...before, 'ci', ...flags], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: WINDOWS && !npm,
   });
   if (status !== 0) fail(`The dependencies could not be installed${error ? `: ${error.message}` : ''}`);
-  writeFileSync(STAMP, lockfile);
+  writeFileSync(STAMP, `${lockfile} ${extent}`);
 }
 
 /** The pinned Node where npm has one for this platform; else this one, if it can run TypeScript. */
