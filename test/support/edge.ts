@@ -1,0 +1,118 @@
+import { copyFileSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compileFunction } from 'node:vm';
+import { runProgram } from './media-tools.ts';
+
+export type EdgeMode = 'balanced' | 'on-demand';
+
+/** A request as a viewer-request function gets it. */
+export interface EdgeRequest {
+  readonly uri: string;
+  readonly method: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, { readonly value: string }>>;
+}
+
+/** What the function gave back: the request to pass on, or an answer. */
+export type EdgeResult = Partial<EdgeRequest> & {
+  readonly statusCode?: number;
+  readonly statusDescription?: string;
+  readonly body?: string;
+};
+
+/** Where a request goes: an origin of the distribution by its id, or the stream origin pointed elsewhere. */
+export interface EdgeChoice {
+  readonly id?: string;
+  readonly update?: {
+    readonly domainName: string;
+    readonly customHeaders: Readonly<Record<string, string>>;
+    readonly customOriginConfig: { readonly port: number; readonly protocol: string };
+  };
+}
+
+export interface EdgeOutcome {
+  readonly result: EdgeResult;
+  /** Absent when the function answered by itself. */
+  readonly choice?: EdgeChoice;
+}
+
+/** The key-value store, as far as the function reads it. */
+export type EdgeStore = (key: string) => string | undefined;
+
+const FUNCTION = join(import.meta.dirname, '../../infra/edge/viewer-request.js');
+const MODULE = join(import.meta.dirname, 'cloudfront-module.js');
+
+/** The function's source as it is deployed. */
+export const edgeSource = (mode: EdgeMode): string => readFileSync(FUNCTION, 'utf8').replace('__MODE__', mode);
+
+export const requestOf = (uri: string, { method = 'GET', headers = {} } = {}): EdgeRequest => ({
+  uri,
+  method,
+  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { value: String(value) }])),
+});
+
+/** The edge function in this process. @param now epoch milliseconds */
+export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number = Date.now) {
+  const createModule = compileFunction(readFileSync(MODULE, 'utf8').replace('export default', 'return'));
+  const body = edgeSource(mode).replace("import cf from 'cloudfront';", '');
+  const load = compileFunction(`${body}; return handler;`, ['cf', 'Date']);
+  return async (request: EdgeRequest): Promise<EdgeOutcome> => {
+    const own = structuredClone(request);
+    // Its own for each call: calls may run side by side.
+    const module = createModule() as CloudFrontModule;
+    module.begin(async (key) => {
+      const value = store(key);
+      if (value === undefined) throw new Error('KeyNotFound');
+      return value;
+    }, own);
+    const handler = load(module, { now }) as Handler;
+    const result = await handler({ request: own });
+    const choice = module.choice();
+    return choice ? { result, choice } : { result };
+  };
+}
+
+type Handler = (event: { readonly request: EdgeRequest }) => Promise<EdgeResult>;
+interface CloudFrontModule {
+  begin(read: (key: string) => Promise<string>, request: EdgeRequest): void;
+  choice(): EdgeChoice | undefined;
+}
+
+/** The edge function in njs, the engine behind CloudFront's runtime: what its dialect does not know fails here. */
+export async function runInNjs(
+  mode: EdgeMode,
+  cases: readonly { readonly request: EdgeRequest; readonly lease?: string | undefined }[],
+): Promise<readonly EdgeOutcome[]> {
+  const dir = await mkdtemp(join(tmpdir(), 'reelay-njs-'));
+  try {
+    copyFileSync(MODULE, join(dir, 'cloudfront'));
+    await writeFile(join(dir, 'main.js'), `${edgeSource(mode)}\n${driver(JSON.stringify(cases))}`);
+    const { code, output } = await runProgram('njs', ['-p', dir, join(dir, 'main.js')]);
+    if (code !== 0) throw new Error(`njs refused the function: ${output}`);
+    return output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as EdgeOutcome);
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
+
+/** Written in the dialect, too. */
+const driver = (cases: string) => `
+const CASES = ${cases};
+async function run() {
+  for (let i = 0; i < CASES.length; i++) {
+    const lease = CASES[i].lease;
+    const read = lease === undefined
+      ? () => Promise.reject(new Error('KeyNotFound'))
+      : () => Promise.resolve(lease);
+    cf.begin(read, CASES[i].request);
+    const result = await handler({ request: CASES[i].request });
+    console.log(JSON.stringify({ result: result, choice: cf.choice() }));
+  }
+}
+run();
+`;
