@@ -1,0 +1,29 @@
+/** Stroked signs on a grid of 20; always beside a word or in a control that has a name of its own. */
+const PATHS = {
+  all: 'm5 8 5 5 5-5',
+  alert: 'M10 6v5m0 3v.01M10 2.5l8 14.5H2Z',
+  check: 'm4 10.5 4 4 8-9',
+  close: 'm5 5 10 10M15 5 5 15',
+  clock: 'M10 5.5V10l3 2m4.5-2a7.5 7.5 0 1 1-15 0 7.5 7.5 0 0 1 15 0Z',
+  code: 'm6 6-4 4 4 4m8-8 4 4-4 4',
+  copy: 'M7 7V3h10v10h-4M3 7h10v10H3Z',
+  cover: 'M3 4h14v12H3Zm0 9 4-4 5 5m-1-2 2-2 4 4',
+  download: 'M10 3v10m-4.5-4L10 13.5 14.5 9M3 17h14',
+  link: 'M8.5 11.5a3.5 3.5 0 0 0 5 0l3-3a3.5 3.5 0 0 0-5-5l-1 1m1 4a3.5 3.5 0 0 0-5 0l-3 3a3.5 3.5 0 0 0 5 5l1-1',
+  lock: 'M5 9h10v8H5Zm2 0V6a3 3 0 0 1 6 0v3',
+  music: 'M7.5 15.5v-11l9-2v11m-9 2a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0Zm9-2a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0Z',
+  offline: 'm3 3 14 14M2 8a12 12 0 0 1 4-2.6M18 8a12 12 0 0 0-7.5-3M5 11.5A8 8 0 0 1 8 9.7m7 1.8a8 8 0 0 0-1.6-1.2M10 16v.01',
+  pause: 'M7 4v12m6-12v12',
+  play: 'M6 3.5v13L16.5 10Z',
+  retry: 'M16.5 10a6.5 6.5 0 1 1-2-4.7M16.5 2v4h-4',
+  search: 'm17 17-4-4m1.5-4.5a6 6 0 1 1-12 0 6 6 0 0 1 12 0Z',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** One sign, the size of the text beside it. */
+export const Icon = ({ name }: { readonly name: IconName }) => (
+  <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">
+    <path d={PATHS[name]} />
+  </svg>
+);
