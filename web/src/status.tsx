@@ -1,0 +1,3 @@
+import { render } from 'preact';
+
+render(<main>Reelay: status</main>, document.body);
