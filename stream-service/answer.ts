@@ -45,6 +45,7 @@ export async function sendRepresentation(
   if (size === undefined || !slice) reply.header('accept-ranges', 'none');
   else reply.headers({ 'accept-ranges': 'bytes', etag, 'content-length': slice.last - slice.first + 1 });
   if (size !== undefined && slice?.partial) reply.code(206).header('content-range', contentRange(slice, size));
+  visit.sends();
   return reply.type(mimeType).send(body);
 }
 

@@ -10,6 +10,8 @@ export interface AppOptions extends MediaRouteDependencies, CombinedRouteDepende
   readonly corsAllowedOrigins: readonly string[];
   /** Proxies in front whose X-Forwarded-For is believed. */
   readonly trustedProxies: number;
+  /** Adds what its host needs in front of the streams: routes, and hooks that see each request first. */
+  readonly extend?: (app: FastifyInstance) => void;
   readonly log: Log;
 }
 
@@ -41,9 +43,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
   });
 
-  // Before any body is looked at.
   app.addHook('onRequest', async (request, reply) => {
     sayAlways(request, reply);
+  });
+  options.extend?.(app);
+  // Before any body is looked at.
+  app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
     if (request.method !== 'OPTIONS') throw refusalOf(request.url);
     return reply

@@ -6,6 +6,7 @@ import { type AdmissionLimits, createAdmission } from './admission.ts';
 import { buildApp } from './app.ts';
 import { createFindRendition } from './find-rendition.ts';
 import { createLoopback } from './loopback.ts';
+import { type Meter, noMeter } from './meter.ts';
 import { createMp3 } from './mp3/index.ts';
 import { createMux } from './mp4/mux.ts';
 import { createRequireFfmpeg } from './require-ffmpeg.ts';
@@ -31,6 +32,10 @@ export interface StreamServiceOptions {
   readonly trustedProxies: number;
   /** Seconds that streams have to finish once `drain` is called. @default 30 */
   readonly drainSeconds?: number;
+  /** Told what the streams do. @default nobody is */
+  readonly meter?: Meter;
+  /** Adds what its host needs in front of the streams: routes, and hooks that see each request first. */
+  readonly extend?: (app: FastifyInstance) => void;
   readonly log: Log;
 }
 
@@ -46,16 +51,16 @@ export interface StreamService {
 const DRAIN_SECONDS = 30;
 
 export async function createStreamService(options: StreamServiceOptions): Promise<StreamService> {
-  const { ffmpeg, drainSeconds = DRAIN_SECONDS, log } = options;
+  const { ffmpeg, drainSeconds = DRAIN_SECONDS, meter = noMeter, log } = options;
   const loopback = await createLoopback();
   const admission = createAdmission(options.limits);
-  const visits = createVisits(admission);
+  const visits = createVisits(admission, meter);
   const app = buildApp({
     ...options,
     findRendition: createFindRendition(options),
     visits,
-    mux: createMux({ loopback, admission, log }),
-    openMp3: createMp3({ ffmpeg, loopback, admission, log }),
+    mux: createMux({ loopback, admission, meter, log }),
+    openMp3: createMp3({ ffmpeg, loopback, admission, meter, log }),
     requireFfmpeg: createRequireFfmpeg(options),
   });
   await app.ready();

@@ -1,5 +1,6 @@
 export type { AdmissionLimits } from './admission.ts';
 export * from './create-stream-service.ts';
+export { type Meter, noMeter } from './meter.ts';
 export { createOpenSource } from './source/open-source.ts';
 export type { OpenSource, Source } from './source/source.ts';
 export { answerUnreadable } from './unreadable.ts';

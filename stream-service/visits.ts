@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import type { Admission } from './admission.ts';
+import type { Meter } from './meter.ts';
 
 /** One client being sent one stream, until the response is over or the client has left. */
 export interface Visit {
@@ -8,6 +9,8 @@ export interface Visit {
   readonly signal: AbortSignal;
   /** Does something when it is over; now if it is already. */
   atEnd(act: () => void): void;
+  /** The answer is a stream, about to be sent: nothing else counts as one. */
+  sends(): void;
 }
 
 /** Every stream being sent. */
@@ -22,7 +25,7 @@ export interface Visits {
   drain(seconds: number): Promise<void>;
 }
 
-export function createVisits(admission: Pick<Admission, 'acquireStream' | 'drain'>): Visits {
+export function createVisits(admission: Pick<Admission, 'acquireStream' | 'drain'>, meter: Meter): Visits {
   const responses = new Set<ServerResponse>();
 
   return {
@@ -33,6 +36,12 @@ export function createVisits(admission: Pick<Admission, 'acquireStream' | 'drain
         atEnd(act) {
           if (over.signal.aborted) act();
           else over.signal.addEventListener('abort', act, { once: true });
+        },
+        sends() {
+          // The connection may have carried other answers before this one, and the response forgets it in the end.
+          const { socket } = response;
+          const before = socket?.bytesWritten ?? 0;
+          visit.atEnd(meter.streamBegins(() => (socket?.bytesWritten ?? before) - before));
         },
       };
       const release = admission.acquireStream(clientOf(address));

@@ -1,2 +1,2 @@
-export { SettingError } from './parsers.ts';
+export { SettingError, wholeNumber } from './parsers.ts';
 export * from './settings.ts';

@@ -5,6 +5,7 @@ import { id3Tag } from '../../layers/extraction/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
 import type { Admission } from '../admission.ts';
 import type { Loopback } from '../loopback.ts';
+import type { Meter } from '../meter.ts';
 import type { OpenMp3 } from '../representation.ts';
 import type { Source } from '../source/source.ts';
 import { createAudioStarts } from './audio-start.ts';
@@ -20,6 +21,7 @@ export interface Mp3Options {
   readonly ffmpeg: () => Ffmpeg | undefined;
   readonly loopback: Loopback;
   readonly admission: Pick<Admission, 'acquireFfmpeg' | 'tryAcquireFfmpeg'>;
+  readonly meter: Pick<Meter, 'ffmpegFails'>;
   readonly log: Log;
   /** Encoders at once, over all clients. @default the cores this process may use */
   readonly parallelism?: number;
@@ -39,7 +41,7 @@ const MEDIA = { mimeType: 'audio/mpeg', fileExtension: '.mp3' };
  * Opening one runs nothing. @throws Problem 503 while FFmpeg is not there yet
  */
 export function createMp3(options: Mp3Options): OpenMp3 {
-  const { ffmpeg, loopback, admission, log, parallelism = availableParallelism() } = options;
+  const { ffmpeg, loopback, admission, meter, log, parallelism = availableParallelism() } = options;
   const cache = createBlockCache(options.cacheBytes ?? CACHE_BYTES);
   const starts = createAudioStarts();
   const slots = createEncoderSlots({
@@ -51,8 +53,10 @@ export function createMp3(options: Mp3Options): OpenMp3 {
   return async (resource, track, source) => {
     const build = ffmpeg();
     if (!build) throw problems.maintenance('Downloading FFmpeg');
-    const onFailure = (stderr: string) =>
+    const onFailure = (stderr: string) => {
+      meter.ffmpegFails();
       log.warn('FFmpeg failed', { resource: resource.id, format: track.formatId, stderr });
+    };
     const encoder = { path: build.path, loopback, onFailure };
 
     const tag = id3Tag({ title: resource.title, artist: resource.author });

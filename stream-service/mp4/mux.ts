@@ -4,6 +4,7 @@ import type { Ffmpeg } from '../../layers/tools/index.ts';
 import type { Admission } from '../admission.ts';
 import { runFfmpeg } from '../ffmpeg.ts';
 import type { Loopback } from '../loopback.ts';
+import type { Meter } from '../meter.ts';
 import type { Source } from '../source/source.ts';
 import { headerPatch } from './header-patch.ts';
 import type { MuxPlan } from './mux-plan.ts';
@@ -11,6 +12,7 @@ import type { MuxPlan } from './mux-plan.ts';
 export interface MuxDependencies {
   readonly loopback: Loopback;
   readonly admission: Pick<Admission, 'acquireFfmpeg'>;
+  readonly meter: Pick<Meter, 'ffmpegFails'>;
   readonly log: Log;
 }
 
@@ -30,7 +32,7 @@ export type Mux = (ffmpeg: Ffmpeg, work: MuxWork) => Readable;
  *
  * @throws Problem 503 when every process is taken
  */
-export function createMux({ loopback, admission, log }: MuxDependencies): Mux {
+export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
   return ({ path }, { sources, plan, durationSeconds }) => {
     const release = admission.acquireFfmpeg();
     const inputs = sources.map((source) => loopback.serve(source));
@@ -38,7 +40,10 @@ export function createMux({ loopback, admission, log }: MuxDependencies): Mux {
       path,
       args: [...inputs.flatMap(({ args, url }) => [...args, '-i', url]), ...plan.args],
       signal: AbortSignal.any(inputs.map(({ failed }) => failed)),
-      onFailure: (stderr) => log.warn('FFmpeg failed to mux', { stderr }),
+      onFailure(stderr) {
+        meter.ffmpegFails();
+        log.warn('FFmpeg failed to mux', { stderr });
+      },
     });
     output.once('error', () => undefined); // Whoever reads sees it too, but may not have begun.
     output.once('close', () => {

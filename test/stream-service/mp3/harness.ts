@@ -5,6 +5,7 @@ import { silentLog } from '../../../layers/contract/index.ts';
 import type { Resource, Track } from '../../../layers/state/index.ts';
 import { type AdmissionLimits, createAdmission } from '../../../stream-service/admission.ts';
 import { createLoopback } from '../../../stream-service/loopback.ts';
+import { noMeter } from '../../../stream-service/meter.ts';
 import { createMp3, type Mp3Options } from '../../../stream-service/mp3/index.ts';
 import type { Representation } from '../../../stream-service/representation.ts';
 import type { FileSource, SegmentedSource } from '../../../stream-service/source/source.ts';
@@ -21,7 +22,7 @@ export async function startMp3(options: Partial<Mp3Options> & { limits?: Partial
   const loopback = await createLoopback();
   const admission = createAdmission({ ...LIMITS, ...options.limits });
   const ffmpeg = () => ({ version: '', path: 'ffmpeg', source: 'system', buildId: 'build' }) as const;
-  const open = createMp3({ ffmpeg, loopback, admission, log: silentLog, parallelism: 2, ...options });
+  const open = createMp3({ ffmpeg, loopback, admission, meter: noMeter, log: silentLog, parallelism: 2, ...options });
   return { open, admission, close: () => loopback.close() };
 }
 

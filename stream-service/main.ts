@@ -1,0 +1,38 @@
+/** The stream service as one container runs it. */
+import { readSettings } from '../layers/settings/index.ts';
+import { startTask } from './task/start-task.ts';
+import { createTaskLog } from './task/task-log.ts';
+import { readTaskSettings } from './task/task-settings.ts';
+
+const log = createTaskLog(process.stdout);
+
+function fail(error: unknown): never {
+  log.error('The task cannot start', { error });
+  process.exit(1);
+}
+
+async function start() {
+  return startTask({ settings: readSettings(process.env), task: readTaskSettings(process.env), log });
+}
+
+const task = await start().catch(fail);
+log.info('The task answers', { port: task.port });
+
+async function leave(reason: string) {
+  log.info('The task ends: running streams may finish', { reason });
+  await task.close();
+  process.exit(0);
+}
+
+let signals = 0;
+/** The first lets running streams finish within the drain time, the second does not wait for them. */
+function onSignal(signal: NodeJS.Signals) {
+  signals += 1;
+  if (signals > 1) process.exit(1);
+  leave(signal).catch((error) => {
+    log.error('The task did not end well', { error });
+    process.exit(1);
+  });
+}
+process.on('SIGTERM', onSignal);
+process.on('SIGINT', onSignal);

@@ -1,0 +1,84 @@
+import type { AddressInfo } from 'node:net';
+import { type Log, problems } from '../../layers/contract/index.ts';
+import { createEgress } from '../../layers/egress/index.ts';
+import { createExtraction } from '../../layers/extraction/index.ts';
+import type { Settings } from '../../layers/settings/index.ts';
+import { createState, createTableClient } from '../../layers/state/index.ts';
+import { createOpenSource, createStreamService } from '../index.ts';
+import { HEALTH_PATH, healthRoute } from './health-route.ts';
+import { requireOriginSecret } from './origin-secret.ts';
+import type { TaskSettings } from './task-settings.ts';
+import { startTaskTools, type TaskTools } from './task-tools.ts';
+
+export interface TaskOptions {
+  readonly settings: Settings;
+  readonly task: TaskSettings;
+  /** Seconds that streams have to finish at the end. @default 115: ECS kills after 120 */
+  readonly drainSeconds?: number;
+  readonly log: Log;
+}
+
+/** The stream service as one container runs it. */
+export interface Task {
+  readonly port: number;
+  readonly tools: Pick<TaskTools, 'ytDlp' | 'ffmpeg' | 'activity'>;
+  /** Takes no more streams, lets those running finish within the drain time, breaks the rest and ends everything. */
+  close(): Promise<void>;
+}
+
+const DRAIN_SECONDS = 115;
+/** Milliseconds: above the 4,000 s after which the load balancer ends a connection, so that it is never we who do. */
+const KEEP_ALIVE = 4_030_000;
+
+/**
+ * Answers as soon as this settles; the tools may still be on their way.
+ * @throws Error when the address or a setting cannot be used
+ */
+export async function startTask(options: TaskOptions): Promise<Task> {
+  const { settings, task, drainSeconds = DRAIN_SECONDS, log } = options;
+  await using parts = new AsyncDisposableStack();
+  let isDraining = false;
+
+  const client = createTableClient();
+  parts.defer(() => client.destroy());
+  const state = createState({ client, tableName: task.tableName, log });
+  const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log });
+  parts.defer(egress.close);
+  const tools = startTaskTools({ settings, egress, log });
+  parts.defer(tools.close);
+  const extraction = createExtraction({ ...settings, tools, egress, state, log });
+  parts.defer(extraction.close);
+
+  const streams = await createStreamService({
+    ...settings,
+    state,
+    openSource: createOpenSource({ egress, refresh: extraction.refresh, log }),
+    peekSource: createOpenSource({ egress, refresh: async () => Promise.reject(problems.notFound()), log }),
+    ffmpeg: tools.ffmpeg,
+    maintenance: async () => tools.activity() ?? (await state.getMaintenance())?.activity,
+    limits: settings,
+    drainSeconds,
+    extend(app) {
+      if (task.originSecret) requireOriginSecret(app, task.originSecret, [HEALTH_PATH]);
+      healthRoute(app, () => isDraining);
+    },
+    log,
+  });
+  parts.defer(streams.close);
+  parts.defer(streams.drain);
+  const { server } = streams.app;
+  server.keepAliveTimeout = KEEP_ALIVE;
+  await streams.app.listen({ host: settings.host, port: settings.port });
+
+  const ending = parts.move();
+  let closed: Promise<void> | undefined;
+  return {
+    port: (server.address() as AddressInfo).port,
+    tools,
+    close() {
+      isDraining = true;
+      closed ??= ending.disposeAsync();
+      return closed;
+    },
+  };
+}
