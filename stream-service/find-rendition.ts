@@ -1,14 +1,8 @@
 import { type Log, problems } from '../layers/contract/index.ts';
-import { parseKey, type Rendition, type Resource, type State, type Track } from '../layers/state/index.ts';
+import { findByKey, type KeyedRendition, type Rendition, type Resource, type State } from '../layers/state/index.ts';
 
 /** What stands behind a key. */
-export interface Found {
-  readonly key: string;
-  readonly resource: Resource;
-  readonly rendition: Rendition;
-  /** One for Media; video and audio for Combined. */
-  readonly tracks: readonly [Track, ...Track[]];
-}
+export type Found = KeyedRendition;
 
 /** @throws Problem 404 when no such rendition of that type stands behind the key, 502 when the table does not answer */
 export type FindRendition = (key: string, urlType: Rendition['urlType']) => Promise<Found>;
@@ -34,21 +28,12 @@ export function createFindRendition({ state, log }: FindRenditionDependencies): 
   };
 
   return async (key, urlType) => {
-    const ids = parseKey(key);
-    const resource = ids && (await getResource(ids.resourceId));
-    const rendition = resource?.renditions.find(({ id }) => id === ids?.renditionId);
-    if (!resource || rendition?.urlType !== urlType) throw problems.notFound();
-    const [first, ...rest] = rendition.formatIds.map((id) => trackOf(resource, id));
-    if (!first) throw problems.notFound();
+    const found = await findByKey(key, urlType, getResource);
+    if (!found) throw problems.notFound();
+    const { resource } = found;
     state
       .touchResource(resource)
       .catch((error) => log.warn('A resource in use could not be kept', { resource: resource.id, error }));
-    return { key, resource, rendition, tracks: [first, ...rest] };
+    return found;
   };
-}
-
-function trackOf({ tracks }: Resource, formatId: string): Track {
-  const track = tracks.find((candidate) => candidate.formatId === formatId);
-  if (!track) throw problems.notFound();
-  return track;
 }

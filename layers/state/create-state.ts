@@ -1,10 +1,12 @@
-import { ConditionalCheckFailedException, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Log, silentLog } from '../contract/index.ts';
 import { createCounter } from './counter.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
+import { createLeaseItem, ifCondition } from './lease.ts';
+import { readMaintenance, readStreamTask } from './leases.ts';
 import type { Link, Resource } from './resource.ts';
-import type { MaintenanceLease, State, ToolsRecord } from './state.ts';
+import type { State, ToolsRecord } from './state.ts';
 import { callBound, createTableClient, StateUnavailable } from './table.ts';
 
 export interface StateOptions {
@@ -29,6 +31,9 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
   const table = DynamoDBDocumentClient.from(base, { marshallOptions: { removeUndefinedValues: true } });
   const counter = createCounter(table, tableName);
   const seconds = () => Math.floor(now() / 1000);
+  const inTable = { table, tableName, now: seconds };
+  const maintenance = createLeaseItem({ ...inTable, pk: 'maintenance', read: readMaintenance });
+  const streamTask = createLeaseItem({ ...inTable, pk: 'stream-task', read: readStreamTask });
 
   const get = async (pk: string) => {
     const command = new GetCommand({ TableName: tableName, Key: { pk }, ConsistentRead: true });
@@ -77,46 +82,25 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
     putTools: async (record) => {
       await table.send(new PutCommand({ TableName: tableName, Item: { pk: 'tools', record } }), callBound());
     },
-    getMaintenance: async () => leaseIn(await get('maintenance'), seconds()),
-    takeMaintenance: ({ activity, owner, expiresAt }) => {
+    getMaintenance: maintenance.get,
+    takeMaintenance: (lease) => maintenance.take(lease),
+    endMaintenance: maintenance.end,
+    getStreamTask: streamTask.get,
+    takeStreamTask: streamTask.take,
+    endStreamTask: streamTask.end,
+    keepOriginSecret: async (candidate) => {
       const command = new PutCommand({
         TableName: tableName,
-        Item: { pk: 'maintenance', activity, owner, expiresAt },
-        ConditionExpression: 'attribute_not_exists(pk) OR #expiresAt <= :now OR #owner = :owner',
-        ExpressionAttributeNames: { '#expiresAt': 'expiresAt', '#owner': 'owner' },
-        ExpressionAttributeValues: { ':now': seconds(), ':owner': owner },
+        Item: { pk: 'origin-secret', secret: candidate },
+        ConditionExpression: 'attribute_not_exists(pk)',
       });
-      return ifCondition(table.send(command, callBound()));
-    },
-    endMaintenance: async (owner) => {
-      const command = new DeleteCommand({
-        TableName: tableName,
-        Key: { pk: 'maintenance' },
-        ConditionExpression: '#owner = :owner',
-        ExpressionAttributeNames: { '#owner': 'owner' },
-        ExpressionAttributeValues: { ':owner': owner },
-      });
-      await ifCondition(table.send(command, callBound()));
+      if (await ifCondition(table.send(command, callBound()))) return candidate;
+      const kept = (await get('origin-secret'))?.secret;
+      if (typeof kept !== 'string') throw new Error('The kept secret cannot be read');
+      return kept;
     },
   };
   return failingAlike(state);
-}
-
-/** Whether a conditional write was done. */
-async function ifCondition(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
-}
-
-function leaseIn(item: Readonly<Record<string, unknown>> | undefined, now: number): MaintenanceLease | undefined {
-  const { activity, owner, expiresAt } = item ?? {};
-  if (typeof activity !== 'string' || typeof owner !== 'string' || typeof expiresAt !== 'number') return undefined;
-  return expiresAt > now ? { activity, owner, expiresAt } : undefined;
 }
 
 /** Every call fails with the one error that callers know, the client's own as its cause. */

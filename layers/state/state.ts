@@ -1,3 +1,4 @@
+import type { Lease } from './lease.ts';
 import type { Link, Resource } from './resource.ts';
 
 /** Everything this service remembers. Each call throws `StateUnavailable` when the table does not answer within its bound. */
@@ -22,6 +23,14 @@ export interface State {
   takeMaintenance(lease: MaintenanceLease): Promise<boolean>;
   /** Ends the lease if this owner still holds it. */
   endMaintenance(owner: string): Promise<void>;
+  /** Who starts the stream host, or has just started it. */
+  getStreamTask(): Promise<StreamTaskLease | undefined>;
+  /** Takes or renews the lease. False when another owner holds it. `from`: an owner whose host was found dead. */
+  takeStreamTask(lease: StreamTaskLease, from?: string): Promise<boolean>;
+  /** Gives the lease back if this owner still holds it. */
+  endStreamTask(owner: string): Promise<void>;
+  /** The secret that this instance's origins ask for: the first candidate ever, from then on always the same. */
+  keepOriginSecret(candidate: string): Promise<string>;
 }
 
 export interface ToolsRecord {
@@ -33,10 +42,15 @@ export interface ToolsRecord {
   readonly installedAt: number;
 }
 
-export interface MaintenanceLease {
+export interface MaintenanceLease extends Lease {
   /** What GetResource answers as a title and App as `maintenance`, e.g. `Downloading yt-dlp`. */
   readonly activity: string;
-  readonly owner: string;
-  /** Epoch seconds. */
-  readonly expiresAt: number;
+}
+
+/** Held while the stream host of an instance that scales to zero starts. */
+export interface StreamTaskLease extends Lease {
+  /** Epoch seconds at which the owner set out to start it. */
+  readonly startedAt: number;
+  /** Absent until AWS has taken the order. */
+  readonly taskArn?: string;
 }

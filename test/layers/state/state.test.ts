@@ -221,6 +221,60 @@ describe('the maintenance lease', () => {
   });
 });
 
+describe('the lease of whoever starts the stream host', () => {
+  const lease = { owner: 'one', startedAt: START, expiresAt: START + 60 };
+
+  it('goes to only one of many who ask at once', async () => {
+    const { state } = await open();
+    const owners = ['a', 'b', 'c', 'd', 'e'];
+    const taken = await Promise.all(owners.map((owner) => state.takeStreamTask({ ...lease, owner })));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('remembers which host it is, and is given back by its owner alone', async () => {
+    const { state } = await open();
+    const known = { ...lease, taskArn: 'arn:1' };
+    expect(await state.takeStreamTask(lease)).toBe(true);
+    expect(await state.takeStreamTask(known)).toBe(true);
+    await state.endStreamTask('two');
+    expect(await state.getStreamTask()).toEqual(known);
+    await state.endStreamTask('one');
+    expect(await state.getStreamTask()).toBeUndefined();
+  });
+
+  it('may be taken from an owner whose host is dead, once', async () => {
+    const { state } = await open();
+    await state.takeStreamTask(lease);
+    expect(await state.takeStreamTask({ ...lease, owner: 'two' })).toBe(false);
+    const heirs = ['two', 'three', 'four'].map((owner) => state.takeStreamTask({ ...lease, owner }, 'one'));
+    expect((await Promise.all(heirs)).filter(Boolean)).toHaveLength(1);
+  });
+
+  it('is none when it has run out', async () => {
+    const { state, clock } = await open();
+    await state.takeStreamTask(lease);
+    clock.now = lease.expiresAt;
+    expect(await state.getStreamTask()).toBeUndefined();
+    expect(await state.takeStreamTask({ ...lease, owner: 'two' })).toBe(true);
+  });
+
+  it('has nothing to do with maintenance', async () => {
+    const { state } = await open();
+    await state.takeStreamTask(lease);
+    expect(await state.getMaintenance()).toBeUndefined();
+  });
+});
+
+describe('the origin secret', () => {
+  it('is the first candidate, for ever', async () => {
+    const { state, clock } = await open();
+    const kept = await Promise.all(['a', 'b', 'c'].map((candidate) => state.keepOriginSecret(candidate)));
+    expect(new Set(kept).size).toBe(1);
+    clock.now += 1000 * DAY;
+    expect(await state.keepOriginSecret('d')).toBe(kept[0]);
+  });
+});
+
 describe('ensureTable', () => {
   it('leaves a table that is there as it is', async () => {
     const { state, tableName } = await open();
