@@ -1,74 +1,36 @@
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Download, downloadBytes, downloadFile, follow } from './download.ts';
 import { run } from './program.ts';
-import { RELEASE_KEY } from './release-key.ts';
-import { checkSignature, digestOf } from './signature.ts';
+import { createReleases, type ReleasesOptions } from './releases.ts';
 import type { Source } from './source.ts';
 import type { YtDlp } from './tools.ts';
 import { unpack } from './unpack.ts';
-import { compareVersions, isReleaseTag } from './versions.ts';
+import { compareVersions } from './versions.ts';
 
-export interface ReleaseOptions {
-  readonly download: Download;
-  readonly channel: 'stable' | 'nightly';
-  /** Where releases are. @default yt-dlp's on GitHub */
-  readonly url?: string;
-  /** The key they are signed with, armored. @default yt-dlp's */
-  readonly key?: string;
+export interface ReleaseOptions extends ReleasesOptions {
   /** The file of a release for this machine; absent when there is none. */
   readonly asset?: string | undefined;
 }
 
-const RELEASES = {
-  stable: 'https://github.com/yt-dlp/yt-dlp/releases',
-  nightly: 'https://github.com/yt-dlp/yt-dlp-nightly-builds/releases',
-};
-
-/** Milliseconds to be told of a release: an instance without a way to GitHub does not wait for it. */
-const LOOK_TIMEOUT = 15_000;
-const DOWNLOAD_TIMEOUT = 10 * 60_000;
-const LIST_BYTES = 2 ** 18;
-const ARCHIVE_BYTES = 2 ** 28;
 const UNPACKED_BYTES = 2 ** 30;
 
 /**
- * yt-dlp's own releases: the list of checksums must be signed by the pinned key, the archive must be the one it lists,
- * and what is in it must call itself by the tag it was fetched under, so that nobody serves an old release as a new one.
+ * yt-dlp's own releases: the archive must be verified (`releases.ts`), and what is in it must call itself by the tag it
+ * was fetched under, so that nobody serves an old release as a new one.
  *
  * The unpacked build rather than the single file: that one unpacks itself anew at every start.
  */
-export function ytDlpRelease(options: ReleaseOptions): Source<YtDlp> {
-  const { download, channel, url = RELEASES[channel], key = RELEASE_KEY, asset = assetFor() } = options;
-  const small = (signal: AbortSignal) => ({ maxBytes: LIST_BYTES, timeout: LOOK_TIMEOUT, signal });
-
-  const newest = async (signal: AbortSignal) => {
-    const tag = (await follow(download, `${url}/latest`, { ...small(signal), maxBytes: ARCHIVE_BYTES }))
-      .split('/')
-      .at(-1);
-    if (!tag || !isReleaseTag(tag)) throw new Error('it names no release');
-    return tag;
-  };
-
+export function ytDlpRelease({ asset = assetFor(), ...options }: ReleaseOptions): Source<YtDlp> {
+  const releases = createReleases(options);
   return {
     name: 'release',
     label: 'the official release',
-    newest,
+    newest: releases.newest,
     async fetch(folder, { onBytes, signal }) {
       if (!asset) throw new Error(`it has no build for ${process.platform} ${process.arch}`);
-      const tag = await newest(signal);
-      const at = (name: string) => `${url}/download/${tag}/${name}`;
-      const list = await downloadBytes(download, at('SHA2-256SUMS'), small(signal));
-      const signature = await downloadBytes(download, at('SHA2-256SUMS.sig'), small(signal));
-      await checkSignature(list, signature, key).catch((cause) => {
-        throw new Error('its checksums are not signed by the pinned key', { cause });
-      });
-      const expected = digestOf(list.toString(), asset);
-
+      const tag = await releases.newest(signal);
       const archive = join(folder, 'archive.zip');
-      const bounds = { maxBytes: ARCHIVE_BYTES, timeout: DOWNLOAD_TIMEOUT, signal, onBytes };
-      if ((await downloadFile(download, at(asset), archive, bounds)) !== expected)
-        throw new Error(`${asset} is not the file its checksum names`);
+      await releases.fetch(tag, asset, archive, { onBytes, signal });
       await unpack(archive, folder, UNPACKED_BYTES);
       await rm(archive);
 
