@@ -4,7 +4,7 @@ import { type Log, silentLog } from '../contract/index.ts';
 import { createCounter } from './counter.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
 import { createLeaseItem, ifCondition } from './lease.ts';
-import { readMaintenance, readStreamTask } from './leases.ts';
+import { readLease, readMaintenance, readStreamTask } from './leases.ts';
 import type { Link, Resource } from './resource.ts';
 import type { State, ToolsRecord } from './state.ts';
 import { callBound, createTableClient, StateUnavailable } from './table.ts';
@@ -34,6 +34,7 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
   const inTable = { table, tableName, now: seconds };
   const maintenance = createLeaseItem({ ...inTable, pk: 'maintenance', read: readMaintenance });
   const streamTask = createLeaseItem({ ...inTable, pk: 'stream-task', read: readStreamTask });
+  const toolsUpdate = createLeaseItem({ ...inTable, pk: 'tools-update', read: readLease });
 
   const get = async (pk: string) => {
     const command = new GetCommand({ TableName: tableName, Key: { pk }, ConsistentRead: true });
@@ -88,6 +89,8 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
     getStreamTask: streamTask.get,
     takeStreamTask: streamTask.take,
     endStreamTask: streamTask.end,
+    takeToolsUpdate: (lease) => toolsUpdate.take(lease),
+    endToolsUpdate: toolsUpdate.end,
     keepOriginSecret: async (candidate) => {
       const command = new PutCommand({
         TableName: tableName,

@@ -1,6 +1,12 @@
+import type { Lease } from './lease.ts';
 import type { MaintenanceLease, StreamTaskLease } from './state.ts';
 
 type Item = Readonly<Record<string, unknown>>;
+
+/** A lease that says no more than whose it is. */
+export function readLease({ owner, expiresAt }: Item): Lease | undefined {
+  return typeof owner === 'string' && typeof expiresAt === 'number' ? { owner, expiresAt } : undefined;
+}
 
 /** The maintenance lease in an item of the table. */
 export function readMaintenance({ activity, owner, expiresAt }: Item): MaintenanceLease | undefined {

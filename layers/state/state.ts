@@ -29,6 +29,10 @@ export interface State {
   takeStreamTask(lease: StreamTaskLease, from?: string): Promise<boolean>;
   /** Gives the lease back if this owner still holds it. */
   endStreamTask(owner: string): Promise<void>;
+  /** Takes or renews the right to update the tools, which is no maintenance yet. False when another owner holds it. */
+  takeToolsUpdate(lease: Lease): Promise<boolean>;
+  /** Gives it back if this owner still holds it. */
+  endToolsUpdate(owner: string): Promise<void>;
   /** The secret that this instance's origins ask for: the first candidate ever, from then on always the same. */
   keepOriginSecret(candidate: string): Promise<string>;
 }

@@ -305,3 +305,20 @@ describe('the purge of the embedded table', () => {
     expect(await state.countRequests()).toBe(1);
   });
 });
+
+describe('the right to update the tools', () => {
+  it("is one owner's until it is given back or runs out, and no maintenance", async () => {
+    const { state, clock } = await open();
+    const take = (owner: string) => state.takeToolsUpdate({ owner, expiresAt: clock.now + 60 });
+    expect(await take('one')).toBe(true);
+    expect(await take('two')).toBe(false);
+    expect(await take('one')).toBe(true);
+    expect(await state.getMaintenance()).toBeUndefined();
+    await state.endToolsUpdate('two');
+    expect(await take('two')).toBe(false);
+    await state.endToolsUpdate('one');
+    expect(await take('two')).toBe(true);
+    clock.now += 60;
+    expect(await take('three')).toBe(true);
+  });
+});
