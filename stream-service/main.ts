@@ -12,7 +12,13 @@ function fail(error: unknown): never {
 }
 
 async function start() {
-  return startTask({ settings: readSettings(process.env), task: readTaskSettings(process.env), log });
+  return startTask({
+    settings: readSettings(process.env),
+    task: readTaskSettings(process.env),
+    onIdle: () => leave('no stream has run for a while'),
+    writeMetrics: (line) => process.stdout.write(`${line}\n`),
+    log,
+  });
 }
 
 const task = await start().catch(fail);
@@ -20,8 +26,13 @@ log.info('The task answers', { port: task.port });
 
 async function leave(reason: string) {
   log.info('The task ends: running streams may finish', { reason });
-  await task.close();
-  process.exit(0);
+  try {
+    await task.close();
+    process.exit(0);
+  } catch (error) {
+    log.error('The task did not end well', { error });
+    process.exit(1);
+  }
 }
 
 let signals = 0;
@@ -29,10 +40,7 @@ let signals = 0;
 function onSignal(signal: NodeJS.Signals) {
   signals += 1;
   if (signals > 1) process.exit(1);
-  leave(signal).catch((error) => {
-    log.error('The task did not end well', { error });
-    process.exit(1);
-  });
+  void leave(signal);
 }
 process.on('SIGTERM', onSignal);
 process.on('SIGINT', onSignal);

@@ -92,7 +92,8 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   };
   const installMissing = async () => {
     // Whoever waited for the lock finds what the other process has installed.
-    for (const installer of [ytDlp, ffmpeg]) if (await isMissing(installer)) await installer.install(signal);
+    // FFmpeg first: streams go on without yt-dlp.
+    for (const installer of [ffmpeg, ytDlp]) if (await isMissing(installer)) await installer.install(signal);
   };
   /** Does not wait: what holds the lock may still be at work on what looks left behind, and tidies up by itself. */
   const tidyUp = async () => {
@@ -141,7 +142,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
     ensure: () => inTurn(ensure),
     update: () =>
       inTurn(async () => {
-        const changed = { ytDlp: await renew(ytDlp), ffmpeg: await renew(ffmpeg) };
+        const changed = { ffmpeg: await renew(ffmpeg), ytDlp: await renew(ytDlp) };
         if (changed.ytDlp || changed.ffmpeg) await tell();
         return changed;
       }),

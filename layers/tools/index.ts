@@ -1,9 +1,10 @@
 export * from './create-tools.ts';
-export type { Download } from './download.ts';
+export { type Download, downloadFile } from './download.ts';
 export * from './releases.ts';
 export * from './smoke-test.ts';
 export type { FetchOptions, Source } from './source.ts';
 export * from './tools.ts';
+export { unpackYtDlp } from './unpack-yt-dlp.ts';
 export { compareVersions, isReleaseTag } from './versions.ts';
 export * from './worker-process.ts';
 export type * from './worker-protocol.ts';

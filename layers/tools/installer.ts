@@ -123,7 +123,8 @@ export function createInstaller<Tool extends { readonly version: string; readonl
         if (!placed || !source.newest) continue;
         try {
           const version = await source.newest(signal);
-          return compareVersions(version, placed.tool.version) > 0 ? { source, version } : undefined;
+          const difference = compareVersions(version, placed.tool.version);
+          return difference > 0 || (source.decides && difference !== 0) ? { source, version } : undefined;
         } catch (error) {
           signal.throwIfAborted();
           log.info(`${source.label} tells of no newer ${name}`, { reason: reasonOf(error) });
@@ -135,7 +136,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
       const activity = `Updating ${name} to ${version}`;
       try {
         report({ name: activity });
-        placed = await fetch(source, activity, signal, placed?.tool.version);
+        placed = await fetch(source, activity, signal, source.decides ? undefined : placed?.tool.version);
         log.info(`${name} ${placed.tool.version} is in place`, { source: source.label });
         return true;
       } catch (error) {

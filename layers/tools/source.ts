@@ -7,6 +7,8 @@ export interface Source<Tool> {
   readonly label: string;
   /** The newest version there is; absent where a source has no newer ones to offer. */
   readonly newest?: (signal: AbortSignal) => Promise<string>;
+  /** Somebody has chosen its newest version for everybody: it is the one to have even where it is an older one. */
+  readonly decides?: true;
   /**
    * Puts the tool into an empty folder, checked as far as this source can be checked, and gives how to name it from
    * wherever that folder ends up.

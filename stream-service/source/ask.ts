@@ -19,6 +19,15 @@ export interface Target {
   entity: Entity;
   /** How much to ask for at once; absent: all that is wanted. */
   readonly chunks?: ChunkPlan;
+  /** Absent: it is always asked for by ranges. */
+  readonly ranges?: RangeNeed;
+}
+
+/** Whether a source refuses whoever asks for a whole thing without a Range; shared by all things that it has. */
+export interface RangeNeed {
+  isKnown: boolean;
+  /** How much to ask of such a source at once: never an open end, which some of them refuse as well. */
+  readonly chunks: ChunkPlan;
 }
 
 export interface Location {
@@ -48,6 +57,8 @@ export interface Answer {
   readonly body: Readable;
   readonly skip: number;
   readonly length: number | undefined;
+  /** HTTP tells where it ends. If not, it ends when its connection does, however soon that is (RFC 9112 §6.3). */
+  readonly isEndTold: boolean;
 }
 
 /** Failures in a row, kept by whoever reads, who also knows when there was progress. */
@@ -64,21 +75,30 @@ type Bytes = Extract<Verdict, { kind: 'bytes' }>;
  */
 export async function ask(options: AskOptions, wanted: Wanted, signal: AbortSignal): Promise<Answer> {
   const { target } = options;
+  const { ranges } = target;
+  /** What was refused without a Range is asked for with one. */
+  let isTrial = false;
   for (;;) {
     const location = await target.locate(signal);
-    const range = bounded(wanted, target.chunks);
+    const chunks = target.chunks ?? (isTrial || ranges?.isKnown ? ranges?.chunks : undefined);
+    const range = bounded(wanted, chunks, target.chunks === undefined, isTrial);
     const response = await request(options, location, range, signal);
     if (!response) continue;
     const verdict = judge(response, range, target.entity);
-    if (verdict.kind === 'bytes') return take(target, range, response, verdict);
+    if (verdict.kind === 'bytes') {
+      if (isTrial && ranges && response.status === 206) ranges.isKnown = true;
+      return take(target, chunks, range, response, verdict);
+    }
 
     discard(response);
     switch (verdict.kind) {
       case 'expired':
-        if (!isSmallerWorthAsking(target, range)) await target.renew(location, verdict.gone, signal);
-        break;
       case 'refused':
-        if (!isSmallerWorthAsking(target, range)) throw refusal(verdict.total, target.entity);
+        if (isSmallerWorthAsking(chunks, range)) break;
+        isTrial = !isTrial && ranges !== undefined && range.last === undefined && mayWantRange(response.status);
+        if (isTrial) break;
+        if (verdict.kind === 'refused') throw refusal(verdict.total, target.entity);
+        await target.renew(location, verdict.gone, signal);
         break;
       case 'again':
         if (verdict.isBusy) options.onBusy?.();
@@ -138,19 +158,29 @@ async function request(
 
 function take(
   target: Target,
+  chunks: ChunkPlan | undefined,
   range: Wanted,
-  { url, status, body }: GuardedResponse,
+  { url, status, headers, body }: GuardedResponse,
   { skip, length, entity }: Bytes,
 ): Answer {
   target.entity = entity;
-  if (skip === 0 && length !== undefined && range.last !== undefined) target.chunks?.granted(length);
-  return { url, isWhole: status === 200 && range.last !== undefined, body, skip, length };
+  if (skip === 0 && length !== undefined && range.last !== undefined) chunks?.granted(length);
+  const isEndTold = length !== undefined || /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
+  return { url, isWhole: status === 200 && range.last !== undefined, body, skip, length, isEndTold };
 }
 
-const bounded = ({ first, last }: Wanted, chunks: ChunkPlan | undefined): Wanted =>
-  last === undefined || !chunks ? { first, last } : { first, last: Math.min(last, first + chunks.limit() - 1) };
+/** `always`: where no end is wanted, too. A trial is small: what refuses it refuses any. */
+function bounded(wanted: Wanted, chunks: ChunkPlan | undefined, always: boolean, isTrial: boolean): Wanted {
+  const { first, last } = wanted;
+  if (!chunks || (last === undefined && !always)) return wanted;
+  const end = first + (isTrial ? chunks.next() : chunks.limit()) - 1;
+  return { ...wanted, last: Math.min(last ?? end, end) };
+}
 
-const isSmallerWorthAsking = ({ chunks }: Target, { first, last }: Wanted): boolean =>
+/** Not what says that there is nothing, or that who asks is nobody. */
+const mayWantRange = (status: number): boolean => ![401, 404, 410].includes(status);
+
+const isSmallerWorthAsking = (chunks: ChunkPlan | undefined, { first, last }: Wanted): boolean =>
   last !== undefined && (chunks?.refused(last - first + 1) ?? false);
 
 const refusal = (total: number | undefined, { size }: Entity) =>

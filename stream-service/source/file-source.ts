@@ -1,6 +1,7 @@
 import { problems } from '../../layers/contract/index.ts';
 import type { AheadPool } from './ahead-pool.ts';
 import { type AskDependencies, RangeRefused, type Target } from './ask.ts';
+import { createMediaAudit } from './audit.ts';
 import { createChunkPlan } from './chunk-plan.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { createFileSupply } from './file-supply.ts';
@@ -106,6 +107,7 @@ async function openAt(first: number, options: FileSourceOptions, target: Target)
     wanted: { first, last: first + (target.chunks?.next() ?? 1) - 1 },
     hold: () => WAITING_BYTES,
     onWhole: () => Number.POSITIVE_INFINITY,
+    audit: createMediaAudit,
     onBytes: places.progressed,
   });
   const leave = () => part.destroy();

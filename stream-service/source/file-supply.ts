@@ -1,4 +1,5 @@
 import type { AskDependencies, Target } from './ask.ts';
+import { createMediaAudit } from './audit.ts';
 import type { ChunkPlan } from './chunk-plan.ts';
 import type { ConnectionCount } from './connection-count.ts';
 import type { Supply } from './ordered-stream.ts';
@@ -43,6 +44,7 @@ export function createFileSupply(options: FileSupplyOptions): Supply {
     return new Part({
       ...options,
       wanted: { first: from, last: Number.isFinite(to) ? to : undefined },
+      audit: createMediaAudit,
       hold: () => (connections.count === 1 ? NEXT_BYTES : limits.aheadBytes),
       // Only the last part begun may go on: what comes after an earlier one is under way already.
       onWhole() {

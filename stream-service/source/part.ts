@@ -1,9 +1,12 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream';
+import { problems } from '../../layers/contract/index.ts';
 import { UpstreamError } from '../../layers/egress/index.ts';
 import { type Answer, type AskDependencies, ask, type Patience, pause, type Target } from './ask.ts';
+import type { Audit } from './audit.ts';
+import { createBeginning } from './beginning.ts';
 import { PROGRESS_BYTES } from './retry-policy.ts';
-import type { Wanted } from './verdict.ts';
+import { isTold, type Wanted } from './verdict.ts';
 
 /** Who takes the bytes of a part. `data` gives false when it wants no more for now; then `Part.resume` follows. */
 export interface PartSink {
@@ -22,6 +25,8 @@ export interface PartOptions extends AskDependencies {
    * with it (infinite: to its end), rather than leave it and be sent all again by the next part.
    */
   readonly onWhole?: () => number | undefined;
+  /** Judges an answer of which nothing else tells whether it is complete. */
+  readonly audit?: () => Audit;
   /** Called with bytes as they come. */
   readonly onBytes?: (count: number) => void;
   /** Called when all of it is here, and when it has failed. */
@@ -38,6 +43,8 @@ export class Part {
   readonly #patience: Patience = { failures: 0 };
   readonly #held: Buffer[] = [];
   readonly #begun = Promise.withResolvers<void>();
+  /** Of a thing that says nothing by which to know it again. */
+  readonly #beginning = createBeginning();
   /** Where its bytes come from, after redirects; empty before the first answer. */
   url = '';
   #heldBytes = 0;
@@ -140,7 +147,8 @@ export class Part {
     const { target } = options;
     const { signal } = this.#abort;
     while (!this.#isComplete()) {
-      const answer = await ask(options, { first: this.#next, last: this.#last }, signal);
+      const isCompared = this.#beginning.bytes === this.#next;
+      const answer = await ask(options, { first: this.#next, last: this.#last, isCompared }, signal);
       this.url = answer.url;
       const further = answer.isWhole ? options.onWhole?.() : undefined;
       if (further !== undefined) this.#last = Number.isFinite(further) ? further : undefined;
@@ -169,9 +177,14 @@ export class Part {
     return this.#next > this.#end;
   }
 
-  /** Settles when the answer has given all it said or all that is wanted, with the reason when it gave less. */
-  #pour({ body, skip, length, isWhole }: Answer): Promise<Error | undefined> {
-    const { promise, resolve } = Promise.withResolvers<Error | undefined>();
+  /**
+   * Settles when the answer has given all it said or all that is wanted, with the reason when it gave less.
+   * @throws Problem 502 when what it sends again is something else
+   */
+  #pour({ body, skip, length, isWhole, isEndTold }: Answer): Promise<Error | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Error | undefined>();
+    const audit = isEndTold ? undefined : this.#options.audit?.();
+    const again = skip > 0 && skip === this.#beginning.bytes ? this.#beginning.compare() : undefined;
     const answerEnd = length === undefined || isWhole ? Number.POSITIVE_INFINITY : this.#next + length - 1;
     const left = () => Math.min(this.#end, answerEnd) - this.#next + 1;
     let before = skip;
@@ -188,6 +201,13 @@ export class Part {
     body.on('data', (data: Buffer) => {
       const passed = Math.min(before, data.length);
       before -= passed;
+      audit?.update(data);
+      if (passed > 0) again?.update(data.subarray(0, passed));
+      if (passed > 0 && before === 0 && again?.isSame() === false) {
+        reject(problems.fetchFailed(new UpstreamError('The source has other bytes now')));
+        body.destroy();
+        return;
+      }
       const chunk = data.subarray(passed, passed + Math.max(left(), 0));
       // More than was wanted: the rest is not, and who sends more than was said is not trusted with another request.
       if (data.length - passed > chunk.length) body.destroy();
@@ -196,7 +216,8 @@ export class Part {
     });
     finished(body, (error) => {
       const isShort = before > 0 || (left() > 0 && Number.isFinite(left()));
-      resolve(error ?? (isShort ? new UpstreamError('The source sent less than it said') : undefined));
+      const missing = isShort ? 'The source sent less than it said' : audit?.missing();
+      resolve(error ?? (missing === undefined ? undefined : new UpstreamError(missing)));
     });
     if (left() <= 0) leave();
     else this.#flow();
@@ -204,6 +225,7 @@ export class Part {
   }
 
   #take(chunk: Buffer): void {
+    if (this.#beginning.bytes === this.#next && !isTold(this.#options.target.entity)) this.#beginning.add(chunk);
     this.#next += chunk.length;
     this.#progress += chunk.length;
     if (this.#progress >= PROGRESS_BYTES || this.#isComplete()) {

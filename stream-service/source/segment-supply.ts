@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { problems } from '../../layers/contract/index.ts';
-import type { AskDependencies, Target } from './ask.ts';
+import type { AskDependencies, RangeNeed, Target } from './ask.ts';
+import { createLengthAudit, createMediaAudit } from './audit.ts';
 import type { ConnectionCount } from './connection-count.ts';
 import { createDecrypt, KEY_BYTES } from './decrypt.ts';
 import type { Filter, Supply } from './ordered-stream.ts';
@@ -18,6 +19,7 @@ export interface SegmentSupplyOptions extends AskDependencies {
   readonly connections: ConnectionCount;
   /** Keys by URL, shared by all who read this source. */
   readonly keys: Map<string, Buffer>;
+  readonly ranges: RangeNeed;
 }
 
 /** A segment, or the initialization section before it. */
@@ -59,6 +61,7 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
     },
     renew: ({ generation }, isGone, signal) => places.renew(generation, isGone, signal),
     entity: unknownEntity,
+    ranges: options.ranges,
   });
 
   /** Does one thing at a time that `next` has to wait for. */
@@ -78,7 +81,8 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
 
   const fetchKey = async (piece: Piece, keyUrl: string) => {
     const target = targetOf(piece, ({ cipher }) => cipher?.keyUrl);
-    const { bytes } = await readSmall({ ...options, target }, KEY_BYTES, ended.signal);
+    const audit = () => createLengthAudit(KEY_BYTES);
+    const { bytes } = await readSmall({ ...options, target, audit }, KEY_BYTES, ended.signal);
     if (bytes.length !== KEY_BYTES) throw problems.fetchFailed(new Error('The key has another length'));
     keys.set(keyUrl, bytes);
   };
@@ -98,11 +102,14 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
 
   const start = (piece: Piece): Part => {
     const { range, cipher } = piece.section;
+    const key = cipher && keys.get(cipher.keyUrl);
+    const seconds = piece.side === 'content' ? piece.segment.seconds : 0;
     const part = new Part({
       ...options,
       target: targetOf(piece, ({ url }) => url),
       wanted: { first: range?.first ?? 0, last: range?.last },
       hold: () => limits.aheadBytes / limits.connections,
+      audit: () => createMediaAudit({ seconds, ...(key && { cipher: { key, iv: cipher.iv } }) }),
       onBytes(count) {
         places.progressed();
         connections.received(count);
@@ -110,7 +117,6 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
       onBusy: connections.settle,
       onSettled: () => news(),
     });
-    const key = cipher && keys.get(cipher.keyUrl);
     if (key) filters.set(part, createDecrypt(key, cipher.iv));
     return part;
   };

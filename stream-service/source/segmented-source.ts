@@ -2,7 +2,9 @@ import { problems } from '../../layers/contract/index.ts';
 import type { Resource, Track } from '../../layers/state/index.ts';
 import { firstBytes } from '../first-bytes.ts';
 import type { AheadPool } from './ahead-pool.ts';
-import type { AskDependencies } from './ask.ts';
+import type { AskDependencies, RangeNeed } from './ask.ts';
+import { createPlaylistAudit } from './audit.ts';
+import { createChunkPlan } from './chunk-plan.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { dashTimeline } from './dash-timeline.ts';
 import { readPlaylist } from './hls-playlist.ts';
@@ -33,9 +35,10 @@ const LIVE_SEGMENTS = 3;
 export async function openSegments(options: SegmentedSourceOptions): Promise<SegmentedSource> {
   const { resource, track, limits, pool, signal } = options;
   const isHls = track.delivery === 'hls';
+  const ranges: RangeNeed = { isKnown: false, chunks: createChunkPlan(limits, track.chunkBytes) };
   let known: Timeline | undefined;
   const load = async (at: Track, signal: AbortSignal): Promise<Timeline> => {
-    const found = isHls ? await readHls(options, at, signal) : readDash(at, resource.isLive, known);
+    const found = isHls ? await readHls({ ...options, ranges }, at, signal) : readDash(at, resource.isLive, known);
     if (known && !isSameMedia(known, found)) throw problems.fetchFailed(new Error('The source has other media now'));
     known = found;
     return found;
@@ -49,7 +52,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
       ? findSegment(segments, seconds)
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
     const connections = createConnectionCount(limits.connections, () => performance.now());
-    const supply = createSegmentSupply({ ...options, places, timeline, from: index, connections, keys });
+    const supply = createSegmentSupply({ ...options, places, timeline, from: index, connections, keys, ranges });
     return { stream: new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool }), startSeconds };
   };
 
@@ -92,8 +95,12 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
 }
 
 /** @throws Problem 502, Expired */
-async function readHls(options: AskDependencies, track: Track, signal: AbortSignal): Promise<Timeline> {
-  const { limits } = options;
+async function readHls(
+  options: AskDependencies & { readonly ranges: RangeNeed },
+  track: Track,
+  signal: AbortSignal,
+): Promise<Timeline> {
+  const { limits, ranges } = options;
   let url = track.url;
   // A master names media playlists, and nothing deeper.
   for (let depth = 0; depth < 2; depth++) {
@@ -104,8 +111,9 @@ async function readHls(options: AskDependencies, track: Track, signal: AbortSign
         throw new Expired(isGone);
       },
       entity: unknownEntity,
+      ranges,
     };
-    const found = await readSmall({ ...options, target }, limits.playlistBytes, signal);
+    const found = await readSmall({ ...options, target, audit: createPlaylistAudit }, limits.playlistBytes, signal);
     try {
       const playlist = readPlaylist(found.bytes.toString('utf8'), found.url, limits.segments);
       if (playlist.kind === 'media') return playlist.timeline;

@@ -15,6 +15,8 @@ export const unknownEntity: Entity = { size: undefined, etag: undefined, lastMod
 export interface Wanted {
   readonly first: number;
   readonly last: number | undefined;
+  /** What is sent again will be compared with what came before. @default false */
+  readonly isCompared?: boolean;
 }
 
 /** What to make of an answer. */
@@ -82,18 +84,19 @@ function judgePart(headers: Head['headers'], wanted: Wanted, known: Entity): Ver
     : { kind: 'bytes', skip: 0, length, entity };
 }
 
-function judgeWhole(headers: Head['headers'], { first, last }: Wanted, known: Entity): Verdict {
+function judgeWhole(headers: Head['headers'], { first, last, isCompared }: Wanted, known: Entity): Verdict {
   const entity = merge(known, entityOf(headers, digits(headers['content-length'])));
   if (!entity) return { kind: 'changed' };
   // Skipping what was sent already is only sound when it is known to be the same.
-  if (first > 0 && known !== unknownEntity && !isTold(known))
+  if (first > 0 && known !== unknownEntity && !isTold(known) && !isCompared)
     return { kind: 'unusable', reason: 'Nothing tells whether these are the same bytes' };
   const end = Math.min(last ?? Number.POSITIVE_INFINITY, (entity.size ?? Number.POSITIVE_INFINITY) - 1);
   if (end < first - 1) return { kind: 'refused', total: entity.size };
   return { kind: 'bytes', skip: first, length: Number.isFinite(end) ? end - first + 1 : undefined, entity };
 }
 
-const isTold = ({ size, etag, lastModified }: Entity): boolean => (size ?? etag ?? lastModified) !== undefined;
+/** Whether it says anything by which it can be known again. */
+export const isTold = ({ size, etag, lastModified }: Entity): boolean => (size ?? etag ?? lastModified) !== undefined;
 
 /** Both together; undefined when they contradict each other. What an answer leaves out is no contradiction. */
 function merge(known: Entity, found: Entity): Entity | undefined {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { S3Client } from '@aws-sdk/client-s3';
 import { type Log, problems } from '../../layers/contract/index.ts';
 import { createEgress } from '../../layers/egress/index.ts';
 import { createExtraction } from '../../layers/extraction/index.ts';
@@ -6,15 +7,25 @@ import type { Settings } from '../../layers/settings/index.ts';
 import { createState, createTableClient } from '../../layers/state/index.ts';
 import { createOpenSource, createStreamService } from '../index.ts';
 import { HEALTH_PATH, healthRoute } from './health-route.ts';
+import { createIdle } from './idle.ts';
+import { createMetrics } from './metrics.ts';
 import { requireOriginSecret } from './origin-secret.ts';
+import { createTaskProtection } from './task-protection.ts';
 import type { TaskSettings } from './task-settings.ts';
-import { startTaskTools, type TaskTools } from './task-tools.ts';
+import { startTaskTools, type TaskTools, type TaskToolsOptions } from './task-tools.ts';
+import { toolsPointer } from './tools-pointer.ts';
 
 export interface TaskOptions {
   readonly settings: Settings;
   readonly task: TaskSettings;
   /** Seconds that streams have to finish at the end. @default 115: ECS kills after 120 */
   readonly drainSeconds?: number;
+  /** How often the pointer to the tools is looked at. */
+  readonly looks?: Pick<TaskToolsOptions, 'lookEvery' | 'retryAfter'>;
+  /** Called once when no stream has run for as long as the settings say: end the task. */
+  readonly onIdle: () => void;
+  /** Takes one line of metrics, without its end. */
+  readonly writeMetrics: (line: string) => void;
   readonly log: Log;
 }
 
@@ -35,7 +46,7 @@ const KEEP_ALIVE = 4_030_000;
  * @throws Error when the address or a setting cannot be used
  */
 export async function startTask(options: TaskOptions): Promise<Task> {
-  const { settings, task, drainSeconds = DRAIN_SECONDS, log } = options;
+  const { settings, task, drainSeconds = DRAIN_SECONDS, looks, onIdle, writeMetrics, log } = options;
   await using parts = new AsyncDisposableStack();
   let isDraining = false;
 
@@ -44,20 +55,44 @@ export async function startTask(options: TaskOptions): Promise<Task> {
   const state = createState({ client, tableName: task.tableName, log });
   const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log });
   parts.defer(egress.close);
-  const tools = startTaskTools({ settings, egress, log });
+  const s3 = createS3Client();
+  parts.defer(() => s3.destroy());
+  const pointer = task.toolsBucket ? toolsPointer({ s3, bucket: task.toolsBucket }) : undefined;
+  const tools = startTaskTools({ settings, egress, pointer, ...looks, log });
   parts.defer(tools.close);
   const extraction = createExtraction({ ...settings, tools, egress, state, log });
   parts.defer(extraction.close);
 
+  const toolVersion = () => tools.ytDlp()?.version;
+  const metrics = createMetrics({ stage: task.stage, toolVersion, write: writeMetrics });
+  parts.defer(metrics.close);
+  const idle = createIdle({ minutes: task.idleMinutes, onIdle });
+  parts.defer(idle.close);
+  const protection = task.agentUri ? createTaskProtection({ agentUri: task.agentUri, log }) : undefined;
+  parts.defer(async () => protection?.close());
+
+  const refresh: typeof extraction.refresh = (resource, signal) => {
+    metrics.reResolved();
+    return extraction.refresh(resource, signal);
+  };
   const streams = await createStreamService({
     ...settings,
     state,
-    openSource: createOpenSource({ egress, refresh: extraction.refresh, log }),
+    openSource: createOpenSource({ egress, refresh, log }),
     peekSource: createOpenSource({ egress, refresh: async () => Promise.reject(problems.notFound()), log }),
     ffmpeg: tools.ffmpeg,
     maintenance: async () => tools.activity() ?? (await state.getMaintenance())?.activity,
     limits: settings,
     drainSeconds,
+    meter: {
+      streamBegins(bytesSent) {
+        const ends = [metrics, idle, protection].map((each) => each?.streamBegins(bytesSent));
+        return () => {
+          for (const end of ends) end?.();
+        };
+      },
+      ffmpegFails: metrics.ffmpegFails,
+    },
     extend(app) {
       if (task.originSecret) requireOriginSecret(app, task.originSecret, [HEALTH_PATH]);
       healthRoute(app, () => isDraining);
@@ -82,3 +117,10 @@ export async function startTask(options: TaskOptions): Promise<Task> {
     },
   };
 }
+
+/** One that fails within seconds when the bucket does not answer; its callers bound how long a whole object may take. */
+const createS3Client = () =>
+  new S3Client({
+    maxAttempts: 2,
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
+  });

@@ -82,9 +82,9 @@ describe('ensure', () => {
     expect(tools.ytDlp()).toMatchObject({ version: '2026.08.19', source: 'pypi' });
     expect(tools.ffmpeg()).toMatchObject({ version: '7.1' });
     expect(activities).toEqual([
+      { name: 'Downloading FFmpeg' },
       { name: 'Downloading yt-dlp' },
       { name: 'Downloading yt-dlp', bytes: 3_000_000, totalBytes: 4_000_000 },
-      { name: 'Downloading FFmpeg' },
     ]);
     expect(records).toEqual([
       {
@@ -108,7 +108,7 @@ describe('ensure', () => {
     broken.add('1.0');
     const tools = open([ytDlpFrom('A', new Error('unreachable')), ytDlpFrom('B', '1.0'), ytDlpFrom('C', '2.0')]);
     await tools.ensure();
-    expect(events).toEqual(['A', 'B', 'C', 'FFmpeg']);
+    expect(events).toEqual(['FFmpeg', 'A', 'B', 'C']);
     expect(tools.ytDlp()?.version).toBe('2.0');
     expect(await shelf()).toEqual(['2.0', 'current']);
   });
@@ -120,6 +120,12 @@ describe('ensure', () => {
     await expect(failure).rejects.toThrow(ToolUnavailable);
     await expect(failure).rejects.toThrow(/^yt-dlp cannot be had: A \(unreachable\); B \(it does not work\)$/);
     expect(records).toEqual([]);
+  });
+
+  it('has FFmpeg in place while no source has yt-dlp: streams go on without it', async () => {
+    const tools = open([ytDlpFrom('A', new Error('unreachable'))]);
+    await expect(tools.ensure()).rejects.toThrow(ToolUnavailable);
+    expect([tools.ytDlp(), tools.ffmpeg()]).toEqual([undefined, expect.objectContaining({ version: '7.1' })]);
   });
 
   it('tries again after a failure', async () => {
@@ -134,7 +140,7 @@ describe('ensure', () => {
   it('installs once when two processes start together', async () => {
     const [one, other] = [open([ytDlpFrom('A', '2.0')]), open([ytDlpFrom('A', '2.0')])];
     await Promise.all([one.ensure(), other.ensure(), one.ensure()]);
-    expect(events).toEqual(['A', 'FFmpeg']);
+    expect(events).toEqual(['FFmpeg', 'A']);
     expect(other.ytDlp()).toEqual(one.ytDlp());
     expect(await readdir(dir)).not.toContain('lock');
   });
@@ -189,10 +195,10 @@ describe('ensure', () => {
     };
     const tools = open([waiting, ytDlpFrom('B', '1.0')]);
     const failure = expect(tools.ensure()).rejects.toThrow(/abort/i);
-    await expect.poll(() => events).toEqual(['asked']);
+    await expect.poll(() => events).toEqual(['FFmpeg', 'asked']);
     await tools.close();
     await failure;
-    expect(events).toEqual(['asked']);
+    expect(events).toEqual(['FFmpeg', 'asked']);
     await expect(tools.ensure()).rejects.toThrow(/abort/i);
   });
 });
@@ -201,7 +207,7 @@ describe('a path that the operator sets', () => {
   it('is the only source, and its failure one line', async () => {
     const tools = open([ytDlpFrom('A', '1.0')], { ytDlpPath: join(root, 'nothing') });
     await expect(tools.ensure()).rejects.toThrow(/^yt-dlp cannot be had: the path \S+nothing \(.*ENOENT/);
-    expect(events).toEqual([]);
+    expect(events).toEqual(['FFmpeg']);
   });
 
   it('takes the place of what was installed, until it is no longer set', async () => {
@@ -261,6 +267,16 @@ describe('update', () => {
     expect(await tools.update()).toMatchObject({ ytDlp: true }); // found in place
     expect(await tools.update()).toMatchObject({ ytDlp: false });
     expect(tools.ytDlp()?.version).toBe('1.0');
+  });
+
+  it('goes back to an older version where the source decides, and not where its newest is in place', async () => {
+    await open([ytDlpFrom('A', '2.0')]).ensure();
+    const tools = open([{ ...ytDlpFrom('A', '1.0'), decides: true }]);
+    await tools.ensure();
+    expect(await tools.update()).toEqual({ ytDlp: true, ffmpeg: false });
+    expect(tools.ytDlp()?.version).toBe('1.0');
+    expect(await tools.update()).toEqual({ ytDlp: false, ffmpeg: false });
+    expect(await shelf()).toEqual(['1.0', '2.0', 'current']);
   });
 
   it('believes the first source that can be asked', async () => {

@@ -1,0 +1,89 @@
+import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import Type from 'typebox';
+import { Value } from 'typebox/value';
+import { downloadFile, isReleaseTag, type Source, unpackYtDlp, type YtDlp } from '../../layers/tools/index.ts';
+
+/** What whoever updates the tools writes last, once a release has proven itself. */
+const Pointer = Type.Object({
+  version: Type.String(),
+  /** Of the archive in the same bucket; its name is the one it has in the release. */
+  key: Type.String({ pattern: '^(?:[\\w.-]+/)*yt-dlp_\\w+\\.zip$' }),
+  /** Hex. */
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  bytes: Type.Integer({ minimum: 1, maximum: 2 ** 28 }),
+});
+type Pointer = Type.Static<typeof Pointer>;
+
+export interface ToolsPointerOptions {
+  readonly s3: Pick<S3Client, 'send'>;
+  readonly bucket: string;
+}
+
+const POINTER_KEY = 'current.json';
+const POINTER_BYTES = 2 ** 16;
+/** Milliseconds. */
+const POINTER_TIMEOUT = 15_000;
+const ARCHIVE_TIMEOUT = 10 * 60_000;
+
+/**
+ * The yt-dlp that a pointer in a bucket names. Whoever moves it has checked the release's signature and seen it work, so
+ * it is followed forwards and backwards; here the archive must have the size and the checksum that the pointer says.
+ */
+export function toolsPointer({ s3, bucket }: ToolsPointerOptions): Source<YtDlp> {
+  let known: { readonly etag: string; readonly pointer: Pointer } | undefined;
+
+  const read = async (signal: AbortSignal): Promise<Pointer> => {
+    const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(POINTER_TIMEOUT)]);
+    const input = { Bucket: bucket, Key: POINTER_KEY, ...(known && { IfNoneMatch: known.etag }) };
+    const answer = await s3.send(new GetObjectCommand(input), { abortSignal }).catch((error) => {
+      if (known && statusOf(error) === 304) return undefined;
+      throw unreadable(error);
+    });
+    if (!answer && known) return known.pointer;
+    if ((answer?.ContentLength ?? 0) > POINTER_BYTES) throw new Error('its pointer is too large');
+    const pointer = parse((await answer?.Body?.transformToString()) ?? '');
+    known = answer?.ETag ? { etag: answer.ETag, pointer } : undefined;
+    return pointer;
+  };
+
+  const download = async (key: string, { signal }: { readonly signal: AbortSignal }) => {
+    const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal: signal });
+    const headers = { 'content-length': String(object.ContentLength) };
+    return { status: 200, headers, url: key, body: object.Body as Readable };
+  };
+
+  return {
+    name: 'release',
+    label: `the bucket ${bucket}`,
+    decides: true,
+    newest: async (signal) => (await read(signal)).version,
+    async fetch(folder, { onBytes, signal }) {
+      const { version, key, sha256, bytes } = await read(signal);
+      const archive = join(folder, 'archive.zip');
+      const bounds = { maxBytes: bytes, timeout: ARCHIVE_TIMEOUT, signal, onBytes };
+      if ((await downloadFile(download, key, archive, bounds)) !== sha256)
+        throw new Error(`${key} is not the file that the pointer names`);
+      return unpackYtDlp({ archive, asset: basename(key), tag: version, folder, signal });
+    },
+  };
+}
+
+function parse(text: string): Pointer {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new Error('its pointer is no JSON', { cause });
+  }
+  if (!Value.Check(Pointer, value) || !isReleaseTag(value.version)) throw new Error('its pointer names no release');
+  return value;
+}
+
+const statusOf = (error: unknown) => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+
+const unreadable = (cause: Error) =>
+  new Error(statusOf(cause) === 404 ? 'it has no pointer yet' : `its pointer cannot be read: ${cause.message}`, {
+    cause,
+  });
