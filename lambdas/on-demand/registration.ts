@@ -1,0 +1,51 @@
+import type { HostTask } from './host-task.ts';
+
+/** The name under which the edge function looks for the host. */
+export const HOST_KEY = 'host';
+
+/** Seconds that a registration holds, and the rest of it at which it is renewed: the schedule comes every ten minutes. */
+const LEASE_SECONDS = 25 * 60;
+const RENEW_BELOW_SECONDS = 20 * 60;
+
+/** What is, when the registration is looked at. */
+export interface RegistrationSight {
+  readonly tasks: readonly HostTask[];
+  /** Public names by network interface. */
+  readonly names: ReadonlyMap<string, string>;
+  /** What the key-value store has. */
+  readonly record: string | undefined;
+  /** Epoch seconds. */
+  readonly now: number;
+}
+
+export interface RegistrationPlan {
+  readonly change: { readonly kind: 'write'; readonly value: string } | { readonly kind: 'delete' | 'keep' };
+  /** The host that the edge is to send requests to. */
+  readonly serving?: HostTask;
+  /** Other hosts that run: they get no new requests, and end themselves when they have been idle. */
+  readonly idle: readonly HostTask[];
+  /** Hosts that run without a public name or a secret: nobody can reach them. */
+  readonly unreachable: readonly HostTask[];
+}
+
+/** Registers the newest host that can be reached, renews it in good time, and removes whatever does not run. */
+export function planRegistration({ tasks, names, record, now }: RegistrationSight): RegistrationPlan {
+  const hosts = tasks
+    .filter(({ stage }) => stage === 'running')
+    .map((task) => ({ task, name: names.get(task.networkInterface ?? '') }));
+  const reachable = hosts
+    .filter(({ task, name }) => name && task.secret)
+    .sort((a, b) => b.task.createdAt - a.task.createdAt || (a.task.arn < b.task.arn ? 1 : -1));
+  const unreachable = hosts.filter(({ task, name }) => !name || !task.secret).map(({ task }) => task);
+  const [newest, ...others] = reachable;
+  const idle = others.map(({ task }) => task);
+  if (!newest) return { change: { kind: record === undefined ? 'keep' : 'delete' }, idle, unreachable };
+
+  const address = `${newest.name}|${newest.task.secret}|`;
+  const expires = record?.startsWith(address) ? Number(record.slice(address.length)) : 0;
+  const change: RegistrationPlan['change'] =
+    expires - now >= RENEW_BELOW_SECONDS
+      ? { kind: 'keep' }
+      : { kind: 'write', value: `${address}${now + LEASE_SECONDS}` };
+  return { change, serving: newest.task, idle, unreachable };
+}

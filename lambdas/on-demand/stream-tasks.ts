@@ -1,0 +1,107 @@
+import {
+  DescribeTasksCommand,
+  type DesiredStatus,
+  type ECSClient,
+  paginateListTasks,
+  RunTaskCommand,
+  StopTaskCommand,
+} from '@aws-sdk/client-ecs';
+import { type HostTask, readTask, SECRET_VARIABLE } from './host-task.ts';
+import { asRefusal, asUnavailable } from './host-unavailable.ts';
+
+export interface StreamTasksOptions {
+  readonly ecs: ECSClient;
+  readonly cluster: string;
+  /** Only tasks of this task definition, whatever its revision. @default all of the cluster */
+  readonly family?: string;
+}
+
+/** The tasks of the cluster. Every call throws HostUnavailable when ECS cannot now, and may in a while. */
+export interface StreamTasks {
+  /**
+   * Every task with that wish of ECS, and those named, whatever has become of them. ECS forgets a stopped task after an
+   * hour, and may not list a new one at once: name what you know.
+   */
+  list(wish: 'RUNNING' | 'STOPPED', named?: readonly string[]): Promise<readonly HostTask[]>;
+  stop(arn: string, reason: string): Promise<void>;
+}
+
+/** Tasks that one DescribeTasks takes. */
+const MOST_DESCRIBED = 100;
+
+export function createStreamTasks({ ecs, cluster, family }: StreamTasksOptions): StreamTasks {
+  const arnsOf = async (desiredStatus: DesiredStatus) => {
+    const arns: string[] = [];
+    for await (const { taskArns = [] } of paginateListTasks({ client: ecs }, { cluster, family, desiredStatus }))
+      arns.push(...taskArns);
+    return arns;
+  };
+  const describe = async (tasks: string[]) => {
+    const { tasks: described = [] } = await ecs.send(new DescribeTasksCommand({ cluster, tasks }));
+    return described.flatMap((task) => readTask(task) ?? []);
+  };
+
+  return {
+    list: (wish, named = []) =>
+      passing(async () => {
+        const known = [...new Set([...named, ...(await arnsOf(wish))])];
+        const found: HostTask[] = [];
+        for (let at = 0; at < known.length; at += MOST_DESCRIBED)
+          found.push(...(await describe(known.slice(at, at + MOST_DESCRIBED))));
+        return found;
+      }),
+    stop: (arn, reason) =>
+      passing(async () => {
+        await ecs.send(new StopTaskCommand({ cluster, task: arn, reason }));
+      }),
+  };
+}
+
+export interface HostStarterOptions {
+  readonly ecs: ECSClient;
+  readonly cluster: string;
+  readonly taskDefinition: string;
+  readonly containerName: string;
+  /** Public ones: the task has no other way out. */
+  readonly subnets: readonly string[];
+  readonly securityGroup: string;
+}
+
+/**
+ * Starts one task, which will ask CloudFront for `secret`; gives its ARN. The same `token` never starts a second one.
+ * @throws HostUnavailable
+ */
+export type StartHost = (order: { readonly token: string; readonly secret: string }) => Promise<string>;
+
+export const createStartHost =
+  ({ ecs, cluster, taskDefinition, containerName, subnets, securityGroup }: HostStarterOptions): StartHost =>
+  ({ token, secret }) =>
+    passing(async () => {
+      const { tasks = [], failures = [] } = await ecs.send(
+        new RunTaskCommand({
+          cluster,
+          taskDefinition,
+          launchType: 'FARGATE',
+          count: 1,
+          clientToken: token,
+          startedBy: 'wake',
+          networkConfiguration: {
+            awsvpcConfiguration: { subnets: [...subnets], securityGroups: [securityGroup], assignPublicIp: 'ENABLED' },
+          },
+          overrides: {
+            containerOverrides: [{ name: containerName, environment: [{ name: SECRET_VARIABLE, value: secret }] }],
+          },
+        }),
+      );
+      const arn = tasks[0]?.taskArn;
+      if (arn) return arn;
+      throw asRefusal(failures.map(({ reason, detail }) => [reason, detail].filter(Boolean).join(': ')).join(', '));
+    });
+
+async function passing<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
