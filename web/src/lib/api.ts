@@ -1,5 +1,8 @@
+import { type Fetch, reach, readJson } from './answers.ts';
 import type { AppInfo, MediaRendition, ResourceInformation } from './contract.ts';
+import { ApiFailure } from './failure.ts';
 
+export type { Fetch } from './answers.ts';
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 
 /** An instance of the service. Everything throws `ApiFailure`, or the signal's reason when that aborts. */
@@ -14,9 +17,54 @@ export interface Api {
   streamUrl(rendition: Pick<MediaRendition, 'key' | 'urlType' | 'convertTo'>): string;
 }
 
-export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+/** An instance answers for itself within a few seconds. */
+const APP_MILLISECONDS = 15_000;
+/** A resolve has 25 s, and hosts between here and there a little more. */
+const RESOLVE_MILLISECONDS = 45_000;
+const LONGEST_LINK = 4096;
 
 /** `base` as `base-url.ts` gives it. */
-export function createApi(base: string, _options: { readonly fetch?: Fetch } = {}): Api {
-  throw new Error(base);
+export function createApi(base: string, { fetch = globalThis.fetch }: { readonly fetch?: Fetch } = {}): Api {
+  const get = (path: string, milliseconds: number, signal?: AbortSignal) => {
+    const timeout = AbortSignal.timeout(milliseconds);
+    return reach((url, init) => fetch(url, init), base + path, {
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      headers: { accept: 'application/json' },
+      cache: 'no-store',
+    });
+  };
+
+  return {
+    base,
+    async getAppInfo(signal) {
+      const info = await readJson(await get('/api/App', APP_MILLISECONDS, signal), 'app');
+      if (!isAppInfo(info)) throw new ApiFailure('unreachable');
+      return info;
+    },
+    async getRequestCount(signal) {
+      const response = await get('/api/App/requests', APP_MILLISECONDS, signal);
+      const badge = (await readJson(response, 'app')) as { message?: unknown };
+      // Another origin's header may be out of sight: the badge says it too.
+      const count = response.headers.get('x-request-count') ?? String(badge.message ?? '').replaceAll(',', '');
+      if (!/^\d+$/.test(count)) throw new ApiFailure('unreachable');
+      return Number(count);
+    },
+    async resolve(link, signal) {
+      if (!isLink(link)) throw new ApiFailure('bad-link');
+      const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
+      const resource = await readJson(await get(path, RESOLVE_MILLISECONDS, signal), 'resolve');
+      if (!('mediaItems' in (resource as object))) throw new ApiFailure('unreachable');
+      return resource as ResourceInformation;
+    },
+    streamUrl: ({ key, urlType, convertTo }) =>
+      `${base}/api/Stream/${urlType ?? 'Media'}/${encodeURIComponent(key ?? '')}${
+        convertTo ? `?format=${encodeURIComponent(convertTo)}` : ''
+      }`,
+  };
 }
+
+const isLink = (link: string): boolean =>
+  link.length <= LONGEST_LINK && /^https?:\/\/[^/?#\\]/i.test(link) && URL.canParse(link) && link.isWellFormed();
+
+const isAppInfo = (value: unknown): value is AppInfo =>
+  typeof value === 'object' && value !== null && 'isHealthy' in value && typeof value.isHealthy === 'boolean';

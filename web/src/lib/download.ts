@@ -1,47 +1,13 @@
-import type { FailureFacts, FailureKind, Fetch } from './api.ts';
-import type { Observable } from './observable.ts';
-import type { OpenSink } from './sinks.ts';
-import type { Waiting } from './waiting.ts';
+import { type Fetch, isOnline } from './answers.ts';
+import type { DownloadFailure, DownloadState } from './download-state.ts';
+import { ApiFailure } from './failure.ts';
+import { createSubject, type Observable } from './observable.ts';
+import type { OpenSink, Sink } from './sinks.ts';
+import { createSpeedMeter } from './speed-meter.ts';
+import { createTransfer, type Transfer, TransferFailure } from './transfer.ts';
+import { type Sleep, sleep, untilStreamable, type Waiting } from './waiting.ts';
 
-export type DownloadFailureKind =
-  | FailureKind
-  /** The connection broke, and again; or fewer bytes came than were promised. */
-  | 'interrupted'
-  /** The file became another while it was being taken. */
-  | 'changed'
-  /** No room left on the device. */
-  | 'no-space'
-  /** The chosen place cannot be written. */
-  | 'not-writable';
-
-export interface DownloadFailure extends FailureFacts {
-  readonly kind: DownloadFailureKind;
-}
-
-export interface DownloadState {
-  /** `ready`: not started. `waiting`: for a place, an instance or a connection, see `waiting`. */
-  readonly phase: 'ready' | 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
-  /** What it waits for; absent while the place is being chosen and while it connects. */
-  readonly waiting?: Waiting;
-  readonly receivedBytes: number;
-  readonly totalBytes?: number;
-  /** `totalBytes` is what is expected, not what is promised. */
-  readonly isEstimate: boolean;
-  /** Of the last few seconds; 0 unless running. */
-  readonly bytesPerSecond: number;
-  /** Whole seconds; absent when nobody can tell. */
-  readonly secondsLeft?: number;
-  /**
-   * A pause or a broken connection goes on at the exact byte. Without it a pause holds the connection open, and what
-   * breaks starts over.
-   */
-  readonly canResume: boolean;
-  /** In phase `failed`: `resume()` tries again, from the exact byte where `canResume`. */
-  readonly canRetry: boolean;
-  /** In phase `done`: the browser downloads by itself and shows how it goes; nothing more is known here. */
-  readonly isHandedOver: boolean;
-  readonly failure?: DownloadFailure;
-}
+export type { DownloadFailure, DownloadFailureKind, DownloadState } from './download-state.ts';
 
 export interface DownloadOptions {
   readonly url: string;
@@ -50,6 +16,12 @@ export interface DownloadOptions {
   readonly expectedBytes?: number;
   readonly openSink: OpenSink;
   readonly fetch?: Fetch;
+  /** Waits between tries; throws the signal's reason. */
+  readonly sleep?: Sleep;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number;
+  /** A connection that brings nothing for so long is given up, milliseconds. @default 60000 */
+  readonly stallMilliseconds?: number;
 }
 
 export interface Download {
@@ -63,6 +35,194 @@ export interface Download {
   cancel(): void;
 }
 
+/** Between two states that differ in figures alone, milliseconds. */
+const SHOWN_EVERY = 100;
+/** Another try would end the same. */
+const FINAL: readonly DownloadFailure['kind'][] = ['bad-link', 'not-found', 'refused'];
+/** What was written is of no use for another try. */
+const SPOILT: readonly DownloadFailure['kind'][] = [...FINAL, 'changed', 'no-space', 'not-writable'];
+
+/** A download that survives what a line does: it goes on at the exact byte wherever the stream has ranges. */
 export function createDownload(options: DownloadOptions): Download {
-  throw new Error(options.url);
+  const { url, fileName, expectedBytes, openSink, now = () => performance.now() } = options;
+  const state = createSubject<DownloadState>({
+    phase: 'ready',
+    receivedBytes: 0,
+    ...(expectedBytes !== undefined && { totalBytes: expectedBytes }),
+    isEstimate: expectedBytes !== undefined,
+    bytesPerSecond: 0,
+    canResume: false,
+    canRetry: false,
+    isHandedOver: false,
+  });
+  const meter = createSpeedMeter();
+  let cancelled = new AbortController();
+  let transfer: Transfer | undefined;
+  let sink: Sink | undefined;
+  let shownAt = Number.NEGATIVE_INFINITY;
+
+  const show = (phase: DownloadState['phase'], more: Partial<DownloadState> = {}) => {
+    const receivedBytes = transfer?.receivedBytes ?? 0;
+    const { totalBytes, isEstimate } = expectation(transfer, expectedBytes, receivedBytes, phase);
+    const bytesPerSecond = phase === 'running' ? meter.bytesPerSecond(now()) : 0;
+    const left = totalBytes !== undefined && bytesPerSecond > 0 ? (totalBytes - receivedBytes) / bytesPerSecond : 0;
+    shownAt = now();
+    state.set({
+      phase,
+      receivedBytes,
+      ...(totalBytes !== undefined && { totalBytes }),
+      isEstimate,
+      bytesPerSecond,
+      ...(left > 0 && { secondsLeft: Math.ceil(left) }),
+      canResume: transfer?.canResume ?? false,
+      canRetry: false,
+      isHandedOver: false,
+      ...more,
+    });
+  };
+  const isPaused = () => state.get().phase === 'paused';
+  const showWaiting = (waiting?: Waiting) => {
+    meter.reset();
+    if (!isPaused()) show('waiting', waiting && { waiting });
+  };
+
+  const open = async (): Promise<Transfer | undefined> => {
+    const place = await openSink(fileName, expectedBytes);
+    if (place.kind === 'browser') {
+      // The browser would show an instance's refusal in the place of the page.
+      await untilStreamable(url, { ...options, signal: cancelled.signal, onWaiting: showWaiting });
+      cancelled.signal.throwIfAborted();
+      place.start(url);
+      show('done', { isHandedOver: true });
+      return undefined;
+    }
+    sink = place;
+    return createTransfer({
+      ...options,
+      sink: place,
+      fetch: options.fetch ?? ((to, init) => fetch(to, init)),
+      sleep: options.sleep ?? awakenedSleep,
+      stallMilliseconds: options.stallMilliseconds ?? 60_000,
+      onWaiting: showWaiting,
+      onBytes(bytes) {
+        meter.add(bytes, now());
+        const isNews = state.get().phase !== 'running' || now() - shownAt >= SHOWN_EVERY;
+        if (isNews && !isPaused()) show('running');
+      },
+    });
+  };
+
+  const leaveNothing = async () => {
+    const left = sink;
+    sink = undefined;
+    transfer = undefined;
+    // What cannot be removed is swept away when a page starts.
+    await left?.abort().catch(() => undefined);
+  };
+
+  const fail = async (error: unknown) => {
+    const failure = describe(error);
+    if (SPOILT.includes(failure.kind)) await leaveNothing();
+    show('failed', { failure, canRetry: !FINAL.includes(failure.kind) });
+  };
+
+  const run = async () => {
+    showWaiting();
+    try {
+      transfer ??= await open();
+      if (!transfer) return;
+      cancelled.signal.throwIfAborted();
+      await transfer.run(cancelled.signal);
+      sink = undefined;
+      show('done');
+    } catch (error) {
+      const isDismissed = error instanceof DOMException && error.name === 'AbortError';
+      if (!cancelled.signal.aborted && !isDismissed) return fail(error);
+      await leaveNothing();
+      show('cancelled');
+    }
+  };
+
+  let running: Promise<void> | undefined;
+  const begin = () => {
+    running = run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  return {
+    fileName,
+    state,
+    async start() {
+      await (state.get().phase === 'ready' ? begin() : running);
+    },
+    pause() {
+      const { phase } = state.get();
+      if (!transfer || (phase !== 'running' && phase !== 'waiting')) return;
+      transfer.pause();
+      show('paused');
+    },
+    resume() {
+      const { phase, canRetry } = state.get();
+      if (phase === 'paused') {
+        meter.reset();
+        show('waiting');
+        transfer?.resume();
+      } else if (phase === 'failed' && canRetry) {
+        cancelled = new AbortController();
+        void begin();
+      }
+    },
+    cancel() {
+      const { phase } = state.get();
+      if (phase === 'done' || phase === 'cancelled') return;
+      cancelled.abort(new DOMException('Cancelled', 'AbortError'));
+      if (running) return;
+      void leaveNothing();
+      show('cancelled');
+    },
+  };
 }
+
+function expectation(
+  transfer: Transfer | undefined,
+  expectedBytes: number | undefined,
+  receivedBytes: number,
+  phase: DownloadState['phase'],
+): Pick<DownloadState, 'totalBytes' | 'isEstimate'> {
+  if (phase === 'done' && transfer) return { totalBytes: receivedBytes, isEstimate: false };
+  const exact = transfer?.entity?.totalBytes;
+  if (exact !== undefined) return { totalBytes: exact, isEstimate: false };
+  const estimate = transfer?.entity?.estimatedBytes ?? expectedBytes;
+  if (estimate === undefined) return { isEstimate: false };
+  return { totalBytes: Math.max(estimate, receivedBytes), isEstimate: true };
+}
+
+function describe(error: unknown): DownloadFailure {
+  if (error instanceof TransferFailure) return { kind: error.kind };
+  if (error instanceof ApiFailure) {
+    const { kind, title, detail, retryAfterSeconds } = error;
+    return {
+      kind,
+      ...(title !== undefined && { title }),
+      ...(detail !== undefined && { detail }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    };
+  }
+  return { kind: 'not-writable' };
+}
+
+/** A wait that ends as soon as the device has a connection again. */
+const awakenedSleep: Sleep = async (milliseconds, signal) => {
+  if (isOnline() || !('addEventListener' in globalThis)) return sleep(milliseconds, signal);
+  const isBack = Promise.withResolvers<void>();
+  const done = new AbortController();
+  globalThis.addEventListener('online', () => isBack.resolve(), { once: true, signal: done.signal });
+  try {
+    const all = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+    await Promise.race([sleep(milliseconds, all), isBack.promise]);
+  } finally {
+    done.abort();
+  }
+};

@@ -6,7 +6,7 @@ export interface Format {
   bytes(bytes: number): string;
   /** `1.2 MB/s`. */
   speed(bytesPerSecond: number): string;
-  /** `about 3 min` style without the words: `2 min, 5 sec`. Seconds. */
+  /** `2 min, 5 sec`: the two largest units. Seconds. */
   duration(seconds: number): string;
   /** `1:02:03`. Seconds. */
   clock(seconds: number): string;
@@ -18,6 +18,76 @@ export interface Format {
   ago(at: number, now: number): string;
 }
 
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+const SPANS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
 export function createFormat(locale: string): Format {
-  throw new Error(locale);
+  const unit = (name: string, digits: number) =>
+    new Intl.NumberFormat(locale, {
+      style: 'unit',
+      unit: name,
+      unitDisplay: 'short',
+      maximumFractionDigits: digits,
+      minimumFractionDigits: digits,
+    });
+  const number = new Intl.NumberFormat(locale);
+  const padded = new Intl.NumberFormat(locale, { minimumIntegerDigits: 2, useGrouping: false });
+  const plain = new Intl.NumberFormat(locale, { useGrouping: false });
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const list = new Intl.ListFormat(locale, { type: 'unit', style: 'short' });
+
+  const scaled = (value: number) => {
+    const size = Math.max(finite(value), 0);
+    // What would be rounded to a thousand is one of the next unit.
+    const power = Math.min(size < 1000 ? 0 : Math.floor(Math.log10(size + size / 2000) / 3), BYTE_UNITS.length - 1);
+    const amount = size / 1000 ** power;
+    const digits = power === 0 || amount >= 99.95 ? 0 : 1;
+    return { name: BYTE_UNITS[power] ?? 'byte', amount, digits };
+  };
+  const bytes = (value: number, suffix = '') => {
+    const { name, amount, digits } = scaled(value);
+    return unit(name + suffix, digits).format(amount);
+  };
+
+  return {
+    number: (value) => number.format(finite(value)),
+    bytes: (value) => bytes(value),
+    speed: (value) => bytes(value, '-per-second'),
+    duration(seconds) {
+      const parts = split(seconds);
+      const first = parts.findIndex(([, amount]) => amount > 0);
+      const shown = first < 0 ? parts.slice(-1) : parts.slice(first, first + 2).filter(([, amount]) => amount > 0);
+      return list.format(shown.map(([name, amount]) => unit(name, 0).format(amount)));
+    },
+    clock(seconds) {
+      const whole = Math.max(Math.floor(finite(seconds)), 0);
+      const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+      const end = padded.format(rest);
+      return hours > 0 ? `${plain.format(hours)}:${padded.format(minutes)}:${end}` : `${plain.format(minutes)}:${end}`;
+    },
+    bitrate: (value) => `${number.format(Math.round(finite(value)))} kbit/s`,
+    percent: (share) => percent.format(Math.min(Math.max(finite(share), 0), 1)),
+    ago(at, now) {
+      const seconds = Math.max(Math.round((now - at) / 1000), 0);
+      const [name, length] = SPANS.find(([, span]) => seconds >= span) ?? ['second', 1];
+      return relative.format(-Math.floor(seconds / length), name);
+    },
+  };
 }
+
+function split(seconds: number): [name: string, amount: number][] {
+  let left = Math.max(Math.ceil(finite(seconds)), 0);
+  const parts = SPANS.map(([name, span]): [string, number] => {
+    const amount = Math.floor(left / span);
+    left -= amount * span;
+    return [name, amount];
+  });
+  return [...parts, ['second', left]];
+}
+
+const finite = (value: number): number => (Number.isFinite(value) ? value : 0);

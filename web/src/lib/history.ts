@@ -1,4 +1,5 @@
-import type { Observable } from './observable.ts';
+import { createSubject, type Observable } from './observable.ts';
+import { recall, remember, type Store } from './store.ts';
 
 export interface HistoryEntry {
   readonly link: string;
@@ -19,12 +20,62 @@ export interface History {
 
 export interface HistoryOptions {
   /** Where to keep it. A storage that fails or is absent keeps it for this page alone. */
-  readonly storage?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | undefined;
+  readonly storage?: Store | undefined;
   /** Entries at most. @default 50 */
   readonly limit?: number;
   readonly now?: () => number;
 }
 
-export function createHistory(_options: HistoryOptions): History {
-  throw new Error('history');
+const NAME = 'reelay.history';
+/** Characters that are kept of a text; a longer address is of no use in part. */
+const LONGEST_TEXT = 300;
+const LONGEST_ADDRESS = 4096;
+
+export function createHistory({ storage, limit = 50, now = Date.now }: HistoryOptions): History {
+  const read = () => parse(recall(storage, NAME)).slice(0, limit);
+  const entries = createSubject<readonly HistoryEntry[]>(read());
+  const without = (link: string) => current().filter((entry) => entry.link !== link);
+  /** Another tab may have added some in the meantime. */
+  const current = () => {
+    const kept = read();
+    return kept.length > 0 ? kept : entries.get();
+  };
+  const keep = (next: readonly HistoryEntry[]) => {
+    const bounded = next.slice(0, limit);
+    remember(storage, NAME, bounded.length > 0 ? JSON.stringify(bounded) : null);
+    entries.set(bounded);
+  };
+  return {
+    entries,
+    add({ link, title, author, coverUrl }) {
+      if (link.length > LONGEST_ADDRESS) return;
+      const entry = { link, title: cut(title), author: cut(author), coverUrl: address(coverUrl), at: now() };
+      keep([entry, ...without(link)]);
+    },
+    remove: (link) => keep(without(link)),
+    clear: () => keep([]),
+  };
 }
+
+/** What is in a storage may be of another version, or of another program. */
+function parse(text: string | null): HistoryEntry[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(value) ? value.flatMap(entryOf) : [];
+  } catch {
+    return [];
+  }
+}
+
+function entryOf(value: unknown): HistoryEntry[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { link, title, author, coverUrl, at } = value as Record<string, unknown>;
+  if (typeof link !== 'string' || !/^https?:\/\//i.test(link) || typeof at !== 'number') return [];
+  return [{ link, title: cut(title), author: cut(author), coverUrl: address(coverUrl), at }];
+}
+
+const cut = (text: unknown): string | null =>
+  typeof text === 'string' ? [...text].slice(0, LONGEST_TEXT).join('') : null;
+
+const address = (url: unknown): string | null =>
+  typeof url === 'string' && url.length <= LONGEST_ADDRESS && /^https?:\/\//i.test(url) ? url : null;

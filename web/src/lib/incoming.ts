@@ -1,22 +1,58 @@
+/** As long as the service takes. */
+const LONGEST_LINK = 4096;
+const SCHEMED = /https?:\/\/[^\s<>"'`\u00ab\u00bb\u201c-\u201e\u300c\u300d\u3000]+/i;
+/** What a sentence puts behind a link. */
+const TRAILING = /[.,;:!?\u2026\u3001\u3002\u060c\u061b\u061f]+$/;
+/** `example.com/x` and `localhost:8080`-like hosts are not guessed at: a name with a known look alone. */
+const BARE = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d{1,5})?(?:[/?#]\S*)?$/i;
+
 /**
  * The link in a text that somebody typed, pasted or shared: the first that there is; `example.com/x` gets its scheme.
  * @returns undefined when there is none
  */
-export function linkFromText(_text: string): string | undefined {
-  return undefined;
+export function linkFromText(text: string): string | undefined {
+  const trimmed = text.trim();
+  const whole = /^https?:\/\/\S+$/i.test(trimmed) ? trimmed : undefined;
+  const found = whole ?? withoutTail(SCHEMED.exec(trimmed)?.[0]);
+  if (found) return usable(found);
+  return BARE.test(trimmed) ? usable(`https://${trimmed}`) : undefined;
 }
 
 /** The link of a page opened by `/?url=…`, a share target (`url`, `text`, `title`) or a bookmarklet. */
-export function linkFromLocation(_search: string): string | undefined {
+export function linkFromLocation(search: string): string | undefined {
+  const query = new URLSearchParams(search);
+  // Android puts the link of a share into its text.
+  for (const name of ['url', 'text', 'title']) {
+    const link = linkFromText(query.get(name) ?? '');
+    if (link) return link;
+  }
   return undefined;
 }
 
 /** The link of a drop or a paste. */
-export function linkFromTransfer(_data: Pick<DataTransfer, 'getData'> | null): string | undefined {
-  return undefined;
+export function linkFromTransfer(data: Pick<DataTransfer, 'getData'> | null): string | undefined {
+  if (!data) return undefined;
+  // RFC 2483 §5: one address a line, comments begin with `#`.
+  const addresses = data.getData('text/uri-list').split(/\r?\n/);
+  const first = addresses.find((line) => line.trim() !== '' && !line.startsWith('#'));
+  return linkFromText(first ?? '') ?? linkFromText(data.getData('text/plain'));
 }
 
-/** The address of this page for a link: `/?url=…` with what else is in the query kept out. */
-export function shareableLocation(_link: string | undefined): string {
-  return '/';
+/** The address of this page for a link: `/?url=…`; without one the bare page. */
+export const shareableLocation = (link: string | undefined): string =>
+  link === undefined ? '/' : `/?url=${encodeURIComponent(link)}`;
+
+/** Without the punctuation behind it, and without a bracket that was opened before it. */
+function withoutTail(link: string | undefined): string | undefined {
+  if (link === undefined) return undefined;
+  let bare = link.replace(TRAILING, '');
+  for (const [open, close] of ['()', '[]', '{}']) {
+    if (bare.endsWith(close ?? '') && !bare.includes(open ?? '')) bare = bare.slice(0, -1).replace(TRAILING, '');
+  }
+  return bare;
+}
+
+function usable(link: string): string | undefined {
+  if (link.length > LONGEST_LINK || !link.isWellFormed() || !/^https?:\/\/[^/?#\\]/i.test(link)) return undefined;
+  return URL.canParse(link) && new URL(link).hostname !== '' ? link : undefined;
 }

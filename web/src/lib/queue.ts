@@ -1,5 +1,5 @@
-import type { Download } from './download.ts';
-import type { Observable } from './observable.ts';
+import type { Download, DownloadState } from './download.ts';
+import { createSubject, type Observable } from './observable.ts';
 
 export interface Queued {
   readonly id: number;
@@ -29,6 +29,78 @@ export interface Queue {
   clearEnded(): void;
 }
 
+const ENDED: readonly DownloadState['phase'][] = ['done', 'failed', 'cancelled'];
+
 export function createQueue(): Queue {
-  throw new Error('queue');
+  const state = createSubject<QueueState>({ items: [], doneCount: 0, failedCount: 0 });
+  const watching = new Map<number, () => void>();
+  let nextId = 1;
+
+  const show = (items: readonly Queued[]) => {
+    const count = (phase: string) => items.filter(({ download }) => phaseOf(download) === phase).length;
+    const current = items.find(({ download }) => phaseOf(download) !== 'ready' && !hasEnded(download));
+    state.set({
+      items,
+      ...(current && { currentId: current.id }),
+      doneCount: count('done'),
+      failedCount: count('failed'),
+    });
+  };
+
+  /** Tells of every change of phase, and begins the next when nothing is under way. */
+  const goOn = () => {
+    const { items } = state.get();
+    show(items);
+    if (state.get().currentId !== undefined) return;
+    // A start is a change of phase: it comes back here.
+    void items.find(({ download }) => phaseOf(download) === 'ready')?.download.start();
+  };
+
+  const watch = ({ id, download }: Queued) => {
+    let phase = phaseOf(download);
+    const end = download.state.subscribe((next) => {
+      if (next.phase === phase) return;
+      phase = next.phase;
+      goOn();
+    });
+    watching.set(id, end);
+  };
+
+  const forget = (gone: (item: Queued) => boolean) => {
+    const { items } = state.get();
+    for (const { id } of items.filter(gone)) {
+      watching.get(id)?.();
+      watching.delete(id);
+    }
+    show(items.filter((item) => !gone(item)));
+    goOn();
+  };
+
+  return {
+    state,
+    add(download) {
+      const item = { id: nextId++, download };
+      watch(item);
+      show([...state.get().items, item]);
+      goOn();
+      return item.id;
+    },
+    remove(id) {
+      const { items } = state.get();
+      forget((item) => item.id === id);
+      items.find((item) => item.id === id)?.download.cancel();
+    },
+    cancelAll() {
+      // Those that wait first: none of them begins when the current one ends.
+      for (const { download } of state.get().items.toReversed()) if (!hasEnded(download)) download.cancel();
+    },
+    clearEnded() {
+      // What failed may keep a part of its file.
+      for (const { download } of state.get().items) if (phaseOf(download) === 'failed') download.cancel();
+      forget(({ download }) => hasEnded(download));
+    },
+  };
 }
+
+const phaseOf = (download: Download) => download.state.get().phase;
+const hasEnded = (download: Download) => ENDED.includes(phaseOf(download));

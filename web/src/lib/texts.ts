@@ -16,6 +16,9 @@ export interface Texts {
   t(key: TextKey, values?: Values): string;
 }
 
+/** One form, or one for each plural category of the language (`Intl.PluralRules`). */
+export type Text = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
+
 /** What a language calls itself. */
 export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
   en: 'English',
@@ -27,12 +30,48 @@ export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
   ar: 'العربية',
 };
 
+const FILES: Readonly<Record<Locale, () => Promise<{ readonly default: Readonly<Record<string, Text>> }>>> = {
+  en: () => import('../../locales/en.json'),
+  de: () => import('../../locales/de.json'),
+  fr: () => import('../../locales/fr.json'),
+  es: () => import('../../locales/es.json'),
+  pt: () => import('../../locales/pt.json'),
+  ja: () => import('../../locales/ja.json'),
+  ar: () => import('../../locales/ar.json'),
+};
+
 /** The first of the wanted languages (`navigator.languages`) that there is; a remembered one before them. */
-export function chooseLocale(_wanted: readonly string[], _remembered?: string | null): Locale {
-  return 'en';
+export function chooseLocale(wanted: readonly string[], remembered?: string | null): Locale {
+  const languages = [remembered ?? '', ...wanted].map((tag) => tag.toLowerCase().split(/[-_]/, 1)[0]);
+  return languages.map((language) => LOCALES.find((locale) => locale === language)).find(Boolean) ?? 'en';
 }
 
-/** The texts of one language; no other is loaded. */
+/** The texts of one language; no other is loaded. @throws TypeError when they cannot be had */
 export async function loadTexts(locale: Locale): Promise<Texts> {
-  throw new Error(locale);
+  const { default: texts } = await FILES[locale]();
+  return createTexts(locale, texts);
 }
+
+/** @param texts by key */
+export function createTexts(locale: Locale, texts: Readonly<Record<string, Text>>): Texts {
+  const plurals = new Intl.PluralRules(locale);
+  const numbers = new Intl.NumberFormat(locale);
+  return {
+    locale,
+    direction: locale === 'ar' ? 'rtl' : 'ltr',
+    t(key, values = {}) {
+      const text = texts[key];
+      const form = typeof text === 'object' ? pluralForm(text, plurals, values.count) : text;
+      return (form ?? key).replace(/\{(\w+)\}/g, (hole, name: string) => {
+        const value = values[name];
+        return typeof value === 'number' ? numbers.format(value) : (value ?? hole);
+      });
+    },
+  };
+}
+
+const pluralForm = (
+  forms: Exclude<Text, string>,
+  plurals: Intl.PluralRules,
+  count: string | number | undefined,
+): string | undefined => forms[plurals.select(Number(count ?? 0))] ?? forms.other;

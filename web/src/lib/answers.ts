@@ -1,0 +1,104 @@
+import { ApiFailure, type FailureFacts } from './failure.ts';
+
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+/** What was asked: the same status means different things. */
+export type Asked = 'app' | 'resolve' | 'stream';
+
+/** Characters of an answer that is no media at most: whatever answers at a wrong address may be endless. */
+const LONGEST_TEXT = 8_000_000;
+/** Waits that an instance may ask for, seconds. */
+const LONGEST_WAIT = 3600;
+const DEFAULT_WAIT = 5;
+
+/**
+ * Sends a request.
+ * @throws ApiFailure `offline` or `unreachable`; the signal's reason when it is aborted
+ */
+export async function reach(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', ...init });
+  } catch (error) {
+    throw connectionFailure(error, init.signal);
+  }
+}
+
+/** What a connection that failed amounts to. An aborted signal stays what it is, but for one that ran out of time. */
+export function connectionFailure(error: unknown, signal: AbortSignal | null | undefined): unknown {
+  const isTimeout = signal?.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+  if (signal?.aborted && !isTimeout) return signal.reason;
+  return new ApiFailure(isOnline() ? 'unreachable' : 'offline', {}, { cause: error });
+}
+
+/** False only where the browser is sure. */
+export const isOnline = (): boolean => globalThis.navigator?.onLine !== false;
+
+/** Reads a JSON answer. @throws ApiFailure when it says a failure, or is not what an instance answers */
+export async function readJson(response: Response, asked: Asked): Promise<unknown> {
+  if (!response.ok) throw await failureOf(response, asked);
+  try {
+    const value: unknown = JSON.parse(await readText(response));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    throw new TypeError('No JSON object');
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError)
+      throw new ApiFailure('unreachable', {}, { cause: error });
+    throw error;
+  }
+}
+
+/** What an answer that is no success means to a user. Reads its body. */
+export async function failureOf(response: Response, asked: Asked): Promise<ApiFailure> {
+  const { status, headers } = response;
+  const problem = await readProblem(response);
+  const retryAfterSeconds = retryAfter(headers.get('retry-after'));
+  const facts: FailureFacts = {
+    ...problem,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+  if (status === 429) return new ApiFailure('too-many', { retryAfterSeconds: DEFAULT_WAIT, ...facts });
+  if (status === 503) {
+    const kind = asked !== 'stream' ? 'maintenance' : problem?.title === 'No Capacity' ? 'busy' : 'waking';
+    return new ApiFailure(kind, { retryAfterSeconds: DEFAULT_WAIT, ...facts });
+  }
+  // Whatever answers 404 without a problem of ours is another server's page.
+  if (status === 404) return new ApiFailure(problem && asked !== 'app' ? 'not-found' : 'unreachable', facts);
+  if (status === 400 && asked === 'resolve') return new ApiFailure('bad-link', facts);
+  if (status === 415) return new ApiFailure('refused', facts);
+  return new ApiFailure('failed', facts);
+}
+
+/** Seconds of a Retry-After (RFC 9110 §10.2.3): a number or a date, never more than an hour. */
+export function retryAfter(header: string | null, now = Date.now()): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1000;
+  return Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), 1), LONGEST_WAIT) : undefined;
+}
+
+async function readProblem(response: Response): Promise<Pick<FailureFacts, 'title' | 'detail'> | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readText(response));
+    if (typeof value !== 'object' || value === null || !('title' in value)) return undefined;
+    const { title, detail } = value as { title?: unknown; detail?: unknown };
+    return { ...(typeof title === 'string' && { title }), ...(typeof detail === 'string' && { detail }) };
+  } catch {
+    // The status alone says enough.
+    return undefined;
+  }
+}
+
+/** @throws TypeError when there is more than any instance would say */
+async function readText(response: Response): Promise<string> {
+  if (!response.body) return '';
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += value;
+    if (text.length > LONGEST_TEXT) {
+      await reader.cancel();
+      throw new TypeError('Too much text');
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { FailureFacts, FailureKind } from './failure.ts';
+import type { Waiting } from './waiting.ts';
+
+export type DownloadFailureKind =
+  | FailureKind
+  /** The connection broke, and again; or fewer bytes came than were promised. */
+  | 'interrupted'
+  /** The file became another while it was being taken. */
+  | 'changed'
+  /** No room left on the device. */
+  | 'no-space'
+  /** The chosen place cannot be written. */
+  | 'not-writable';
+
+export interface DownloadFailure extends FailureFacts {
+  readonly kind: DownloadFailureKind;
+}
+
+export interface DownloadState {
+  /** `ready`: not started. `waiting`: for a place, an instance or a connection, see `waiting`. */
+  readonly phase: 'ready' | 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
+  /** What it waits for; absent while the place is being chosen and while it connects. */
+  readonly waiting?: Waiting;
+  readonly receivedBytes: number;
+  readonly totalBytes?: number;
+  /** `totalBytes` is what is expected, not what is promised. */
+  readonly isEstimate: boolean;
+  /** Of the last few seconds; 0 unless running. */
+  readonly bytesPerSecond: number;
+  /** Whole seconds; absent when nobody can tell. */
+  readonly secondsLeft?: number;
+  /**
+   * A pause or a broken connection goes on at the exact byte. Without it a pause holds the connection open, and what
+   * breaks starts over.
+   */
+  readonly canResume: boolean;
+  /** In phase `failed`: `resume()` tries again, from the exact byte where `canResume`. */
+  readonly canRetry: boolean;
+  /** In phase `done`: the browser downloads by itself and shows how it goes; nothing more is known here. */
+  readonly isHandedOver: boolean;
+  readonly failure?: DownloadFailure;
+}

@@ -1,0 +1,82 @@
+import type { Sink } from './sinks.ts';
+import { takeByLink } from './take-by-link.ts';
+
+const FOLDER = 'downloads';
+/** How long the browser may take to begin reading a file that it was handed, milliseconds. */
+const HANDED_OUT = 60_000;
+
+/**
+ * A file in the browser's own storage (the origin private file system), handed to its downloads once complete: for
+ * browsers without a picker. Memory holds a chunk at a time.
+ * @returns undefined where there is no such storage, or too little
+ */
+export async function openStorageSink(fileName: string, expectedBytes = 0): Promise<Sink | undefined> {
+  try {
+    const { quota = 0, usage = 0 } = await navigator.storage.estimate();
+    // Written beside the file first, in some browsers: room for both.
+    if (quota - usage < expectedBytes * 2) return undefined;
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
+    const name = crypto.randomUUID();
+    const release = await holdLock(name);
+    const handle = await folder.getFileHandle(name, { create: true });
+    if (!('createWritable' in handle)) {
+      await folder.removeEntry(name);
+      release();
+      return undefined;
+    }
+    return storageSink(fileName, handle, async () => {
+      release();
+      await folder.removeEntry(name);
+    });
+  } catch {
+    // A private window or an old browser: the plain download is left.
+    return undefined;
+  }
+}
+
+/** Removes what closed pages left in the browser's storage. For the start of a page. */
+export async function sweepStorage(): Promise<void> {
+  try {
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER);
+    for await (const name of folder.keys()) {
+      await navigator.locks.request(name, { ifAvailable: true }, (lock) =>
+        lock ? folder.removeEntry(name) : undefined,
+      );
+    }
+  } catch {
+    // Nothing there, or nothing that could be swept.
+  }
+}
+
+async function storageSink(fileName: string, handle: FileSystemFileHandle, remove: () => Promise<void>): Promise<Sink> {
+  const stream = await handle.createWritable();
+  return {
+    kind: 'storage',
+    write: (bytes) => stream.write(bytes),
+    async restart() {
+      await stream.truncate(0);
+      await stream.seek(0);
+    },
+    async close() {
+      await stream.close();
+      const address = URL.createObjectURL(await handle.getFile());
+      takeByLink(address, fileName);
+      // The browser copies it: nothing says when it has.
+      setTimeout(() => URL.revokeObjectURL(address), HANDED_OUT);
+    },
+    async abort() {
+      try {
+        await stream.abort();
+      } finally {
+        await remove();
+      }
+    },
+  };
+}
+
+/** Says for as long as this page lives that the file is in use. @returns what ends that */
+function holdLock(name: string): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    navigator.locks.request(name, () => new Promise<void>((release) => resolve(release))).catch(reject);
+  });
+}
