@@ -1,3 +1,8 @@
-import { render } from 'preact';
+import './styles/index.css';
+import { sweepStorage } from './lib/sinks.ts';
+import { App } from './ui/app.tsx';
+import { startPage } from './ui/start-page.tsx';
 
-render(<main>Reelay</main>, document.body);
+void startPage(<App />);
+void sweepStorage();
+if (import.meta.env.PROD) void navigator.serviceWorker?.register('/service-worker.js');

@@ -1,3 +1,5 @@
-import { render } from 'preact';
+import './styles/index.css';
+import { startPage } from './ui/start-page.tsx';
+import { StatusPage } from './ui/status-page.tsx';
 
-render(<main>Reelay: status</main>, document.body);
+void startPage(<StatusPage />);

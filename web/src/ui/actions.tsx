@@ -1,0 +1,60 @@
+import { useId, useState } from 'preact/hooks';
+import type { Choice } from '../lib/choices.ts';
+import { CommandLines } from './command-lines.tsx';
+import { usePage } from './context.ts';
+import { CopyButton } from './copy-button.tsx';
+import { Icon } from './icons.tsx';
+
+export interface ActionsProps {
+  readonly choice: Choice;
+  readonly onPlay: () => void;
+}
+
+/** What can be done with the chosen version. */
+export const Actions = ({ choice, onPlay }: ActionsProps) => {
+  const { texts, format, api, downloads, announcement } = usePage();
+  const { t } = texts;
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const { label, container, sizeBytes, fileName, rendition } = choice;
+  const facts = [label, container, sizeBytes === undefined ? '' : format.bytes(sizeBytes)].filter(Boolean).join(', ');
+  const download = () => {
+    downloads.take(choice);
+    announcement.set(t('say.downloadStarted', { name: fileName }));
+  };
+  return (
+    <div class="actions">
+      <div class="actions-main">
+        <button
+          type="button"
+          class="button primary"
+          aria-label={t('action.downloadNamed', { label: facts })}
+          onClick={download}
+        >
+          <Icon name="download" />
+          {t('action.download')}
+        </button>
+        <button type="button" class="button" onClick={onPlay}>
+          <Icon name="play" />
+          {t('action.play')}
+        </button>
+      </div>
+      <div class="actions-more">
+        <CopyButton text={api.streamUrl(rendition)} label={t('action.copyLink')} />
+        <button
+          type="button"
+          class="button plain small"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="code" />
+          {t('action.commands')}
+        </button>
+      </div>
+      <div id={id} class="commands" hidden={!isOpen}>
+        {isOpen && <CommandLines choice={choice} />}
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,36 @@
+import type { ApiFailure } from '../lib/api.ts';
+import type { ResourceInformation } from '../lib/contract.ts';
+import type { Waiting } from '../lib/waiting.ts';
+
+/** What has become of the link in the field. */
+export type Outcome =
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'resolving'; readonly link: string; readonly waiting?: Waiting }
+  | { readonly phase: 'resolved'; readonly link: string; readonly resource: ResourceInformation }
+  | { readonly phase: 'failed'; readonly link: string; readonly failure: ApiFailure };
+
+export type OutcomeEvent =
+  | { readonly type: 'opened'; readonly link: string }
+  | { readonly type: 'waits'; readonly waiting: Waiting }
+  | { readonly type: 'found'; readonly resource: ResourceInformation }
+  | { readonly type: 'failed'; readonly failure: ApiFailure }
+  | { readonly type: 'closed' };
+
+/** The next outcome. What comes late, for a link that is no longer being resolved, changes nothing. */
+export function reduce(outcome: Outcome, event: OutcomeEvent): Outcome {
+  if (event.type === 'opened') return { phase: 'resolving', link: event.link };
+  if (event.type === 'closed') return { phase: 'idle' };
+  if (outcome.phase !== 'resolving') return outcome;
+  const { link } = outcome;
+  switch (event.type) {
+    case 'waits':
+      return { phase: 'resolving', link, waiting: event.waiting };
+    case 'found':
+      return { phase: 'resolved', link, resource: event.resource };
+    case 'failed':
+      return { phase: 'failed', link, failure: event.failure };
+  }
+}
+
+/** The link that an outcome is about. */
+export const linkOf = (outcome: Outcome): string | undefined => (outcome.phase === 'idle' ? undefined : outcome.link);

@@ -1,0 +1,31 @@
+import type { Choice } from '../lib/choices.ts';
+import { curlCommand, likelyShell, ytDlpCommand } from '../lib/commands.ts';
+import { usePage } from './context.ts';
+import { CopyButton } from './copy-button.tsx';
+
+/** The same download for a terminal. */
+export const CommandLines = ({ choice }: { readonly choice: Choice }) => {
+  const { api, texts } = usePage();
+  const options = {
+    url: api.streamUrl(choice.rendition),
+    fileName: choice.fileName,
+    canResume: choice.canSeek,
+    shell: likelyShell(navigator.userAgent),
+  };
+  const commands = [
+    ['curl', curlCommand(options)],
+    ['yt-dlp', ytDlpCommand(options)],
+  ] as const;
+  return commands.map(([tool, command]) => (
+    <div key={tool}>
+      <p class="command-name">{tool}</p>
+      <div class="command">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard. */}
+        <pre dir="ltr" tabIndex={0}>
+          {command}
+        </pre>
+        <CopyButton text={command} name={texts.t('action.copyCommand', { tool })} />
+      </div>
+    </div>
+  ));
+};

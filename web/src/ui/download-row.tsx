@@ -1,0 +1,123 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Download, DownloadState } from '../lib/download.ts';
+import { type Page, useObservable, usePage } from './context.ts';
+import { failureText } from './failure-text.ts';
+import { Icon, type IconName } from './icons.tsx';
+
+export interface DownloadRowProps {
+  readonly download: Download;
+  readonly onRemove: () => void;
+}
+
+/** One download: how far it is, and what can be done about it. */
+export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
+  const page = usePage();
+  const state = useObservable(download.state);
+  const name = download.fileName;
+  useMilestones(page, name, state);
+  const { t } = page.texts;
+  const { phase, failure } = state;
+  const isOver = phase === 'done' || phase === 'failed' || phase === 'cancelled';
+  return (
+    <li class="download">
+      <p class="download-name" dir="auto" title={name}>
+        {name}
+      </p>
+      <div class="download-buttons">
+        {phase === 'running' && <Act icon="pause" name={t('downloads.pause', { name })} onClick={download.pause} />}
+        {phase === 'paused' && <Act icon="play" name={t('downloads.resume', { name })} onClick={download.resume} />}
+        {phase === 'failed' && state.canRetry && (
+          <Act icon="retry" name={t('downloads.retry', { name })} onClick={download.resume} />
+        )}
+        {isOver ? (
+          <Act icon="close" name={t('downloads.remove', { name })} onClick={onRemove} />
+        ) : (
+          <Act icon="close" name={t('downloads.cancel', { name })} onClick={download.cancel} />
+        )}
+      </div>
+      {!isOver && (
+        <progress
+          class={phase === 'paused' ? 'paused' : undefined}
+          aria-label={t('downloads.progress', { name })}
+          max={1}
+          value={shareOf(state)}
+        />
+      )}
+      <p class="download-figures">
+        <span class={phase}>{wordsOf(page, state)}</span>
+        <span>{figuresOf(page, state)}</span>
+      </p>
+      {failure && <p class="download-reason">{failureText(page.texts, failure).what}</p>}
+    </li>
+  );
+};
+
+const Act = ({
+  icon,
+  name,
+  onClick,
+}: {
+  readonly icon: IconName;
+  readonly name: string;
+  readonly onClick: () => void;
+}) => (
+  <button type="button" class="button plain small square" aria-label={name} title={name} onClick={() => onClick()}>
+    <Icon name={icon} />
+  </button>
+);
+
+/** Between 0 and 1; undefined when nobody knows. What is only an estimate never shows as all of it. */
+function shareOf({ phase, receivedBytes, totalBytes, isEstimate }: DownloadState): number | undefined {
+  if (phase === 'ready' || (phase === 'paused' && !totalBytes)) return 0;
+  if (!totalBytes) return undefined;
+  return Math.min(receivedBytes / totalBytes, isEstimate ? 0.99 : 1);
+}
+
+function wordsOf({ texts }: Page, { phase, waiting, failure, isHandedOver }: DownloadState): string {
+  const { t } = texts;
+  switch (phase) {
+    case 'waiting':
+      return waiting ? t(`waiting.${waiting.reason}`) : t('downloads.connecting');
+    case 'failed':
+      return failure ? failureText(texts, failure).title : '';
+    case 'done':
+      return t(isHandedOver ? 'downloads.handedOver' : 'downloads.done');
+    case 'running':
+      return '';
+    default:
+      return t(`downloads.${phase}`);
+  }
+}
+
+function figuresOf({ texts, format }: Page, state: DownloadState): string {
+  const { t } = texts;
+  const { phase, receivedBytes, totalBytes, isEstimate, bytesPerSecond, secondsLeft, isHandedOver } = state;
+  if (phase === 'ready' || phase === 'cancelled' || isHandedOver) return '';
+  const received = format.bytes(receivedBytes);
+  if (phase === 'done') return received;
+  const figures = [
+    totalBytes === undefined
+      ? received
+      : t(isEstimate ? 'downloads.ofAbout' : 'downloads.of', { received, total: format.bytes(totalBytes) }),
+  ];
+  if (phase === 'running' && bytesPerSecond > 0) figures.push(format.speed(bytesPerSecond));
+  if (phase === 'running' && secondsLeft !== undefined)
+    figures.push(t('downloads.left', { duration: format.duration(secondsLeft) }));
+  return figures.join(' · ');
+}
+
+/** Tells each half and the end, never a tick. */
+function useMilestones({ texts, format, announcement }: Page, name: string, state: DownloadState): void {
+  const { t } = texts;
+  const isHalf = state.phase === 'running' && (shareOf(state) ?? 0) >= 0.5;
+  const last = useRef(state.phase);
+  useEffect(() => {
+    if (isHalf) announcement.set(t('say.downloadShare', { share: format.percent(0.5), name }));
+  }, [isHalf]);
+  useEffect(() => {
+    if (state.phase === last.current) return;
+    last.current = state.phase;
+    if (state.phase === 'done') announcement.set(t('say.downloadDone', { name }));
+    if (state.phase === 'failed') announcement.set(t('say.downloadFailed', { name }));
+  }, [state.phase]);
+}

@@ -1,0 +1,63 @@
+import type { Api } from '../lib/api.ts';
+import type { Choice } from '../lib/choices.ts';
+import { createDownload, type Download } from '../lib/download.ts';
+import { createSubject, type Observable } from '../lib/observable.ts';
+import { createQueue } from '../lib/queue.ts';
+import { type OpenSink, openSink } from '../lib/sinks.ts';
+
+export interface Downloads {
+  /** Newest first; those of a list in the order in which they are taken. */
+  readonly list: Observable<readonly Download[]>;
+  /** Takes one at once. To be called inside a click: the browser may ask where to. */
+  take(choice: Choice): void;
+  /** Takes it after those that were enqueued before. */
+  enqueue(choice: Choice, sink: OpenSink): void;
+  /** Cancels one if it has not ended, and forgets it. */
+  remove(download: Download): void;
+  /** Forgets all that have ended. */
+  clearEnded(): void;
+}
+
+const ENDED = new Set(['done', 'failed', 'cancelled']);
+
+/** Whether nothing more happens by itself. */
+export const hasEnded = (download: Download): boolean => ENDED.has(download.state.get().phase);
+
+/** Downloads of the page: single ones side by side, those of a list one after another. */
+export function createDownloads(api: Api): Downloads {
+  const list = createSubject<readonly Download[]>([]);
+  const queue = createQueue();
+  const queued = new Map<Download, number>();
+
+  const prepare = ({ rendition, fileName, sizeBytes }: Choice, sink: OpenSink): Download =>
+    createDownload({
+      url: api.streamUrl(rendition),
+      fileName,
+      openSink: sink,
+      ...(sizeBytes !== undefined && { expectedBytes: sizeBytes }),
+    });
+
+  function remove(download: Download): void {
+    const id = queued.get(download);
+    if (id !== undefined) queue.remove(id);
+    else if (!hasEnded(download)) download.cancel();
+    queued.delete(download);
+    list.set(list.get().filter((other) => other !== download));
+  }
+
+  return {
+    list,
+    take(choice) {
+      const download = prepare(choice, openSink);
+      list.set([download, ...list.get()]);
+      void download.start();
+    },
+    enqueue(choice, sink) {
+      const download = prepare(choice, sink);
+      list.set([...list.get(), download]);
+      queued.set(download, queue.add(download));
+    },
+    remove,
+    clearEnded: () => list.get().filter(hasEnded).forEach(remove),
+  };
+}

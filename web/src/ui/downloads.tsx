@@ -1,0 +1,49 @@
+import { useEffect } from 'preact/hooks';
+import { useObservable, usePage } from './context.ts';
+import { DownloadRow } from './download-row.tsx';
+import { hasEnded } from './downloads-state.ts';
+
+/** All downloads of this page, whatever link it is at. */
+export const DownloadList = () => {
+  const { texts, downloads } = usePage();
+  const list = useObservable(downloads.list);
+  useLeaveGuard();
+  if (list.length === 0) return null;
+  return (
+    <section class="section" aria-labelledby="downloads">
+      <div class="section-head">
+        <h2 id="downloads">{texts.t('downloads.title')}</h2>
+        <button type="button" class="button plain small" onClick={downloads.clearEnded}>
+          {texts.t('downloads.clear')}
+        </button>
+      </div>
+      <ul class="panel">
+        {list.map((download) => (
+          <DownloadRow key={keyOf(download)} download={download} onRemove={() => downloads.remove(download)} />
+        ))}
+      </ul>
+    </section>
+  );
+};
+
+const keys = new WeakMap<object, number>();
+let lastKey = 0;
+
+/** Two downloads may have the same name: each is known by itself. */
+function keyOf(download: object): number {
+  const key = keys.get(download) ?? ++lastKey;
+  keys.set(download, key);
+  return key;
+}
+
+/** The browser asks before it closes a page that still downloads. */
+function useLeaveGuard(): void {
+  const { downloads } = usePage();
+  useEffect(() => {
+    const guard = (event: BeforeUnloadEvent) => {
+      if (!downloads.list.get().every(hasEnded)) event.preventDefault();
+    };
+    addEventListener('beforeunload', guard);
+    return () => removeEventListener('beforeunload', guard);
+  }, [downloads]);
+}

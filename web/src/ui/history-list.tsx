@@ -1,0 +1,59 @@
+import type { HistoryEntry } from '../lib/history.ts';
+import { useObservable, usePage } from './context.ts';
+import { Cover } from './cover.tsx';
+import { Icon } from './icons.tsx';
+
+/** What was looked up on this device. */
+export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => void }) => {
+  const { texts, history } = usePage();
+  const { t } = texts;
+  const entries = useObservable(history.entries);
+  if (entries.length === 0) return null;
+  return (
+    <section class="section" aria-labelledby="history">
+      <div class="section-head">
+        <div>
+          <h2 id="history">{t('history.title')}</h2>
+          <p class="muted section-note">{t('history.note')}</p>
+        </div>
+        <button type="button" class="button plain small" onClick={history.clear}>
+          {t('history.clear')}
+        </button>
+      </div>
+      <ul class="history">
+        {entries.map((entry) => (
+          <Past key={entry.link} entry={entry} onOpen={() => onOpen(entry.link)} />
+        ))}
+      </ul>
+    </section>
+  );
+};
+
+const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen: () => void }) => {
+  const { texts, format, history } = usePage();
+  const title = entry.title ?? entry.link;
+  return (
+    <li class="past">
+      <Cover url={entry.coverUrl} isSmall />
+      <div>
+        <h3>
+          <button type="button" class="past-open" dir="auto" onClick={onOpen}>
+            {title}
+          </button>
+        </h3>
+        <p>
+          {entry.author && <bdi>{entry.author} · </bdi>}
+          {format.ago(entry.at, Date.now())}
+        </p>
+      </div>
+      <button
+        type="button"
+        class="button plain small square"
+        aria-label={texts.t('history.remove', { title })}
+        onClick={() => history.remove(entry.link)}
+      >
+        <Icon name="close" />
+      </button>
+    </li>
+  );
+};

@@ -1,0 +1,92 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { linkFromText, linkFromTransfer } from '../lib/incoming.ts';
+import { usePage } from './context.ts';
+import { Icon } from './icons.tsx';
+
+export interface LinkFieldProps {
+  /** The link that the page is about. */
+  readonly link: string | undefined;
+  readonly onLink: (link: string) => void;
+  readonly onClear: () => void;
+}
+
+/** One field for a link: what is pasted is looked up at once. */
+export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
+  const { t } = usePage().texts;
+  const [text, setText] = useState(link ?? '');
+  const [message, setMessage] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    setText(link ?? '');
+    setMessage('');
+  }, [link]);
+  // The page is this field; only who came with a link wants something else first.
+  useEffect(() => {
+    if (!link) input.current?.focus({ preventScroll: true });
+  }, []);
+
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const found = linkFromText(text);
+    if (found) {
+      onLink(found);
+      return;
+    }
+    setMessage(t(text.trim() ? 'field.invalid' : 'field.empty'));
+    input.current?.focus();
+  };
+  const paste = (event: ClipboardEvent) => {
+    const found = linkFromTransfer(event.clipboardData);
+    if (!found) return;
+    event.preventDefault();
+    setText(found);
+    setMessage('');
+    onLink(found);
+  };
+  const clear = () => {
+    setText('');
+    setMessage('');
+    onClear();
+    input.current?.focus();
+  };
+
+  return (
+    <form noValidate onSubmit={submit}>
+      <div class="field" data-invalid={message !== ''}>
+        <Icon name="link" />
+        <input
+          ref={input}
+          type="url"
+          name="url"
+          inputMode="url"
+          enterKeyHint="go"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellcheck={false}
+          dir="ltr"
+          maxLength={4096}
+          aria-label={t('field.label')}
+          aria-invalid={message !== ''}
+          aria-describedby="field-message"
+          placeholder={t('field.placeholder')}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onPaste={paste}
+        />
+        {text && (
+          <button type="button" class="button plain square" aria-label={t('field.clear')} onClick={clear}>
+            <Icon name="close" />
+          </button>
+        )}
+        <button type="submit" class="button primary">
+          <Icon name="search" />
+          <span class="word">{t('field.submit')}</span>
+        </button>
+      </div>
+      <p class="field-message" id="field-message" role="alert">
+        {message}
+      </p>
+    </form>
+  );
+};

@@ -1,0 +1,17 @@
+/** The shape of what is being looked up. */
+export const Skeleton = () => (
+  <div class="item" aria-hidden="true">
+    <div>
+      <div class="skeleton stage" />
+      <div class="item-head">
+        <span class="skeleton line title" />
+        <span class="skeleton line short" />
+      </div>
+    </div>
+    <div class="panel take">
+      {Array.from({ length: 6 }, (_, row) => (
+        <span key={row} class="skeleton row" />
+      ))}
+    </div>
+  </div>
+);

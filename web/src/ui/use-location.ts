@@ -1,0 +1,39 @@
+import { useCallback, useEffect } from 'preact/hooks';
+import { linkFromLocation, shareableLocation } from '../lib/incoming.ts';
+import type { Session } from './session.ts';
+
+export interface Navigation {
+  readonly open: (link: string) => void;
+  readonly close: () => void;
+}
+
+/** Keeps the address of the page and its link in step: each link has an address, and going back goes back. */
+export function useLocation(session: Session): Navigation {
+  useEffect(() => {
+    const follow = () => {
+      const link = linkFromLocation(location.search);
+      if (link) session.open(link);
+      else session.close();
+    };
+    follow();
+    addEventListener('popstate', follow);
+    return () => removeEventListener('popstate', follow);
+  }, [session]);
+
+  const open = useCallback(
+    (link: string) => {
+      go(shareableLocation(link));
+      session.open(link);
+    },
+    [session],
+  );
+  const close = useCallback(() => {
+    go(shareableLocation(undefined));
+    session.close();
+  }, [session]);
+  return { open, close };
+}
+
+function go(address: string): void {
+  if (address !== location.pathname + location.search) history.pushState(null, '', address);
+}
