@@ -165,7 +165,10 @@ function take(
 ): Answer {
   target.entity = entity;
   if (skip === 0 && length !== undefined && range.last !== undefined) chunks?.granted(length);
-  const isEndTold = length !== undefined || /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
+  const isEndTold =
+    status === 206 ||
+    headers['content-length'] !== undefined ||
+    /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
   return { url, isWhole: status === 200 && range.last !== undefined, body, skip, length, isEndTold };
 }
 

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
@@ -63,7 +64,8 @@ export function toolsPointer({ s3, bucket }: ToolsPointerOptions): Source<YtDlp>
       const { version, key, sha256, bytes } = await read(signal);
       const archive = join(folder, 'archive.zip');
       const bounds = { maxBytes: bytes, timeout: ARCHIVE_TIMEOUT, signal, onBytes };
-      if ((await downloadFile(download, key, archive, bounds)) !== sha256)
+      const actual = await downloadFile(download, key, archive, bounds);
+      if (actual !== sha256 || (await stat(archive)).size !== bytes)
         throw new Error(`${key} is not the file that the pointer names`);
       return unpackYtDlp({ archive, asset: basename(key), tag: version, folder, signal });
     },

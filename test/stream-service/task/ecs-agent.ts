@@ -1,0 +1,35 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface EcsAgent {
+  /** What ECS gives a task as `ECS_AGENT_URI`. */
+  readonly uri: string;
+  /** The states asked for, oldest first. */
+  readonly states: Record<string, unknown>[];
+  /** What it answers from now on. */
+  answer: { readonly status: number; readonly body: unknown };
+  close(): Promise<void>;
+}
+
+/** The part of the ECS agent that protects tasks. */
+export async function startEcsAgent(): Promise<EcsAgent> {
+  const states: Record<string, unknown>[] = [];
+  const server = createServer(async (request, response) => {
+    const isKnown = request.method === 'PUT' && request.url === '/api/task-protection/v1/state';
+    states.push(isKnown ? JSON.parse(await text(request)) : { unknown: `${request.method} ${request.url}` });
+    response.writeHead(agent.answer.status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(agent.answer.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const agent: EcsAgent = {
+    uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    states,
+    answer: { status: 200, body: { protection: { ProtectionEnabled: true } } },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return agent;
+}

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createTaskProtection, type TaskProtection } from '../../../stream-service/task/task-protection.ts';
+import { type EcsAgent, startEcsAgent } from './ecs-agent.ts';
+
+const ON = { ProtectionEnabled: true, ExpiresInMinutes: 5 };
+const OFF = { ProtectionEnabled: false };
+
+let agent: EcsAgent;
+let protection: TaskProtection;
+let warnings: string[];
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  agent = await startEcsAgent();
+  warnings = [];
+  const log = {
+    info: () => undefined,
+    error: () => undefined,
+    warn: (message: string, fields: unknown) => void warnings.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  protection = createTaskProtection({ agentUri: agent.uri, log });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await protection.close();
+  await agent.close();
+});
+
+const begin = () => protection.streamBegins(() => 0);
+const asked = (states: readonly unknown[]) => vi.waitFor(() => expect(agent.states).toEqual(states));
+
+describe('task protection', () => {
+  it('is asked for with the first stream, renewed while one runs, and given up after the last', async () => {
+    const [one, other] = [begin(), begin()];
+    await asked([ON]);
+    vi.advanceTimersByTime(2 * 60_000);
+    await asked([ON, ON]);
+    one();
+    vi.advanceTimersByTime(2 * 60_000);
+    await asked([ON, ON, ON]);
+    other();
+    vi.advanceTimersByTime(30_000);
+    await asked([ON, ON, ON, OFF]);
+    vi.advanceTimersByTime(60 * 60_000);
+    begin();
+    await asked([ON, ON, ON, OFF, ON]);
+  });
+
+  it('stays through the pauses of a player that asks range by range', async () => {
+    for (let range = 0; range < 3; range++) {
+      begin()();
+      vi.advanceTimersByTime(29_999);
+    }
+    vi.advanceTimersByTime(1);
+    await asked([ON, OFF]);
+  });
+
+  it.each<[string, EcsAgent['answer']]>([
+    ['an error', { status: 500, body: { error: { Code: 'ServerException', Message: 'no' } } }],
+    ['a failure', { status: 200, body: { failure: { Reason: 'DEPLOYMENT_BLOCKED' } } }],
+  ])('is tried again with the next renewal after %s, which is logged', async (_, answer) => {
+    agent.answer = answer;
+    begin();
+    await vi.waitFor(() => expect(warnings).toEqual([expect.stringMatching(/^Task protection could not be changed/)]));
+    agent.answer = { status: 200, body: { protection: {} } };
+    vi.advanceTimersByTime(2 * 60_000);
+    await asked([ON, ON]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('asks for nothing and keeps no timer once it is closed', async () => {
+    const end = begin();
+    await asked([ON]);
+    await protection.close();
+    end();
+    begin();
+    vi.advanceTimersByTime(60 * 60_000);
+    expect([agent.states, vi.getTimerCount()]).toEqual([[ON], 0]);
+  });
+
+  it('costs no stream when there is no agent', async () => {
+    await agent.close();
+    begin()();
+    await vi.waitFor(() => expect(warnings).toHaveLength(1));
+    agent = await startEcsAgent();
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { SettingError } from '../../../layers/settings/index.ts';
+import { readTaskSettings } from '../../../stream-service/task/task-settings.ts';
+
+describe('the settings of a task', () => {
+  it('need a table, and little else', () => {
+    expect(readTaskSettings({ TABLE_NAME: 'reelay', TOOLS_BUCKET: ' ', ORIGIN_SECRET: '' })).toEqual({
+      ...{ tableName: 'reelay', stage: 'local', idleMinutes: 0 },
+    });
+  });
+
+  it('are read from the environment', () => {
+    const environment = { TABLE_NAME: 't', TOOLS_BUCKET: 'b', STAGE: 's', ORIGIN_SECRET: 'o', IDLE_MINUTES: '15' };
+    expect(readTaskSettings({ ...environment, ECS_AGENT_URI: 'http://169.254.170.2/api/x' })).toEqual({
+      ...{ tableName: 't', toolsBucket: 'b', stage: 's', originSecret: 'o', idleMinutes: 15 },
+      agentUri: 'http://169.254.170.2/api/x',
+    });
+  });
+
+  it.each([
+    [{}, 'TABLE_NAME must name the state table'],
+    [{ TABLE_NAME: 't', IDLE_MINUTES: 'soon' }, 'IDLE_MINUTES must be a whole number from 0 to 1440, not "soon"'],
+    [{ TABLE_NAME: 't', IDLE_MINUTES: '-1' }, 'IDLE_MINUTES must be a whole number from 0 to 1440, not "-1"'],
+  ])('that make no sense name themselves: %j', (environment, message) => {
+    expect(() => readTaskSettings(environment)).toThrow(new SettingError(message));
+  });
+});

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** As much of S3 as reading objects takes, on loopback. */
+export interface ObjectStore {
+  /** What an S3 client takes as its endpoint. */
+  readonly endpoint: string;
+  /** `bucket/key` → content. */
+  readonly objects: Map<string, Buffer | string>;
+  /** `status bucket/key` of each answer. */
+  readonly answers: string[];
+  close(): Promise<void>;
+}
+
+/** @param port @default a free one */
+export async function startObjectStore(port = 0): Promise<ObjectStore> {
+  const objects = new Map<string, Buffer | string>();
+  const answers: string[] = [];
+  const server = createServer((request, response) => {
+    const name = decodeURIComponent(new URL(request.url ?? '/', 'http://s3').pathname.slice(1));
+    const content = objects.get(name);
+    const etag = `"${createHash('md5')
+      .update(content ?? '')
+      .digest('hex')}"`;
+    const status = content === undefined ? 404 : request.headers['if-none-match'] === etag ? 304 : 200;
+    answers.push(`${status} ${name}`);
+    if (status === 404) {
+      const error = '<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>';
+      response.writeHead(404, { 'content-type': 'application/xml' }).end(error);
+    } else if (status === 304) response.writeHead(304, { etag }).end();
+    else response.writeHead(200, { etag, 'content-length': Buffer.byteLength(content ?? '') }).end(content);
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    objects,
+    answers,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
