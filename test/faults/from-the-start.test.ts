@@ -49,10 +49,17 @@ const MENDED: Row[] = [
   ['sends less than it said', { name: 'short-body', by: 5_000, times: 3 }, onFiles('right')],
   ['sends more than it said', { name: 'long-body', by: 5_000 }, onFiles('right')],
   ['ignores Range and says no length', UNSIZED, { Media: 'right', mp3: 'right' }],
-  ['forbids HEAD, open ends and large ranges', { name: 'strict', largest: 64 * 1024 }, onFiles('right')],
+  ['ends its answers with the connection', { name: 'unframed', after: 0, times: 0 }, { Media: 'right', HLS: 'right' }],
+  ['and cuts them', { name: 'unframed', after: 20_000, times: 2 }, { Media: 'right', HLS: 'right' }],
+  ['forbids HEAD, open ends and large ranges', { name: 'strict', largest: 64 * 1024 }, everywhere('right')],
 ];
 
 const DEAD: Row[] = [
+  [
+    'ends every answer too soon, and says no length',
+    { name: 'unframed', after: 20_000, times: ALWAYS },
+    { Media: 'broken' },
+  ],
   ['is gone (404)', { name: 'status', status: 404, times: ALWAYS }, everywhere('404')],
   ['is gone (410)', { name: 'status', status: 410, times: ALWAYS }, everywhere('404')],
   ['refuses', { name: 'status', status: 403, times: ALWAYS }, everywhere('502')],

@@ -26,6 +26,8 @@ export type Fault =
   | { readonly name: 'strict'; readonly largest: number }
   /** 200 whatever is asked. `length: false`: without saying how much. */
   | { readonly name: 'ignore-range'; readonly length: boolean; readonly dropAfter?: number; readonly times?: number }
+  /** 200 whatever is asked, its end told by the end of the connection alone: after so many bytes, so many times. */
+  | { readonly name: 'unframed'; readonly after: number; readonly times: number }
   | { readonly name: 'throttle'; readonly bytesPerSecond: number }
   /** Resets the connection instead of answering. */
   | { readonly name: 'reset'; readonly times: number }
@@ -102,7 +104,7 @@ export function createFaultHandler(options: FaultOptions): FaultHandler {
     if (fault?.name === 'encoded') head['content-encoding'] = 'gzip';
     if (range === 'unsatisfiable') return refuse(416, { 'content-range': `bytes */${bytes.length}` });
 
-    const isWhole = range === 'whole' || fault?.name === 'ignore-range';
+    const isWhole = range === 'whole' || fault?.name === 'ignore-range' || fault?.name === 'unframed';
     const { first, last } = isWhole ? { first: 0, last: bytes.length - 1 } : range;
     let body = bytes.subarray(first, last + 1);
     if (!isWhole) {
@@ -121,6 +123,12 @@ export function createFaultHandler(options: FaultOptions): FaultHandler {
       (fault?.name === 'ignore-range' && !fault.length);
     if (!isChunked) head['content-length'] = String(body.length);
 
+    if (fault?.name === 'unframed') {
+      delete head['content-length'];
+      // Node neither cuts into chunks then nor keeps the connection.
+      response.removeHeader('transfer-encoding');
+      if (happens(fault.times)) body = body.subarray(0, fault.after);
+    }
     response.writeHead(isWhole ? 200 : 206, head);
     if (request.method === 'HEAD') return void response.end();
     if (fault?.name === 'throttle') return throttled(response, body, fault.bytesPerSecond);

@@ -147,6 +147,36 @@ describe('an HLS playlist', () => {
     expect(asked.filter((path) => path === '/key')).toHaveLength(1);
   });
 
+  it('of a source that wants a Range for everything is read by bounded ranges', async () => {
+    const strict = (bytes: Buffer) => createFaultHandler({ bytes, fault: { name: 'strict', largest: 64 * 1024 } });
+    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+    const last = Buffer.concat([cipher.update(segments[3] ?? init), cipher.final()]);
+    const key = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+    const files = [...segments.slice(0, 3), last].map(strict);
+    const list = strict(Buffer.from(playlist(['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 3), key, ...listed(3, 4)])));
+    site({ '/index.m3u8': list, '/init.mp4': strict(init), '/key': strict(KEY), ...parts(files) });
+    const limits = { chunkBytes: 256 * 1024, minChunkBytes: 32 * 1024 };
+    const { stream } = (await openWith({ limits })).readFrom(0);
+    expect(await readAll(stream)).toBe(sha256(Buffer.concat([init, ...segments])));
+    // Found out once, by the playlist.
+    expect(list.seen.map(({ range }) => range)).toEqual([undefined, 'bytes=0-32767']);
+    const ranges = files.flatMap(({ seen }) => seen.map(({ range = 'none' }) => range));
+    expect(ranges.filter((range) => !/^bytes=\d+-\d+$/.test(range))).toEqual([]);
+  });
+
+  it.each([400, 403, 405, 416])('of a source that answers %d without a Range is read', async (status) => {
+    const files = segments.map((bytes) => {
+      const good = createFaultHandler({ bytes });
+      return Object.assign(
+        (...[request, response]: Parameters<FaultHandler>) =>
+          request.headers.range ? good(request, response) : void response.writeHead(status).end(),
+        { seen: [], renew: () => undefined },
+      );
+    });
+    site({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
+    expect(await readAll((await openWith()).readFrom(0).stream)).toBe(whole);
+  });
+
   it('of a master is that of its best variant, relative to where it was found', async () => {
     const master = ['#EXTM3U', '#EXT-X-STREAM-INF:BANDWIDTH=1', 'no.m3u8', '#EXT-X-STREAM-INF:BANDWIDTH=9', 'a/b.m3u8'];
     site({
@@ -189,6 +219,7 @@ describe('an HLS playlist', () => {
     ['is out of order for a moment', { name: 'status', status: 500, times: 3 }],
     ['never says a length', { name: 'ignore-range', length: false }],
     ['throttles', { name: 'throttle', bytesPerSecond: 2_000_000 }],
+    ['tells its end by the end of the connection', { name: 'unframed', after: 0, times: 0 }],
   ])('whose source %s in a segment is read without a byte lost', async (_, fault) => {
     const files = segments.map((bytes, index) => (index === 1 ? createFaultHandler({ bytes, fault }) : bytes));
     site({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
@@ -220,6 +251,75 @@ describe('an HLS playlist', () => {
       ...parts([bytesOf(160_000), ...segments.slice(1)]),
     });
     expect(await readAll((await openWith()).readFrom(0).stream)).toMatch(/^broken/);
+  });
+
+  describe('whose segments end when the connection does', () => {
+    /** As MPEG-TS goes, without timestamps. */
+    const packets = (seed: number, count = 2000) => {
+      const bytes = bytesOf(188 * count, seed);
+      for (let at = 0; at < bytes.length; at += 188) bytes.writeUInt32BE(0x4741_0010, at);
+      for (let at = 4; at < bytes.length; at += 188) bytes.writeUInt32BE(0x0000_01ff, at);
+      return bytes;
+    };
+    const media = [1, 2, 3].map((seed) => packets(seed));
+    const right = sha256(Buffer.concat(media));
+    const lines = listed(0, 3);
+    const isUntold = { etag: null };
+    const faulty = (fault: Fault, bytes: Buffer, more: { etag?: null } = isUntold) =>
+      media.map((plain, index) => (index === 1 ? createFaultHandler({ bytes, fault, ...more }) : plain));
+
+    it.each<[string, number, { etag?: null }]>([
+      ['twice', 100_000, isUntold],
+      ['twice, though the source tells its versions apart', 100_000, {}],
+      ['before the first byte', 0, isUntold],
+    ])('asks again for one that was cut %s', async (_, after, more) => {
+      const fault: Fault = { name: 'unframed', after, times: 2 };
+      site({ '/index.m3u8': () => playlist(lines), ...parts(faulty(fault, media[1] ?? init, more)) });
+      expect(await readAll((await openWith()).readFrom(0).stream)).toBe(right);
+    });
+
+    it('breaks when one stays cut', async () => {
+      const bad = faulty({ name: 'unframed', after: 100_000, times: 99 }, media[1] ?? init);
+      site({ '/index.m3u8': () => playlist(lines), ...parts(bad) });
+      expect(await readAll((await openWith()).readFrom(0).stream)).toBe('broken 502');
+    });
+
+    it('breaks when one that was cut begins otherwise the next time', async () => {
+      const [cut, other] = [media[1] ?? init, packets(9)].map((bytes, index) =>
+        createFaultHandler({ bytes, etag: null, fault: { name: 'unframed', after: 100_000, times: 1 - index } }),
+      );
+      let count = 0;
+      const changing = Object.assign((...args: Parameters<FaultHandler>) => (count++ > 0 ? other : cut)?.(...args), {
+        seen: [],
+        renew: () => undefined,
+      });
+      site({ '/index.m3u8': () => playlist(lines), ...parts([media[0] ?? init, changing, media[2] ?? init]) });
+      expect(await readAll((await openWith()).readFrom(0).stream)).toBe('broken 502');
+      expect(count).toBe(2);
+    });
+
+    it('asks again for one whose cipher text was cut between two blocks', async () => {
+      const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+      const bytes = Buffer.concat([cipher.update(media[1] ?? init), cipher.final()]);
+      const key = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+      const encrypted = createFaultHandler({ bytes, fault: { name: 'unframed', after: 160_000, times: 2 } });
+      site({
+        '/index.m3u8': () => playlist([key, '#EXTINF:4,', '1.ts']),
+        '/key': createFaultHandler({ bytes: KEY, fault: { name: 'unframed', after: 7, times: 2 } }),
+        '/1.ts': encrypted,
+      });
+      expect(await readAll((await openWith()).readFrom(0).stream)).toBe(sha256(media[1] ?? init));
+      expect(encrypted.seen).toHaveLength(3);
+    });
+
+    it('asks again for a playlist that was cut', async () => {
+      const list = Buffer.from(playlist(['#EXT-X-PLAYLIST-TYPE:VOD', ...lines]));
+      const cut = createFaultHandler({ bytes: list, fault: { name: 'unframed', after: list.length - 20, times: 2 } });
+      site({ '/index.m3u8': cut, ...parts(media) });
+      const source = await openWith();
+      expect(source.durationSeconds).toBe(12);
+      expect(await readAll(source.readFrom(0).stream)).toBe(right);
+    });
   });
 
   it('whose URLs expire in the middle is found again and goes on at the same byte', async () => {
