@@ -1,0 +1,107 @@
+import { CfnOutput, CfnRule, Fn, Stack, type StackProps } from 'aws-cdk-lib';
+import { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
+import type { Construct } from 'constructs';
+import { Api } from './api.ts';
+import { BalancedStreamHost, PROXIES_BEFORE_BALANCED_TASK } from './balanced-stream-host.ts';
+import type { Deployment } from './deployment.ts';
+import { EdgeDistribution } from './edge-distribution.ts';
+import { Firewall } from './firewall.ts';
+import { ownProviderLogs } from './logs.ts';
+import { Monitoring } from './monitoring.ts';
+import { OnDemandStreamHost, PROXIES_BEFORE_TASK_ON_DEMAND } from './on-demand-stream-host.ts';
+import { OriginSecret } from './origin-secret.ts';
+import { Page } from './page.ts';
+import { StateTable } from './state-table.ts';
+import { StreamNetwork } from './stream-network.ts';
+import { StreamTask } from './stream-task.ts';
+import { ToolUpdates } from './tool-updates.ts';
+import { Tools } from './tools.ts';
+
+export interface ReelayStackProps extends StackProps {
+  readonly deployment: Deployment;
+  /** The firewall's ARN where it stands in another stack; else this one has it, and must be in us-east-1. */
+  readonly firewall?: string;
+}
+
+/** The whole service of one stage, behind one base URL. */
+export class ReelayStack extends Stack {
+  constructor(scope: Construct, id: string, { deployment, firewall, ...props }: ReelayStackProps) {
+    super(scope, id, props);
+    const { settings, profile } = deployment;
+    const table = new StateTable(this, 'Table', profile);
+    const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table }).value;
+    const tools = new Tools(this, 'Tools', { deployment, table });
+
+    const isBalanced = profile.streamHost === 'balanced';
+    const network = new StreamNetwork(this, 'Network', {
+      withBalancerSubnets: isBalanced,
+      logDays: settings.logDays,
+      ...(settings.zones && { zones: settings.zones }),
+    });
+    const task = new StreamTask(this, 'Task', {
+      deployment,
+      network,
+      table,
+      tools,
+      trustedProxies: isBalanced ? PROXIES_BEFORE_BALANCED_TASK : PROXIES_BEFORE_TASK_ON_DEMAND,
+      idleMinutes: isBalanced ? 0 : settings.idleMinutes,
+    });
+    const balanced = isBalanced
+      ? new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInPlace: tools.inPlace })
+      : undefined;
+    const keyValueStore = isBalanced ? undefined : new KeyValueStore(this, 'TaskAddress');
+    const onDemand =
+      keyValueStore && new OnDemandStreamHost(this, 'Streams', { deployment, network, task, table, keyValueStore });
+    const host = balanced ?? onDemand;
+    if (!host) throw new Error('A profile has one stream host or the other');
+
+    const api = new Api(this, 'Api', {
+      deployment,
+      table,
+      tools,
+      originSecret,
+      ...(onDemand && { wake: onDemand.wake }),
+    });
+    const updates = new ToolUpdates(this, 'ToolUpdates', {
+      tools,
+      resolver: api.resolver,
+      everyHours: settings.toolsUpdateHours,
+    });
+    const page = new Page(this, 'Page', deployment);
+    const wall = profile.firewall && (firewall ?? this.#firewallHere(profile.firewall));
+    const edge = new EdgeDistribution(this, 'Edge', {
+      deployment,
+      apiHost: api.host,
+      originSecret,
+      streamOrigin: host.origin,
+      page: page.bucket,
+      ...(keyValueStore && { keyValueStore }),
+      ...(wall && { firewall: wall }),
+    });
+    new Monitoring(this, 'Monitoring', { deployment, table, api, updates, edge, ...(balanced && { balanced }) });
+    ownProviderLogs(this, settings.logDays);
+    new CfnOutput(this, 'BaseUrl', { value: edge.baseUrl });
+    new CfnOutput(this, 'EdgeDomain', {
+      description: 'Where the DNS record of a domain of your own points',
+      value: edge.distribution.distributionDomainName,
+    });
+  }
+
+  /** By place in the region: their names would be looked up, with credentials. */
+  override get availabilityZones(): string[] {
+    return [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())];
+  }
+
+  #firewallHere(limits: Readonly<{ resolves: number; streams: number }>): string {
+    new CfnRule(this, 'FirewallRegion', {
+      assertions: [
+        {
+          assert: Fn.conditionEquals(this.region, 'us-east-1'),
+          assertDescription:
+            'Without a region at synthesis the firewall is in this stack, which then must be in us-east-1',
+        },
+      ],
+    });
+    return new Firewall(this, 'Firewall', { limits }).attrArn;
+  }
+}

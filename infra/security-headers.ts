@@ -1,0 +1,87 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { Duration } from 'aws-cdk-lib';
+import { HeadersFrameOption, HeadersReferrerPolicy, ResponseHeadersPolicy } from 'aws-cdk-lib/aws-cloudfront';
+import type { Construct } from 'constructs';
+
+/** What holds for the page when it does not say so itself. */
+const PAGE_DEFAULTS: Headers = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'X-Frame-Options': 'DENY',
+};
+/** What holds for every answer: it keeps to HTTPS, and its type is what it says. */
+const EVERYWHERE: Headers = {
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+};
+
+/** By name. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** The headers of the page: its own file of them where there is one. @throws Error when it is no object of strings */
+export function pageHeaders(file: string): Headers {
+  if (!existsSync(file)) return { ...EVERYWHERE, ...PAGE_DEFAULTS };
+  const headers: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const areHeaders = typeof headers === 'object' && headers !== null && !Array.isArray(headers);
+  if (!areHeaders || Object.values(headers).some((value) => typeof value !== 'string')) {
+    throw new Error(`${file} must be an object of header names and their values`);
+  }
+  return { ...EVERYWHERE, ...(headers as Headers) };
+}
+
+export const apiHeaders = (): Headers => EVERYWHERE;
+
+/** A policy that sets these headers. CloudFront takes those of security one by one, and all others as they are. */
+export function createHeadersPolicy(scope: Construct, id: string, headers: Headers): ResponseHeadersPolicy {
+  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const take = (name: string): string | undefined => {
+    const value = byName.get(name);
+    byName.delete(name);
+    return value;
+  };
+  const contentSecurityPolicy = take('content-security-policy');
+  const frameOption = take('x-frame-options');
+  const referrerPolicy = take('referrer-policy');
+  const transport = take('strict-transport-security');
+  const contentTypeOptions = take('x-content-type-options');
+  return new ResponseHeadersPolicy(scope, id, {
+    comment: `Reelay ${id}`,
+    securityHeadersBehavior: {
+      ...(contentSecurityPolicy && { contentSecurityPolicy: { contentSecurityPolicy, override: true } }),
+      ...(frameOption && { frameOptions: { frameOption: frameOptionOf(frameOption), override: true } }),
+      ...(referrerPolicy && {
+        referrerPolicy: { referrerPolicy: referrerPolicyOf(referrerPolicy), override: true },
+      }),
+      ...(transport && { strictTransportSecurity: { ...transportOf(transport), override: true } }),
+      ...(contentTypeOptions && { contentTypeOptions: { override: true } }),
+    },
+    ...(byName.size > 0 && {
+      customHeadersBehavior: {
+        customHeaders: [...byName].map(([header, value]) => ({ header, value, override: true })),
+      },
+    }),
+  });
+}
+
+const frameOptionOf = (value: string): HeadersFrameOption =>
+  known('X-Frame-Options', Object.values(HeadersFrameOption), value);
+
+const referrerPolicyOf = (value: string): HeadersReferrerPolicy =>
+  known('Referrer-Policy', Object.values(HeadersReferrerPolicy), value);
+
+function transportOf(value: string) {
+  const [, seconds = ''] = /max-age=(\d+)/i.exec(value) ?? [];
+  if (!seconds) throw new Error(`Strict-Transport-Security must have a max-age, not ${value}`);
+  return {
+    accessControlMaxAge: Duration.seconds(Number(seconds)),
+    includeSubdomains: /includeSubDomains/i.test(value),
+    preload: /preload/i.test(value),
+  };
+}
+
+function known<T extends string>(header: string, choices: readonly T[], value: string): T {
+  const found = choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
+  if (!found) throw new Error(`${header} must be one of ${choices.join(', ')}, not ${value}`);
+  return found;
+}
