@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import type { Plugin, Rolldown } from 'vite';
+
+const WORKER = 'service-worker.js';
+/** What web/src/service-worker.ts calls the list that it is given. */
+const PLACEHOLDER = '__SHELL__';
+
+/** Tells the service worker what the shell of this very build is made of. */
+export const shellPlugin = (): Plugin => ({
+  name: 'reelay-shell',
+  apply: 'build',
+  enforce: 'post',
+  generateBundle(_, bundle) {
+    const worker = bundle[WORKER];
+    if (worker?.type !== 'chunk') return this.error(`No ${WORKER} in the build`);
+    if (worker.imports.length > 0) return this.error(`${WORKER} must not import: ${worker.imports.join(', ')}`);
+    if (!worker.code.includes(PLACEHOLDER)) return this.error(`${WORKER} does not read ${PLACEHOLDER}`);
+    worker.code = worker.code.replaceAll(PLACEHOLDER, JSON.stringify(shellOf(bundle)));
+  },
+});
+
+function shellOf(bundle: Rolldown.OutputBundle) {
+  const chunks = Object.values(bundle).filter((output) => output.type === 'chunk');
+  const entries = chunks.filter(({ isEntry, fileName }) => isEntry && fileName !== WORKER);
+  const imported = entries.flatMap((entry) => [entry.fileName, ...entry.imports, ...stylesOf(entry)]);
+  const styles = chunks.filter(({ fileName }) => imported.includes(fileName)).flatMap(stylesOf);
+  const assets = [...new Set([...imported, ...styles])].sort().map((name) => `/${name}`);
+  const locales = Object.fromEntries(
+    chunks.flatMap(({ facadeModuleId, fileName }) =>
+      facadeModuleId && /\/locales\/\w+\.json$/.test(facadeModuleId)
+        ? [[basename(facadeModuleId, '.json'), `/${fileName}`]]
+        : [],
+    ),
+  );
+  const pages = Object.values(bundle).filter(({ fileName }) => fileName.endsWith('.html'));
+  const content = pages.map((page) => (page.type === 'asset' ? page.source : page.code)).join('');
+  const version = createHash('sha256')
+    .update(JSON.stringify([assets, locales, content]))
+    .digest('hex')
+    .slice(0, 12);
+  return { version, assets, locales };
+}
+
+const stylesOf = (chunk: Rolldown.OutputChunk): string[] => [
+  ...((chunk as { viteMetadata?: { importedCss: Set<string> } }).viteMetadata?.importedCss ?? []),
+];
