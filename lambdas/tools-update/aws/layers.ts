@@ -1,0 +1,67 @@
+import {
+  type Architecture,
+  DeleteLayerVersionCommand,
+  type LambdaClient,
+  PublishLayerVersionCommand,
+  paginateListLayerVersions,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-lambda';
+import type { Layers, LayerVersion } from '../parts.ts';
+
+export interface LayersOptions {
+  readonly client: LambdaClient;
+  readonly layerName: string;
+  /** Where archives are published from. */
+  readonly bucket: string;
+  readonly architecture: Architecture;
+}
+
+/** The versions of one Lambda layer, published from archives in a bucket. */
+export function createLayers({ client, layerName: LayerName, bucket, architecture }: LayersOptions): Layers {
+  const remove = async (number: number) => {
+    await client.send(new DeleteLayerVersionCommand({ LayerName, VersionNumber: number })).catch(unlessGone);
+  };
+
+  return {
+    async versions() {
+      const found: LayerVersion[] = [];
+      try {
+        for await (const { LayerVersions = [] } of paginateListLayerVersions({ client }, { LayerName }))
+          found.push(...LayerVersions.flatMap(toLayerVersion));
+      } catch (error) {
+        unlessGone(error);
+      }
+      return found.sort((a, b) => b.number - a.number);
+    },
+    async publish({ key, sha256, description }) {
+      const published = await client.send(
+        new PublishLayerVersionCommand({
+          LayerName,
+          Description: description,
+          Content: { S3Bucket: bucket, S3Key: key },
+          CompatibleArchitectures: [architecture],
+          CompatibleRuntimes: ['nodejs24.x'],
+          LicenseInfo: 'Unlicense',
+        }),
+      );
+      const [version] = toLayerVersion(published);
+      if (!version) throw new Error('Lambda does not say what it has published');
+      // What was verified is what is attached, whoever can write to the bucket.
+      if (published.Content?.CodeSha256 !== Buffer.from(sha256, 'hex').toString('base64')) {
+        await remove(version.number);
+        throw new Error('Lambda has published another archive than the one that was verified');
+      }
+      return version;
+    },
+    remove,
+  };
+}
+
+function toLayerVersion(item: { LayerVersionArn?: string; Version?: number; Description?: string }): LayerVersion[] {
+  const { LayerVersionArn: arn, Version: number, Description: description = '' } = item;
+  return arn && number !== undefined ? [{ arn, number, description }] : [];
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ResourceNotFoundException)) throw error;
+}

@@ -1,0 +1,48 @@
+import type { Architecture } from '@aws-sdk/client-lambda';
+import { oneOf, SettingError } from '../../layers/settings/index.ts';
+import { assetFor } from '../../layers/tools/index.ts';
+
+/** What the stack tells the functions that look after the tools layer. */
+export interface ToolsEnvironment {
+  readonly tableName: string;
+  readonly bucket: string;
+  readonly layerName: string;
+  readonly canaryFunction: string;
+  /** Absent in the custom resource, which attaches nothing. */
+  readonly resolverFunction?: string;
+  readonly channel: 'stable' | 'nightly';
+  /** Of the resolver: the functions that fetch for it may run on another. */
+  readonly architecture: Architecture;
+  /** The file of a release for that architecture. */
+  readonly asset: string;
+  readonly placeholder: string;
+  readonly stage: string;
+}
+
+/** Lambda's names for what a release is built for. */
+const PROCESSORS = { x86_64: 'x64', arm64: 'arm64' } as const;
+
+/** @throws SettingError in one line that names the variable */
+export function readToolsEnvironment(environment: Readonly<Record<string, string | undefined>>): ToolsEnvironment {
+  const read = (name: string): string => {
+    const text = environment[name]?.trim();
+    if (!text) throw new SettingError(`${name} must be set`);
+    return text;
+  };
+  const architecture = oneOf('x86_64', 'arm64')('ARCHITECTURE', read('ARCHITECTURE'));
+  const asset = assetFor('linux', PROCESSORS[architecture], false);
+  if (!asset) throw new SettingError(`ARCHITECTURE ${architecture} has no release`);
+  const resolverFunction = environment.RESOLVER_FUNCTION?.trim();
+  return {
+    tableName: read('TABLE_NAME'),
+    bucket: read('TOOLS_BUCKET'),
+    layerName: read('LAYER_NAME'),
+    canaryFunction: read('CANARY_FUNCTION'),
+    ...(resolverFunction && { resolverFunction }),
+    channel: oneOf('stable', 'nightly')('TOOLS_CHANNEL', read('TOOLS_CHANNEL')),
+    architecture,
+    asset,
+    placeholder: read('PLACEHOLDER_LAYER_ARN'),
+    stage: read('STAGE'),
+  };
+}

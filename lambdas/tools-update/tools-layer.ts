@@ -1,0 +1,82 @@
+import type { ResourceAnswer, ResourceRequest } from '../custom-resource.ts';
+import { LeaseTaken } from './hold-lease.ts';
+import type { Pointer } from './parts.ts';
+import { ageInHours, releaseInUse } from './plan.ts';
+import { prepareRelease } from './prepare.ts';
+import { alone, look, record, type UpdateParts } from './update-tools.ts';
+
+export interface ToolsLayerParts extends UpdateParts {
+  readonly layerName: string;
+  /** The layer version to deploy with while there are no tools. */
+  readonly placeholder: string;
+  /** Milliseconds to wait for an update that is under way. @default 2 minutes */
+  readonly patience?: number;
+}
+
+/** The tools layer as CloudFormation's custom resource. */
+export interface ToolsLayer {
+  /** The newest version that works, fetched if need be; the placeholder when there is none and none can be had. */
+  provide(request: Pick<ResourceRequest, 'signal'>): Promise<ResourceAnswer>;
+  /** Removes every version. */
+  remove(): Promise<void>;
+}
+
+const PATIENCE = 2 * 60_000;
+/** Milliseconds to fetch and try a release: with the patience above, within what the function has. */
+const PREPARE_TIMEOUT = 6 * 60_000;
+
+/**
+ * Hands each deployment the newest good version, so that none takes off or turns back what an update has attached. It
+ * attaches nothing itself: CloudFormation does.
+ */
+export function createToolsLayer(parts: ToolsLayerParts): ToolsLayer {
+  const { layers, archive, asset, layerName, placeholder, patience = PATIENCE, log } = parts;
+
+  const provideInTurn = async (signal: AbortSignal): Promise<Pointer | undefined> => {
+    try {
+      return await alone(parts, signal, patience, (held) => newestGood(parts, held));
+    } catch (error) {
+      if (!(error instanceof LeaseTaken)) throw error;
+      log.warn('An update is under way: the release in use is deployed');
+      return releaseInUse(await archive.pointer(), await layers.versions(), asset);
+    }
+  };
+
+  return {
+    async provide({ signal }) {
+      const good = await provideInTurn(signal);
+      if (!good) log.warn('No release can be had: the instance is deployed in maintenance');
+      return { physicalId: layerName, data: { LayerVersionArn: good?.layerVersionArn ?? placeholder } };
+    },
+    async remove() {
+      for (const { number } of await layers.versions()) await layers.remove(number);
+    },
+  };
+}
+
+async function newestGood(parts: ToolsLayerParts, signal: AbortSignal): Promise<Pointer | undefined> {
+  const { archive, metrics, log, onStep } = parts;
+  const { versions, inUse, candidate, failure } = await look(parts, signal);
+  let good = inUse;
+  try {
+    if (candidate) {
+      const bounded = AbortSignal.any([signal, AbortSignal.timeout(PREPARE_TIMEOUT)]);
+      const next = await prepareRelease(candidate, versions, parts, bounded);
+      await archive.movePointer(next);
+      onStep('pointed');
+      good = next;
+      metrics.updated();
+    }
+    if (failure) throw failure;
+  } catch (error) {
+    // Not worth failing a deployment: it goes on with what there is, and the next update tries again.
+    signal.throwIfAborted();
+    metrics.updateFailed();
+    log.error('The newest release is not deployed', { error });
+  }
+  if (good) {
+    await record(good, parts);
+    metrics.age(ageInHours(good.version, Date.now()));
+  }
+  return good;
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../../layers/contract/index.ts';
+import type { State } from '../../layers/state/index.ts';
+import { holdLease, LeaseTaken } from './hold-lease.ts';
+import type { FunctionLayers, LayerVersion, Pointer, ToolMetrics } from './parts.ts';
+import { ageInHours, pruning, publishedOf, releaseInUse, releaseToTry, replaceLayer } from './plan.ts';
+import { type PrepareParts, prepareRelease } from './prepare.ts';
+import { switchTo } from './switch.ts';
+
+export interface UpdateParts extends PrepareParts {
+  readonly state: Pick<
+    State,
+    'takeToolsUpdate' | 'endToolsUpdate' | 'takeMaintenance' | 'endMaintenance' | 'getTools' | 'putTools'
+  >;
+  readonly metrics: ToolMetrics;
+  readonly log: Log;
+  readonly placeholder?: string;
+  /** Seconds after which the leases of a run that died end. @default 60 */
+  readonly leaseSeconds?: number;
+}
+
+export interface UpdateToolsParts extends UpdateParts {
+  readonly resolver: FunctionLayers;
+}
+
+/** What a run came to. */
+export type UpdateOutcome =
+  | { readonly outcome: 'updated' | 'current'; readonly version: string }
+  /** Another run is at work: this one has done nothing. */
+  | { readonly outcome: 'busy' };
+
+/** What is there at the start of a run. */
+interface Found {
+  readonly versions: LayerVersion[];
+  readonly inUse: Pointer | undefined;
+  /** To go to; absent when there is none newer than the one in use. */
+  readonly candidate: string | undefined;
+  /** Why nobody tells of the newest release. */
+  readonly failure: Error | undefined;
+}
+
+const LEASE_SECONDS = 60;
+
+/**
+ * Brings the resolver and the pointer to the newest release that works. Every step leaves an instance that is available,
+ * or is again when a lease runs out, and the next run goes on from what it finds.
+ * @throws Error when the newest release cannot be brought in place: the one before it stays
+ */
+export async function updateTools(parts: UpdateToolsParts, signal: AbortSignal): Promise<UpdateOutcome> {
+  const { metrics, log } = parts;
+  try {
+    return await alone(parts, signal, 0, (held) => bringInPlace(parts, held));
+  } catch (error) {
+    if (error instanceof LeaseTaken) {
+      log.info('Another run updates the tools');
+      return { outcome: 'busy' };
+    }
+    metrics.updateFailed();
+    throw error;
+  }
+}
+
+/** Does work that one run at a time may do. @param patience milliseconds to wait for another */
+export function alone<T>(
+  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateParts,
+  signal: AbortSignal,
+  patience: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const owner = randomUUID();
+  const lease = {
+    take: (expiresAt: number) => state.takeToolsUpdate({ owner, expiresAt }),
+    end: () => state.endToolsUpdate(owner),
+    seconds: leaseSeconds,
+  };
+  return holdLease({ ...lease, signal, patience, log }, (held) => {
+    onStep('leased');
+    return work(held);
+  });
+}
+
+/** What there is to be used, and to be tried. @throws Error when that cannot be told without asking for releases */
+export async function look(parts: UpdateParts, signal: AbortSignal): Promise<Found> {
+  const { releases, layers, archive, asset, onStep } = parts;
+  const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
+  const inUse = releaseInUse(pointer, versions, asset);
+  let newest: string | undefined;
+  let failure: Error | undefined;
+  try {
+    newest = await releases.newest(signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    failure = new Error('Nobody tells of the newest release', { cause: error });
+  }
+  onStep('looked');
+  const candidate = releaseToTry(newest, publishedOf(versions, asset), inUse);
+  return { versions, inUse, candidate, failure };
+}
+
+async function bringInPlace(parts: UpdateToolsParts, signal: AbortSignal): Promise<UpdateOutcome> {
+  const { metrics, log, onStep } = parts;
+  const { versions, inUse, candidate, failure: unasked } = await look(parts, signal);
+  let failure: unknown = unasked;
+  let next = inUse;
+  if (candidate) {
+    try {
+      next = await prepareRelease(candidate, versions, parts, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // What is in use may still be missing somewhere: a deployment can have put back an older one.
+      failure = error;
+    }
+  }
+  if (!next) throw new Error('No release of yt-dlp can be had', { cause: failure });
+  const isOther = await putInPlace(next, parts, next !== inUse, signal);
+  metrics.age(ageInHours(next.version, Date.now()));
+  await prune(parts, next);
+  onStep('pruned');
+  if (isOther) {
+    metrics.updated();
+    log.info('yt-dlp is updated', { version: next.version });
+  }
+  if (failure !== undefined) throw failure;
+  return { outcome: isOther ? 'updated' : 'current', version: next.version };
+}
+
+/** Makes all three say the same: the resolver, the pointer and the table. Whether any of them did not. */
+async function putInPlace(
+  next: Pointer,
+  parts: UpdateToolsParts,
+  isNew: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { resolver, archive, placeholder, onStep } = parts;
+  const { layers, inForce } = await resolver.read();
+  const isAttached = inForce && `${replaceLayer(layers, next.layerVersionArn, placeholder)}` === `${layers}`;
+  // What a run that died has attached needs no maintenance any more, only the rest.
+  if (isAttached && isNew) await archive.movePointer(next);
+  if (!isAttached) {
+    await inMaintenance(parts, next.version, signal, (held) => switchTo(next, parts, held));
+    onStep('cleared');
+  }
+  const isRecorded = await record(next, parts);
+  return isNew || !isAttached || !isRecorded;
+}
+
+function inMaintenance(
+  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateParts,
+  version: string,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const [owner, activity] = [randomUUID(), `Updating yt-dlp to ${version}`];
+  const lease = {
+    take: (expiresAt: number) => state.takeMaintenance({ activity, owner, expiresAt }),
+    end: () => state.endMaintenance(owner),
+    seconds: leaseSeconds,
+    // Only a run that died can hold it still.
+    patience: 2 * leaseSeconds * 1000,
+  };
+  return holdLease({ ...lease, signal, log }, (held) => {
+    onStep('maintained');
+    return work(held);
+  });
+}
+
+/** Says in the table what is in place. Whether it said so already. */
+export async function record({ version, publishedAt }: Pointer, { state, onStep }: UpdateParts): Promise<boolean> {
+  if ((await state.getTools())?.ytDlp === version) return true;
+  await state.putTools({
+    ytDlp: version,
+    // Comes with the image of the stream task, whose package manager vouches for it.
+    ffmpeg: 'of the image',
+    verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' },
+    installedAt: publishedAt,
+  });
+  onStep('recorded');
+  return false;
+}
+
+async function prune({ layers, archive, asset, log }: UpdateParts, inUse: Pointer): Promise<void> {
+  try {
+    const old = pruning(await layers.versions(), await archive.keys(), inUse, asset);
+    for (const number of old.layers) await layers.remove(number);
+    if (old.keys.length > 0) await archive.remove(old.keys);
+  } catch (error) {
+    // The next run sweeps up: nothing that is in use waits for it.
+    log.warn('Old releases could not be removed', { error: String(error) });
+  }
+}
