@@ -39,6 +39,16 @@ const DEMUXERS =
  */
 const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS, '-thread_queue_size', '512'];
 
+/**
+ * FFmpeg takes a jump of the clock of more than 10 s for a new clock, and closes it up: what is behind a gap would come
+ * too early. One that is known is longer than that by itself.
+ */
+const JUMP_SECONDS = 10;
+const gapArgs = (source: Source | Promise<Source>): string[] =>
+  'kind' in source && source.kind === 'segments' && source.gapSeconds
+    ? ['-dts_delta_threshold', String(Math.ceil(source.gapSeconds) + JUMP_SECONDS)]
+    : [];
+
 interface Entry {
   readonly source: Promise<Source>;
   readonly fromSeconds: number;
@@ -72,7 +82,7 @@ export async function createLoopback(): Promise<Loopback> {
       opened.catch((error) => entry.failed.abort(error));
       return {
         url: `http://127.0.0.1:${port}${path}`,
-        args: INPUT_ARGS,
+        args: [...gapArgs(source), ...INPUT_ARGS],
         failure: () => (entry.failed.signal.aborted ? entry.failed.signal.reason : undefined),
         failed: entry.failed.signal,
         close() {

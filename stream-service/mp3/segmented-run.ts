@@ -34,6 +34,7 @@ export async function openRun(
   for (let left = TRIES; ; left -= 1) {
     const { stream, startSeconds } = source.readFrom(from);
     const close = () => void stream.destroy();
+    const once = (stream: Readable) => onceFrom(stream, source.gapSeconds);
     if (startSeconds === 0) return { source: once(stream), offsetSeconds: 0, close };
 
     const chunks = addAbortSignal(signal, stream).iterator() as AsyncIterator<Buffer>;
@@ -67,9 +68,10 @@ async function* chain(head: readonly Buffer[], rest: AsyncIterator<Buffer>): Asy
   yield* { [Symbol.asyncIterator]: () => rest };
 }
 
-const once = (stream: Readable): SegmentedSource => ({
+const onceFrom = (stream: Readable, gapSeconds = 0): SegmentedSource => ({
   kind: 'segments',
   durationSeconds: undefined,
+  gapSeconds,
   readFrom: () => ({ stream, startSeconds: 0 }),
   close: () => undefined,
 });

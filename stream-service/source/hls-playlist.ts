@@ -1,5 +1,5 @@
 import { type ParsedByteRange, type ParsedKey, Parser } from 'm3u8-parser';
-import type { Cipher, Section, Segment, Timeline } from './timeline.ts';
+import { type Cipher, type Section, type Segment, type Timeline, withoutOuterGaps } from './timeline.ts';
 
 /** What a playlist is: segments, or a choice of other playlists of which the best is named. */
 export type HlsPlaylist = { readonly kind: 'media'; readonly timeline: Timeline } | HlsMaster;
@@ -23,6 +23,7 @@ export class PlaylistError extends Error {
 export function readPlaylist(text: string, url: string, most: number): HlsPlaylist {
   if (!/^\ufeff?#EXTM3U/.test(text)) throw new PlaylistError('It is not a playlist');
   const parser = new Parser({ url });
+  parser.addParser({ expression: GAP, customType: 'gap', segment: true });
   parser.push(text.replace(/^\ufeff/, ''));
   parser.end();
   const { manifest } = parser;
@@ -36,24 +37,34 @@ export function readPlaylist(text: string, url: string, most: number): HlsPlayli
 
   const first = manifest.mediaSequence ?? 0;
   const sections = new Map<unknown, Section>();
-  const segments = manifest.segments.map(({ uri, duration, byterange, key, map }, index): Segment => {
+  const segments = manifest.segments.map(({ uri, duration, byterange, key, map, custom }, index): Segment => {
     const sequence = first + index;
+    const seconds = Math.max(duration ?? 0, 0);
+    // What it names is not there (draft-pantos-hls-rfc8216bis §4.4.4.7): it is not even looked at.
+    if (custom?.gap !== undefined) return { sequence, seconds, content: { url: '' }, isGap: true };
     // The parser gives one object for a map that holds for many segments.
     if (map && !sections.has(map))
       sections.set(map, sectionOf(map.uri, map.byterange, cipherOf(map.key, sequence, url, true), url));
     const init = map && sections.get(map);
     return {
       sequence,
-      seconds: Math.max(duration ?? 0, 0),
+      seconds,
       content: sectionOf(uri, byterange, cipherOf(key, sequence, url), url),
       ...(init && { init }),
     };
   });
+  const isComplete = manifest.endList === true;
   return {
     kind: 'media',
-    timeline: { segments, isComplete: manifest.endList === true, reloadSeconds: manifest.targetDuration ?? 6 },
+    timeline: {
+      segments: isComplete ? withoutOuterGaps(segments) : segments,
+      isComplete,
+      reloadSeconds: manifest.targetDuration ?? 6,
+    },
   };
 }
+
+const GAP = /^#EXT-X-GAP\s*$/;
 
 const bandwidth = ({ attributes }: { readonly attributes?: { readonly BANDWIDTH?: number } }) =>
   attributes?.BANDWIDTH ?? 0;

@@ -17,6 +17,7 @@ declare module 'm3u8-parser' {
     readonly duration?: number;
     readonly byterange?: ParsedByteRange;
     readonly key?: ParsedKey;
+    readonly custom?: Readonly<Record<string, unknown>>;
     readonly map?: { readonly uri?: string; readonly byterange?: ParsedByteRange; readonly key?: ParsedKey };
   }
 
@@ -37,6 +38,8 @@ declare module 'm3u8-parser' {
   export class Parser {
     constructor(options?: { readonly url?: string });
     readonly manifest: ParsedManifest;
+    /** A tag that the library does not know: its lines become `custom` of the segment. */
+    addParser(options: { readonly expression: RegExp; readonly customType: string; readonly segment: boolean }): void;
     push(text: string): void;
     end(): void;
   }

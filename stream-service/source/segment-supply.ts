@@ -34,7 +34,8 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
   const { places, timeline, keys, connections, limits, log } = options;
   const ended = new AbortController();
   const filters = new WeakMap<Part, Filter>();
-  const queue = timeline.segments.slice(options.from);
+  const isMedia = ({ isGap }: Segment) => !isGap;
+  const queue = timeline.segments.slice(options.from).filter(isMedia);
   let { isComplete } = timeline;
   let init: Section | undefined;
   let pending: Piece | undefined;
@@ -56,7 +57,8 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
   const targetOf = ({ segment, side }: Piece, urlOf: (section: Section) => string | undefined): Target => ({
     async locate(signal) {
       const { value, track, generation } = await places.current(signal);
-      const section = (segmentAt(value, segment.sequence) ?? segment)[side];
+      const listed = segmentAt(value, segment.sequence);
+      const section = (listed && isMedia(listed) ? listed : segment)[side];
       return { url: (section && urlOf(section)) ?? '', track, generation };
     },
     renew: ({ generation }, isGone, signal) => places.renew(generation, isGone, signal),
@@ -94,9 +96,12 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
     if (first && last >= 0 && first.sequence > last + 1)
       log.warn('A live source went on without us', { missed: first.sequence - last - 1 });
     timelineEnd = fresh.at(-1)?.sequence ?? last;
-    queue.push(...fresh);
+    const media = fresh.filter(isMedia);
+    if (media.length < fresh.length) log.warn('A live source has a gap', { segments: fresh.length - media.length });
+    queue.push(...media);
     isComplete = found.isComplete;
-    return fresh.length > 0;
+    // A source that has nothing but gaps has stopped, however often it says so.
+    return media.length > 0;
   });
   let timelineEnd = timeline.segments.at(-1)?.sequence ?? -1;
 

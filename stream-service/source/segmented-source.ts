@@ -13,7 +13,7 @@ import { createPlaces, Expired } from './place.ts';
 import { readSmall } from './read-small.ts';
 import { createSegmentSupply } from './segment-supply.ts';
 import type { SegmentedSource, SegmentRun } from './source.ts';
-import { durationOf, findSegment, isSameMedia, type Timeline } from './timeline.ts';
+import { durationOf, findSegment, isSameMedia, longestGap, type Timeline } from './timeline.ts';
 import { unknownEntity } from './verdict.ts';
 
 export interface SegmentedSourceOptions extends AskDependencies {
@@ -59,6 +59,8 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
   const { value: timeline } = await places.current(signal);
   if (timeline.isComplete && timeline.segments.length === 0)
     throw problems.fetchFailed(new Error('It has no segments'));
+  const gapSeconds = longestGap(timeline.segments);
+  if (gapSeconds > 0) options.log.warn('The source has gaps', { resource: resource.id, longestSeconds: gapSeconds });
   let opening: SegmentRun | undefined = run(timeline, 0);
   // Nobody listens while it waits for its reader, who finds it destroyed then.
   opening.stream.on('error', () => undefined);
@@ -83,6 +85,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
 
   return {
     kind: 'segments',
+    gapSeconds,
     durationSeconds: timeline.isComplete ? durationOf(timeline.segments) : undefined,
     readFrom(seconds) {
       const adopted = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0 ? opening : undefined;

@@ -26,9 +26,11 @@ export interface SegmentedSource {
   readonly kind: 'segments';
   /** Seconds, as the playlist adds up; undefined for a live source. */
   readonly durationSeconds: number | undefined;
+  /** Seconds of the longest time for which the source says that it has nothing. @default 0 */
+  readonly gapSeconds?: number;
   /**
-   * The initialization section and every segment from the one that holds `seconds` on, past the end: from the last one
-   * (live: from the newest ones on, whatever `seconds` says).
+   * The initialization section and every segment from the one that holds `seconds` on, past the end: from the last one,
+   * in a gap: from the one before it (live: from the newest ones on, whatever `seconds` says).
    */
   readFrom(seconds: number): SegmentRun;
   /** Forgets the bytes kept from the opening, when no `readFrom` will come for them. */

@@ -15,6 +15,12 @@ export interface Segment {
   readonly content: Section;
   /** The initialization section that this segment needs before it. */
   readonly init?: Section;
+  /**
+   * The source says that it has no media for this time: nothing is fetched. Time passes all the same: what comes behind
+   * keeps its place, so that players stand still for a moment or go on behind it, and MP3 is silent. A stream with such
+   * a gap is as complete as its source; a segment that is missing without being called a gap still breaks it.
+   */
+  readonly isGap?: true;
 }
 
 /** A file, or a run of bytes in it. */
@@ -32,14 +38,34 @@ export interface Cipher {
   readonly iv: Buffer;
 }
 
-/** Where a segment begins: its index and the seconds before it. Past the end: the last one. */
+/** Where a segment begins: its index and the seconds before it. Past the end: the last one. In a gap: the one before. */
 export function findSegment(segments: readonly Segment[], seconds: number): { index: number; startSeconds: number } {
+  let place = { index: 0, startSeconds: 0 };
   let startSeconds = 0;
   for (const [index, segment] of segments.entries()) {
-    if (index === segments.length - 1 || seconds < startSeconds + segment.seconds) return { index, startSeconds };
+    if (!segment.isGap) place = { index, startSeconds };
     startSeconds += segment.seconds;
+    if (seconds < startSeconds) break;
   }
-  return { index: 0, startSeconds: 0 };
+  return place;
+}
+
+/** A recording begins with its first media and ends with its last, whatever time a list leaves empty around them. */
+export function withoutOuterGaps(segments: readonly Segment[]): readonly Segment[] {
+  const isMedia = ({ isGap }: Segment) => !isGap;
+  const first = segments.findIndex(isMedia);
+  return first < 0 ? [] : segments.slice(first, segments.findLastIndex(isMedia) + 1);
+}
+
+/** Seconds of the longest time in which nothing is there. */
+export function longestGap(segments: readonly Segment[]): number {
+  let longest = 0;
+  let current = 0;
+  for (const { isGap, seconds } of segments) {
+    current = isGap ? current + seconds : 0;
+    longest = Math.max(longest, current);
+  }
+  return longest;
 }
 
 /** Seconds of all segments together. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dashTimeline } from '../../../stream-service/source/dash-timeline.ts';
 import { PlaylistError, readPlaylist } from '../../../stream-service/source/hls-playlist.ts';
-import { isSameMedia, type Timeline } from '../../../stream-service/source/timeline.ts';
+import { findSegment, isSameMedia, longestGap, type Timeline } from '../../../stream-service/source/timeline.ts';
 
 const URL_OF_IT = 'https://cdn.example/a/index.m3u8?sig=1';
 const read = (lines: readonly string[]) => readPlaylist(['#EXTM3U', ...lines].join('\n'), URL_OF_IT, 100);
@@ -38,6 +38,29 @@ describe('readPlaylist', () => {
       { first: 5, last: 14 },
       { first: 15, last: 34 },
     ]);
+  });
+
+  it('leaves out gaps at both ends of a recording, and knows those in between by no address', () => {
+    const gap = ['#EXT-X-GAP', '#EXTINF:2,', 'http://['];
+    const lines = [...gap, '#EXTINF:1,', 'a', ...gap, ...gap, '#EXTINF:1,', 'b', ...gap];
+    const numbersOf = ({ segments }: Timeline) => segments.map(({ sequence, isGap }) => (isGap ? -sequence : sequence));
+    expect(numbersOf(timelineOf([...lines, '#EXT-X-ENDLIST']))).toEqual([1, -2, -3, 4]);
+    expect(numbersOf(timelineOf(lines))).toEqual([-0, 1, -2, -3, 4, -5]);
+    expect(longestGap(timelineOf(lines).segments)).toBe(4);
+    expect(timelineOf([...gap, '#EXT-X-ENDLIST']).segments).toEqual([]);
+  });
+
+  it.each([
+    [0, 0, 0],
+    [0.9, 0, 0],
+    [1, 0, 0],
+    [4.9, 0, 0],
+    [5, 3, 5],
+    [99, 3, 5],
+  ])('finds %d s, in a gap before it', (seconds, index, startSeconds) => {
+    const gap = ['#EXT-X-GAP', '#EXTINF:2,', 'x'];
+    const { segments } = timelineOf(['#EXTINF:1,', 'a', ...gap, ...gap, '#EXTINF:1,', 'b', '#EXT-X-ENDLIST']);
+    expect(findSegment(segments, seconds)).toEqual({ index, startSeconds });
   });
 
   it('makes an initialization vector of the number of a segment that has none', () => {

@@ -147,6 +147,24 @@ describe('an HLS playlist', () => {
     expect(asked.filter((path) => path === '/key')).toHaveLength(1);
   });
 
+  it('with gaps is read around them, and they are not asked for', async () => {
+    const gap = (name: string) => ['#EXT-X-GAP', '#EXTINF:4,', name];
+    const lines = [...gap('x.ts'), ...listed(0, 2), ...gap('y.ts'), ...gap('2.ts'), ...listed(3, 4), ...gap('z.ts')];
+    const asked = site({ '/index.m3u8': () => playlist(lines), ...parts(segments) });
+    const source = await openWith();
+    expect([source.durationSeconds, source.gapSeconds]).toEqual([20, 8]);
+    const [a = init, b = init, , d = init] = segments;
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([a, b, d])));
+    const { stream, startSeconds } = source.readFrom(11);
+    expect([startSeconds, await readAll(stream)]).toEqual([4, sha256(Buffer.concat([b, d]))]);
+    expect(new Set(asked)).toEqual(new Set(['/index.m3u8', '/0.ts', '/1.ts', '/3.ts']));
+  });
+
+  it('of nothing but gaps does not open', async () => {
+    site({ '/index.m3u8': () => playlist(['#EXT-X-GAP', ...listed(0, 1)]), ...parts(segments) });
+    expect(await statusOf(openWith())).toBe(502);
+  });
+
   it('of a source that wants a Range for everything is read by bounded ranges', async () => {
     const strict = (bytes: Buffer) => createFaultHandler({ bytes, fault: { name: 'strict', largest: 64 * 1024 } });
     const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
@@ -390,6 +408,35 @@ describe('a live playlist', () => {
     site({ '/index.m3u8': () => (look++ === 0 ? sliding(0, 4) : sliding(0, 4, true)), ...files });
     const { stream, startSeconds } = (await openWith({}, {}, true)).readFrom(99);
     expect([startSeconds, await readAll(stream)]).toEqual([0, sha256(Buffer.concat(segments.slice(1)))]);
+  });
+
+  it('goes on behind a gap', async () => {
+    let look = 0;
+    const gap = ['#EXT-X-GAP', '#EXTINF:4,', 'gone.ts'];
+    const lists = [[...listed(0, 1)], [...listed(0, 1), ...gap], [...listed(0, 1), ...gap, ...listed(2, 3)]];
+    const asked = site({
+      '/index.m3u8': () =>
+        playlist(['#EXT-X-TARGETDURATION:0', ...(lists[look++] ?? [...(lists[2] ?? []), ...gap])], look > 3),
+      ...files,
+    });
+    const source = await openWith({}, {}, true);
+    const right = Buffer.concat([segments[0] ?? init, segments[2] ?? init]);
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(right));
+    expect(asked).not.toContain('/gone.ts');
+  });
+
+  it('that has nothing but gaps any more breaks', async () => {
+    let look = 0;
+    site({
+      '/index.m3u8': () =>
+        playlist(
+          ['#EXT-X-TARGETDURATION:0', ...listed(0, 1), ...Array(look++).fill('#EXT-X-GAP\n#EXTINF:4,\nx.ts')],
+          false,
+        ),
+      ...files,
+    });
+    const source = await openWith({ limits: { liveStall: 50 } }, {}, true);
+    expect(await readAll(source.readFrom(0).stream)).toBe('broken 502');
   });
 
   it('that stops moving breaks', async () => {
