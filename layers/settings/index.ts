@@ -1,2 +1,2 @@
-export { SettingError, wholeNumber } from './parsers.ts';
+export { oneOf, SettingError, wholeNumber } from './parsers.ts';
 export * from './settings.ts';
