@@ -30,11 +30,12 @@ const PASSING = /capacity|throttl|rate exceeded|limit/i;
 /** An error of an ECS call: HostUnavailable when it will pass, else itself. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const { $fault } = error as Error & { readonly $fault?: string };
-  if (PASSING.test(`${error.name} ${error.message}`))
-    return new HostUnavailable(`${error.name}: ${error.message}`, true, { cause: error });
+  const said = `${error.name}: ${error.message}`;
+  if (PASSING.test(said)) return new HostUnavailable(said, true, { cause: error });
   // A fault of the server, or a connection that gave no answer: nobody knows what was done.
-  return $fault === 'client' ? error : new HostUnavailable(`${error.name}: ${error.message}`, false, { cause: error });
+  const { $fault, code, name } = error as Error & { readonly $fault?: string; readonly code?: string };
+  const isUnanswered = $fault === 'server' || code !== undefined || name === 'TimeoutError';
+  return isUnanswered ? new HostUnavailable(said, false, { cause: error }) : error;
 }
 
 /** Why no task was started, as RunTask lists failures. */

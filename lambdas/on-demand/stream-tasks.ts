@@ -75,28 +75,26 @@ export type StartHost = (order: { readonly token: string; readonly secret: strin
 
 export const createStartHost =
   ({ ecs, cluster, taskDefinition, containerName, subnets, securityGroup }: HostStarterOptions): StartHost =>
-  ({ token, secret }) =>
-    passing(async () => {
-      const { tasks = [], failures = [] } = await ecs.send(
-        new RunTaskCommand({
-          cluster,
-          taskDefinition,
-          launchType: 'FARGATE',
-          count: 1,
-          clientToken: token,
-          startedBy: 'wake',
-          networkConfiguration: {
-            awsvpcConfiguration: { subnets: [...subnets], securityGroups: [securityGroup], assignPublicIp: 'ENABLED' },
-          },
-          overrides: {
-            containerOverrides: [{ name: containerName, environment: [{ name: SECRET_VARIABLE, value: secret }] }],
-          },
-        }),
-      );
-      const arn = tasks[0]?.taskArn;
-      if (arn) return arn;
-      throw asRefusal(failures.map(({ reason, detail }) => [reason, detail].filter(Boolean).join(': ')).join(', '));
+  async ({ token, secret }) => {
+    const command = new RunTaskCommand({
+      cluster,
+      taskDefinition,
+      launchType: 'FARGATE',
+      count: 1,
+      clientToken: token,
+      startedBy: 'wake',
+      networkConfiguration: {
+        awsvpcConfiguration: { subnets: [...subnets], securityGroups: [securityGroup], assignPublicIp: 'ENABLED' },
+      },
+      overrides: {
+        containerOverrides: [{ name: containerName, environment: [{ name: SECRET_VARIABLE, value: secret }] }],
+      },
     });
+    const { tasks = [], failures = [] } = await passing(() => ecs.send(command));
+    const arn = tasks[0]?.taskArn;
+    if (arn) return arn;
+    throw asRefusal(failures.map(({ reason, detail }) => [reason, detail].filter(Boolean).join(': ')).join(', '));
+  };
 
 async function passing<T>(call: () => Promise<T>): Promise<T> {
   try {

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Result } from '../../../lambdas/index.ts';
+import { createHostStore } from '../../../lambdas/on-demand/host-store.ts';
+import { createPublicNames } from '../../../lambdas/on-demand/public-names.ts';
+import { HOST_KEY } from '../../../lambdas/on-demand/registration.ts';
+import { createStartHost, createStreamTasks } from '../../../lambdas/on-demand/stream-tasks.ts';
+import { createRegister, type RegisterEvent } from '../../../lambdas/register.ts';
+import { createWake } from '../../../lambdas/wake.ts';
+import { createState, createTableClient, ensureTable, type State } from '../../../layers/state/index.ts';
+import { startEmbeddedTable } from '../../../local/embedded-table.ts';
+import { type ScriptedAws, startScriptedAws } from '../../support/scripted-aws.ts';
+import { eventOf } from '../world.ts';
+
+/** The functions of an instance that scales to zero, over a real table and scripted AWS. */
+export interface OnDemandInstance {
+  readonly aws: ScriptedAws;
+  readonly state: State;
+  readonly table: { readonly endpoint: string; readonly name: string };
+  readonly logged: string[];
+  /** Epoch milliseconds; `pass` moves it on. */
+  readonly now: () => number;
+  pass(seconds: number): void;
+  wake(path: string, options?: Parameters<typeof eventOf>[1]): Promise<Result>;
+  wakeAhead(): Promise<unknown>;
+  register(event?: RegisterEvent): Promise<{ readonly change: string }>;
+  close(): Promise<void>;
+}
+
+export const CORS_ORIGIN = 'https://page.example';
+const CLUSTER = 'stream';
+const FAMILY = 'stream-family';
+
+export async function startOnDemandInstance(): Promise<OnDemandInstance> {
+  let skipped = 0;
+  const now = () => Date.now() + skipped * 1000;
+  const dir = await mkdtemp(join(tmpdir(), 'reelay-on-demand-'));
+  const table = await startEmbeddedTable({ dir, now });
+  const aws = await startScriptedAws(now);
+  const client = createTableClient({ endpoint: table.endpoint });
+  const tableName = `on-demand-${randomUUID()}`;
+  await ensureTable(client, tableName);
+  const state = createState({ client, tableName, now });
+  const logged: string[] = [];
+  const note = (message: string, fields?: object) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const log = { info: note, warn: note, error: note };
+
+  const ofCluster = { ecs: aws.ecs, cluster: CLUSTER };
+  const wake = createWake({
+    state,
+    tasks: createStreamTasks(ofCluster),
+    startHost: createStartHost({
+      ...ofCluster,
+      taskDefinition: FAMILY,
+      containerName: 'stream',
+      subnets: ['subnet-1', 'subnet-2'],
+      securityGroup: 'sg-1',
+    }),
+    origins: [CORS_ORIGIN],
+    log,
+    now,
+  });
+  const register = createRegister({
+    tasks: createStreamTasks({ ...ofCluster, family: FAMILY }),
+    publicNames: createPublicNames(aws.ec2),
+    store: createHostStore({ client: aws.keyValueStore, storeArn: aws.storeArn, key: HOST_KEY }),
+    log,
+    now,
+  });
+
+  return {
+    aws,
+    state,
+    table: { endpoint: table.endpoint, name: tableName },
+    logged,
+    now,
+    pass: (seconds) => {
+      skipped += seconds;
+    },
+    wake: async (path, options) => (await wake(eventOf(path, options), {} as never)) as Result,
+    wakeAhead: () => wake({ kind: 'ahead' }, {} as never),
+    register: (event = {}) => register(event),
+    async close() {
+      client.destroy();
+      await aws.close();
+      await table.close();
+      await rm(dir, { recursive: true });
+    },
+  };
+}

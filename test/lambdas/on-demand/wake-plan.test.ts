@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { HostTask } from '../../../lambdas/on-demand/host-task.ts';
+import { planWake, type WakePlan } from '../../../lambdas/on-demand/wake-plan.ts';
+import type { StreamTaskLease } from '../../../layers/state/index.ts';
+
+const NOW = 1_800_000_000;
+const task = (stage: HostTask['stage'], age: number, more: Partial<HostTask> = {}): HostTask => ({
+  arn: 'arn:task/1',
+  stage,
+  createdAt: NOW - age,
+  ...more,
+});
+const lease = (age: number, taskArn?: string): StreamTaskLease => ({
+  owner: 'one',
+  startedAt: NOW - age,
+  expiresAt: NOW + 10,
+  ...(taskArn && { taskArn }),
+});
+const starting = (retryAfter: number): WakePlan => ({ kind: 'coming', title: 'Starting the stream host', retryAfter });
+const registering: WakePlan = { kind: 'coming', title: 'Registering the stream host', retryAfter: 5 };
+const dead = task('stopped', 20, { stopReason: 'Essential container in task exited' });
+
+describe('a wake', () => {
+  it.each<[string, StreamTaskLease | undefined, readonly HostTask[], WakePlan]>([
+    ['starts a host where nothing is', undefined, [], { kind: 'start' }],
+    ['starts one after the last has ended', undefined, [task('ending', 9_000)], { kind: 'start' }],
+    ['waits for whoever has just begun to place the order', lease(0), [], starting(45)],
+    ['waits for whoever places the order, and not for ever', lease(50), [], starting(5)],
+    ['believes in a host that ECS does not show yet', lease(29, 'arn:task/1'), [], starting(16)],
+    ['replaces a host that ECS does not know', lease(30, 'arn:task/1'), [], { kind: 'start', from: 'one' }],
+    ['waits for a host that starts', lease(10, 'arn:task/1'), [task('starting', 10)], starting(35)],
+    ['waits for a slow host in short turns', lease(200, 'arn:task/1'), [task('starting', 200)], starting(5)],
+    ['waits for a host of which the lease knows nothing', lease(0), [task('starting', 10)], starting(35)],
+    ['waits for a host whose lease has run out', undefined, [task('starting', 400)], starting(5)],
+    ['never promises more than a start takes', undefined, [task('starting', -500)], starting(45)],
+    ['waits until a host is registered', undefined, [task('running', 30, { runningSince: NOW - 59 })], registering],
+    ['waits for a host that has just begun to run', undefined, [task('running', 30)], registering],
+    [
+      'finds a host that has no room',
+      undefined,
+      [task('running', 90, { runningSince: NOW - 60 })],
+      { kind: 'serving' },
+    ],
+    [
+      'starts none beside one that serves, whatever the lease says',
+      lease(40, 'arn:task/1'),
+      [dead, task('running', 900, { arn: 'arn:task/2', runningSince: NOW - 900 })],
+      { kind: 'serving' },
+    ],
+    ['replaces a host that died', lease(20, 'arn:task/1'), [dead], { kind: 'start', from: 'one', dead }],
+    [
+      'replaces a host that is about to end',
+      lease(20, 'arn:task/1'),
+      [task('ending', 20)],
+      { kind: 'start', from: 'one', dead: task('ending', 20) },
+    ],
+  ])('%s', (_, held, tasks, plan) => expect(planWake({ lease: held, tasks, now: NOW })).toEqual(plan));
+});

@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
+import { EC2Client } from '@aws-sdk/client-ec2';
+import { ECSClient } from '@aws-sdk/client-ecs';
+
+/** A task of ECS as its API describes it; a test moves it through its life. */
+export interface ScriptedTask {
+  readonly taskArn: string;
+  readonly group: string;
+  readonly createdAt: number;
+  readonly clientToken: string;
+  readonly overrides: unknown;
+  lastStatus: string;
+  desiredStatus: string;
+  startedAt?: number;
+  stoppedReason?: string;
+  attachments: { type: string; details: { name: string; value: string }[] }[];
+}
+
+/** ECS, EC2 and a CloudFront key-value store, as far as a host on demand needs them, over HTTP and under a test's hand. */
+export interface ScriptedAws {
+  readonly ecs: ECSClient;
+  readonly ec2: EC2Client;
+  readonly keyValueStore: CloudFrontKeyValueStoreClient;
+  readonly storeArn: string;
+  /** Oldest first. */
+  readonly tasks: ScriptedTask[];
+  /** What the key-value store holds. */
+  readonly store: Map<string, string>;
+  /** Public names by network interface. */
+  readonly names: Map<string, string>;
+  /** `RunTask`, `PutKey` … in the order in which they came. */
+  readonly calls: string[];
+  /** Called before an operation is done; what it gives is answered instead. */
+  interfere: ((operation: string) => Refusal | 'hang up' | 'answer is lost' | undefined) | undefined;
+  /** The task runs, with a network interface of that public name; or without one. */
+  run(task: ScriptedTask, name?: string): void;
+  stop(task: ScriptedTask, reason: string): void;
+  close(): Promise<void>;
+}
+
+export interface Refusal {
+  readonly status?: number;
+  readonly type: string;
+  readonly message?: string;
+  /** Instead of an error: the body of a success. */
+  readonly body?: unknown;
+}
+
+const CLUSTER = 'arn:aws:ecs:us-east-1:123456789012:cluster/stream';
+type Fields = Readonly<Record<string, unknown>>;
+
+/** @param now epoch milliseconds */
+export async function startScriptedAws(now: () => number = Date.now): Promise<ScriptedAws> {
+  const storeArn = 'arn:aws:cloudfront::123456789012:key-value-store/a1b2';
+  const tasks: ScriptedTask[] = [];
+  const store = new Map<string, string>();
+  const names = new Map<string, string>();
+  const calls: string[] = [];
+  let version = 1;
+
+  const operations: Readonly<Record<string, (input: Fields) => unknown>> = {
+    RunTask: ({ clientToken, overrides, taskDefinition }) => {
+      const known = tasks.find((task) => task.clientToken === clientToken);
+      const task: ScriptedTask = known ?? {
+        taskArn: `${CLUSTER.replace(':cluster/', ':task/')}/${randomUUID()}`,
+        group: `family:${taskDefinition}`,
+        createdAt: now() / 1000,
+        clientToken: String(clientToken),
+        overrides,
+        lastStatus: 'PROVISIONING',
+        desiredStatus: 'RUNNING',
+        attachments: [],
+      };
+      if (!known) tasks.push(task);
+      return { tasks: [task], failures: [] };
+    },
+    // In pages of one, so that whoever reads only the first notices.
+    ListTasks: ({ desiredStatus = 'RUNNING', family, nextToken = '0' }) => {
+      const found = tasks.filter(
+        (task) => task.desiredStatus === desiredStatus && (!family || task.group === `family:${family}`),
+      );
+      const at = Number(nextToken);
+      return {
+        taskArns: found.slice(at, at + 1).map(({ taskArn }) => taskArn),
+        ...(at + 1 < found.length && { nextToken: String(at + 1) }),
+      };
+    },
+    DescribeTasks: ({ tasks: arns }) => ({
+      tasks: tasks.filter(({ taskArn }) => (arns as string[]).includes(taskArn)),
+      failures: (arns as string[])
+        .filter((arn) => !tasks.some(({ taskArn }) => taskArn === arn))
+        .map((arn) => ({ arn, reason: 'MISSING' })),
+    }),
+    StopTask: ({ task: arn }) => {
+      const task = tasks.find(({ taskArn }) => taskArn === arn);
+      if (task) task.desiredStatus = 'STOPPED';
+      return { task };
+    },
+  };
+
+  /** The store, version checked: `method path` as its REST API has them. */
+  const keyValueStore = (method: string, path: string, ifMatch: string | undefined, body: string) => {
+    const key = /\/keys\/([^/]+)$/.exec(path)?.[1];
+    const etag = { etag: `v${version}` };
+    if (!key) return { operation: 'DescribeKeyValueStore', headers: etag, body: { KvsARN: storeArn } };
+    if (method === 'GET') {
+      const Value = store.get(key);
+      const missing = { status: 404, headers: { 'x-amzn-errortype': 'ResourceNotFoundException' }, body: {} };
+      return { operation: 'GetKey', ...(Value === undefined ? missing : { body: { Key: key, Value } }) };
+    }
+    const operation = method === 'PUT' ? 'PutKey' : 'DeleteKey';
+    if (ifMatch !== etag.etag)
+      return { operation, status: 409, headers: { 'x-amzn-errortype': 'ConflictException' }, body: {} };
+    const act = () => {
+      version++;
+      if (method === 'PUT') store.set(key, JSON.parse(body).Value);
+      else store.delete(key);
+    };
+    return { operation, act, body: {} };
+  };
+
+  const networkInterfaces = (form: URLSearchParams) => {
+    const asked = [...form].filter(([name]) => name.startsWith('Filter.1.Value.')).map(([, value]) => value);
+    const items = asked
+      .filter((id) => names.has(id))
+      .map((id) => {
+        const association = `<association><publicDnsName>${names.get(id)}</publicDnsName></association>`;
+        return `<item><networkInterfaceId>${id}</networkInterfaceId>${association}</item>`;
+      });
+    return `<DescribeNetworkInterfacesResponse><networkInterfaceSet>${items.join('')}</networkInterfaceSet></DescribeNetworkInterfacesResponse>`;
+  };
+
+  const respond = (request: IncomingMessage, body: string): Reply => {
+    const { method = '', url = '', headers } = request;
+    const target = String(headers['x-amz-target'] ?? '').split('.')[1];
+    if (target) return { operation: target, act: () => operations[target]?.(JSON.parse(body)) };
+    if (method === 'POST')
+      return { operation: 'DescribeNetworkInterfaces', act: () => networkInterfaces(new URLSearchParams(body)) };
+    return keyValueStore(method, decodeURIComponent(url), headers['if-match'], body);
+  };
+
+  const server = createServer(async (request, response) => {
+    const reply = respond(request, await text(request));
+    calls.push(reply.operation);
+    const interference = aws.interfere?.(reply.operation);
+    if (interference === 'hang up') return void request.socket.destroy();
+    if (typeof interference === 'object') {
+      const { status = 400, type, message = '', body = { __type: type, message } } = interference;
+      return void response.writeHead(status, { 'x-amzn-errortype': type }).end(JSON.stringify(body));
+    }
+    const done = reply.act?.();
+    if (interference === 'answer is lost') return void request.socket.destroy();
+    const answer = reply.body ?? done;
+    response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
+    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const { port } = server.address() as AddressInfo;
+  // The store's client puts the account before the host name.
+  const httpAgent = new Agent({
+    lookup: (_host, { all }, found) =>
+      all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4),
+  });
+  const config = {
+    endpoint: `http://localhost:${port}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    maxAttempts: 1,
+    requestHandler: { httpAgent },
+  };
+  const clients = [new ECSClient(config), new EC2Client(config), new CloudFrontKeyValueStoreClient(config)] as const;
+  const aws: ScriptedAws = {
+    ecs: clients[0],
+    ec2: clients[1],
+    keyValueStore: clients[2],
+    storeArn,
+    tasks,
+    store,
+    names,
+    calls,
+    interfere: undefined,
+    run(task, name) {
+      const id = `eni-${task.taskArn.slice(-8)}`;
+      task.attachments = [{ type: 'ElasticNetworkInterface', details: [{ name: 'networkInterfaceId', value: id }] }];
+      if (name) names.set(id, name);
+      task.startedAt = now() / 1000;
+      task.lastStatus = 'RUNNING';
+    },
+    stop(task, reason) {
+      task.desiredStatus = 'STOPPED';
+      task.lastStatus = 'STOPPED';
+      task.stoppedReason = reason;
+    },
+    async close() {
+      for (const client of clients) client.destroy();
+      httpAgent.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return aws;
+}
+
+interface Reply {
+  readonly operation: string;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly act?: () => unknown;
+}
