@@ -11,10 +11,12 @@ import { createState, createTableClient, ensureTable } from '../layers/state/ind
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
 import { answerUnreadable, createOpenSource, createStreamService } from '../stream-service/index.ts';
+import { buildPage } from './build-page.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
 import { createEnding } from './ending.ts';
 import { createGateway } from './gateway.ts';
 import { createLocalTools, type ToolsInPlace } from './local-tools.ts';
+import { createPage } from './page.ts';
 
 export interface ServiceOptions {
   readonly settings: Settings;
@@ -83,8 +85,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       }),
       log,
     });
+    const building = new AbortController();
+    const page = createPage({ built: buildPage({ signal: building.signal }), log });
+    ending.own({
+      close: async () => {
+        building.abort();
+        await page.ready;
+      },
+    });
     const server = createServer((request, response) => {
       if (STREAM_PATH.test(request.url ?? '')) streams.app.routing(request, response);
+      else if (page.owns(request)) page.handle(request, response);
       else gateway(request, response);
     });
     server.on('clientError', answerUnreadable);

@@ -7,6 +7,8 @@ const bin = (name: string) => resolve(import.meta.dirname, '../node_modules/.bin
 
 const steps: [name: string, command: string, args: string[]][] = [
   ['types', bin('tsc'), []],
+  ['types of the page', bin('tsc'), ['-p', 'web']],
+  ['types of its tests', bin('tsc'), ['-p', 'test/web']],
   ['style', bin('biome'), ['check', '--error-on-warnings']],
   ['tests', bin('vitest'), ['run', ...process.argv.slice(2)]],
 ];

@@ -16,6 +16,8 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   lambdas: ['layers'],
   'stream-service': ['layers'],
   infra: [],
+  // Types alone, see below: nothing of the service comes into a browser.
+  web: ['layers/contract'],
   local: ['*'],
   bench: ['*'],
   test: ['*'],
@@ -24,7 +26,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
 const roomOf = (path: string) =>
   Object.keys(RULES).find((room) => path === room || path.startsWith(`${room}/`)) ?? path.split('/')[0] ?? path;
 
-const files = globSync('{layers,lambdas,stream-service,infra,local,bench}/**/*.{ts,mjs}', { cwd: ROOT });
+const files = globSync('{layers,lambdas,stream-service,infra,web,local,bench}/**/*.{ts,tsx,mjs}', { cwd: ROOT });
 
 const importsOf = (file: string) =>
   [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
@@ -42,6 +44,11 @@ describe('who may import whom', () => {
       (path) => roomOf(path) !== room && !allowed?.some((to) => to === '*' || path === to || path.startsWith(`${to}/`)),
     );
     expect(strangers).toEqual([]);
+  });
+
+  it.each(files.filter((file) => file.startsWith('web/')))('%s takes types alone from the layers', (file) => {
+    const statements = readFileSync(join(ROOT, file), 'utf8').match(/^(?:im|ex)port\b[^;]*\/layers\/[^;]*;/gm) ?? [];
+    expect(statements.filter((statement) => !/^(?:im|ex)port type\b/.test(statement))).toEqual([]);
   });
 
   it('rooms of layers are entered through their index', () => {

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+
+/** One file of the page, in every form that it is sent in. */
+export interface PageFile {
+  readonly type: string;
+  readonly cacheControl: string;
+  readonly plain: Encoded;
+  /** By content coding, the preferred first; none where compressing gains nothing. */
+  readonly encoded: ReadonlyMap<string, Encoded>;
+}
+
+export interface Encoded {
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+};
+const COMPRESSIBLE = /^(?:text\/|application\/|image\/svg)/;
+/** Named by their content: what has the name never changes. */
+const HASHED = /^\/assets\//;
+
+/**
+ * Every file below a folder by the path that it is asked for under, in memory: a page is small, and one that is built
+ * anew meanwhile takes nothing away. `/x.html` is `/x`, and `/index.html` is `/`.
+ */
+export async function loadPageFiles(dir: string): Promise<ReadonlyMap<string, PageFile>> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ parentPath, name }) => relative(dir, join(parentPath, name)).split(sep).join('/'));
+  const files = await Promise.all(
+    names.map(async (name): Promise<[string, PageFile]> => [pathOf(name), await load(join(dir, name), `/${name}`)]),
+  );
+  return new Map(files);
+}
+
+const pathOf = (name: string): string => (name === 'index.html' ? '/' : `/${name.replace(/\.html$/, '')}`);
+
+async function load(file: string, path: string): Promise<PageFile> {
+  const body = await readFile(file);
+  const type = TYPES[extname(path)] ?? 'application/octet-stream';
+  const forms: [string, Buffer][] = COMPRESSIBLE.test(type)
+    ? [
+        ['br', await promisify(brotliCompress)(body)],
+        ['gzip', await promisify(gzip)(body, { level: 9 })],
+      ]
+    : [];
+  const smaller = forms.filter(([, bytes]) => bytes.length < body.length);
+  return {
+    type,
+    cacheControl: HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    plain: { body, etag: tagOf(body) },
+    encoded: new Map(smaller.map(([coding, bytes]) => [coding, { body: bytes, etag: tagOf(bytes) }])),
+  };
+}
+
+const tagOf = (body: Buffer): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
