@@ -12,7 +12,7 @@ export type ServiceMetric =
   | 'FfmpegFailures'
   | 'ToolAgeHours'
   | 'ToolUpdateFailed'
-  | 'Maintenance';
+  | 'MaintenanceSeconds';
 
 /** A metric of this stage. @param options five minutes and their sum unless told */
 export const serviceMetric = (

@@ -78,7 +78,15 @@ export class ReelayStack extends Stack {
       ...(keyValueStore && { keyValueStore }),
       ...(wall && { firewall: wall }),
     });
-    new Monitoring(this, 'Monitoring', { deployment, table, api, updates, edge, ...(balanced && { balanced }) });
+    new Monitoring(this, 'Monitoring', {
+      deployment,
+      table,
+      api,
+      updates,
+      edge,
+      functions: [...api.functions, ...(onDemand?.functions ?? [])],
+      ...(balanced && { balanced }),
+    });
     ownProviderLogs(this, settings.logDays);
     new CfnOutput(this, 'BaseUrl', { value: edge.baseUrl });
     new CfnOutput(this, 'EdgeDomain', {

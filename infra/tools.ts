@@ -110,7 +110,7 @@ export class Tools extends Construct {
           resources: [this.#canary.functionArn],
         }),
         ...(resolver ? [attachingTo(resolver)] : []),
-        table.allowOnly(['tools', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
+        table.allowOnly(['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
         { finding: /^Resource::\*$/, reason: 'ListLayerVersions takes no resource' },
