@@ -6,18 +6,27 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
+import { createTurns } from './turns.ts';
 
 /** The table did not answer within its bound, or refused. `cause` says which. */
 export class StateUnavailable extends Error {
   override readonly name = 'StateUnavailable';
 }
 
-/** Milliseconds for one attempt, and for a call with all its attempts. */
+/** Milliseconds for one attempt, from when it is sent. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
-const CALL_TIMEOUT_MS = 5_000;
+/** Milliseconds for which an attempt waits to be sent in a rush, and for a call with all that. */
+const WAIT_TIMEOUT_MS = 15_000;
+const CALL_TIMEOUT_MS = 20_000;
+/**
+ * Calls sent at once. A table of this machine answers one after the other, some hundreds a second: a thousand sent at
+ * once would all time out, and be sent again.
+ */
+const CALLS_AT_ONCE = { embedded: 16, aws: 128 };
 
 /**
- * A client that fails within seconds when the table does not answer.
+ * A client that fails within seconds when the table does not answer. In a rush calls wait for those before them, within
+ * a bound, before their own seconds begin.
  * @param config with an `endpoint` alone, a table of this machine is meant: region and credentials are made up
  */
 export function createTableClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
@@ -25,18 +34,33 @@ export function createTableClient(config: DynamoDBClientConfig = {}): DynamoDBCl
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
-  return new DynamoDBClient({
+  const atOnce = embedded ? CALLS_AT_ONCE.embedded : CALLS_AT_ONCE.aws;
+  const turns = createTurns({ atOnce, maxWait: WAIT_TIMEOUT_MS });
+  const client = new DynamoDBClient({
     maxAttempts: 2,
     requestHandler: {
       connectionTimeout: 1_000,
       requestTimeout: ATTEMPT_TIMEOUT_MS,
       throwOnRequestTimeout: true,
-      httpsAgent: { keepAlive: true, maxSockets: 128 },
-      httpAgent: { keepAlive: true, maxSockets: 128 },
+      httpsAgent: { keepAlive: true, maxSockets: atOnce },
+      httpAgent: { keepAlive: true, maxSockets: atOnce },
     },
     ...embedded,
     ...config,
   });
+  const inTurn =
+    <Arguments, Result>(next: (call: Arguments) => Promise<Result>) =>
+    async (call: Arguments): Promise<Result> => {
+      const end = await turns.take();
+      try {
+        return await next(call);
+      } finally {
+        end();
+      }
+    };
+  // Behind the retries: each attempt takes a turn of its own.
+  client.middlewareStack.add(inTurn, { step: 'deserialize', priority: 'high', name: 'inTurn' });
+  return client;
 }
 
 /** Ends a call that its client would let run on. */

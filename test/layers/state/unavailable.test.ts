@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createState, createTableClient, ensureTable, StateUnavailable } from '../../../layers/state/index.ts';
@@ -47,6 +48,35 @@ describe.each([
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(StateUnavailable) });
   });
 });
+
+it('waits in a rush for a table that answers one call after the other', async () => {
+  let running = 0;
+  let most = 0;
+  const queue: (() => void)[] = [];
+  const server = createHttpServer((request, response) => {
+    request.resume();
+    running += 1;
+    most = Math.max(most, running);
+    queue.push(() => {
+      running -= 1;
+      response.end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // One answer in 3 ms: a rush of 1,000 takes longer than an attempt may.
+  const answering = setInterval(() => queue.shift()?.(), 3);
+  const client = createTableClient({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  ends.push(() => {
+    clearInterval(answering);
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  const state = createState({ client, tableName: 'state' });
+  const rush = await Promise.allSettled(Array.from({ length: 1000 }, (_, index) => state.getResource(`r${index}`)));
+  expect(rush.filter(({ status }) => status === 'rejected')).toEqual([]);
+  expect(most).toBeLessThanOrEqual(16);
+}, 30_000);
 
 it('fails when the table does not exist', async () => {
   const { state } = await tableThat((socket) => {
