@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../layers/state/index.ts';
 import { runningFfmpegs } from '../../stream-service/ffmpeg.ts';
-import type { Source } from '../../stream-service/source/source.ts';
+import type { SegmentedSource, Source } from '../../stream-service/source/source.ts';
 import { ensureMedia } from '../origin/media.ts';
 import { ask } from '../support/ask.ts';
-import { inspect } from '../support/media-tools.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from './harness.ts';
 import { fileSource, segmentedSource } from './mp3/harness.ts';
 
@@ -110,6 +110,39 @@ describe('a rendition in segments', () => {
     expect(headers['retry-after']).toBe('10');
     first.destroy();
     await until(async () => (await ask(url)).status === 200);
+  });
+});
+
+describe('a rendition with a gap that its source calls one', () => {
+  /** Of fifteen segments of 2.5 s the middle seven are not there. */
+  const GAP_SECONDS = 18;
+  const withGap = async (): Promise<SegmentedSource> => {
+    const names = [0, 1, 2, 3, 4, 12, 13, 14];
+    const files = names.map((name) => readFile(join(media, 'hls', 'long', `${name}.ts`)));
+    const bytes = Buffer.concat(await Promise.all(files));
+    return {
+      kind: 'segments',
+      durationSeconds: 37.5,
+      gapSeconds: 17.5,
+      readFrom: () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 }),
+      close: () => undefined,
+    };
+  };
+
+  it('keeps what is behind it in its place', async () => {
+    const { body } = await ask(await start(await withGap()));
+    const times = await withTemporaryFolder(async (folder) => {
+      const file = join(folder, 'gap.mp4');
+      await writeFile(file, body);
+      const pictures = ['-select_streams', 'v', '-show_entries', 'packet=pts_time', '-of', 'csv=p=0'];
+      return (await runProgram('ffprobe', ['-v', 'error', ...pictures, file])).output
+        .split('\n')
+        .filter(Boolean)
+        .map(Number);
+    });
+    const jumps = times.map((time, index) => time - (times[index - 1] ?? time));
+    expect(jumps.filter((seconds) => seconds > 1).map(Math.round)).toEqual([GAP_SECONDS]);
+    expect(times.length).toBeGreaterThan(100);
   });
 });
 
