@@ -10,7 +10,7 @@ import { HEALTH_PATH, healthRoute } from './health-route.ts';
 import { createIdle } from './idle.ts';
 import { createMetrics } from './metrics.ts';
 import { requireOriginSecret } from './origin-secret.ts';
-import { createTaskProtection } from './task-protection.ts';
+import { createTaskProtection, type TaskProtectionOptions } from './task-protection.ts';
 import type { TaskSettings } from './task-settings.ts';
 import { startTaskTools, type TaskTools, type TaskToolsOptions } from './task-tools.ts';
 import { toolsPointer } from './tools-pointer.ts';
@@ -20,8 +20,8 @@ export interface TaskOptions {
   readonly task: TaskSettings;
   /** Seconds that streams have to finish at the end. @default 115: ECS kills after 120 */
   readonly drainSeconds?: number;
-  /** How often the pointer to the tools is looked at. */
-  readonly looks?: Pick<TaskToolsOptions, 'lookEvery' | 'retryAfter'>;
+  /** How soon it looks for its tools again, and gives its protection up. */
+  readonly pace?: Pick<TaskToolsOptions, 'lookEvery' | 'retryAfter'> & Pick<TaskProtectionOptions, 'linger'>;
   /** Called once when no stream has run for as long as the settings say: end the task. */
   readonly onIdle: () => void;
   /** Takes one line of metrics, without its end. */
@@ -46,7 +46,7 @@ const KEEP_ALIVE = 4_030_000;
  * @throws Error when the address or a setting cannot be used
  */
 export async function startTask(options: TaskOptions): Promise<Task> {
-  const { settings, task, drainSeconds = DRAIN_SECONDS, looks, onIdle, writeMetrics, log } = options;
+  const { settings, task, drainSeconds = DRAIN_SECONDS, pace, onIdle, writeMetrics, log } = options;
   await using parts = new AsyncDisposableStack();
   let isDraining = false;
 
@@ -58,7 +58,7 @@ export async function startTask(options: TaskOptions): Promise<Task> {
   const s3 = createS3Client();
   parts.defer(() => s3.destroy());
   const pointer = task.toolsBucket ? toolsPointer({ s3, bucket: task.toolsBucket }) : undefined;
-  const tools = startTaskTools({ settings, egress, pointer, ...looks, log });
+  const tools = startTaskTools({ settings, egress, pointer, ...pace, log });
   parts.defer(tools.close);
   const extraction = createExtraction({ ...settings, tools, egress, state, log });
   parts.defer(extraction.close);
@@ -68,7 +68,7 @@ export async function startTask(options: TaskOptions): Promise<Task> {
   parts.defer(metrics.close);
   const idle = createIdle({ minutes: task.idleMinutes, onIdle });
   parts.defer(idle.close);
-  const protection = task.agentUri ? createTaskProtection({ agentUri: task.agentUri, log }) : undefined;
+  const protection = task.agentUri ? createTaskProtection({ agentUri: task.agentUri, ...pace, log }) : undefined;
   parts.defer(async () => protection?.close());
 
   const refresh: typeof extraction.refresh = (resource, signal) => {

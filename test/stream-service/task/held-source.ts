@@ -1,0 +1,51 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const BLOCK = Buffer.from(Array.from({ length: 1024 }, (_, index) => index % 251));
+
+/** A web server with one file, which it sends up to a place until it is told to go on. */
+export interface HeldSource {
+  readonly url: string;
+  /** `host:port`, as EGRESS_ALLOW wants it. */
+  readonly host: string;
+  readonly content: Buffer;
+  /** Sends all there is, from now on. */
+  release(): void;
+  close(): Promise<void>;
+}
+
+export async function startHeldSource(bytes = 4 * 2 ** 20, heldAt = 2 ** 20): Promise<HeldSource> {
+  const content = Buffer.concat(
+    Array.from({ length: Math.ceil(bytes / BLOCK.length) }, () => BLOCK),
+    bytes,
+  );
+  const released = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
+    if (request.url === '/expired') return void response.writeHead(403).end();
+    const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+    const first = Number(from ?? 0);
+    const last = Math.min(to ? Number(to) : bytes - 1, bytes - 1);
+    response.writeHead(from === undefined ? 200 : 206, {
+      ...{ 'content-type': 'video/mp4', 'accept-ranges': 'bytes', etag: '"held"', 'content-length': last - first + 1 },
+      ...(from !== undefined && { 'content-range': `bytes ${first}-${last}/${bytes}` }),
+    });
+    if (request.method === 'HEAD') return void response.end();
+    response.write(content.subarray(first, Math.min(heldAt, last + 1)));
+    if (last < heldAt) return void response.end();
+    await released.promise;
+    response.end(content.subarray(Math.max(first, heldAt), last + 1));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `http://${host}/file.mp4`,
+    host,
+    content,
+    release: () => released.resolve(),
+    async close() {
+      released.resolve();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
