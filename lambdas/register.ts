@@ -61,5 +61,6 @@ function report({ change, serving, idle, unreachable }: RegistrationPlan, log: L
     log.info('The registration of the stream host changes', { change: change.kind, task: serving?.arn });
   if (idle.length > 0)
     log.warn('More than one stream host runs: the newest serves, the others end when idle', { tasks: arns(idle) });
-  if (unreachable.length > 0) log.warn('A stream host runs that nobody can reach', { tasks: arns(unreachable) });
+  if (unreachable.length > 0)
+    log.warn('A stream host runs that is sick or cannot be reached: it gets no requests', { tasks: arns(unreachable) });
 }

@@ -25,7 +25,7 @@ export const createStopTasks = ({ tasks, log, pause = 5_000 }: StopTasksOptions)
       for (;;) {
         const running = await tasks.list('RUNNING');
         for (const { arn, stage } of running)
-          if (stage === 'running' || stage === 'starting') await tasks.stop(arn, 'The stack is deleted');
+          if (stage !== 'ending' && stage !== 'stopped') await tasks.stop(arn, 'The stack is deleted');
         const left = [...running, ...(await tasks.list('STOPPED'))].filter(({ stage }) => stage !== 'stopped');
         if (left.length === 0) return;
         // Bounded: CloudFormation is told that it took too long, and asks again when somebody deletes again.

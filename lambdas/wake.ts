@@ -94,7 +94,11 @@ function worded(error: unknown): never {
 }
 
 function toProblem(plan: WakePlan): Problem {
-  if (plan.kind !== 'coming') return problems.noCapacity();
+  if (plan.kind !== 'coming') {
+    // Which of the two cannot be seen from here.
+    const { details, headers } = problems.noCapacity();
+    return new Problem({ ...details, detail: 'The stream host is full, or does not answer. Try again soon.' }, headers);
+  }
   const detail = 'The stream host starts when it is needed, which takes about a minute. Try again then.';
   return new Problem({ title: plan.title, status: 503, detail }, { 'retry-after': String(plan.retryAfter) });
 }

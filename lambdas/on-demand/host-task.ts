@@ -16,8 +16,8 @@ export interface HostTask {
   readonly stopReason?: string;
 }
 
-/** `ending` still holds its network; `stopped` holds nothing. */
-export type HostStage = 'starting' | 'running' | 'ending' | 'stopped';
+/** `unhealthy` runs and fails its own health check; `ending` still holds its network; `stopped` holds nothing. */
+export type HostStage = 'starting' | 'running' | 'unhealthy' | 'ending' | 'stopped';
 
 /** The environment variable that carries the secret to the task. */
 export const SECRET_VARIABLE = 'ORIGIN_SECRET';
@@ -45,10 +45,10 @@ export function readTask(task: Task): HostTask | undefined {
 }
 
 /** The life of a task: PROVISIONING → PENDING → ACTIVATING → RUNNING → DEACTIVATING → … → STOPPED (ECS, task life cycle). */
-function stageOf({ lastStatus, desiredStatus }: Task): HostStage {
+function stageOf({ lastStatus, desiredStatus, healthStatus }: Task): HostStage {
   if (lastStatus === 'STOPPED' || lastStatus === 'DELETED') return 'stopped';
   if (desiredStatus === 'STOPPED') return 'ending';
-  if (lastStatus === 'RUNNING') return 'running';
+  if (lastStatus === 'RUNNING') return healthStatus === 'UNHEALTHY' ? 'unhealthy' : 'running';
   return ['PROVISIONING', 'PENDING', 'ACTIVATING'].includes(lastStatus ?? '') ? 'starting' : 'ending';
 }
 

@@ -24,7 +24,7 @@ export interface RegistrationPlan {
   readonly serving?: HostTask;
   /** Other hosts that run: they get no new requests, and end themselves when they have been idle. */
   readonly idle: readonly HostTask[];
-  /** Hosts that run without a public name or a secret: nobody can reach them. */
+  /** Hosts that run without a public name or a secret, or unhealthy: they get no requests, and cost all the same. */
   readonly unreachable: readonly HostTask[];
 }
 
@@ -36,7 +36,10 @@ export function planRegistration({ tasks, names, record, now }: RegistrationSigh
   const reachable = hosts
     .filter(({ task, name }) => name && task.secret)
     .sort((a, b) => b.task.createdAt - a.task.createdAt || (a.task.arn < b.task.arn ? 1 : -1));
-  const unreachable = hosts.filter(({ task, name }) => !name || !task.secret).map(({ task }) => task);
+  const unreachable = [
+    ...hosts.filter(({ task, name }) => !name || !task.secret).map(({ task }) => task),
+    ...tasks.filter(({ stage }) => stage === 'unhealthy'),
+  ];
   const [newest, ...others] = reachable;
   const idle = others.map(({ task }) => task);
   if (!newest) return { change: { kind: record === undefined ? 'keep' : 'delete' }, idle, unreachable };

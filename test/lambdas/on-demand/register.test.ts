@@ -102,7 +102,7 @@ describe('the registration of a host', () => {
     const task = await started();
     instance.aws.run(task);
     expect(await instance.register(eventOf(task))).toEqual({ change: 'keep' });
-    expect(instance.logged.join()).toContain('nobody can reach');
+    expect(instance.logged.join()).toContain('cannot be reached');
   });
 
   it('is none of the business of other tasks of the cluster', async () => {

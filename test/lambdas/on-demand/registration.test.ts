@@ -37,6 +37,7 @@ describe('the registration', () => {
     ['removes an empty record when nothing runs', [], '', DELETE],
     ['removes a host that is ending', [task(1, { stage: 'ending' })], record(1, LEASE), DELETE],
     ['removes a host that has stopped', [task(1, { stage: 'stopped' })], record(1, LEASE), DELETE],
+    ['removes a host that is sick', [task(1, { stage: 'unhealthy' })], record(1, LEASE), DELETE],
     ['waits for a host that starts', [task(1, { stage: 'starting' })], undefined, KEEP],
     ['registers no host without a public name', [task(9)], undefined, KEEP],
     ['registers the newest of two', [task(1), task(2)], record(1, LEASE), write(2)],
@@ -48,6 +49,11 @@ describe('the registration', () => {
   it('registers no host without a secret', () => {
     const { secret: _, ...open } = task(1);
     expect(plan([open])).toMatchObject({ change: KEEP, unreachable: [open] });
+  });
+
+  it('names a host that is sick', () => {
+    const sick = task(1, { stage: 'unhealthy' });
+    expect(plan([sick, task(2)])).toMatchObject({ change: write(2), serving: task(2), unreachable: [sick] });
   });
 
   it('registers no host without a network interface', () => {

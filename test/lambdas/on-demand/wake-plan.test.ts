@@ -47,6 +47,7 @@ describe('a wake', () => {
       [dead, task('running', 900, { arn: 'arn:task/2', runningSince: NOW - 900 })],
       { kind: 'serving' },
     ],
+    ['starts one beside a host that is sick', undefined, [task('unhealthy', 900)], { kind: 'start' }],
     ['replaces a host that died', lease(20, 'arn:task/1'), [dead], { kind: 'start', from: 'one', dead }],
     [
       'replaces a host that is about to end',

@@ -1,0 +1,23 @@
+// Preloaded into a process: on SIGUSR2 a minute has passed for every timer of a minute, and for each that comes.
+const MINUTE = 60_000;
+const { setTimeout, clearTimeout } = globalThis;
+const waiting = new Map();
+let passed = false;
+
+globalThis.setTimeout = (act, delay, ...args) => {
+  if (delay !== MINUTE) return setTimeout(act, delay, ...args);
+  const timer = setTimeout(act, passed ? 0 : MINUTE, ...args);
+  if (!passed) waiting.set(timer, () => act(...args));
+  return timer;
+};
+globalThis.clearTimeout = (timer) => {
+  waiting.delete(timer);
+  clearTimeout(timer);
+};
+process.on('SIGUSR2', () => {
+  passed = true;
+  for (const [timer, act] of waiting) {
+    globalThis.clearTimeout(timer);
+    act();
+  }
+});
