@@ -111,7 +111,7 @@ async function bringInPlace(parts: UpdateToolsParts, signal: AbortSignal): Promi
       failure = error;
     }
   }
-  if (!next) throw new Error('No release of yt-dlp can be had', { cause: failure });
+  if (!next) throw failure ?? new Error('No release of yt-dlp can be had');
   const isOther = await putInPlace(next, parts, next !== inUse, signal);
   metrics.age(ageInHours(next.version, Date.now()));
   await prune(parts, next);

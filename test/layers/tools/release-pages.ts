@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createMessage, generateKey, readPrivateKey, sign } from 'openpgp';
+
+/** Releases as GitHub serves them, signed by a key of the tests' own. */
+export interface ReleasePages {
+  /** `host:port`, to be admitted by an egress. */
+  readonly host: string;
+  readonly url: string;
+  /** Armored. */
+  readonly key: string;
+  /** By tag and name: `2026.11.20/SHA2-256SUMS`. What is cut ends early; what stalls never begins. */
+  readonly files: Map<string, Buffer | 'stall' | { readonly cut: Buffer }>;
+  /** The path that `latest` leads to; undefined: the pages do not answer. */
+  latest: string | undefined;
+  /** How often a file was asked for. */
+  downloads(name: string): number;
+  /** Makes a release the newest one. */
+  publish(tag: string, asset: string, archive: Buffer, signer?: 'own' | 'stranger'): Promise<void>;
+  close(): void;
+}
+
+const KEYS = {
+  own: await generateKey({ userIDs: [{ name: 'Tests' }] }),
+  stranger: await generateKey({ userIDs: [{ name: 'Somebody else' }] }),
+};
+
+export async function startReleasePages(): Promise<ReleasePages> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    asked.push(path);
+    const file = pages.files.get(path.replace('/download/', ''));
+    if (path === '/latest' && pages.latest) response.writeHead(302, { location: pages.latest }).end();
+    else if (path === '/latest') response.destroy();
+    else if (path.startsWith('/tag/')) response.end('<html>');
+    else if (file === 'stall') response.writeHead(200).flushHeaders();
+    else if (file && 'cut' in file) {
+      response.writeHead(200, { 'content-length': file.cut.length });
+      response.write(file.cut.subarray(0, file.cut.length / 2), () => response.destroy());
+    } else if (file) response.writeHead(200, { 'content-length': file.length }).end(file);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const pages: ReleasePages = {
+    host,
+    url: `http://${host}`,
+    key: KEYS.own.publicKey,
+    files: new Map(),
+    latest: undefined,
+    downloads: (name) => asked.filter((path) => path.endsWith(`/${name}`)).length,
+    async publish(tag, asset, archive, signer = 'own') {
+      const list = Buffer.from(`${createHash('sha256').update(archive).digest('hex')}  ${asset}\n`);
+      const signingKeys = await readPrivateKey({ armoredKey: KEYS[signer].privateKey });
+      const message = await createMessage({ binary: list });
+      const signature = await sign({ message, signingKeys, detached: true, format: 'binary' });
+      pages.latest = `/tag/${tag}`;
+      pages.files.set(`${tag}/SHA2-256SUMS`, list);
+      pages.files.set(`${tag}/SHA2-256SUMS.sig`, Buffer.from(signature as Uint8Array));
+      pages.files.set(`${tag}/${asset}`, archive);
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return pages;
+}

@@ -1,0 +1,112 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { withLock } from '../../layers/tools/lock.ts';
+
+const run = promisify(execFile);
+const DIR = fileURLToPath(new URL('../../.data/test-moto', import.meta.url));
+const REQUIREMENT = 'moto[server]==5.2.5';
+/** Of every client in tests. */
+export const REGION = 'eu-west-1';
+
+/** A role that functions may have: moto asks for one that exists. */
+export const FUNCTION_ROLE = 'arn:aws:iam::123456789012:role/function';
+
+/** AWS's control plane as moto plays it, on loopback. */
+export interface Moto {
+  /** `http://127.0.0.1:port`, for `AWS_ENDPOINT_URL`. */
+  readonly endpoint: string;
+  /** What the next invocations of any function answer, in turn. */
+  answerInvocations(...answers: string[]): Promise<void>;
+  /** Forgets everything but the role. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a server of its own. moto is installed into an environment of the tests' own by whoever needs it first. */
+export async function startMoto(): Promise<Moto> {
+  const python = await installed();
+  const server = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: DIR, PYTHONUNBUFFERED: '1' },
+  });
+  const ended = once(server, 'exit');
+  const endpoint = await endpointIn(server.stderr, ended);
+  const tell = async (path: string, body: unknown) => {
+    const answer = await fetch(`${endpoint}/moto-api/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`moto answers ${answer.status} to ${path}`);
+    await answer.arrayBuffer();
+  };
+  const prepare = async () => {
+    // Else a function would be invoked in a container.
+    await tell('config', { lambda: { use_docker: false } });
+    await createRole(endpoint);
+  };
+  await prepare();
+  return {
+    endpoint,
+    answerInvocations: (...results) => tell('static/lambda-simple/response', { results, region: REGION }),
+    async reset() {
+      await tell('reset', {});
+      await prepare();
+    },
+    async close() {
+      server.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** By its plain query, for which no client is worth having. */
+async function createRole(endpoint: string): Promise<void> {
+  const answer = await fetch(endpoint, {
+    method: 'POST',
+    headers: { authorization: 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/iam/aws4_request' },
+    body: new URLSearchParams({
+      ...{ Action: 'CreateRole', Version: '2010-05-08', RoleName: 'function' },
+      AssumeRolePolicyDocument: JSON.stringify({ Version: '2012-10-17', Statement: [] }),
+    }),
+  });
+  if (!answer.ok) throw new Error(`moto answers ${answer.status}: ${await answer.text()}`);
+  await answer.arrayBuffer();
+}
+
+/** The server says where it listens, and goes on talking: what it says is read for as long as it runs. */
+function endpointIn(output: NodeJS.ReadableStream, ended: Promise<unknown>): Promise<string> {
+  const lines: string[] = [];
+  return new Promise((resolve, reject) => {
+    createInterface(output).on('line', (line) => {
+      lines.push(line);
+      const [endpoint] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? [];
+      if (endpoint) resolve(endpoint);
+    });
+    void ended.then(() => reject(new Error(`moto ended: ${lines.slice(-5).join('\n')}`)));
+  });
+}
+
+/** The Python that has moto. */
+async function installed(): Promise<string> {
+  const venv = join(DIR, 'venv');
+  const python = join(venv, 'bin', 'python');
+  const stamp = join(venv, REQUIREMENT.replaceAll(/\W+/g, '-'));
+  const isThere = () =>
+    Promise.all([access(stamp), access(python)]).then(
+      () => true,
+      () => false,
+    );
+  if (await isThere()) return python;
+  await mkdir(DIR, { recursive: true });
+  const install = async () => {
+    if (await isThere()) return;
+    await rm(venv, { recursive: true, force: true });
+    await run('python3', ['-m', 'venv', venv]);
+    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', REQUIREMENT]);
+    await writeFile(stamp, '');
+  };
+  await withLock(join(DIR, 'lock'), install, { signal: AbortSignal.timeout(300_000) });
+  return python;
+}
