@@ -1,8 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Figure } from './figures.ts';
 import { makeMedia } from './media.ts';
+import { onExit } from './on-exit.ts';
 import { type BenchOrigin, startBenchOrigin } from './origin.ts';
 import { freePort, type Server, startNginx, startServer } from './processes.ts';
 
@@ -35,21 +37,51 @@ interface ResourceAnswer {
   readonly mediaItems: readonly { readonly video?: Side; readonly audio?: Side }[];
 }
 
-/** Starts the origin, the service and its rivals, each in a process of its own. */
+/** Starts the origin, the service and its rivals, each in a process of its own. @throws with none of them left */
 export async function startBench(): Promise<Bench> {
   const sizes = await makeMedia();
-  const origin = await startBenchOrigin();
+  const started: Pick<Server, 'close'>[] = [];
+  const keep = <T extends Pick<Server, 'close'>>(server: T): T => {
+    started.unshift(server);
+    return server;
+  };
+  const close = async () => {
+    for (const server of started.splice(0)) await server.close();
+  };
+  try {
+    return { ...(await startAll(keep)), sizes, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** @param keep notes what is to be closed */
+async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T) {
+  const origin = keep(await startBenchOrigin());
   const data = await mkdtemp(join(tmpdir(), 'bench-data-'));
-  const nginx = await startNginx(
-    `location / { proxy_pass ${origin.baseUrl}; proxy_buffering off; proxy_http_version 1.1; proxy_set_header Connection ""; }`,
+  const removeData = () => rmSync(data, { recursive: true, force: true });
+  const forget = onExit(removeData);
+  keep({
+    close: async () => {
+      forget();
+      removeData();
+    },
+  });
+  const nginx = keep(
+    await startNginx(
+      `location / { proxy_pass ${origin.baseUrl}; proxy_buffering off; proxy_http_version 1.1; proxy_set_header Connection ""; }`,
+    ),
   );
   const pipePort = await freePort();
-  const barePipe = await startServer(
-    process.execPath,
-    [resolve(import.meta.dirname, 'bare-pipe.ts'), String(pipePort), origin.baseUrl],
-    { port: pipePort },
+  const barePipe = keep(
+    await startServer(
+      process.execPath,
+      [resolve(import.meta.dirname, 'bare-pipe.ts'), String(pipePort), origin.baseUrl],
+      { port: pipePort },
+    ),
   );
-  const service = await startReelay(origin.host, data);
+  const service = keep(await startReelay(origin.host, data));
 
   const resolveLink = async (link: string): Promise<ResourceAnswer> => {
     const response = await fetch(`${service.baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
@@ -61,17 +93,12 @@ export async function startBench(): Promise<Bench> {
     service,
     nginx,
     barePipe,
-    sizes,
     resolve: resolveLink,
-    async stream(name, side = 'video') {
+    async stream(name: string, side: 'video' | 'audio' = 'video') {
       const { mediaItems } = await resolveLink(`${origin.baseUrl}/site/${name}`);
       const { bestQualityKey, urlType } = mediaItems[0]?.[side] ?? {};
       if (!bestQualityKey) throw new Error(`${name} has no ${side}`);
       return `${service.baseUrl}/api/Stream/${urlType}/${bestQualityKey}`;
-    },
-    async close() {
-      for (const server of [service, nginx, barePipe, origin]) await server.close();
-      await rm(data, { recursive: true, force: true });
     },
   };
 }
@@ -97,8 +124,13 @@ export async function startReelay(host: string, data: string, env: NodeJS.Proces
       ...env,
     },
   });
-  await available(service);
-  return service;
+  try {
+    await available(service);
+    return service;
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
 }
 
 /** Waits until the tools are in place. */

@@ -1,7 +1,9 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MEDIA_DIR } from './media.ts';
+import { onExit } from './on-exit.ts';
 import { type Server, startNginx } from './processes.ts';
 
 export interface BenchOrigin extends Server {
@@ -24,6 +26,8 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
   const root = await mkdtemp(join(tmpdir(), 'bench-origin-'));
   await mkdir(join(root, 'site-api'));
   await symlink(MEDIA_DIR, join(root, 'media'));
+  const remove = () => rmSync(root, { recursive: true, force: true });
+  const forget = onExit(remove);
   const nginx = await startNginx(`
     root ${root};
     location /site-api/ { default_type application/json; }
@@ -51,7 +55,8 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
     },
     close: async () => {
       await nginx.close();
-      await rm(root, { recursive: true, force: true });
+      forget();
+      remove();
     },
   };
 }

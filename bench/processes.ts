@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync, readlinkSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync, globSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onExit } from './on-exit.ts';
 
 /** Something that serves HTTP in a process of its own, so that its seconds and bytes can be told from ours. */
 export interface Server {
@@ -33,16 +34,38 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0;
 }
 
-/** Starts a program that listens on `port` and waits until it answers. */
+/**
+ * Starts a program that listens on `port` and waits until it answers. It ends with this process, however that ends.
+ * @param options `folder`: its own, removed when it has ended
+ * @throws Error when it does not answer; nothing is left of it then
+ */
 export async function startServer(
   command: string,
   args: readonly string[],
-  { port, env, cleanUp }: { port: number; env?: NodeJS.ProcessEnv; cleanUp?: () => Promise<void> },
+  { port, env, folder }: { port: number; env?: NodeJS.ProcessEnv; folder?: string },
 ): Promise<Server> {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } });
-  const baseUrl = `http://127.0.0.1:${port}`;
-  await answers(baseUrl, child);
+  const [program = command, ...rest] = [...UNTIL_WE_END, command, ...args];
+  const child = spawn(program, rest, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } });
   const { pid = 0 } = child;
+  const exited = new Promise<void>((resolve) => child.once('exit', resolve).once('error', () => resolve()));
+  const removeFolder = () => folder && rmSync(folder, { recursive: true, force: true });
+  const forget = onExit(() => {
+    child.kill('SIGTERM');
+    removeFolder();
+  });
+  const close = async () => {
+    child.kill('SIGTERM');
+    await exited;
+    forget();
+    removeFolder();
+  };
+  const baseUrl = `http://127.0.0.1:${port}`;
+  try {
+    await answers(baseUrl, child);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     baseUrl,
     host: `127.0.0.1:${port}`,
@@ -50,15 +73,12 @@ export async function startServer(
     residentBytes: () => sum(family(pid).map(residentOf)),
     processes: () => family(pid).length,
     descriptors: () => globSync(`/proc/${pid}/fd/*`).flatMap(linkOf),
-    close: async () => {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGTERM');
-        await once(child, 'exit');
-      }
-      await cleanUp?.();
-    },
+    close,
   };
 }
+
+/** Where the system can do it (Linux), a program is told to end when whoever started it is killed outright. */
+const UNTIL_WE_END = existsSync('/usr/bin/setpriv') ? ['/usr/bin/setpriv', '--pdeathsig', 'TERM', '--'] : [];
 
 /** nginx with one `server` block of our own; two workers, as many as this machine has cores. */
 export async function startNginx(locations: string): Promise<Server> {
@@ -77,15 +97,19 @@ http {
   server { listen 127.0.0.1:${port} reuseport backlog=4096; ${locations} }
 }`,
   );
-  return startServer('nginx', ['-c', file, '-p', dir], {
-    port,
-    cleanUp: () => rm(dir, { recursive: true, force: true }),
-  });
+  return startServer('nginx', ['-c', file, '-p', dir], { port, folder: dir });
 }
 
 async function answers(baseUrl: string, child: ChildProcess): Promise<void> {
+  let missing: Error | undefined;
+  child.once('error', (error) => {
+    missing = error;
+  });
+  const name = child.spawnargs.join(' ');
   for (const end = Date.now() + 60_000; Date.now() < end; ) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`);
+    if (missing) throw missing;
+    const code = child.exitCode ?? child.signalCode;
+    if (code !== null) throw new Error(`${name} ended with ${code}`);
     try {
       await (await fetch(baseUrl)).arrayBuffer();
       return;
@@ -93,8 +117,7 @@ async function answers(baseUrl: string, child: ChildProcess): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 50)); // not listening yet
     }
   }
-  child.kill('SIGKILL');
-  throw new Error(`${child.spawnfile} did not answer at ${baseUrl}`);
+  throw new Error(`${name} did not answer at ${baseUrl}`);
 }
 
 interface Stat {

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { freePort, startServer } from '../../bench/processes.ts';
+import { runProgram } from '../support/media-tools.ts';
+
+const PROCESSES = resolve(import.meta.dirname, '../../bench/processes.ts');
+/** Says its number and serves. */
+const SERVE = `process.stderr.write(process.pid + '\\n');
+  require('node:http').createServer((_, response) => response.end()).listen(Number(process.argv[1]), '127.0.0.1');`;
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reelay-bench-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** One that has ended counts as such before anybody has asked for its exit code. */
+const isRunning = async (pid: number) => {
+  const { output } = await runProgram('ps', ['-o', 'stat=', '-p', String(pid)]);
+  return /^[^Z\s]/.test(output);
+};
+
+/** A process that starts a server and then does something. Gives it, and the number of its server. */
+async function startStarter(then: string): Promise<{ starter: ChildProcess; server: number }> {
+  const port = await freePort();
+  const script = `const { startServer } = await import(${JSON.stringify(PROCESSES)});
+    await startServer(process.execPath, ['-e', ${JSON.stringify(SERVE)}, '${port}'], { port: ${port}, folder: ${JSON.stringify(folder)} });
+    console.log('started');
+    ${then}`;
+  const starter = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  starter.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await once(starter.stdout, 'data');
+  return { starter, server: Number(/^\d+$/m.exec(said)?.[0]) };
+}
+
+it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends its servers when it is ended by %s', async (signal) => {
+  const { starter, server } = await startStarter('setInterval(() => undefined, 1000);');
+  expect(await isRunning(server)).toBe(true);
+  starter.kill(signal);
+  await once(starter, 'exit');
+  await expect.poll(() => isRunning(server)).toBe(false);
+  await expect(readdir(folder)).rejects.toThrow('ENOENT');
+});
+
+it.runIf(process.platform === 'linux')('ends its servers when it is killed', async () => {
+  const { starter, server } = await startStarter('setInterval(() => undefined, 1000);');
+  starter.kill('SIGKILL');
+  await once(starter, 'exit');
+  await expect.poll(() => isRunning(server)).toBe(false);
+});
+
+it('ends its servers when it throws', async () => {
+  const { starter, server } = await startStarter(`throw new Error('the next one does not start');`);
+  if (starter.exitCode === null) await once(starter, 'exit');
+  expect(starter.exitCode).toBe(1);
+  await expect.poll(() => isRunning(server)).toBe(false);
+});
+
+it.each([
+  ['ends at once', process.execPath, ['-e', 'process.exit(3)']],
+  ['is not there', '/no/such/program', []],
+])('leaves nothing of a server that %s', async (_, command, args) => {
+  await expect(startServer(command, args, { port: await freePort(), folder })).rejects.toThrow();
+  await expect(readdir(folder)).rejects.toThrow('ENOENT');
+});
