@@ -1,0 +1,32 @@
+/**
+ * One run of the update in a process of its own, which kills itself right after a step.
+ * Arguments: the step, the URL of the release pages, the file of their key. The environment is the function's.
+ */
+import { readFileSync } from 'node:fs';
+import { assembleTools } from '../../../lambdas/tools-update/assemble.ts';
+import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
+import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { silentLog } from '../../../layers/contract/index.ts';
+import { createEgress } from '../../../layers/egress/index.ts';
+import { createReleases } from '../../../layers/tools/index.ts';
+
+const [fatal, url = '', keyFile = ''] = process.argv.slice(2);
+const egress = createEgress({ allow: [new URL(url).host] });
+const ignore = () => undefined;
+const { parts, functionLayers } = assembleTools({
+  environment: readToolsEnvironment(process.env),
+  metrics: { updated: ignore, updateFailed: ignore, age: ignore },
+  log: silentLog,
+  releases: createReleases({
+    ...{ channel: 'stable', url, key: readFileSync(keyFile, 'utf8') },
+    download: egress.request,
+  }),
+  onStep: (step) => {
+    if (step === fatal) process.kill(process.pid, 'SIGKILL');
+  },
+  interval: 0.01,
+  leaseSeconds: 1,
+});
+const resolver = functionLayers(process.env.RESOLVER_FUNCTION ?? '');
+await updateTools({ ...parts, resolver }, new AbortController().signal);
+await egress.close();
