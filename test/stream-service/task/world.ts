@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createState, createTableClient, ensureTable } from '../../../layers/state/index.ts';
+import { createState, createTableClient, ensureTable, keyOf, resourceId } from '../../../layers/state/index.ts';
 import { startEmbeddedTable } from '../../../local/embedded-table.ts';
 import { type ObjectStore, startObjectStore } from '../../support/s3.ts';
-import { mediaKey, resourceOf, trackOf } from '../harness.ts';
+import { mediaKey, renditionOf, resourceOf, trackOf } from '../harness.ts';
 import { type EcsAgent, startEcsAgent } from './ecs-agent.ts';
 import { type HeldSource, startHeldSource } from './held-source.ts';
 import { BUCKET } from './releases.ts';
@@ -38,16 +38,19 @@ export async function startWorld(): Promise<World> {
   const client = createTableClient({ endpoint: table.endpoint });
   parts.defer(() => client.destroy());
   await ensureTable(client, TABLE);
-  const tracks = [trackOf('file', { url: source.url }), trackOf('expired', { url: `http://${source.host}/expired` })];
-  await createState({ client, tableName: TABLE }).putResource(
-    resourceOf(tracks, { expiresAt: Math.floor(Date.now() / 1000) + 24 * 3600 }),
-  );
+  const state = createState({ client, tableName: TABLE });
+  const expiresAt = Math.floor(Date.now() / 1000) + 24 * 3600;
+  await state.putResource(resourceOf([trackOf('file', { url: source.url })], { expiresAt }));
+  // What yt-dlp finds where it came from has the same format id.
+  const origin = { url: source.url, extractor: 'Generic', entryId: 'file' };
+  const expired = trackOf('mp4', { url: `http://${source.host}/expired` });
+  await state.putResource(resourceOf([expired], { id: resourceId(origin), origin, expiresAt }));
 
   const ending = parts.move();
   return {
     ...{ dir, store, agent, source },
     path: `/api/Stream/Media/${mediaKey('file')}`,
-    expiredPath: `/api/Stream/Media/${mediaKey('expired')}`,
+    expiredPath: `/api/Stream/Media/${keyOf(resourceId(origin), renditionOf(['mp4']).id)}`,
     environment: {
       ...{ HOST: '127.0.0.1', PORT: '0', TABLE_NAME: TABLE, TOOLS_BUCKET: BUCKET, STAGE: 'test' },
       ...{ TOOLS_DIR: join(dir, 'tools'), EGRESS_ALLOW: source.host, ECS_AGENT_URI: agent.uri },

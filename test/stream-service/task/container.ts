@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, cp, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import type { World } from './world.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const UID = 1000;
+/** Whether this machine can start a process as the image does: as user 1000 on a read-only root. */
+export const canConfine =
+  process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'setpriv', '--reuid=1000', 'true']).status === 0;
+
+/** The root read-only but for the scratch, then nobody in particular, without a way back. */
+const CONFINE = `
+mount --make-rprivate / && mount --bind "$SCRATCH" "$SCRATCH" && mount -o remount,bind,ro / || exit 1
+touch "$SCRATCH/../written" 2>/dev/null && exit 2
+unset SCRATCH PWD OLDPWD
+exec setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs "$@"`;
+
+/** The folders of an image: the bundle, and the scratch, owned by user 1000. */
+export async function layOut({ dir }: World): Promise<{ app: string; scratch: string }> {
+  const [app, scratch] = [join(dir, 'app'), join(dir, 'scratch')];
+  await build({
+    ...{ entryPoints: [join(ROOT, 'stream-service/main.ts')], outfile: join(app, 'main.mjs'), logLevel: 'error' },
+    ...{ bundle: true, platform: 'node', target: 'node24', format: 'esm', minify: true, keepNames: true },
+    banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);` },
+  });
+  await cp(join(ROOT, 'layers/tools/worker'), join(app, 'worker'), { recursive: true });
+  await cp(join(ROOT, 'stream-service/task/health.mjs'), join(app, 'health.mjs'));
+  await mkdir(scratch);
+  await chmod(dir, 0o755);
+  await chmod(app, 0o555);
+  if (canConfine) await chown(scratch, UID, UID);
+  return { app, scratch };
+}
+
+/** The bundle as the image runs it: with these variables and no others. */
+export class Container {
+  readonly lines: Record<string, unknown>[] = [];
+  readonly process: ChildProcess;
+  readonly ended: Promise<number | null>;
+  #stderr = '';
+  #tell = Promise.withResolvers<void>();
+
+  constructor({ app, scratch }: { app: string; scratch: string }, env: NodeJS.ProcessEnv, file = 'main.mjs') {
+    const command = [process.execPath, join(app, file)];
+    const [program = '', ...args] = canConfine
+      ? ['unshare', '--mount', 'sh', '-c', CONFINE, 'sh', ...command]
+      : command;
+    this.process = spawn(program, args, {
+      cwd: app,
+      env: { ...env, ...(canConfine && { SCRATCH: scratch }) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.ended = once(this.process, 'close').then(([code]) => code);
+    const { stdout, stderr } = this.process;
+    if (!stdout || !stderr) throw new Error('No output');
+    stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    createInterface(stdout).on('line', (line) => {
+      this.lines.push(JSON.parse(line));
+      this.#tell.resolve();
+      this.#tell = Promise.withResolvers();
+    });
+  }
+
+  /** The first line that says so. @throws when the process ends before it */
+  async said(pattern: RegExp): Promise<Record<string, unknown>> {
+    for (;;) {
+      const found = this.lines.find(({ msg }) => pattern.test(String(msg)));
+      if (found) return found;
+      const end = await Promise.race([this.#tell.promise, this.ended.then(() => 'ended')]);
+      if (end) throw new Error(`It ended: ${JSON.stringify(this.lines)} ${this.#stderr}`);
+    }
+  }
+
+  async end(): Promise<void> {
+    this.process.kill('SIGKILL');
+    await this.ended;
+  }
+}

@@ -1,0 +1,120 @@
+import { chmod, cp, readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findOnPath } from '../../../layers/tools/program.ts';
+import { installedTools } from '../../installed-tools.ts';
+import { ask, open } from '../../support/ask.ts';
+import { descendantsOf } from '../../support/processes.ts';
+import { Container, canConfine, layOut } from './container.ts';
+import { archiveOf, publish } from './releases.ts';
+import { startWorld, type World } from './world.ts';
+
+const VERSION = '2026.01.01';
+let world: World;
+let folders: { app: string; scratch: string };
+let environment: Record<string, string>;
+beforeAll(async () => {
+  world = await startWorld();
+  folders = await layOut(world);
+  const { scratch } = folders;
+  environment = {
+    ...world.environment,
+    ...{ TOOLS_DIR: join(scratch, 'tools'), TMPDIR: scratch, DATA_DIR: scratch, HOME: scratch },
+    FFMPEG_PATH: (await findOnPath('ffmpeg')) ?? '',
+  };
+  publish(world.store, VERSION, await archiveOf(world.dir, VERSION, await readableYtDlp(world.dir)));
+});
+afterAll(() => world.close());
+
+/** The real one, where user 1000 can read it. */
+async function readableYtDlp(dir: string): Promise<[string, ...string[]]> {
+  const { command } = (await installedTools()).ytDlp;
+  if (!canConfine) return [...command];
+  const script = command.at(-1) ?? '';
+  const folder = join(dir, 'yt-dlp');
+  await cp(dirname(dirname(script)), folder, { recursive: true });
+  await chmod(folder, 0o755);
+  const python = command[0].startsWith('/root/') ? '/usr/bin/python3' : command[0];
+  return [python, '-I', join(folder, 'yt_dlp', '__main__.py')];
+}
+
+let task: Container | undefined;
+afterEach(async () => {
+  await task?.end();
+  task = undefined;
+});
+const start = async (traits: Record<string, string> = {}) => {
+  task = new Container(folders, { ...environment, ...traits });
+  const { port } = await task.said(/^The task answers/);
+  return { task, port: String(port), url: `http://127.0.0.1:${port}` };
+};
+const health = async (port: string) => {
+  const check = new Container(folders, { PORT: port }, 'health.mjs');
+  return check.ended;
+};
+
+describe('the bundle in its container', () => {
+  it.skipIf(!canConfine)('runs as user 1000 on a read-only root', async () => {
+    const { task } = await start();
+    const { pid = 0 } = task.process;
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    expect(/^Uid:\s(.*)$/m.exec(status)?.[1]).toBe('1000\t1000\t1000\t1000');
+    expect(/^NoNewPrivs:\s(.*)$/m.exec(status)?.[1]).toBe('1');
+    expect(await readdir(world.dir)).not.toContain('written');
+  });
+
+  it('resolves an expired link again by the yt-dlp that the pointer names, and ends all it started', async () => {
+    const { task, port, url } = await start();
+    expect(await health(port)).toBe(0);
+    await task.said(/^yt-dlp 2026\.01\.01 is in place/);
+    const headers = { range: 'bytes=0-99' };
+    const { status, body } = await ask(url + world.expiredPath, { headers });
+    expect([status, body.equals(world.source.content.subarray(0, 100))]).toEqual([206, true]);
+
+    const children = await descendantsOf(task.process.pid ?? 0);
+    expect(children.length).toBeGreaterThan(0);
+    task.process.kill('SIGTERM');
+    expect(await task.ended).toBe(0);
+    for (const { pid } of children) expect(() => process.kill(pid, 0)).toThrow();
+    // The last counts are said at the end.
+    expect(task.lines.find((line) => '_aws' in line)).toMatchObject({
+      Stage: 'test',
+      StreamsStarted: 1,
+      ReResolves: 1,
+    });
+    expect(await health(port)).toBe(1);
+  });
+
+  it('lets a running stream finish after SIGTERM, and a second one ends it at once', async () => {
+    const finishing = await start({ TOOLS_BUCKET: 'empty' });
+    const { status, body } = await open(finishing.url + world.path);
+    expect(status).toBe(200);
+    const broken = expect(body.arrayBuffer()).rejects.toThrow();
+    finishing.task.process.kill('SIGTERM');
+    await finishing.task.said(/^The task ends/);
+    expect((await ask(`${finishing.url}/healthz`)).status).toBe(503);
+    expect(await health(finishing.port)).toBe(1);
+    finishing.task.process.kill('SIGTERM');
+    expect(await finishing.task.ended).toBe(1);
+    await broken;
+
+    const patient = await start({ TOOLS_BUCKET: 'empty' });
+    const answer = await open(patient.url + world.path);
+    patient.task.process.kill('SIGTERM');
+    await patient.task.said(/^The task ends/);
+    world.source.release();
+    expect(Buffer.from(await answer.body.arrayBuffer()).equals(world.source.content)).toBe(true);
+    expect(await patient.task.ended).toBe(0);
+  });
+
+  it.each([
+    ['TABLE_NAME', '', /^TABLE_NAME must name/],
+    ['PORT', 'eighty', /^PORT must be a whole number/],
+    ['IDLE_MINUTES', 'soon', /^IDLE_MINUTES must be a whole number/],
+  ])('does not start with a %s that makes no sense, and says so', async (name, value, message) => {
+    task = new Container(folders, { ...environment, [name]: value });
+    expect(await task.ended).toBe(1);
+    expect(task.lines).toEqual([expect.objectContaining({ level: 'error', msg: 'The task cannot start' })]);
+    expect(task.lines[0]?.error).toMatchObject({ message: expect.stringMatching(message) });
+  });
+});
