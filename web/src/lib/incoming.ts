@@ -42,12 +42,13 @@ export function linkFromTransfer(data: Pick<DataTransfer, 'getData'> | null): st
 export const shareableLocation = (link: string | undefined): string =>
   link === undefined ? '/' : `/?url=${encodeURIComponent(link)}`;
 
-/** Without the punctuation behind it, and without a bracket that was opened before it. */
+/** Without the punctuation behind it, and without a bracket that was opened before it began. */
 function withoutTail(link: string | undefined): string | undefined {
   if (link === undefined) return undefined;
   let bare = link.replace(TRAILING, '');
   for (const [open, close] of ['()', '[]', '{}']) {
-    if (bare.endsWith(close ?? '') && !bare.includes(open ?? '')) bare = bare.slice(0, -1).replace(TRAILING, '');
+    const isClosedTooOften = bare.split(close ?? '').length > bare.split(open ?? '').length;
+    if (bare.endsWith(close ?? '') && isClosedTooOften) bare = bare.slice(0, -1).replace(TRAILING, '');
   }
   return bare;
 }

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { createFormat } from '../../../web/src/lib/format.ts';
+
+const plain = (text: string) =>
+  text.replace(/[\u00a0\u202f\u200e\u200f\u061c]/g, (space) => (/\s/.test(space) ? ' ' : ''));
+const [en, de, ar] = ['en', 'de', 'ar'].map(createFormat);
+
+describe('figures', () => {
+  it.each([
+    [0, '0 byte'],
+    [1, '1 byte'],
+    [999, '999 byte'],
+    [1000, '1.0 kB'],
+    [1234, '1.2 kB'],
+    [99_940, '99.9 kB'],
+    [123_456, '123 kB'],
+    [999_600, '1.0 MB'],
+    [48_200_000, '48.2 MB'],
+    [1_500_000_000, '1.5 GB'],
+    [2e15, '2,000 TB'],
+    [-5, '0 byte'],
+    [Number.NaN, '0 byte'],
+    [Number.POSITIVE_INFINITY, '0 byte'],
+  ])('%d bytes are %s', (bytes, text) => expect(plain(en?.bytes(bytes) ?? '')).toBe(text));
+
+  it.each([
+    [0, '0 sec'],
+    [0.2, '1 sec'],
+    [59, '59 sec'],
+    [60, '1 min'],
+    [61, '1 min, 1 sec'],
+    [3600, '1 hr'],
+    [3661, '1 hr, 1 min'],
+    [90_000, '1 day, 1 hr'],
+    [Number.NaN, '0 sec'],
+  ])('%d seconds are %s', (seconds, text) => expect(plain(en?.duration(seconds) ?? '')).toBe(text));
+
+  it.each([
+    [0, '0:00'],
+    [61.9, '1:01'],
+    [3661, '1:01:01'],
+    [-1, '0:00'],
+    [Number.NaN, '0:00'],
+  ])('%d seconds read %s on a clock', (seconds, text) => expect(en?.clock(seconds)).toBe(text));
+
+  it.each([
+    [0, 'now'],
+    [59_000, '59 seconds ago'],
+    [3_600_000, '1 hour ago'],
+    [86_400_000, 'yesterday'],
+    [-5000, 'now'],
+  ])('%d milliseconds are %s', (passed, text) => expect(en?.ago(1e12 - passed, 1e12)).toBe(text));
+
+  it('are written as the language does', () => {
+    expect(plain(de?.bytes(48_200_000) ?? '')).toBe('48,2 MB');
+    expect(plain(de?.speed(1_250_000) ?? '')).toMatch(/^1,3 MB\/s$/);
+    expect(plain(de?.percent(0.425) ?? '')).toBe('43 %');
+    expect(en?.percent(2)).toBe('100%');
+    expect(en?.number(1234)).toBe('1,234');
+    expect(en?.bitrate(128.6)).toBe('129 kbit/s');
+    expect(ar?.bytes(48_200_000)).toBeTruthy();
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { createHistory } from '../../../web/src/lib/history.ts';
+import { createMemoryStore } from './memory-store.ts';
+
+const entry = (number: number) => ({
+  link: `https://a.example/${number}`,
+  title: `Title ${number}`,
+  author: null,
+  coverUrl: 'https://a.example/cover.jpg',
+});
+
+describe('the history', () => {
+  it('keeps each link once, the newest first, and never more than it may', () => {
+    let now = 0;
+    const history = createHistory({ storage: createMemoryStore(), limit: 3, now: () => ++now });
+    for (const number of [1, 2, 3, 1, 4]) history.add(entry(number));
+    expect(history.entries.get().map(({ link, at }) => [link.at(-1), at])).toEqual([
+      ['4', 5],
+      ['1', 4],
+      ['3', 3],
+    ]);
+  });
+
+  it('is there the next time, until it is cleared', () => {
+    const storage = createMemoryStore();
+    createHistory({ storage }).add(entry(1));
+    const history = createHistory({ storage });
+    expect(history.entries.get()).toMatchObject([entry(1)]);
+    history.add(entry(2));
+    history.remove(entry(1).link);
+    expect(history.entries.get()).toMatchObject([entry(2)]);
+    history.clear();
+    expect(history.entries.get()).toEqual([]);
+    expect(storage.kept.size).toBe(0);
+  });
+
+  it('keeps what another tab has added', () => {
+    const storage = createMemoryStore();
+    const [one, two] = [createHistory({ storage }), createHistory({ storage })];
+    one.add(entry(1));
+    two.add(entry(2));
+    expect(two.entries.get()).toHaveLength(2);
+  });
+
+  it('works for this page alone where nothing may be kept', () => {
+    for (const storage of [undefined, createMemoryStore({}, true)]) {
+      const history = createHistory({ storage });
+      history.add(entry(1));
+      history.add(entry(2));
+      expect(history.entries.get()).toHaveLength(2);
+      history.clear();
+      expect(history.entries.get()).toEqual([]);
+    }
+  });
+
+  it.each([
+    'not json',
+    '{}',
+    'null',
+    '[1,null,{"link":1}]',
+    '[{"link":"javascript:alert(1)","at":1}]',
+    '[{"link":"https://a.example/","at":"x"}]',
+  ])('begins anew over %s', (text) => {
+    expect(createHistory({ storage: createMemoryStore({ 'reelay.history': text }) }).entries.get()).toEqual([]);
+  });
+
+  it('keeps no text and no picture that is out of measure', () => {
+    const history = createHistory({ storage: createMemoryStore() });
+    history.add({ ...entry(1), title: '😀'.repeat(1000), coverUrl: `data:image/png;base64,${'x'.repeat(9000)}` });
+    history.add({ ...entry(2), link: `https://a.example/${'x'.repeat(5000)}` });
+    expect(history.entries.get()).toEqual([
+      { ...entry(1), title: '😀'.repeat(300), coverUrl: null, at: expect.any(Number) },
+    ]);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { bookmarklet } from '../../../web/src/lib/bookmarklet.ts';
+import { linkFromLocation, linkFromText, linkFromTransfer, shareableLocation } from '../../../web/src/lib/incoming.ts';
+
+describe('a link in a text', () => {
+  it.each([
+    ['https://a.example/x', 'https://a.example/x'],
+    ['  HTTP://A.example/x \n', 'HTTP://A.example/x'],
+    ['Look: https://a.example/watch?v=1&t=2#x, great!', 'https://a.example/watch?v=1&t=2#x'],
+    ['(https://a.example/x)', 'https://a.example/x'],
+    ['https://a.example/x_(y)', 'https://a.example/x_(y)'],
+    ['see (https://a.example/x_(y)).', 'https://a.example/x_(y)'],
+    ['<https://a.example/>', 'https://a.example/'],
+    ['“https://a.example/x”', 'https://a.example/x'],
+    ['見て「https://a.example/x」。', 'https://a.example/x'],
+    ['انظر https://a.example/x، رائع', 'https://a.example/x'],
+    ['https://one.example/ https://two.example/', 'https://one.example/'],
+    ['https://a.example/ü?q=ß', 'https://a.example/ü?q=ß'],
+    ['example.com', 'https://example.com'],
+    ['www.example.com/watch?v=1', 'https://www.example.com/watch?v=1'],
+    ['http://127.0.0.1:8090/x', 'http://127.0.0.1:8090/x'],
+  ])('%s', (text, link) => expect(linkFromText(text)).toBe(link));
+
+  it.each([
+    '',
+    'hello',
+    'two words',
+    'v1.2',
+    'file.mp4 is here',
+    'javascript:alert(1)',
+    'ftp://a.example/x',
+    'data:text/html,x',
+    'https://',
+    'https:///x',
+    'http:a.example',
+    `https://a.example/${'x'.repeat(4096)}`,
+    'https://a.example/\ud800',
+  ])('none in %.40s', (text) => expect(linkFromText(text)).toBeUndefined());
+});
+
+describe('the address of the page', () => {
+  it.each([
+    ['?url=https%3A%2F%2Fa.example%2Fx%3Fa%3D1%26b%3D2', 'https://a.example/x?a=1&b=2'],
+    ['?title=Some&text=Look+https%3A%2F%2Fa.example%2Fx', 'https://a.example/x'],
+    ['?title=https%3A%2F%2Fa.example%2F', 'https://a.example/'],
+    ['?url=&text=https://a.example/', 'https://a.example/'],
+    ['?url=nothing', undefined],
+    ['', undefined],
+    ['?url=%', undefined],
+  ])('%s holds %s', (search, link) => expect(linkFromLocation(search)).toBe(link));
+
+  it('is made for a link so that it comes back as it was', () => {
+    const link = 'https://a.example/x?a=1&b=%20+#c=ü';
+    expect(linkFromLocation(new URL(shareableLocation(link), 'https://r.example').search)).toBe(link);
+    expect(shareableLocation(undefined)).toBe('/');
+  });
+});
+
+describe('a drop or a paste', () => {
+  const transfer = (types: Record<string, string>) => ({ getData: (type: string) => types[type] ?? '' });
+  it.each([
+    [{ 'text/uri-list': '# comment\r\nhttps://a.example/\r\nhttps://b.example/' }, 'https://a.example/'],
+    [{ 'text/plain': 'Look https://a.example/x' }, 'https://a.example/x'],
+    [{ 'text/uri-list': 'file:///x', 'text/plain': 'https://a.example/x' }, 'https://a.example/x'],
+    [{}, undefined],
+  ])('%j', (types, link) => expect(linkFromTransfer(transfer(types))).toBe(link));
+
+  it('of nothing', () => expect(linkFromTransfer(null)).toBeUndefined());
+});
+
+it('a bookmark opens the page it is clicked on here', () => {
+  const opened: string[] = [];
+  const code = decodeURIComponent(bookmarklet('https://r.example/status?x').replace(/^javascript:/, ''));
+  new Function('open', 'location', code)((url: string) => opened.push(url), { href: 'https://a.example/?b=1&c' });
+  expect(opened).toEqual([`https://r.example/?url=${encodeURIComponent('https://a.example/?b=1&c')}`]);
+  expect(bookmarklet('https://r.example')).toMatch(/^javascript:[^\s"']*$/);
+});
