@@ -21,39 +21,66 @@ export interface RegisterEvent {
 
 const ATTEMPTS = 5;
 
+/** What this instance of the function wrote last: often still so, and always checked before it is changed. */
+interface Memory {
+  readonly version: string;
+  readonly value: string | undefined;
+  /** The task with whose end the value was removed. */
+  readonly ended?: string;
+}
+
 /**
  * Makes the key-value store say what runs. An event is only a hint to look now: whatever came to pass before is put right
- * too, so that a lost event is healed by the next one, and at the latest by the schedule.
+ * too, so that a lost event is healed by the next one, and at the latest by the schedule. While nothing runs the schedule
+ * leaves the store alone, which costs by the call: what an end that nobody heard of has left there runs out by itself.
  * @throws Error when others change the store each time; whoever calls tries again
  */
 export function createRegister({ tasks, publicNames, store, log, now = Date.now }: RegisterOptions) {
-  const reconcile = async ({ detail = {} }: RegisterEvent): Promise<RegistrationPlan | undefined> => {
-    const record = await store.read();
-    const { taskArn } = detail;
-    const known = (await tasks.list('RUNNING', taskArn === undefined ? [] : [taskArn])).filter(
-      // The event may know of an end before ECS tells whoever asks.
-      ({ arn }) => arn !== taskArn || (detail.desiredStatus !== 'STOPPED' && detail.lastStatus !== 'STOPPED'),
-    );
-    const interfaces = known.flatMap(({ stage, networkInterface }) =>
-      stage === 'running' ? (networkInterface ?? []) : [],
-    );
-    const names = await publicNames(interfaces);
-    const plan = planRegistration({ tasks: known, names, record: record.value, now: Math.floor(now() / 1000) });
-    if (plan.change.kind === 'keep') return plan;
-    const value = plan.change.kind === 'write' ? plan.change.value : undefined;
-    return (await store.write(value, record.version)) ? plan : undefined;
+  let memory: Memory | undefined;
+
+  const look = async (arn: string | undefined, ended: string | undefined): Promise<RegistrationPlan> => {
+    // The event may know of an end before ECS tells whoever asks.
+    const listed = await tasks.list('RUNNING', arn === undefined ? [] : [arn]);
+    const found = listed.filter((task) => task.arn !== ended);
+    const running = found.filter(({ stage }) => stage === 'running');
+    const names = await publicNames(running.flatMap(({ networkInterface }) => networkInterface ?? []));
+    return planRegistration({ tasks: found, names, record: recall(ended), now: Math.floor(now() / 1000) });
+  };
+  /** Another instance of the function may have registered a task since: its end has to reach the store. */
+  const recall = (ended: string | undefined) => {
+    const isForgotten = !memory || (memory.value === undefined && ended !== undefined && memory.ended !== ended);
+    if (isForgotten) return ended === undefined ? 'unknown' : 'unwanted';
+    return { value: memory?.value };
   };
 
-  return async (event: RegisterEvent): Promise<{ readonly change: RegistrationPlan['change']['kind'] }> => {
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const plan = await reconcile(event);
-      if (!plan) continue;
-      report(plan, log);
-      return { change: plan.change.kind };
+  const reconcile = async ({ detail = {} }: RegisterEvent): Promise<RegistrationPlan> => {
+    const ended = isEnd(detail) ? detail.taskArn : undefined;
+    let version = memory?.version;
+    for (let attempt = 0; attempt <= ATTEMPTS; attempt++) {
+      const plan = await look(detail.taskArn, ended);
+      if (plan.change.kind === 'keep') return plan;
+      const value = plan.change.kind === 'write' ? plan.change.value : undefined;
+      // The version is older than the look, so that no look of yesterday overwrites what another one saw today.
+      const written = version && (await store.write(value, version));
+      memory = written ? { version: written, value, ...(ended && { ended }) } : undefined;
+      if (written) return plan;
+      version = await store.version();
     }
     throw new Error('The key-value store was changed by somebody else each time');
   };
+
+  return async (event: RegisterEvent): Promise<{ readonly change: RegistrationPlan['change']['kind'] }> => {
+    const plan = await reconcile(event).catch((error: unknown) => {
+      memory = undefined;
+      throw error;
+    });
+    report(plan, log);
+    return { change: plan.change.kind };
+  };
 }
+
+const isEnd = ({ desiredStatus, lastStatus }: NonNullable<RegisterEvent['detail']>): boolean =>
+  desiredStatus === 'STOPPED' || lastStatus === 'STOPPED';
 
 function report({ change, serving, idle, unreachable }: RegistrationPlan, log: Log): void {
   const arns = (tasks: readonly HostTask[]) => tasks.map(({ arn }) => arn);

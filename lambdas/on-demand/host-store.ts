@@ -4,21 +4,18 @@ import {
   type CloudFrontKeyValueStoreClient,
   DeleteKeyCommand,
   DescribeKeyValueStoreCommand,
-  GetKeyCommand,
   PutKeyCommand,
 } from '@aws-sdk/client-cloudfront-keyvaluestore';
 
-/** One key of a CloudFront key-value store. */
+/** One key of a CloudFront key-value store. Every call costs a tenth of a cent: none is made without need. */
 export interface HostStore {
-  read(): Promise<HostRecord>;
-  /** Undefined removes it. False when somebody else has changed the store since it was read. */
-  write(value: string | undefined, version: string): Promise<boolean>;
-}
-
-export interface HostRecord {
-  readonly value: string | undefined;
   /** Of the store as a whole. */
-  readonly version: string;
+  version(): Promise<string>;
+  /**
+   * Undefined removes the key. Gives the store's new version, or undefined when somebody else has changed the store since
+   * it had that version.
+   */
+  write(value: string | undefined, version: string): Promise<string | undefined>;
 }
 
 export interface HostStoreOptions {
@@ -28,32 +25,27 @@ export interface HostStoreOptions {
 }
 
 export function createHostStore({ client, storeArn: KvsARN, key: Key }: HostStoreOptions): HostStore {
-  const readValue = async () => {
-    try {
-      return (await client.send(new GetKeyCommand({ KvsARN, Key }))).Value;
-    } catch (error) {
-      if (nameOf(error) === 'ResourceNotFoundException') return undefined;
-      throw error;
-    }
+  const write = async (Value: string | undefined, IfMatch: string) => {
+    if (Value !== undefined) return client.send(new PutKeyCommand({ KvsARN, Key, Value, IfMatch }));
+    return client.send(new DeleteKeyCommand({ KvsARN, Key, IfMatch }));
   };
   return {
-    read: async () => {
-      // The version first: a change in between makes the write fail, rather than undo it.
-      const { ETag } = await client.send(new DescribeKeyValueStoreCommand({ KvsARN }));
-      if (!ETag) throw new Error('The key-value store has no version');
-      return { version: ETag, value: await readValue() };
-    },
-    write: async (Value, IfMatch) => {
+    version: async () => known((await client.send(new DescribeKeyValueStoreCommand({ KvsARN }))).ETag),
+    write: async (value, version) => {
       try {
-        if (Value === undefined) await client.send(new DeleteKeyCommand({ KvsARN, Key, IfMatch }));
-        else await client.send(new PutKeyCommand({ KvsARN, Key, Value, IfMatch }));
-        return true;
+        return known((await write(value, version)).ETag);
       } catch (error) {
-        if (isOutdated(error)) return false;
+        if (isOutdated(error)) return undefined;
+        if (value === undefined && nameOf(error) === 'ResourceNotFoundException') return version;
         throw error;
       }
     },
   };
+}
+
+function known(version: string | undefined): string {
+  if (!version) throw new Error('The key-value store did not say its version');
+  return version;
 }
 
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : '');

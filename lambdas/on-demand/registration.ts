@@ -12,8 +12,8 @@ export interface RegistrationSight {
   readonly tasks: readonly HostTask[];
   /** Public names by network interface. */
   readonly names: ReadonlyMap<string, string>;
-  /** What the key-value store has. */
-  readonly record: string | undefined;
+  /** What the key-value store has; `unwanted`: whatever it has is to go, where no host runs. */
+  readonly record: { readonly value: string | undefined } | 'unknown' | 'unwanted';
   /** Epoch seconds. */
   readonly now: number;
 }
@@ -42,10 +42,13 @@ export function planRegistration({ tasks, names, record, now }: RegistrationSigh
   ];
   const [newest, ...others] = reachable;
   const idle = others.map(({ task }) => task);
-  if (!newest) return { change: { kind: record === undefined ? 'keep' : 'delete' }, idle, unreachable };
-
+  const value = typeof record === 'object' ? record.value : undefined;
+  if (!newest) {
+    const isThere = value !== undefined || record === 'unwanted';
+    return { change: { kind: isThere ? 'delete' : 'keep' }, idle, unreachable };
+  }
   const address = `${newest.name}|${newest.task.secret}|`;
-  const expires = record?.startsWith(address) ? Number(record.slice(address.length)) : 0;
+  const expires = value?.startsWith(address) ? Number(value.slice(address.length)) : 0;
   const change: RegistrationPlan['change'] =
     expires - now >= RENEW_BELOW_SECONDS
       ? { kind: 'keep' }

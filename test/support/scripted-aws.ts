@@ -39,6 +39,8 @@ export interface ScriptedAws {
   interfere: ((operation: string) => Refusal | 'hang up' | 'answer is lost' | undefined) | undefined;
   /** The task runs, with a network interface of that public name; or without one. */
   run(task: ScriptedTask, name?: string): void;
+  /** As somebody else would; undefined removes the key. */
+  changeStore(key: string, value: string | undefined): void;
   stop(task: ScriptedTask, reason: string): void;
   close(): Promise<void>;
 }
@@ -103,25 +105,25 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
     },
   };
 
+  const changeStore = (key: string, value: string | undefined) => {
+    version++;
+    if (value === undefined) store.delete(key);
+    else store.set(key, value);
+  };
+  const refusal = (status: number, type: string) => ({ status, headers: { 'x-amzn-errortype': type } });
+
   /** The store, version checked: `method path` as its REST API has them. */
   const keyValueStore = (method: string, path: string, ifMatch: string | undefined, body: string) => {
     const key = /\/keys\/([^/]+)$/.exec(path)?.[1];
-    const etag = { etag: `v${version}` };
-    if (!key) return { operation: 'DescribeKeyValueStore', headers: etag, body: { KvsARN: storeArn } };
-    if (method === 'GET') {
-      const Value = store.get(key);
-      const missing = { status: 404, headers: { 'x-amzn-errortype': 'ResourceNotFoundException' }, body: {} };
-      return { operation: 'GetKey', ...(Value === undefined ? missing : { body: { Key: key, Value } }) };
-    }
-    const operation = method === 'PUT' ? 'PutKey' : 'DeleteKey';
-    if (ifMatch !== etag.etag)
-      return { operation, status: 409, headers: { 'x-amzn-errortype': 'ConflictException' }, body: {} };
+    const etag = () => ({ headers: { etag: `v${version}` } });
+    if (!key) return { operation: 'DescribeKeyValueStore', act: () => ({ ...etag(), body: { KvsARN: storeArn } }) };
     const act = () => {
-      version++;
-      if (method === 'PUT') store.set(key, JSON.parse(body).Value);
-      else store.delete(key);
+      if (ifMatch !== `v${version}`) return refusal(409, 'ConflictException');
+      if (method === 'DELETE' && !store.has(key)) return refusal(404, 'ResourceNotFoundException');
+      changeStore(key, method === 'PUT' ? JSON.parse(body).Value : undefined);
+      return etag();
     };
-    return { operation, act, body: {} };
+    return { operation: method === 'PUT' ? 'PutKey' : 'DeleteKey', act };
   };
 
   const networkInterfaces = (form: URLSearchParams) => {
@@ -138,9 +140,12 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
   const respond = (request: IncomingMessage, body: string): Reply => {
     const { method = '', url = '', headers } = request;
     const target = String(headers['x-amz-target'] ?? '').split('.')[1];
-    if (target) return { operation: target, act: () => operations[target]?.(JSON.parse(body)) };
+    if (target) return { operation: target, act: () => ({ body: operations[target]?.(JSON.parse(body)) }) };
     if (method === 'POST')
-      return { operation: 'DescribeNetworkInterfaces', act: () => networkInterfaces(new URLSearchParams(body)) };
+      return {
+        operation: 'DescribeNetworkInterfaces',
+        act: () => ({ body: networkInterfaces(new URLSearchParams(body)) }),
+      };
     return keyValueStore(method, decodeURIComponent(url), headers['if-match'], body);
   };
 
@@ -153,11 +158,10 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
       const { status = 400, type, message = '', body = { __type: type, message } } = interference;
       return void response.writeHead(status, { 'x-amzn-errortype': type }).end(JSON.stringify(body));
     }
-    const done = reply.act?.();
+    const { status = 200, headers = {}, body = {} } = reply.act();
     if (interference === 'answer is lost') return void request.socket.destroy();
-    const answer = reply.body ?? done;
-    response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
-    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
 
@@ -185,6 +189,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
     names,
     calls,
     interfere: undefined,
+    changeStore,
     run(task, name) {
       const id = `eni-${task.taskArn.slice(-8)}`;
       task.attachments = [{ type: 'ElasticNetworkInterface', details: [{ name: 'networkInterfaceId', value: id }] }];
@@ -210,8 +215,10 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
 
 interface Reply {
   readonly operation: string;
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly act?: () => unknown;
+  /** Does it, when nothing has come between. */
+  readonly act: () => {
+    readonly status?: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+  };
 }

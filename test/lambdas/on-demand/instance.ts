@@ -26,6 +26,8 @@ export interface OnDemandInstance {
   wake(path: string, options?: Parameters<typeof eventOf>[1]): Promise<Result>;
   wakeAhead(): Promise<unknown>;
   register(event?: RegisterEvent): Promise<{ readonly change: string }>;
+  /** The register function from now on in an instance of its own, which remembers nothing. */
+  startRegisterAnew(): void;
   close(): Promise<void>;
 }
 
@@ -62,13 +64,15 @@ export async function startOnDemandInstance(): Promise<OnDemandInstance> {
     log,
     now,
   });
-  const register = createRegister({
-    tasks: createStreamTasks({ ...ofCluster, family: FAMILY }),
-    publicNames: createPublicNames(aws.ec2),
-    store: createHostStore({ client: aws.keyValueStore, storeArn: aws.storeArn, key: HOST_KEY }),
-    log,
-    now,
-  });
+  const createRegisterHere = () =>
+    createRegister({
+      tasks: createStreamTasks({ ...ofCluster, family: FAMILY }),
+      publicNames: createPublicNames(aws.ec2),
+      store: createHostStore({ client: aws.keyValueStore, storeArn: aws.storeArn, key: HOST_KEY }),
+      log,
+      now,
+    });
+  let register = createRegisterHere();
 
   return {
     aws,
@@ -82,6 +86,9 @@ export async function startOnDemandInstance(): Promise<OnDemandInstance> {
     wake: async (path, options) => (await wake(eventOf(path, options), {} as never)) as Result,
     wakeAhead: () => wake({ kind: 'ahead' }, {} as never),
     register: (event = {}) => register(event),
+    startRegisterAnew: () => {
+      register = createRegisterHere();
+    },
     async close() {
       client.destroy();
       await aws.close();

@@ -81,6 +81,7 @@ describe('the registration of a host', () => {
     if (change === 'delete') await instance.register(eventOf(task));
     happen(task);
     expect(await instance.register(SCHEDULE)).toEqual({ change });
+    expect(record() === undefined).toBe(change === 'delete');
   });
 
   it('goes to the newest of two, and the other one is named', async () => {
@@ -114,6 +115,79 @@ describe('the registration of a host', () => {
   });
 });
 
+describe('the store, which costs by the call', () => {
+  const paid = () => instance.aws.calls.filter((call) => /Key/.test(call));
+
+  it('is not asked while nothing runs', async () => {
+    for (let turn = 0; turn < 5; turn++) await instance.register(SCHEDULE);
+    const task = await started();
+    await instance.register(eventOf(task));
+    expect(paid()).toEqual([]);
+  });
+
+  it('is written once a turn while a host runs, and once when it ends', async () => {
+    const task = await started(NAME);
+    await instance.register(eventOf(task));
+    await instance.register(eventOf(task));
+    expect(paid()).toEqual(['DescribeKeyValueStore', 'PutKey']);
+    for (let turn = 0; turn < 3; turn++) {
+      instance.pass(600);
+      await instance.register(SCHEDULE);
+    }
+    expect(paid().slice(2)).toEqual(['PutKey', 'PutKey', 'PutKey']);
+    for (const lastStatus of ['RUNNING', 'DEACTIVATING', 'STOPPED']) {
+      Object.assign(task, { desiredStatus: 'STOPPED', lastStatus });
+      await instance.register(eventOf(task));
+    }
+    await instance.register(SCHEDULE);
+    expect(paid().slice(5)).toEqual(['DeleteKey']);
+  });
+
+  it('hears of an end also from one who has not registered the host', async () => {
+    const task = await started(NAME);
+    await instance.register(eventOf(task));
+    instance.startRegisterAnew();
+    instance.aws.stop(task, 'Idle');
+    expect(await instance.register(eventOf(task))).toEqual({ change: 'delete' });
+    expect(record()).toBeUndefined();
+  });
+
+  it('hears of an end also from one who remembers the end of another host', async () => {
+    const old = await started(NAME);
+    await instance.register(eventOf(old));
+    instance.aws.stop(old, 'Idle');
+    await instance.register(eventOf(old));
+    const task = await started('young.example');
+    // What another instance of the function has written.
+    instance.aws.changeStore('host', `young.example|${secretOf(task)}|${Math.floor(instance.now() / 1000) + 1500}`);
+    instance.aws.stop(task, 'Idle');
+    expect(await instance.register(eventOf(task))).toEqual({ change: 'delete' });
+    expect(record()).toBeUndefined();
+  });
+
+  it('bears that the record is gone already', async () => {
+    const task = await started();
+    instance.aws.stop(task, 'Capacity');
+    expect(await instance.register(eventOf(task))).toEqual({ change: 'delete' });
+    expect(paid()).toEqual(['DescribeKeyValueStore', 'DeleteKey']);
+  });
+
+  it('keeps what another one has seen later', async () => {
+    const task = await started(NAME);
+    await instance.register(eventOf(task));
+    const young = await started('young.example');
+    instance.aws.interfere = (operation) => {
+      if (operation === 'PutKey' && record()?.startsWith(NAME)) {
+        instance.aws.stop(young, 'Crash');
+        instance.aws.changeStore('host', 'another.example|x|1');
+      }
+      return undefined;
+    };
+    await instance.register(eventOf(young));
+    expect(record()).toMatch(new RegExp(`^${NAME}`));
+  });
+});
+
 describe('a store that others change, too', () => {
   const others = (times: number) => {
     let left = times;
@@ -134,7 +208,7 @@ describe('a store that others change, too', () => {
     await expect(instance.register(SCHEDULE)).rejects.toThrow('changed by somebody else');
   });
 
-  it.each(['DescribeKeyValueStore', 'GetKey', 'ListTasks', 'DescribeTasks', 'DescribeNetworkInterfaces', 'PutKey'])(
+  it.each(['DescribeKeyValueStore', 'ListTasks', 'DescribeTasks', 'DescribeNetworkInterfaces', 'PutKey'])(
     'is left as it is when %s fails, so that the event comes again',
     async (failing) => {
       await started(NAME);

@@ -19,7 +19,7 @@ const KEEP = { kind: 'keep' };
 const DELETE = { kind: 'delete' };
 
 const plan = (tasks: readonly HostTask[], recorded?: string) =>
-  planRegistration({ tasks, names, record: recorded, now: NOW });
+  planRegistration({ tasks, names, record: { value: recorded }, now: NOW });
 
 describe('the registration', () => {
   it.each<[string, readonly HostTask[], string | undefined, object]>([
@@ -45,6 +45,15 @@ describe('the registration', () => {
     ['prefers an older one that can be reached', [task(1), task(9)], undefined, write(1)],
     ['decides between two of one second', [task(1, { createdAt: 1 }), task(2, { createdAt: 1 })], undefined, write(2)],
   ])('%s', (_, tasks, recorded, change) => expect(plan(tasks, recorded).change).toEqual(change));
+
+  it.each([
+    ['unknown', [], KEEP],
+    ['unknown', [task(1)], write(1)],
+    ['unwanted', [], DELETE],
+    ['unwanted', [task(1)], write(1)],
+  ] as const)('that is %s, with hosts %j', (recorded, tasks, change) =>
+    expect(planRegistration({ tasks, names, record: recorded, now: NOW }).change).toEqual(change),
+  );
 
   it('registers no host without a secret', () => {
     const { secret: _, ...open } = task(1);
