@@ -11,7 +11,7 @@ export interface TaskToolsOptions {
   readonly pointer?: Source<YtDlp> | undefined;
   /** Milliseconds between two looks at the pointer, give or take a fifth. @default 5 minutes */
   readonly lookEvery?: number;
-  /** Milliseconds until the first new attempt while a tool is missing, doubled up to `lookEvery`. @default 2 s */
+  /** Milliseconds until the first new attempt while a tool is missing, doubled up to a minute. @default 2 s */
   readonly retryAfter?: number;
   readonly log: Log;
 }
@@ -56,7 +56,7 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
   const afterRound = (): number | undefined => {
     if (!isMissing()) return lookEvery > 0 ? around(lookEvery) : undefined;
     const wait = around(retry);
-    retry = Math.min(retry * 2, lookEvery || 5 * MINUTE);
+    retry = Math.min(retry * 2, MINUTE);
     return wait;
   };
   const keepUp = async () => {
