@@ -3,19 +3,27 @@ import type { Log } from '../../layers/contract/index.ts';
 import { type AccessOptions, access } from './access.ts';
 import { answers } from './answers.ts';
 import type { Answer, Event, Result } from './event.ts';
+import { fromEdge } from './from-edge.ts';
 
 export type { Answer, Event, Result } from './event.ts';
 
 export interface ChainOptions extends AccessOptions {
   readonly log: Log;
+  /** What the edge says of itself, so that nobody is answered past it. @default whoever asks is answered */
+  readonly originSecret?: string;
 }
 
 /** A function behind an HTTP API: it knows neither where it runs nor how its answer is written. */
 export type Handler = (event: Event, context: never) => Promise<Result>;
 
 /** The chain that every function shares, around its one call. */
-export function chain({ log, ...options }: ChainOptions, answer: (event: Event) => Promise<Answer>): Handler {
+export function chain(
+  { log, originSecret, ...options }: ChainOptions,
+  answer: (event: Event) => Promise<Answer>,
+): Handler {
   const handler = middy<Event, Result>()
+    // Before all else: a preflight is an answer too.
+    .use(originSecret ? [fromEdge(originSecret)] : [])
     .use(access(options))
     .use(answers(log))
     // What the function gives becomes a Result in `answers`.

@@ -1,0 +1,67 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SettingError } from './parsers.ts';
+import { readSettings, type Settings } from './settings.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SecretSettingsOptions {
+  /** The value of a secret by its ARN. */
+  readonly fetchSecret: (arn: string) => Promise<string | undefined>;
+  /** Puts cookies where only this process reads them; gives the file's path. */
+  readonly writeCookies: (cookies: string) => Promise<string>;
+}
+
+/**
+ * The environment with what its secrets hold in the place of their ARNs: `OUTGOING_PROXIES_SECRET` becomes
+ * `OUTGOING_PROXIES`, `COOKIES_SECRET` becomes `COOKIES_FILE`.
+ * @throws SettingError in one line that names the setting, and nothing of the secret
+ */
+export async function loadSecretSettings(
+  environment: Environment,
+  { fetchSecret, writeCookies }: SecretSettingsOptions,
+): Promise<Environment> {
+  const load = async (name: string): Promise<string | undefined> => {
+    const arn = environment[name]?.trim();
+    if (!arn) return undefined;
+    const secret = await fetchSecret(arn).catch((cause) => {
+      throw new SettingError(`${name} cannot be read: ${cause instanceof Error ? cause.name : 'it failed'}`, { cause });
+    });
+    if (!secret?.trim()) throw new SettingError(`${name} names a secret without text`);
+    return secret;
+  };
+  const [proxies, cookies] = await Promise.all([load('OUTGOING_PROXIES_SECRET'), load('COOKIES_SECRET')]);
+  return {
+    ...environment,
+    // One a line reads better in a secret of several.
+    ...(proxies && { OUTGOING_PROXIES: proxies.trim().replaceAll(/[\s,]+/g, ',') }),
+    ...(cookies && { COOKIES_FILE: await writeCookies(cookies) }),
+  };
+}
+
+/**
+ * The settings of a host in AWS, with the secrets that they name.
+ * @throws SettingError in one line that names the setting
+ */
+export async function readSettingsInAws(environment: Environment): Promise<Settings> {
+  return readSettings(
+    await loadSecretSettings(environment, {
+      fetchSecret: async (SecretId) => {
+        // Only here: one machine has neither secrets nor this client.
+        const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
+        const client = new SecretsManagerClient({ maxAttempts: 3 });
+        try {
+          return (await client.send(new GetSecretValueCommand({ SecretId }))).SecretString;
+        } finally {
+          client.destroy();
+        }
+      },
+      writeCookies: async (cookies) => {
+        const file = join(await mkdtemp(join(tmpdir(), 'reelay-cookies-')), 'cookies.txt');
+        await writeFile(file, cookies, { mode: 0o600 });
+        return file;
+      },
+    }),
+  );
+}
