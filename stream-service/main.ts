@@ -1,5 +1,5 @@
 /** The stream service as one container runs it. */
-import { readSettings } from '../layers/settings/index.ts';
+import { readSettingsInAws } from '../layers/settings/index.ts';
 import { startTask } from './task/start-task.ts';
 import { createTaskLog } from './task/task-log.ts';
 import { readTaskSettings } from './task/task-settings.ts';
@@ -13,7 +13,7 @@ function fail(error: unknown): never {
 
 async function start() {
   return startTask({
-    settings: readSettings(process.env),
+    settings: await readSettingsInAws(process.env),
     task: readTaskSettings(process.env),
     onIdle: () => leave('no stream has run for a while'),
     writeMetrics: (line) => process.stdout.write(`${line}\n`),
