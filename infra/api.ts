@@ -1,4 +1,4 @@
-import { Duration, Fn } from 'aws-cdk-lib';
+import { Duration, Fn, Stack } from 'aws-cdk-lib';
 import { HttpApi, HttpMethod, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -50,6 +50,7 @@ export class Api extends Construct {
 
     // An own stage, because the default one has no throttle.
     this.httpApi = new HttpApi(this, 'Http', {
+      apiName: Stack.of(this).stackName,
       description: 'Reelay',
       createDefaultStage: false,
       // What is left over is ours to answer too, not API Gateway's.

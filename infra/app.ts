@@ -1,15 +1,21 @@
-/** What CDK runs, by `cdk.json`: bundles what is deployed, then describes it. */
+/** What CDK runs, by `cdk.json`: makes what is deployed, then describes it. */
 import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { buildPage } from './build-page.ts';
 import { bundle } from './bundle.ts';
 import { createApp } from './create-app.ts';
-import { ContextError } from './settings.ts';
+import { ContextError, readContext } from './settings.ts';
 
+/** Where the page's build goes too. */
 const BUNDLE_DIR = join(import.meta.dirname, '..', 'dist');
 // Set by CDK's command line from the credentials it found.
 const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
 
 try {
+  // A setting that makes no sense is told before anything is built.
+  readContext(new App().node.getAllContext());
   await bundle({ outDir: BUNDLE_DIR });
+  await buildPage();
   createApp({ bundleDir: BUNDLE_DIR, ...(account && region && { env: { account, region } }) }).synth();
 } catch (error) {
   if (!(error instanceof ContextError)) throw error;

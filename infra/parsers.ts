@@ -6,7 +6,9 @@ export class ContextError extends Error {
 type Parser<T> = (name: string, text: string) => T;
 
 function refuse(name: string, wanted: string, text: string): never {
-  throw new ContextError(`${name} must be ${wanted}, not ${JSON.stringify(text.slice(0, 100))}`);
+  // What may carry a password is not repeated.
+  const shown = text.includes('@') ? '' : `, not ${JSON.stringify(text.slice(0, 100))}`;
+  throw new ContextError(`${name} must be ${wanted}${shown}`);
 }
 
 /** What context gives as text, number, boolean or list (`-c` always text), as one text. Blank counts as not set. */

@@ -1,0 +1,16 @@
+import { HeadBucketCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import type { Place } from './cli-plan.ts';
+
+/** Whether CDK's bucket is there: who has bootstrapped has one. @throws Error when AWS does not say */
+export async function isBootstrapped({ bucket, region, account }: Place, profile?: string): Promise<boolean> {
+  const client = new S3Client({ region, ...(profile && { profile }) });
+  try {
+    await client.send(new HeadBucketCommand({ Bucket: bucket, ExpectedBucketOwner: account }));
+    return true;
+  } catch (error) {
+    if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return false;
+    throw error;
+  } finally {
+    client.destroy();
+  }
+}

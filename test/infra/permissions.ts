@@ -1,0 +1,62 @@
+/** A statement of a policy, its lists made lists. */
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+}
+interface Policy {
+  readonly PolicyDocument: { readonly Statement: readonly Statement[] };
+  readonly Roles?: readonly { readonly Ref: string }[];
+}
+interface Resource {
+  readonly Type: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+}
+export interface Template {
+  readonly Resources: Readonly<Record<string, Resource>>;
+}
+
+/** What each role may do, by its logical id without the digits: actions in order, and policies of AWS's own. */
+export function permissionsOf({ Resources }: Template): Record<string, string[]> {
+  const roles = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::IAM::Role');
+  return Object.fromEntries(
+    roles.map(([id, { Properties = {} }]) => {
+      const inline = (Properties.Policies ?? []) as Policy[];
+      const managed = (Properties.ManagedPolicyArns ?? []) as unknown[];
+      const actions = [...inline, ...policiesFor(id, Resources)].flatMap(statementsOf).flatMap(actionsOf);
+      return [nameOf(id), [...new Set(actions), ...managed.map((arn) => `managed ${JSON.stringify(arn)}`)].sort()];
+    }),
+  );
+}
+
+/** Whose roles may do this, and with what. Policies within roles alone. */
+export const resourcesOf = ({ Resources }: Template, action: string): Record<string, unknown[]> =>
+  Object.fromEntries(
+    Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
+      const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [];
+      const found = policies.flatMap(statementsOf).filter((statement) => actionsOf(statement).includes(action));
+      return found.length > 0 ? [[nameOf(id), found.flatMap(({ Resource }) => [Resource].flat())]] : [];
+    }),
+  );
+
+/** Statements that name every resource there is. */
+export const statementsOnEverything = ({ Resources }: Template): string[] =>
+  Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
+    if (Type !== 'AWS::IAM::Role' && Type !== 'AWS::IAM::Policy') return [];
+    const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [Properties as never];
+    return policies
+      .flatMap(statementsOf)
+      .filter(({ Resource }) => [Resource].flat().includes('*'))
+      .flatMap((statement) => actionsOf(statement).map((action) => `${nameOf(id)} ${action}`));
+  });
+
+export const nameOf = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');
+
+const policiesFor = (role: string, resources: Template['Resources']): Policy[] =>
+  Object.values(resources)
+    .filter(({ Type }) => Type === 'AWS::IAM::Policy')
+    .map(({ Properties }) => Properties as unknown as Policy)
+    .filter(({ Roles = [] }) => Roles.some(({ Ref }) => Ref === role));
+
+const statementsOf = ({ PolicyDocument }: Policy): readonly Statement[] => PolicyDocument.Statement;
+const actionsOf = ({ Action }: Statement): string[] => [Action].flat();

@@ -1,0 +1,80 @@
+import type { ProfileName } from '../../infra/profiles.ts';
+
+const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+const FUNCTION = [...LOGS, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
+const items = (...actions: string[]) => actions.map((action) => `dynamodb:${action}Item`);
+
+const FETCHING_RELEASES = [
+  ...FUNCTION,
+  ...items('Delete', 'Get', 'Put'),
+  ...['s3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
+  ...['lambda:PublishLayerVersion', 'lambda:GetLayerVersion', 'lambda:DeleteLayerVersion', 'lambda:ListLayerVersions'],
+  ...['lambda:UpdateFunctionConfiguration', 'lambda:GetFunction', 'lambda:GetFunctionConfiguration'],
+  'lambda:InvokeFunction',
+];
+/** What CDK gives its own function that fills buckets. */
+const FILLING_A_BUCKET = [
+  ...['s3:Abort*', 's3:DeleteObject*', 's3:GetBucket*', 's3:GetObject*', 's3:List*', 's3:PutObject'],
+  ...['s3:PutObjectLegalHold', 's3:PutObjectRetention', 's3:PutObjectTagging', 's3:PutObjectVersionTagging'],
+];
+const SEEING_TASKS = ['ecs:DescribeTasks', 'ecs:ListTasks'];
+
+const ALWAYS: Record<string, string[]> = {
+  ApiAppInfoRole: [...FUNCTION, ...items('Get')],
+  ApiRequestCountRole: [...FUNCTION, ...items('BatchGet')],
+  ApiDescriptionRole: FUNCTION,
+  ApiNotFoundRole: FUNCTION,
+  ApiResolverRole: [...FUNCTION, ...items('Get', 'Put', 'Update'), 'lambda:InvokeFunction'],
+  OriginSecretMakerRole: [...FUNCTION, ...items('Get', 'Put')],
+  ToolsCanaryRole: FUNCTION,
+  ToolsLayerRole: FETCHING_RELEASES,
+  ToolUpdatesFunctionRole: FETCHING_RELEASES,
+  TaskTaskRole: [
+    ...items('Get', 'Put', 'Update'),
+    ...['s3:GetObject', 's3:ListBucket', 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
+  ],
+  TaskDefinitionExecutionRole: [
+    ...LOGS,
+    ...['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetAuthorizationToken'],
+    'ecr:GetDownloadUrlForLayer',
+  ],
+  PageUploadRole: [...LOGS, ...FILLING_A_BUCKET],
+  CustomS3AutoDeleteObjectsCustomResourceProviderRole: LOGS,
+};
+const BALANCED = { StreamsBalancerGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'] };
+const ON_DEMAND = {
+  StreamsTaskGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'],
+  StreamsWakeRole: [
+    ...FUNCTION,
+    ...SEEING_TASKS,
+    ...['ecs:RunTask', 'iam:PassRole'],
+    ...items('Delete', 'Get', 'Put', 'Update'),
+  ],
+  StreamsRegisterRole: [
+    ...FUNCTION,
+    ...SEEING_TASKS,
+    'ec2:DescribeNetworkInterfaces',
+    ...['DescribeKeyValueStore', 'GetKey', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`),
+  ],
+  StreamsStopperRole: [...FUNCTION, ...SEEING_TASKS, 'ecs:StopTask'],
+};
+
+/** What each role of a profile may do, and nothing else. */
+export const rolesOf = (profile: ProfileName): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries({ ...ALWAYS, ...(profile === 'hobby' ? ON_DEMAND : BALANCED) }).map(([role, actions]) => [
+      role,
+      [...actions].sort(),
+    ]),
+  );
+
+/** Actions that AWS takes without a resource. */
+export const WITHOUT_RESOURCE = [
+  'xray:PutTelemetryRecords',
+  'xray:PutTraceSegments',
+  'lambda:ListLayerVersions',
+  'ecr:GetAuthorizationToken',
+  'ec2:DescribeManagedPrefixLists',
+  'ec2:DescribeNetworkInterfaces',
+  'ecs:ListTasks',
+];

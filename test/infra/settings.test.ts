@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { profileOf, profiles } from '../../infra/profiles.ts';
+import { ContextError, readContext } from '../../infra/settings.ts';
+import { flags } from './synth.ts';
+
+const CERTIFICATE = 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555';
+const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:reelay/proxies-AbCdEf';
+
+describe('readContext', () => {
+  it('has a sane default for everything, passes over what is CDK’s, and what is blank counts as not set', () => {
+    const defaults = readContext({}, 'x64');
+    expect(defaults).toEqual({
+      profile: 'team',
+      stage: 'main',
+      architecture: 'x86_64',
+      reelayEnvironment: 'Production',
+      corsAllowedOrigins: [],
+      toolsChannel: 'stable',
+      toolsUpdateHours: 12,
+      egressAllow: [],
+      playlistLimit: 200,
+      search: false,
+      resolverMemory: 2048,
+      idleMinutes: 15,
+      logDays: 30,
+    });
+    expect(readContext({ ...flags, 'aws:cdk:enable-path-metadata': true, stage: ' ' }, 'x64')).toEqual(defaults);
+  });
+
+  it.each([
+    ['arm64', 'arm64'],
+    ['x64', 'x86_64'],
+  ])('builds on %s for %s', (builder, architecture) =>
+    expect(readContext({}, builder)).toMatchObject({ architecture }),
+  );
+
+  it.each<[Record<string, unknown>, Record<string, unknown>]>([
+    [{ profile: 'Hobby' }, { profile: 'hobby' }],
+    [{ stage: 'blue-2' }, { stage: 'blue-2' }],
+    [{ architecture: 'x86_64' }, { architecture: 'x86_64' }],
+    [{ corsAllowedOrigins: 'https://a.example, *' }, { corsAllowedOrigins: ['https://a.example', '*'] }],
+    [{ corsAllowedOrigins: ['https://a.example'] }, { corsAllowedOrigins: ['https://a.example'] }],
+    [
+      { domain: 'media.example.com', certificateArn: CERTIFICATE },
+      { domain: 'media.example.com', certificateArn: CERTIFICATE },
+    ],
+    [
+      { outgoingProxiesSecret: SECRET, cookiesSecret: SECRET },
+      { outgoingProxiesSecret: SECRET, cookiesSecret: SECRET },
+    ],
+    [
+      { alarmEmail: 'ops@example.com', monthlyBudget: '40' },
+      { alarmEmail: 'ops@example.com', monthlyBudget: 40 },
+    ],
+    [{ toolsUpdateHours: 0 }, { toolsUpdateHours: 0 }],
+    [{ search: true }, { search: true }],
+    [{ egressAllow: 'media.lan:8000,[::1]:81' }, { egressAllow: ['media.lan:8000', '[::1]:81'] }],
+    [
+      { taskCpu: 256, taskMemory: 512 },
+      { taskCpu: 256, taskMemory: 512 },
+    ],
+    [
+      { taskCpu: '4096', taskMemory: '9216' },
+      { taskCpu: 4096, taskMemory: 9216 },
+    ],
+    [
+      { minTasks: 2, maxTasks: 8 },
+      { minTasks: 2, maxTasks: 8 },
+    ],
+    [{ logDays: 365 }, { logDays: 365 }],
+    [{ zones: 'use1-az4,use1-az5' }, { zones: ['use1-az4', 'use1-az5'] }],
+  ])('%j', (context, expected) => expect(readContext(context)).toMatchObject(expected));
+
+  it.each<[string, Record<string, unknown>]>([
+    ['profile', { profile: 'enterprise' }],
+    ['stage', { stage: 'Main' }],
+    ['stage', { stage: 'x' }],
+    ['stage', { stage: 'a-stage-of-more-than-twenty' }],
+    ['architecture', { architecture: 'mips' }],
+    ['reelayEnvironment', { reelayEnvironment: 'staging' }],
+    ['corsAllowedOrigins', { corsAllowedOrigins: 'https://a.example/path' }],
+    ['corsAllowedOrigins', { corsAllowedOrigins: 'a.example' }],
+    ['domain', { domain: 'https://media.example.com', certificateArn: CERTIFICATE }],
+    ['domain', { domain: 'media.example.com' }],
+    ['certificateArn', { certificateArn: CERTIFICATE }],
+    ['certificateArn', { domain: 'a.example.com', certificateArn: CERTIFICATE.replace('us-east-1', 'eu-west-1') }],
+    ['outgoingProxiesSecret', { outgoingProxiesSecret: 'http://user:pass@proxy.example' }],
+    ['cookiesSecret', { cookiesSecret: 'cookies.txt' }],
+    ['alarmEmail', { alarmEmail: 'ops' }],
+    ['monthlyBudget', { monthlyBudget: '-1' }],
+    ['monthlyBudget', { monthlyBudget: '9.99' }],
+    ['toolsChannel', { toolsChannel: 'beta' }],
+    ['toolsUpdateHours', { toolsUpdateHours: '1d' }],
+    ['egressAllow', { egressAllow: 'media.lan' }],
+    ['egressAllow', { egressAllow: 'media.lan:99999' }],
+    ['playlistLimit', { playlistLimit: 0 }],
+    ['search', { search: 'perhaps' }],
+    ['maxStreams', { maxStreams: '1e9' }],
+    ['taskCpu', { taskCpu: 300, taskMemory: 512 }],
+    ['taskCpu', { taskCpu: 512 }],
+    ['taskMemory', { taskMemory: 1024 }],
+    ['taskMemory', { taskCpu: 512, taskMemory: 8192 }],
+    ['taskMemory', { taskCpu: 1024, taskMemory: 2500 }],
+    ['minTasks', { profile: 'hobby', minTasks: 1 }],
+    ['maxTasks', { profile: 'hobby', maxTasks: 2 }],
+    ['resolverMemory', { resolverMemory: 128 }],
+    ['logDays', { logDays: 31 }],
+    ['zones', { zones: 'use1-az1' }],
+    ['zones', { zones: 'use1-az1,use1-az1' }],
+    ['zones', { zones: 'us-east-1a,us-east-1b' }],
+    ['stage', { stage: { name: 'main' } }],
+    ['profil', { profil: 'hobby' }],
+    ['outgoingProxies', { outgoingProxies: 'http://user:pass@proxy.example' }],
+    ['cookiesFile', { cookiesFile: 'cookies.txt' }],
+    ['port', { port: 80 }],
+  ])('%s is refused in one line that names it: %j', (name, context) => {
+    const act = () => readContext(context);
+    expect(act).toThrow(ContextError);
+    expect(act).toThrow(new RegExp(`^${name} [^\n]+$`));
+  });
+
+  it('repeats no proxy with its password', () => {
+    for (const name of ['outgoingProxies', 'outgoingProxiesSecret']) {
+      expect(() => readContext({ [name]: 'http://user:hidden@proxy.example' })).toThrow(/^(?!.*hidden)/s);
+    }
+  });
+});
+
+describe('profileOf', () => {
+  it('gives what the profile says, with the sizes that settings change', () => {
+    expect(profileOf(readContext({}))).toEqual(profiles.team);
+    const sizes = { taskCpu: 2048, taskMemory: 4096, minTasks: 3, maxTasks: 9, monthlyBudget: 500 };
+    expect(profileOf(readContext({ profile: 'public', ...sizes }))).toEqual({ ...profiles.public, ...sizes });
+  });
+
+  it('refuses a least above the most', () =>
+    expect(() => profileOf(readContext({ minTasks: 5 }))).toThrow(/^minTasks must be at most maxTasks \(4\), not 5$/));
+});

@@ -1,0 +1,60 @@
+import { nameOf, type Template } from './permissions.ts';
+
+type Properties = Readonly<Record<string, never>>;
+interface Found {
+  readonly id: string;
+  readonly properties: Properties;
+}
+
+/** Resources of a type, in the template's order. Their properties are read as they come: a test names what it wants. */
+export const ofType = ({ Resources }: Template, type: string): Found[] =>
+  Object.entries(Resources)
+    .filter(([, { Type }]) => Type === type)
+    .map(([id, { Properties = {} }]) => ({ id, properties: Properties as Properties }));
+
+/** The one resource of a type. @throws Error when there is none, or several */
+export function only(template: Template, type: string): Properties {
+  const [found, ...more] = ofType(template, type);
+  if (!found || more.length > 0) throw new Error(`${found ? more.length + 1 : 0} of ${type}`);
+  return found.properties;
+}
+
+const NAME =
+  /^((Function|Bucket|Table|Role|Rule|Cluster|Service|Topic|Alarm|Dashboard|Budget|Layer|LogGroup)?Name|Family)$/;
+
+/** Names that resources are given outright: top properties, and those of CloudFront's configurations. */
+export const namesIn = ({ Resources }: Template): string[] =>
+  Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
+    const nested = Type.startsWith('AWS::CloudFront::') ? Object.values(Properties) : [];
+    const places = [Properties, ...nested.filter((value) => typeof value === 'object' && !Array.isArray(value))];
+    return places.flatMap((place) =>
+      Object.entries(place as object)
+        .filter(([key, value]) => NAME.test(key) && typeof value === 'string')
+        .map(([, value]) => value),
+    );
+  });
+
+/** What a resource cannot be without: by reference or by order; those again, and so on. */
+export function standsOn(template: Template, type: string, name: RegExp): Set<string> {
+  const { Resources } = template;
+  const start = Object.entries(Resources).find(([id, { Type }]) => Type === type && name.test(id))?.[0];
+  if (!start) throw new Error(`No ${type} called ${name}`);
+  const reached = new Set<string>();
+  const visit = (id: string) => {
+    if (reached.has(id) || !Resources[id]) return;
+    reached.add(id);
+    for (const next of referencesIn(Resources[id])) visit(next);
+  };
+  visit(start);
+  return new Set([...reached].map(nameOf));
+}
+
+function referencesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === 'Ref' || key === 'DependsOn') return [inner].flat() as string[];
+    if (key === 'Fn::GetAtt') return [String([inner].flat()[0]).split('.')[0] ?? ''];
+    return referencesIn(inner);
+  });
+}
