@@ -5,6 +5,7 @@ import { createOriginCheck, ORIGIN_HEADER, problems } from '../../layers/contrac
 export function requireOriginSecret(app: FastifyInstance, secret: string, open: readonly string[]): void {
   const comesFromEdge = createOriginCheck(secret);
   app.addHook('onRequest', async ({ headers, url }) => {
-    if (!open.includes(url) && !comesFromEdge(headers[ORIGIN_HEADER]?.toString())) throw problems.notFound();
+    if (open.includes(url) || comesFromEdge(headers[ORIGIN_HEADER]?.toString())) return;
+    throw problems.notFound();
   });
 }
