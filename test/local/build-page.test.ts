@@ -1,0 +1,112 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildPage } from '../../local/build-page.ts';
+import { loadPageFiles, type PageFile } from '../../local/page-files.ts';
+import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
+
+/** What a first visit may take, bytes as they are sent and requests. */
+const BUDGET = { bytes: 60_000, requests: 7 };
+
+let folder = '';
+let outDir = '';
+let files: ReadonlyMap<string, PageFile>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reelay-build-'));
+  outDir = join(folder, 'web');
+  files = await loadPageFiles(await buildPage({ outDir }));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const textOf = (path: string): string => files.get(path)?.plain.body.toString() ?? expect.fail(`No ${path}`);
+const sent = (path: string): number => {
+  const file = files.get(path) ?? expect.fail(`No ${path}`);
+  return (file.encoded.get('br') ?? file.plain).body.length;
+};
+const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, path = '']) => path);
+
+/** All that a browser asks for before a page is there, its texts in one language among it. */
+function firstLoad(page: string): string[] {
+  const seen = new Set<string>([page]);
+  const follow = (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    const text = textOf(path);
+    if (path.endsWith('.js')) {
+      const imports = matches(text, /(?:import|from)\s*["'`](\.\.?\/[^"'`]+)["'`]/g);
+      for (const name of imports) follow(new URL(name, `http://x${path}`).pathname);
+    }
+    if (path.endsWith('.css')) for (const name of matches(text, /url\((?!data:)["']?([^"')]+)/g)) follow(name);
+  };
+  for (const path of matches(textOf(page), /(?:src|href)="(\/[^"]+\.(?:js|css|woff2))"/g)) follow(path);
+  const texts = [...files.keys()].find((path) => /\/ar-[^/]*\.js$/.test(path)) ?? expect.fail('No texts');
+  return [...seen, texts];
+}
+
+describe('the build', () => {
+  it.each(['/', '/status', '/not-found'])('%s has all that it names, and nothing of another host', (page) => {
+    const html = textOf(page);
+    for (const path of matches(html, /(?:src|href)="(\/[^"]+)"/g).filter((path) => /\.\w+$/.test(path)))
+      expect(files.has(path), path).toBe(true);
+    expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  it.each(['/', '/status', '/not-found'])('%s keeps to its own Content-Security-Policy: nothing inline', (page) => {
+    const html = textOf(page);
+    expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|<base/i);
+    for (const tag of html.match(/<script[^>]*>[^<]*/gi) ?? [])
+      expect(tag).toMatch(/^<script[^>]*\ssrc="[^"]+"[^>]*>$/);
+    expect(securityHeaders['Content-Security-Policy']).not.toContain('unsafe');
+  });
+
+  it.each(['/', '/status'])('%s is there within its budget', (page) => {
+    const load = firstLoad(page);
+    const bytes = load.reduce((sum, path) => sum + sent(path), 0);
+    expect(load.length).toBeGreaterThan(3);
+    expect(load.length, load.join(' ')).toBeLessThanOrEqual(BUDGET.requests);
+    expect(bytes, `${bytes} bytes`).toBeLessThan(BUDGET.bytes);
+  });
+
+  it('names by content all that is kept for a year', () => {
+    const kept = [...files].filter(([, { cacheControl }]) => cacheControl.includes('immutable')).map(([path]) => path);
+    expect(kept.length).toBeGreaterThan(5);
+    for (const path of kept) expect(path).toMatch(/^\/assets\/[\w-]+-[\w-]{8}\.\w+$/);
+  });
+
+  it('tells the service worker what this shell is made of, and of nothing else', () => {
+    const worker = textOf('/service-worker.js');
+    const [, list = ''] = /(\{"?version"?:.*?\}\})/.exec(worker) ?? [];
+    const named = matches(list, /["'`](\/[^"'`]+)["'`]/g);
+    expect(named.length).toBeGreaterThan(8);
+    for (const path of named) expect(files.has(path), path).toBe(true);
+    for (const page of ['/', '/status']) {
+      const [, ...assets] = firstLoad(page);
+      expect(named).toEqual(expect.arrayContaining(assets));
+    }
+    expect(worker).not.toMatch(/\/api|^\s*import/);
+  });
+});
+
+describe('building', () => {
+  it('leaves what was built from these very sources', async () => {
+    const before = await stat(outDir);
+    expect(await buildPage({ outDir })).toBe(outDir);
+    expect((await stat(outDir)).ino).toBe(before.ino);
+  });
+
+  it('replaces what was built from others as a whole, and two at once do not harm each other', async () => {
+    await writeFile(join(outDir, '.built-from'), 'others');
+    await writeFile(join(outDir, 'left-over.js'), '');
+    await Promise.all([buildPage({ outDir }), buildPage({ outDir })]);
+    expect(await readdir(outDir)).not.toContain('left-over.js');
+    expect((await loadPageFiles(outDir)).size).toBe(files.size);
+    expect(await readdir(folder)).toEqual(['web']);
+  });
+
+  it('that is ended leaves nothing behind', async () => {
+    const own = join(folder, 'ended', 'web');
+    await expect(buildPage({ outDir: own, signal: AbortSignal.abort() })).rejects.toThrow();
+    expect(await readdir(join(folder, 'ended'))).toEqual([]);
+  });
+});
