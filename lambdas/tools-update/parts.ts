@@ -77,6 +77,8 @@ export interface Canary {
 export interface ToolMetrics {
   updated(): void;
   updateFailed(): void;
+  /** The maintenance lasts, seconds since it began. */
+  maintained(seconds: number): void;
   /** Hours since the release in use was published, by its own date. */
   age(hours: number): void;
 }

@@ -114,13 +114,14 @@ async function bringInPlace(parts: UpdateToolsParts, signal: AbortSignal): Promi
   if (!next) throw failure ?? new Error('No release of yt-dlp can be had');
   const isOther = await putInPlace(next, parts, next !== inUse, signal);
   metrics.age(ageInHours(next.version, Date.now()));
-  await prune(parts, next);
-  onStep('pruned');
   if (isOther) {
     metrics.updated();
     log.info('yt-dlp is updated', { version: next.version });
   }
+  // What came to no verdict stays to be tried again.
   if (failure !== undefined) throw failure;
+  await prune(parts, next);
+  onStep('pruned');
   return { outcome: isOther ? 'updated' : 'current', version: next.version };
 }
 
@@ -145,14 +146,18 @@ async function putInPlace(
 }
 
 function inMaintenance(
-  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateParts,
+  { state, metrics, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateParts,
   version: string,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const [owner, activity] = [randomUUID(), `Updating yt-dlp to ${version}`];
+  const [owner, activity, begun] = [randomUUID(), `Updating yt-dlp to ${version}`, Date.now()];
   const lease = {
-    take: (expiresAt: number) => state.takeMaintenance({ activity, owner, expiresAt }),
+    take: (expiresAt: number) => {
+      // At each renewal: only a run that goes on and on can hold an instance in maintenance for long.
+      metrics.maintained((Date.now() - begun) / 1000);
+      return state.takeMaintenance({ activity, owner, expiresAt });
+    },
     end: () => state.endMaintenance(owner),
     seconds: leaseSeconds,
     // Only a run that died can hold it still.

@@ -43,7 +43,7 @@ export function createArchive({ client, bucket: Bucket }: { client: S3Client; bu
     async put(key, path, { sha256 }) {
       // Whole in memory, some 40 MB: a stream could not be sent again. The bucket refuses what has another checksum.
       const file = { Bucket, Key: key, Body: await readFile(path), ContentType: 'application/zip' };
-      await client.send(new PutObjectCommand({ ...file, ChecksumSHA256: base64(sha256) }));
+      await client.send(new PutObjectCommand({ ...file, ChecksumAlgorithm: 'SHA256', ChecksumSHA256: base64(sha256) }));
     },
     async keys() {
       const keys: string[] = [];

@@ -15,7 +15,7 @@ const egress = createEgress({ allow: [new URL(url).host] });
 const ignore = () => undefined;
 const { parts, functionLayers } = assembleTools({
   environment: readToolsEnvironment(process.env),
-  metrics: { updated: ignore, updateFailed: ignore, age: ignore },
+  metrics: { updated: ignore, updateFailed: ignore, maintained: ignore, age: ignore },
   log: silentLog,
   releases: createReleases({
     ...{ channel: 'stable', url, key: readFileSync(keyFile, 'utf8') },

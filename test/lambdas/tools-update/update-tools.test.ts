@@ -53,7 +53,7 @@ describe('an update', () => {
       bytes: (await archiveOf('2026.11.20')).length,
       publishedAt: expect.any(Number),
     });
-    expect(world.figures).toEqual(['age', 'updated']);
+    expect(world.figures).toEqual(['maintained', 'age', 'updated']);
   });
 
   it('takes no maintenance, publishes nothing and asks no canary when nothing is new', async () => {
@@ -109,7 +109,7 @@ describe('an update', () => {
     expect(outcomes).toContainEqual({ outcome: 'busy' });
     expect(outcomes).toContainEqual({ outcome: 'updated', version: '2026.11.20' });
     expect(await inPlace()).toBe('2026.11.20');
-    expect(world.figures).toEqual(['age', 'updated']);
+    expect(world.figures).toEqual(['maintained', 'age', 'updated']);
   });
 
   it('does nothing that it was told not to begin', async () => {
@@ -175,7 +175,7 @@ describe('a release that is not to be trusted', () => {
     await moto.answerInvocations(JSON.stringify({ ok: false, reason: 'it tells a 404 as bug' }));
     await expect(world.update()).rejects.toThrow(/does not work: it tells a 404 as bug/);
     expect(await inPlace()).toBe('2026.11.01');
-    expect(world.figures).toEqual(['age', 'updated', 'age', 'failed']);
+    expect(world.figures).toEqual(['maintained', 'age', 'updated', 'age', 'failed']);
   });
 
   it.each(['', 'not JSON', 'null', '{"ok":true}', '{"ok":"yes","version":"2026.11.20"}'])(

@@ -27,7 +27,7 @@ export interface World {
   /** Layer versions that the resolver has from the start. */
   readonly placeholder: string;
   readonly others: readonly [string, string];
-  /** What was said in figures: `updated`, `failed`, `age`. */
+  /** What was said in figures: `updated`, `failed`, `maintained`, `age`. */
   readonly figures: string[];
   readonly steps: Step[];
   assemble(): ReturnType<typeof assembleTools>;
@@ -97,6 +97,7 @@ export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSecond
       metrics: {
         updated: () => figures.push('updated'),
         updateFailed: () => figures.push('failed'),
+        maintained: () => figures.push('maintained'),
         age: () => figures.push('age'),
       },
       log: silentLog,

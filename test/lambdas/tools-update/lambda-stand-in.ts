@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { REGION } from '../../support/moto.ts';
+
+/** A failure that a request meets instead of its answer: status and error type, as Lambda's REST API has them. */
+export interface Fault {
+  readonly status: number;
+  readonly type: string;
+}
+
+/** As much of Lambda's control plane as the update uses, with the failures that moto does not have. */
+export interface LambdaStandIn {
+  readonly endpoint: string;
+  /** `PUT resolver`, `POST layers`, `GET canary`, `POST canary`: what the next such requests meet. */
+  fail(request: string, ...faults: Fault[]): void;
+  /** How the next changes of a function end, each after so many looks. */
+  endChange(
+    name: 'resolver' | 'canary',
+    ...ends: { readonly status: 'Successful' | 'Failed'; readonly looks: number }[]
+  ): void;
+  /** Called before a change of the resolver is judged by its revision. */
+  beforeChange: (() => void) | undefined;
+  /** Changes the resolver as somebody else would. */
+  meddle(layers: (before: string[]) => string[]): void;
+  /** What the canary answers: a payload, or one with which it dies. */
+  canary: { readonly payload: unknown; readonly dies?: boolean };
+  /** What Lambda says it has published, when it is something else. */
+  publishedDigest: string | undefined;
+  /** Layers that invocations of the resolver run with. */
+  readonly effective: () => string[];
+  readonly published: () => number;
+  close(): void;
+}
+
+interface Fn {
+  layers: string[];
+  effective: string[];
+  revision: number;
+  status: 'Successful' | 'Failed' | 'InProgress';
+  looks: number;
+  end: 'Successful' | 'Failed';
+}
+
+interface Publication {
+  readonly Content: { readonly S3Bucket?: string; readonly S3Key?: string; readonly ZipFile?: string };
+  readonly Description?: string;
+}
+
+const ARN = 'arn:aws:lambda:eu-west-1:123456789012:layer';
+
+/** @param s3Endpoint where archives are published from */
+export async function startLambdaStandIn(s3Endpoint: string): Promise<LambdaStandIn> {
+  const s3 = new S3Client({
+    endpoint: s3Endpoint,
+    region: REGION,
+    credentials: { accessKeyId: 'a', secretAccessKey: 's' },
+  });
+  const functions = new Map<string, Fn>();
+  const layers = new Map<string, { Version: number; Description?: string; CodeSha256: string }[]>();
+  const faults = new Map<string, Fault[]>();
+  const ends = new Map<string, { status: 'Successful' | 'Failed'; looks: number }[]>();
+  let publications = 0;
+
+  const of = (kind: string): Fn => {
+    const [, found] = [...functions].findLast(([name]) => name.startsWith(kind)) ?? [];
+    if (!found) throw new Error(`No function ${kind}`);
+    return found;
+  };
+  const describe = (name: string, fn: Fn) => {
+    if (fn.status === 'InProgress' && fn.looks-- <= 0) {
+      fn.status = fn.end;
+      fn.revision++;
+      if (fn.end === 'Successful') fn.effective = fn.layers;
+    }
+    return {
+      FunctionName: name,
+      Layers: fn.layers.map((Arn) => ({ Arn })),
+      RevisionId: String(fn.revision),
+      State: 'Active',
+      LastUpdateStatus: fn.status,
+      ...(fn.status === 'Failed' && { LastUpdateStatusReason: 'The layer cannot be mounted' }),
+    };
+  };
+  const read = async (Bucket: string, Key: string) => {
+    const object = await s3.send(new GetObjectCommand({ Bucket, Key }));
+    return (await object.Body?.transformToByteArray()) ?? new Uint8Array();
+  };
+  const publish = async (name: string, { Content, Description }: Publication) => {
+    publications++;
+    const { S3Bucket = '', S3Key, ZipFile = '' } = Content;
+    const archive = S3Key ? await read(S3Bucket, S3Key) : Buffer.from(ZipFile, 'base64');
+    const CodeSha256 = self.publishedDigest ?? createHash('sha256').update(archive).digest('base64');
+    const versions = layers.get(name) ?? [];
+    const version = { Version: (versions.at(-1)?.Version ?? 0) + 1, Description, CodeSha256 };
+    layers.set(name, [...versions, version]);
+    return { ...version, LayerVersionArn: `${ARN}:${name}:${version.Version}`, Content: { CodeSha256 } };
+  };
+  const change = (name: string, fn: Fn, { Layers, RevisionId }: { Layers: string[]; RevisionId?: string }) => {
+    if (name.startsWith('resolver')) {
+      const hook = self.beforeChange;
+      self.beforeChange = undefined;
+      hook?.();
+    }
+    if (RevisionId !== undefined && RevisionId !== String(fn.revision))
+      return { status: 412, type: 'PreconditionFailedException' };
+    const { status, looks } = ends.get(name.split('-')[0] ?? '')?.shift() ?? { status: 'Successful', looks: 0 };
+    Object.assign(fn, { layers: Layers, status: 'InProgress', looks, end: status, revision: fn.revision + 1 });
+    return describe(name, { ...fn });
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const [, , collection = '', name = '', part = '', number = ''] = (request.url ?? '').split(/[/?]/);
+    const body = request.method === 'GET' || request.method === 'DELETE' ? {} : await json(request).catch(() => ({}));
+    const kind = collection === 'layers' ? collection : (name.split('-')[0] ?? '');
+    const fault = faults.get(`${request.method} ${kind}`)?.shift();
+    const reply = (value: object, status = 200, headers = {}) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+    const refuse = ({ status, type }: Fault) =>
+      reply({ Message: type, Type: 'User' }, status, { 'x-amzn-errortype': type });
+    if (fault) return refuse(fault);
+
+    if (collection === 'layers') {
+      if (request.method === 'POST') return reply(await publish(name, body as Publication), 201);
+      const versions = layers.get(name) ?? [];
+      if (request.method === 'DELETE') {
+        layers.set(
+          name,
+          versions.filter(({ Version }) => Version !== Number(number)),
+        );
+        return response.writeHead(204).end();
+      }
+      const LayerVersions = versions.map((version) => ({
+        ...version,
+        LayerVersionArn: `${ARN}:${name}:${version.Version}`,
+      }));
+      return reply({ LayerVersions });
+    }
+    if (name === '') {
+      const { FunctionName, Layers } = body as { FunctionName: string; Layers: string[] };
+      functions.set(FunctionName, {
+        layers: Layers,
+        effective: Layers,
+        revision: 1,
+        status: 'Successful',
+        looks: 0,
+        end: 'Successful',
+      });
+      return reply({ FunctionName }, 201);
+    }
+    const fn = functions.get(name);
+    if (!fn) return refuse({ status: 404, type: 'ResourceNotFoundException' });
+    if (part === 'invocations') {
+      const { payload, dies } = self.canary;
+      return reply(payload as object, 200, dies ? { 'x-amz-function-error': 'Unhandled' } : {});
+    }
+    if (request.method === 'PUT') {
+      const changed = change(name, fn, body as { Layers: string[] });
+      return 'type' in changed ? refuse(changed) : reply(changed);
+    }
+    const configuration = describe(name, fn);
+    return reply(part === 'configuration' ? configuration : { Configuration: configuration });
+  };
+
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const self: LambdaStandIn = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    fail: (request, ...more) => void faults.set(request, more),
+    endChange: (name, ...more) => void ends.set(name, more),
+    beforeChange: undefined,
+    meddle(to) {
+      const fn = of('resolver');
+      fn.layers = to(fn.layers);
+      fn.effective = fn.layers;
+      fn.revision++;
+    },
+    canary: { payload: {} },
+    publishedDigest: undefined,
+    effective: () => of('resolver').effective,
+    published: () => publications,
+    close() {
+      s3.destroy();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return self;
+}

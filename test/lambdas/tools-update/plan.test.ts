@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { LayerVersion, Pointer } from '../../../lambdas/tools-update/parts.ts';
+import {
+  ageInHours,
+  archiveKey,
+  describeLayer,
+  pruning,
+  publishedOf,
+  releaseInUse,
+  releaseToTry,
+  replaceLayer,
+} from '../../../lambdas/tools-update/plan.ts';
+
+const ASSET = 'yt-dlp_linux.zip';
+const SHA = 'ab'.repeat(32);
+const arn = (number: number, name = 'tools') => `arn:aws:lambda:eu-west-1:1:layer:${name}:${number}`;
+const layer = (number: number, version: string, asset = ASSET): LayerVersion => ({
+  ...{ arn: arn(number), number, description: describeLayer(version, asset, SHA) },
+});
+const pointerTo = (number: number, version: string, asset = ASSET): Pointer => ({
+  ...{ version, key: archiveKey(version, asset), sha256: SHA, bytes: 1, layerVersionArn: arn(number), publishedAt: 1 },
+});
+
+describe('replaceLayer', () => {
+  const [other, third] = [arn(7, 'insights'), arn(1, 'tools-of-another')];
+  it.each([
+    ['nothing', [], [arn(2)]],
+    ['only ours', [arn(1)], [arn(2)]],
+    ['others', [other, third], [other, third, arn(2)]],
+    ['ours among others', [other, arn(1), third], [other, arn(2), third]],
+    ['the placeholder', [arn(4, 'placeholder'), other], [arn(2), other]],
+    ['another version of the placeholder', [other, arn(9, 'placeholder')], [other, arn(2)]],
+    ['ours and the placeholder', [arn(4, 'placeholder'), other, arn(1)], [arn(2), other]],
+    ['what is attached already', [other, arn(2)], [other, arn(2)]],
+  ])('with %s', (_, layers, expected) => {
+    expect(replaceLayer(layers, arn(2), arn(4, 'placeholder'))).toEqual(expected);
+  });
+
+  it('knows no placeholder where there is none', () => expect(replaceLayer([other], arn(2))).toEqual([other, arn(2)]));
+});
+
+describe('publishedOf', () => {
+  it('has the newest release first, and of one release what was published last', () => {
+    const versions = [layer(4, '2026.11.01'), layer(3, '2026.11.20'), layer(2, '2026.8.19'), layer(1, '2026.11.20')];
+    expect(publishedOf(versions, ASSET).map(({ number }) => number)).toEqual([3, 1, 4, 2]);
+  });
+
+  it('leaves out what is for another processor, or not ours', () => {
+    const versions = [
+      layer(1, '2026.11.20', 'yt-dlp_linux_aarch64.zip'),
+      { ...layer(2, '2026.11.20'), description: '' },
+      { ...layer(3, '2026.11.20'), description: 'yt-dlp 2026.11.20' },
+      layer(4, '../2026.11.20'),
+    ];
+    expect(publishedOf(versions, ASSET)).toEqual([]);
+  });
+});
+
+describe('releaseInUse', () => {
+  const versions = [layer(1, '2026.11.20')];
+  it('is what the pointer names', () => {
+    expect(releaseInUse(pointerTo(1, '2026.11.20'), versions, ASSET)?.version).toBe('2026.11.20');
+  });
+  it.each([
+    ['there is no pointer', undefined],
+    ['its layer version is gone', pointerTo(2, '2026.11.20')],
+    ['it is for another processor', pointerTo(1, '2026.11.20', 'yt-dlp_linux_aarch64.zip')],
+  ])('is none when %s', (_, pointer) => expect(releaseInUse(pointer, versions, ASSET)).toBeUndefined());
+});
+
+describe('releaseToTry', () => {
+  const [early, late] = ['2026.11.01', '2026.11.20'];
+  const published = (...versions: string[]) =>
+    publishedOf(
+      versions.map((version, index) => layer(index, version)),
+      ASSET,
+    );
+  it.each([
+    ['the newest, at the start', late, [], undefined, late],
+    ['the newest, when it is newer than the one in use', late, [early], early, late],
+    ['nothing, when the newest is in use', late, [late], late, undefined],
+    ['nothing, when the newest is older than the one in use', early, [late], late, undefined],
+    ['what an earlier run has published, when nobody tells of the newest', undefined, [late, early], early, late],
+    ['the newest, when an earlier run has published an older one', late, [early], undefined, late],
+    ['nothing, when nothing is known', undefined, [], undefined, undefined],
+  ])('is %s', (_, newest, layers, inUse, expected) => {
+    expect(releaseToTry(newest, published(...layers), inUse ? { version: inUse } : undefined)).toBe(expected);
+  });
+});
+
+describe('pruning', () => {
+  const key = (version: string) => archiveKey(version, ASSET);
+  const days = ['01', '02', '03', '04', '05'].map((day) => `2026.11.${day}`);
+  const versions = days.map((version, index) => layer(index + 1, version));
+
+  it('keeps the one in use and the two before it', () => {
+    const { layers, keys } = pruning(versions, days.map(key), pointerTo(5, '2026.11.05'), ASSET);
+    expect(layers).toEqual([1, 2]);
+    expect(keys).toEqual(days.slice(0, 2).map(key));
+  });
+
+  it('removes what is newer than the one in use: it did not work', () => {
+    const { layers, keys } = pruning(versions, days.map(key), pointerTo(4, '2026.11.04'), ASSET);
+    expect(layers).toEqual([1, 5]);
+    expect(keys).toEqual([key('2026.11.01'), key('2026.11.05')]);
+  });
+
+  it('removes what was published twice, what is for another processor, and what nobody can name', () => {
+    const more = [layer(6, '2026.11.05'), layer(7, '2026.11.04', 'other.zip'), { ...layer(8, 'x'), description: '' }];
+    const keys = [key('2026.11.05'), archiveKey('2026.11.04', 'other.zip'), 'releases/stray'];
+    const old = pruning([...versions.slice(3), ...more], keys, pointerTo(5, '2026.11.05'), ASSET);
+    expect(old).toEqual({ layers: [6, 7, 8], keys: keys.slice(1) });
+  });
+
+  it('never touches what is no archive', () => {
+    expect(pruning(versions, ['current.json'], pointerTo(5, '2026.11.05'), ASSET).keys).toEqual([]);
+  });
+});
+
+describe('ageInHours', () => {
+  it.each([
+    ['2026.11.20', 24],
+    ['2026.11.20.123456', 24],
+    ['2026.8.19', 2256],
+    ['2026.12.01', 0],
+  ])('of %s', (version, hours) => expect(ageInHours(version, Date.UTC(2026, 10, 21))).toBe(hours));
+});
