@@ -1,0 +1,74 @@
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+export interface BundleOptions {
+  /** Gets `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. The rest of it is left alone. */
+  readonly outDir: string;
+}
+
+const ROOT = join(import.meta.dirname, '..');
+const ENTRIES = join(ROOT, 'lambdas', 'entries');
+const SWAGGER = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+
+/** What yt-dlp loads as a plugin: read from the file system beside the bundle that starts it. */
+const WORKER = { worker: join(ROOT, 'layers', 'tools', 'worker') };
+
+/** Files and folders beside a bundle, by their names there. */
+const SIDE_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'functions/get-resource': WORKER,
+  'functions/canary': WORKER,
+  'functions/get-api-description': {
+    'swagger-ui.css': join(SWAGGER, 'swagger-ui.css'),
+    'swagger-ui-bundle.js': join(SWAGGER, 'swagger-ui-bundle.js'),
+  },
+  'stream-service': {
+    ...WORKER,
+    'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
+    Dockerfile: join(ROOT, 'stream-service', 'Dockerfile'),
+  },
+};
+
+/** Packages of CommonJS ask for Node's modules by `require`, which a module does not have. */
+const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+
+/**
+ * Makes what runs in AWS: one folder for each file of `lambdas/entries`, and one for the stream service, each with all it
+ * needs. The same sources give the same bytes.
+ * @throws Error when a source cannot be bundled
+ */
+export async function bundle({ outDir }: BundleOptions): Promise<void> {
+  const entries = (await readdir(ENTRIES)).filter((file) => file.endsWith('.ts')).sort();
+  await Promise.all([
+    ...entries.map((file) => make(join(ENTRIES, file), outDir, `functions/${basename(file, '.ts')}`, 'index.mjs')),
+    make(join(ROOT, 'stream-service', 'main.ts'), outDir, 'stream-service', 'main.mjs'),
+  ]);
+}
+
+async function make(entry: string, outDir: string, name: string, file: string): Promise<void> {
+  const folder = join(outDir, name);
+  // What an earlier bundle left would be deployed too.
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await build({
+    entryPoints: [entry],
+    outfile: join(folder, file),
+    absWorkingDir: ROOT,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    minify: true,
+    keepNames: true,
+    sourcemap: 'linked',
+    // Positions are enough for a stack trace.
+    sourcesContent: false,
+    banner: { js: REQUIRE },
+    logLevel: 'error',
+  });
+  for (const [to, from] of Object.entries(SIDE_FILES[name] ?? {})) {
+    // What Python has compiled here is of this machine.
+    await cp(from, join(folder, to), { recursive: true, filter: (path) => basename(path) !== '__pycache__' });
+  }
+}
