@@ -1,5 +1,6 @@
 export * from './create-tools.ts';
 export { type Download, downloadFile } from './download.ts';
+export * from './layered-yt-dlp.ts';
 export * from './releases.ts';
 export * from './smoke-test.ts';
 export type { FetchOptions, Source } from './source.ts';

@@ -52,7 +52,8 @@ export async function findOnPath(name: string, searchPath = process.env.PATH ?? 
   return undefined;
 }
 
-const isExecutable = async (path: string): Promise<boolean> => {
+/** Whether there is a program that this process may run. */
+export const isExecutable = async (path: string): Promise<boolean> => {
   try {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();

@@ -1,0 +1,56 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEgress } from '../../layers/egress/index.ts';
+import { createExtraction } from '../../layers/extraction/index.ts';
+import { readSettingsInAws } from '../../layers/settings/index.ts';
+import { createState } from '../../layers/state/index.ts';
+import { findLayeredYtDlp } from '../../layers/tools/index.ts';
+import { createFanOut, createResolveEntry, type EntryEvent } from '../fan-out.ts';
+import { methodsOf, readFunctionEnvironment, required } from '../function-environment.ts';
+import { createGetResource } from '../get-resource.ts';
+import { createInvoker } from '../invoke.ts';
+import { measured } from '../measured.ts';
+import type { Event } from '../middleware/index.ts';
+import { createFunctionLog } from '../powertools/log.ts';
+import { createResolveMetrics } from '../powertools/metrics.ts';
+import { wakingAhead } from '../wake-ahead.ts';
+
+/** Where Lambda unpacks layers. */
+const LAYER = '/opt';
+/** Entries of one playlist that other invocations resolve at once; an account may run a thousand, at first ten. */
+const ENTRIES_AT_ONCE = 24;
+
+const log = createFunctionLog();
+const environment = readFunctionEnvironment(process.env);
+const settings = await readSettingsInAws(process.env);
+const state = createState({ client: {}, tableName: environment.tableName, log });
+const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log });
+// A layer without tools is the maintenance state: the table says which, and this function answers all the same.
+const ytDlp = await findLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER, join(tmpdir(), 'yt-dlp')).catch((error) => {
+  log.error('The tools of the layer do not run', { error: String(error) });
+  return undefined;
+});
+const invoker = createInvoker();
+const ownName = required(process.env, 'AWS_LAMBDA_FUNCTION_NAME');
+const extraction = createExtraction({
+  ...settings,
+  tools: { ytDlp: () => ytDlp },
+  egress,
+  state,
+  log,
+  entriesAtOnce: ENTRIES_AT_ONCE,
+  resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.call(ownName, event, signal) }),
+});
+// While this environment starts rather than while somebody waits. One that does not start is told by the first question.
+if (ytDlp) await extraction.warm().catch((error) => log.error('yt-dlp does not start', { error: String(error) }));
+
+const resolveEntry = createResolveEntry({ extraction, log });
+const wakeFunction = process.env.WAKE_FUNCTION?.trim();
+const resolve = measured(
+  createGetResource({ ...environment, state, extraction, methods: methodsOf('GetResource'), log }),
+  createResolveMetrics(environment.stage),
+);
+const answer = wakeFunction ? wakingAhead(resolve, { wakeFunction, invoker, log }) : resolve;
+
+export const handler = (event: Event | EntryEvent, context: never) =>
+  'kind' in event ? resolveEntry(event) : answer(event, context);
