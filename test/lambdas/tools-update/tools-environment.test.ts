@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
+
+const environment = {
+  ...{ TABLE_NAME: 'table', TOOLS_BUCKET: 'bucket', LAYER_NAME: 'layer', CANARY_FUNCTION: 'canary', STAGE: 'prod' },
+  ...{ TOOLS_CHANNEL: 'nightly', ARCHITECTURE: 'arm64', PLACEHOLDER_LAYER_ARN: 'arn:placeholder:1' },
+};
+
+describe('readToolsEnvironment', () => {
+  it.each([
+    ['x86_64', 'yt-dlp_linux.zip'],
+    ['arm64', 'yt-dlp_linux_aarch64.zip'],
+  ])('takes the release for %s, whatever runs here', (ARCHITECTURE, asset) => {
+    expect(readToolsEnvironment({ ...environment, ARCHITECTURE }).asset).toBe(asset);
+  });
+
+  it('knows a resolver only where there is one', () => {
+    expect(readToolsEnvironment(environment)).not.toHaveProperty('resolverFunction');
+    expect(readToolsEnvironment({ ...environment, RESOLVER_FUNCTION: 'r' }).resolverFunction).toBe('r');
+  });
+
+  it.each(Object.keys(environment))('does not start without %s', (name) => {
+    expect(() => readToolsEnvironment({ ...environment, [name]: ' ' })).toThrow(new RegExp(`^${name} must be set$`));
+  });
+
+  it.each([
+    ['ARCHITECTURE', 's390x'],
+    ['TOOLS_CHANNEL', 'edge'],
+  ])('does not start with %s=%s', (name, value) => {
+    expect(() => readToolsEnvironment({ ...environment, [name]: value })).toThrow(new RegExp(`^${name} must be `));
+  });
+});
