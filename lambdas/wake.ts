@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { operations, Problem, problems } from '../layers/contract/index.ts';
+import { Problem, problems } from '../layers/contract/index.ts';
 import { findByKey, type Rendition, type State, StateUnavailable } from '../layers/state/index.ts';
+import { methodsOf } from './function-environment.ts';
 import { type ChainOptions, chain, type Event, type Result } from './middleware/index.ts';
 import { createNotFound } from './not-found.ts';
 import { HostUnavailable } from './on-demand/host-unavailable.ts';
@@ -21,7 +22,6 @@ export interface AheadEvent {
 }
 
 const STREAM_PATH = /^\/api\/stream\/(media|combined)\/([^/]+)$/i;
-const METHODS = operations.find(({ operationId }) => operationId === 'Media')?.methods ?? [];
 
 /** Seconds that placing an order may take, and that an order placed keeps others from placing one. */
 const ORDER_SECONDS = 60;
@@ -73,7 +73,7 @@ export function createWake({ state, tasks, startHost, now = Date.now, ...options
     throw toProblem(await wake().catch(worded));
   };
 
-  const onStream = chain({ ...options, methods: METHODS }, answer);
+  const onStream = chain({ ...options, methods: methodsOf('Media') }, answer);
   const onOther = createNotFound(options);
   return async (event: Event | AheadEvent, context: never): Promise<Result | { readonly woken: string }> => {
     if (!('kind' in event)) return (STREAM_PATH.test(event.rawPath) ? onStream : onOther)(event, context);

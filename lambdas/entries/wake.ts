@@ -1,0 +1,34 @@
+import { ECSClient } from '@aws-sdk/client-ecs';
+import type { Context } from 'aws-lambda';
+import { createState } from '../../layers/state/index.ts';
+import { readFunctionEnvironment, required } from '../function-environment.ts';
+import type { Event } from '../middleware/index.ts';
+import { clientBounds } from '../on-demand/client-bounds.ts';
+import { createStartHost, createStreamTasks } from '../on-demand/stream-tasks.ts';
+import { createFunctionLog } from '../powertools/log.ts';
+import { type AheadEvent, createWake } from '../wake.ts';
+
+const read = (name: string) => required(process.env, name);
+const log = createFunctionLog();
+const { tableName, origins } = readFunctionEnvironment(process.env);
+const cluster = { ecs: new ECSClient(clientBounds), cluster: read('CLUSTER') };
+
+const wake = createWake({
+  state: createState({ client: {}, tableName, log }),
+  tasks: createStreamTasks(cluster),
+  startHost: createStartHost({
+    ...cluster,
+    taskDefinition: read('TASK_DEFINITION'),
+    containerName: read('CONTAINER_NAME'),
+    subnets: read('SUBNETS').split(','),
+    securityGroup: read('SECURITY_GROUP'),
+  }),
+  origins,
+  log,
+});
+
+/** Behind a function URL of its own, and invoked ahead by the resolver. */
+export const handler = (event: Event | AheadEvent, context: Context) => {
+  log.addContext(context);
+  return wake(event, context as never);
+};

@@ -1,0 +1,6 @@
+/** Bounds of a client of AWS: whoever waits for a stream waits for every call. */
+export const clientBounds = {
+  maxAttempts: 2,
+  /** Milliseconds. */
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+} as const;
