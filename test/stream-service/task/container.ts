@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { build } from 'esbuild';
+import { bundle } from '../../../infra/bundle.ts';
 import type { World } from './world.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
 const UID = 1000;
 /** Whether this machine can start a process as the image does: as user 1000 on a read-only root. */
 export const canConfine =
@@ -19,16 +18,20 @@ touch "$SCRATCH/../written" 2>/dev/null && exit 2
 unset SCRATCH PWD OLDPWD
 exec setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs "$@"`;
 
-/** The folders of an image: the bundle, and the scratch, owned by user 1000. */
+/** The folders of an image: what its Dockerfile copies from the bundle, and the scratch, owned by user 1000. */
 export async function layOut({ dir }: World): Promise<{ app: string; scratch: string }> {
   const [app, scratch] = [join(dir, 'app'), join(dir, 'scratch')];
-  await build({
-    ...{ entryPoints: [join(ROOT, 'stream-service/main.ts')], outfile: join(app, 'main.mjs'), logLevel: 'error' },
-    ...{ bundle: true, platform: 'node', target: 'node24', format: 'esm', minify: true, keepNames: true },
-    banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);` },
-  });
-  await cp(join(ROOT, 'layers/tools/worker'), join(app, 'worker'), { recursive: true });
-  await cp(join(ROOT, 'stream-service/task/health.mjs'), join(app, 'health.mjs'));
+  await bundle({ outDir: join(dir, 'dist') });
+  const context = join(dir, 'dist', 'stream-service');
+  const dockerfile = await readFile(join(context, 'Dockerfile'), 'utf8');
+  for (const [, words = ''] of dockerfile.matchAll(/^COPY (?!--from)(.*)$/gm)) {
+    const sources = words.split(' ');
+    const target = sources.pop() ?? '';
+    for (const source of sources) {
+      const name = source.endsWith('/') ? '' : source;
+      await cp(join(context, source), join(dir, target, name), { recursive: true });
+    }
+  }
   await mkdir(scratch);
   await chmod(dir, 0o755);
   await chmod(app, 0o555);
