@@ -1,8 +1,9 @@
-import { PassThrough, Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { MP3_FRAME_BYTES } from '../../layers/extraction/index.ts';
 import type { Release } from '../admission.ts';
 import { answerable } from './failures.ts';
 import { type Layout, nextPiece, type Piece, SEGMENT_FRAMES, tagSlice } from './layout.ts';
+import { type Stretch, startStretch } from './stretch.ts';
 
 export interface Mp3StreamOptions {
   readonly layout: Layout;
@@ -11,24 +12,22 @@ export interface Mp3StreamOptions {
   readonly encode: (piece: Piece, signal: AbortSignal) => AsyncIterable<Buffer>;
   /** A turn at encoding; not `patient` when the client can still be told that there is none. */
   readonly acquire: (signal: AbortSignal, patient: boolean) => Promise<Release>;
-  /** Pieces under way at once for a client that takes all it can get. */
+  /** Segments under way at once, behind the one that is sent, for a client that takes all it can get. */
   readonly parallelism: number;
 }
 
-/** Frames of the first piece, and of every piece for a slow client: 12 s, 288 kB. */
-const FEWEST_FRAMES = 500;
-
-/** A piece on its way into memory. */
-interface Pending {
-  readonly bytes: PassThrough;
-  /** All of it is there. */
-  complete: boolean;
-}
+/** Bytes that lie in memory for a slow client: 12 s. A client is a fast one once it has taken as many without a rest. */
+const LITTLE_BYTES = 500 * MP3_FRAME_BYTES;
+/** For a fast one: a whole segment, 3.5 MB, for each that is under way. */
+const MUCH_BYTES = SEGMENT_FRAMES * MP3_FRAME_BYTES;
+/** Milliseconds that a client may take for a chunk, some 30 kB, and still be a fast one. */
+const REST_MS = 250;
 
 /**
- * Sends a byte range (both ends included) of a conversion: pieces are encoded side by side, in order on the wire, a
- * bounded way ahead of the client. The way grows while the client waits for us and shrinks while we wait for it, so that
- * a fast one keeps every core busy and a slow one costs little memory. Destroying the stream ends its encoders.
+ * Sends a byte range (both ends included) of a conversion: segments are encoded side by side, in order on the wire, a
+ * bounded way ahead of the client: 3.5 MB for the segment that is sent and for each of those behind it. While the client
+ * takes what there is, an encoder runs through to the end of its segment, and every core is kept busy; for one that
+ * rests only a little is kept, and the encoder ends. Destroying the stream ends its encoders.
  */
 export function mp3Stream(first: number, last: number, options: Mp3StreamOptions): Readable {
   const controller = new AbortController();
@@ -43,35 +42,18 @@ async function* bytes(
   { layout, tag, encode, acquire, parallelism }: Mp3StreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const pending: Pending[] = [];
+  const pending: Stretch[] = [];
   let cursor = Math.max(first, layout.tagBytes);
-  let frames = FEWEST_FRAMES;
-  let ahead = 1;
+  /** Bytes taken since the client rested. */
+  let taken = 0;
+  /** The client can still be told that there is no turn. */
+  let isUnanswered = true;
+  const isFast = () => taken >= LITTLE_BYTES;
 
-  const fill = (patient: boolean) => {
-    while (pending.length < ahead) {
-      const piece = nextPiece(layout, cursor, last, frames);
-      if (!piece) return;
-      cursor += piece.slice[1] - piece.slice[0];
-      pending.push(start(piece, patient));
-    }
-  };
-
-  const start = (piece: Piece, patient: boolean): Pending => {
-    // Room for all of the piece: an encoder never waits for the client, so its turn is a short one.
-    const into = { bytes: new PassThrough({ highWaterMark: piece.slice[1] - piece.slice[0] }), complete: false };
-    into.bytes.on('error', () => undefined); // It is met when its turn on the wire comes.
-    pipeline(encodeInTurn(piece, patient), into.bytes, { signal }).then(
-      () => {
-        into.complete = true;
-      },
-      () => undefined,
-    );
-    return into;
-  };
-
-  async function* encodeInTurn(piece: Piece, patient: boolean): AsyncGenerator<Buffer> {
-    const release = await acquire(signal, patient);
+  async function* encodeInTurn(from: number, to: number): AsyncGenerator<Buffer> {
+    const piece = nextPiece(layout, from, to, SEGMENT_FRAMES);
+    if (!piece) return;
+    const release = await acquire(signal, !isUnanswered);
     try {
       yield* encode(piece, signal);
     } finally {
@@ -79,19 +61,36 @@ async function* bytes(
     }
   }
 
+  const startNext = (): Stretch | undefined => {
+    const piece = nextPiece(layout, cursor, last, SEGMENT_FRAMES);
+    if (!piece) return undefined;
+    const from = cursor;
+    cursor += piece.slice[1] - piece.slice[0];
+    const room = () => (isFast() ? MUCH_BYTES : LITTLE_BYTES);
+    return startStretch({ first: from, last: cursor - 1, encode: encodeInTurn, room });
+  };
+
+  /** Whoever is slow needs the next segment only when this one is there. */
+  const lookAhead = (current: Stretch) => {
+    const wanted = isFast() ? parallelism : Number(current.isComplete);
+    while (pending.length < wanted) {
+      const next = startNext();
+      if (!next) return;
+      pending.push(next);
+    }
+  };
+
   // The tag waits for the first frames: before them, a failure can still be answered.
   let head = tag.subarray(...tagSlice(layout, first, last));
-  fill(false);
-  for (let current = pending.shift(); current; current = pending.shift()) {
-    fill(true);
-    for await (const chunk of current.bytes) {
+  for (let current = startNext(); current; current = pending.shift() ?? startNext()) {
+    for (let chunk = await current.take(); chunk; chunk = await current.take()) {
+      isUnanswered = false;
+      lookAhead(current);
+      const offered = performance.now();
       yield head.length > 0 ? Buffer.concat([head, chunk]) : chunk;
+      taken = performance.now() - offered > REST_MS ? 0 : taken + chunk.length;
       head = head.subarray(head.length);
     }
-    const waits = pending[0]?.complete === false;
-    frames = waits ? Math.min(frames * 2, SEGMENT_FRAMES) : Math.max(frames / 2, FEWEST_FRAMES);
-    ahead = waits ? parallelism : 1;
-    fill(true);
   }
   if (head.length > 0) yield head;
 }
