@@ -34,6 +34,8 @@ export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
 }
 
 const HOUR = 3_600_000;
+/** Milliseconds within which a service takes up what `npm run update-tools` has put in place beside it. */
+const FOLLOW_EVERY = 2_000;
 
 export function createLocalTools(options: LocalToolsOptions): LocalTools {
   const { settings, state, egress, log = silentLog, onProgress } = options;
@@ -50,6 +52,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     },
     smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendTo }),
     record: state.putTools,
+    followEvery: FOLLOW_EVERY,
     log,
   });
   let timer: NodeJS.Timeout | undefined;
@@ -79,7 +82,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
 }
 
 /** A way out that admits the smoke test's own server, and nothing else of this machine. */
-async function lendTo(host: string): Promise<{ proxyUrl: string; close(): Promise<void> }> {
+export async function lendTo(host: string): Promise<{ proxyUrl: string; close(): Promise<void> }> {
   const egress = createEgress({ allow: [host] });
   const { proxyUrl } = await egress.lend({});
   return { proxyUrl, close: egress.close };

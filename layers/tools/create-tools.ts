@@ -26,6 +26,10 @@ export interface ToolsOptions {
   readonly smokeTest: (candidate: YtDlp) => Promise<void>;
   /** Tells the rest of the instance what is in place. */
   readonly record: (inPlace: ToolsInPlace) => Promise<void>;
+  /** Called with one line when an update could not be made: what was in place stays. */
+  readonly onFailure?: (reason: string) => void;
+  /** Milliseconds between looks at what other processes put in place in the same folder. @default never */
+  readonly followEvery?: number;
   readonly log?: Log;
   /** @default the official release, PyPI, the system; and for FFmpeg the system, npm, PyPI */
   readonly sources?: { readonly ytDlp?: readonly Source<YtDlp>[]; readonly ffmpeg?: readonly Source<Ffmpeg>[] };
@@ -41,7 +45,16 @@ const VERIFIED_BY: Readonly<Record<ToolSource, string>> = {
 
 /** yt-dlp and FFmpeg from the first source that has one that works. */
 export function createTools(options: ToolsOptions): Tools & { close(): Promise<void> } {
-  const { channel, download, report, smokeTest, record, log = silentLog, sources } = options;
+  const {
+    channel,
+    download,
+    report,
+    smokeTest,
+    record,
+    onFailure = () => undefined,
+    log = silentLog,
+    sources,
+  } = options;
   // Programs are started in folders of their own: a path relative to this one would mean another there.
   const dir = resolve(options.dir);
   const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
@@ -57,7 +70,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
       : (sources?.ytDlp ?? [ytDlpRelease({ download, channel }), ytDlpFromPypi({ channel }), ytDlpOfSystem()]),
     allows: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
     check: smokeTest,
-    ...{ report, log },
+    ...{ report, onFailure, log },
   });
   const ffmpeg = createInstaller<Ffmpeg>({
     name: 'FFmpeg',
@@ -67,7 +80,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
       : (sources?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm(), ffmpegFromPypi()]),
     allows: ({ path, source }) => (ffmpegPath ? path === ffmpegPath : source !== 'path'),
     check: async () => undefined, // each of its sources has encoded and muxed with it
-    ...{ report, log },
+    ...{ report, onFailure, log },
   });
 
   const lockFile = join(dir, 'lock');
@@ -136,6 +149,23 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
     return turn;
   };
 
+  let isFollowing = false;
+  const follow = async () => {
+    if (isFollowing) return;
+    isFollowing = true;
+    try {
+      await inTurn(async () => {
+        const changes = await Promise.all([ytDlp.follow(), ffmpeg.follow()]);
+        if (changes.includes(true)) await tell();
+      });
+    } catch (error) {
+      if (!signal.aborted) log.warn('What another process put in place is not known to all', { error: String(error) });
+    } finally {
+      isFollowing = false;
+    }
+  };
+  const following = options.followEvery === undefined ? undefined : setInterval(follow, options.followEvery).unref();
+
   return {
     ytDlp: () => ytDlp.get()?.tool,
     ffmpeg: () => ffmpeg.get()?.tool,
@@ -148,6 +178,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
       }),
     async close() {
       closing.abort();
+      clearInterval(following);
       await work;
     },
   };

@@ -15,6 +15,8 @@ export interface InstallerOptions<Tool> {
   /** @throws when a candidate does not do what this service needs of it */
   readonly check: (candidate: Tool) => Promise<void>;
   readonly report: (activity: Activity) => void;
+  /** Called with one line when an update could not be made. */
+  readonly onFailure: (reason: string) => void;
   readonly log: Log;
 }
 
@@ -24,6 +26,8 @@ export interface Installer<Tool> {
   get(): Placed<Tool> | undefined;
   /** Looks at the shelf for what is current there. Whether it is another one than before. */
   reload(): Promise<boolean>;
+  /** The same, but what cannot be read there takes nothing away. */
+  follow(): Promise<boolean>;
   /** Removes what a process that was killed left behind: for whoever holds the lock. */
   readonly sweep: () => Promise<void>;
   readonly hasLeftovers: () => Promise<boolean>;
@@ -48,7 +52,7 @@ const REPORT_EVERY = 2 ** 20;
 export function createInstaller<Tool extends { readonly version: string; readonly source: ToolSource }>(
   options: InstallerOptions<Tool>,
 ): Installer<Tool> {
-  const { name, shelf, sources, allows, check, report, log } = options;
+  const { name, shelf, sources, allows, check, report, onFailure, log } = options;
   let placed: Placed<Tool> | undefined;
 
   const fetch = async (
@@ -88,16 +92,28 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     return undefined;
   };
 
+  const onShelf = async (): Promise<Placed<Tool> | undefined> => {
+    const current = await shelf.current();
+    return current && allows(current.tool) ? current : undefined;
+  };
+  const isOther = (found: Placed<Tool> | undefined) =>
+    found?.folder !== placed?.folder || found?.installedAt !== placed?.installedAt;
+
   return {
     get: () => placed,
     sweep: shelf.sweep,
     hasLeftovers: shelf.hasLeftovers,
     async reload() {
-      const current = await shelf.current();
-      const found = current && allows(current.tool) ? current : undefined;
-      const isOther = found?.folder !== placed?.folder || found?.installedAt !== placed?.installedAt;
+      const found = await onShelf();
+      const changes = isOther(found);
       placed = found;
-      return isOther;
+      return changes;
+    },
+    async follow() {
+      const found = await onShelf();
+      const changes = found !== undefined && isOther(found);
+      if (changes) placed = found;
+      return changes;
     },
     async install(signal) {
       placed = await fallBack();
@@ -119,6 +135,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
       await shelf.prune(KEPT);
     },
     async look(signal) {
+      const failures: string[] = [];
       for (const source of sources) {
         if (!placed || !source.newest) continue;
         try {
@@ -127,9 +144,11 @@ export function createInstaller<Tool extends { readonly version: string; readonl
           return difference > 0 || (source.decides && difference !== 0) ? { source, version } : undefined;
         } catch (error) {
           signal.throwIfAborted();
+          failures.push(`${source.label} (${reasonOf(error)})`);
           log.info(`${source.label} tells of no newer ${name}`, { reason: reasonOf(error) });
         }
       }
+      if (failures.length > 0) onFailure(`Nobody tells of a newer ${name}: ${failures.join('; ')}`);
       return undefined;
     },
     async update({ source, version }, signal) {
@@ -141,7 +160,9 @@ export function createInstaller<Tool extends { readonly version: string; readonl
         return true;
       } catch (error) {
         signal.throwIfAborted();
-        log.error(`${name} ${version} does not work, ${placed?.tool.version} stays`, { reason: reasonOf(error) });
+        const outcome = `${name} ${version} does not work, ${placed?.tool.version} stays`;
+        log.error(outcome, { reason: reasonOf(error) });
+        onFailure(`${outcome}: ${reasonOf(error)}`);
         return false;
       } finally {
         await shelf.sweep();

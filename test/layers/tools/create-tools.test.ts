@@ -286,6 +286,38 @@ describe('update', () => {
     expect(tools.ytDlp()?.version).toBe('2.0');
   });
 
+  it('says why an update could not be made, and nothing when nothing is newer', async () => {
+    await open([ytDlpFrom('A', '1.0')]).ensure();
+    broken.add('2.0');
+    const failures: string[] = [];
+    const onFailure = (reason: string) => void failures.push(reason);
+    await open([ytDlpFrom('A', '1.0')], { onFailure }).update();
+    await open([ytDlpFrom('A', new Error('away')), ytDlpFrom('B', '1.0')], { onFailure }).update();
+    expect(failures).toEqual([]);
+    await open([ytDlpFrom('A', '2.0')], { onFailure }).update();
+    await open([ytDlpFrom('A', new Error('away')), ytDlpFrom('B', new Error('away too'))], { onFailure }).update();
+    expect(failures).toEqual([
+      'yt-dlp 2.0 does not work, 1.0 stays: it does not work',
+      'Nobody tells of a newer yt-dlp: A (away); B (away too)',
+    ]);
+  });
+
+  it('takes up what another process puts in place, without being asked, and records it', async () => {
+    const tools = open([ytDlpFrom('A', '1.0')], { followEvery: 1 });
+    await tools.ensure();
+    await open([ytDlpFrom('A', '2.0')]).update();
+    await expect.poll(() => tools.ytDlp()?.version).toBe('2.0');
+    await expect.poll(() => records.filter(({ ytDlp }) => ytDlp === '2.0')).toHaveLength(2);
+  });
+
+  it('keeps what it has while nobody can read the shelf', async () => {
+    const tools = open([ytDlpFrom('A', '1.0')], { followEvery: 1 });
+    await tools.ensure();
+    await rm(join(dir, 'yt-dlp', 'current'));
+    await open([ytDlpFrom('A', '2.0')]).ensure(); // waits for nobody: several looks go by
+    expect(tools.ytDlp()).toBeDefined();
+  });
+
   it('finds what another process has put in place', async () => {
     const tools = open([ytDlpFrom('A', '1.0')]);
     await tools.ensure();
