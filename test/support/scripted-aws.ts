@@ -26,6 +26,8 @@ export interface ScriptedAws {
   readonly ecs: ECSClient;
   readonly ec2: EC2Client;
   readonly keyValueStore: CloudFrontKeyValueStoreClient;
+  /** Of all of them. */
+  readonly endpoint: string;
   readonly storeArn: string;
   /** Oldest first. */
   readonly tasks: ScriptedTask[];
@@ -146,6 +148,8 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
         operation: 'DescribeNetworkInterfaces',
         act: () => ({ body: networkInterfaces(new URLSearchParams(body)) }),
       };
+    if (!headers.authorization?.startsWith('AWS4-ECDSA-P256-SHA256 '))
+      return { operation: 'unsigned', act: () => refusal(403, 'AccessDeniedException') };
     return keyValueStore(method, decodeURIComponent(url), headers['if-match'], body);
   };
 
@@ -183,6 +187,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
     ecs: clients[0],
     ec2: clients[1],
     keyValueStore: clients[2],
+    endpoint: config.endpoint,
     storeArn,
     tasks,
     store,
