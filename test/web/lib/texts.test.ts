@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { chooseLocale, createTexts, LOCALES, loadTexts, type Text, type TextKey } from '../../../web/src/lib/texts.ts';
+
+const FOLDER = join(import.meta.dirname, '../../../web/locales');
+const read = (locale: string) =>
+  JSON.parse(readFileSync(join(FOLDER, `${locale}.json`), 'utf8')) as Record<string, Text>;
+const english = read('en');
+const others = LOCALES.filter((locale) => locale !== 'en');
+
+const formsOf = (text: Text | undefined): string[] => (typeof text === 'string' ? [text] : Object.values(text ?? {}));
+/** The values that a text has room for, over all of its forms. */
+const valuesOf = (text: Text | undefined): string[] =>
+  [...new Set(formsOf(text).flatMap((form) => form.match(/\{\w+\}/g) ?? []))].sort();
+
+describe('the texts', () => {
+  it('are there for each language, and for no other', () => {
+    expect(readdirSync(FOLDER).sort()).toEqual(LOCALES.map((locale) => `${locale}.json`).sort());
+  });
+
+  it.each(others)('in %s have the keys of the English ones, in their order', (locale) => {
+    expect(Object.keys(read(locale))).toEqual(Object.keys(english));
+  });
+
+  it.each(others)('in %s have room for the same values', (locale) => {
+    const texts = read(locale);
+    for (const [key, text] of Object.entries(english)) expect(valuesOf(texts[key]), key).toEqual(valuesOf(text));
+  });
+
+  it.each(others)('in %s are plural where the English ones are, and are translated', (locale) => {
+    const texts = read(locale);
+    for (const [key, text] of Object.entries(english)) expect(typeof texts[key], key).toBe(typeof text);
+    const same = Object.entries(english).filter(([key, text]) => JSON.stringify(texts[key]) === JSON.stringify(text));
+    expect(same.length / Object.keys(english).length).toBeLessThan(0.1);
+  });
+
+  it.each(LOCALES)('in %s have every plural form of the language, and no empty one', (locale) => {
+    const { pluralCategories } = new Intl.PluralRules(locale).resolvedOptions();
+    for (const [key, text] of Object.entries(read(locale))) {
+      if (typeof text !== 'string') expect(Object.keys(text).sort(), key).toEqual([...pluralCategories].sort());
+      for (const form of formsOf(text)) expect(form.trim(), key).toBe(form === '' ? 'a text' : form);
+    }
+  });
+
+  it.each(LOCALES)('in %s are loaded with their direction', async (locale) => {
+    const texts = await loadTexts(locale);
+    expect(texts).toMatchObject({ locale, direction: locale === 'ar' ? 'rtl' : 'ltr' });
+    expect(texts.t('app.name')).toBe('Reelay');
+  });
+});
+
+describe('a text', () => {
+  const key = 'list.count' as TextKey;
+  const texts = (locale: 'en' | 'de' | 'ar', text: Text) => createTexts(locale, { [key]: text });
+
+  it('has its values filled in, numbers as the language writes them', () => {
+    expect(texts('de', '{name}: {size} {unknown}').t(key, { name: '{size}', size: 1234.5 })).toBe(
+      '{size}: 1.234,5 {unknown}',
+    );
+  });
+
+  it.each([
+    [0, 'other 0'],
+    [1, 'one 1'],
+    [2, 'other 2'],
+  ])('for %i has its plural form', (count, text) => {
+    expect(texts('en', { one: 'one {count}', other: 'other {count}' }).t(key, { count })).toBe(text);
+  });
+
+  it('has the last form where one is missing', () => {
+    expect(texts('ar', { other: 'other' }).t(key, { count: 2 })).toBe('other');
+  });
+
+  it('that does not exist is its key', () => {
+    expect(createTexts('en', {}).t(key)).toBe('list.count');
+  });
+});
+
+describe('the language', () => {
+  it.each([
+    [['de-AT', 'en'], null, 'de'],
+    [['nl', 'pt-BR', 'en'], null, 'pt'],
+    [['nl', 'sv'], null, 'en'],
+    [[], null, 'en'],
+    [['zh', 'JA'], null, 'ja'],
+    [['de'], 'ar', 'ar'],
+    [['de'], 'nonsense', 'de'],
+    [['ar_EG'], undefined, 'ar'],
+  ])('of %j with %j remembered is %s', (wanted, remembered, locale) => {
+    expect(chooseLocale(wanted, remembered)).toBe(locale);
+  });
+});
