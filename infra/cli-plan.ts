@@ -43,7 +43,7 @@ export function planOf(command: string, flags: readonly string[], { app, assembl
   const { context, others } = parted(flags);
   const awsProfile = flagValue('--profile', others);
   const credentials = awsProfile ? ['--profile', awsProfile] : [];
-  const synth = (...more: string[]) => ['synth', '--all', '--quiet', '--app', app, ...context, ...more];
+  const synth = (...more: string[]) => ['synth', '--quiet', '--app', app, ...context, ...more];
   const bootstrap = ({ account, region }: Place) => [
     ...['bootstrap', `aws://${account}/${region}`, '--app', assembly],
     ...credentials,

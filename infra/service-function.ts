@@ -59,7 +59,6 @@ export class ServiceFunction extends LambdaFunction {
       ...(options.recursiveLoop && { recursiveLoop: options.recursiveLoop }),
       environment: {
         STAGE: settings.stage,
-        NODE_OPTIONS: '--enable-source-maps',
         POWERTOOLS_SERVICE_NAME: name,
         POWERTOOLS_METRICS_NAMESPACE: 'Reelay',
         REELAY_ENVIRONMENT: settings.reelayEnvironment,

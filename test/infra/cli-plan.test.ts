@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { places, planOf } from '../../infra/cli-plan.ts';
 
 const options = { app: 'node app.ts', assembly: '/tmp/assembly' };
-const SYNTH = ['synth', '--all', '--quiet', '--app', 'node app.ts'];
+const SYNTH = ['synth', '--quiet', '--app', 'node app.ts'];
 const PLACE = { account: '111111111111', region: 'eu-central-1', bucket: 'a-bucket' };
 
 describe('planOf', () => {

@@ -1,0 +1,30 @@
+import type { ProfileName } from '../../infra/profiles.ts';
+import type { Template } from './permissions.ts';
+import { EUROPE, synthesise, VIRGINIA } from './synth.ts';
+
+/** What settings change, each in one deployment. */
+export const DOMAIN = {
+  domain: 'media.example.com',
+  certificateArn: 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555',
+};
+export const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:cookies-AbCdEf';
+
+/** Each synthesised once, with cdk-nag and CloudFormation's validation as errors: a finding fails here. */
+export const nowhere = {
+  hobby: synthesise({ profile: 'hobby' }),
+  team: synthesise({ profile: 'team' }),
+  public: synthesise({ profile: 'public' }),
+};
+export const somewhere = {
+  hobby: synthesise({ profile: 'hobby', stage: 'blue' }, EUROPE),
+  team: synthesise({ profile: 'team', stage: 'blue', architecture: 'arm64', ...DOMAIN }, VIRGINIA),
+  public: synthesise(
+    { profile: 'public', stage: 'blue', alarmEmail: 'ops@example.com', cookiesSecret: SECRET },
+    EUROPE,
+  ),
+};
+export const NAMES: ProfileName[] = ['hobby', 'team', 'public'];
+/** Of the stack that knows no region. */
+export const template = (name: ProfileName): Template => nowhere[name].templates['reelay-main'] ?? { Resources: {} };
+/** Of the stack that knows where it goes. */
+export const placed = (name: ProfileName): Template => somewhere[name].templates['reelay-blue'] ?? { Resources: {} };

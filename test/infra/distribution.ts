@@ -1,0 +1,33 @@
+import type { Template } from './permissions.ts';
+import { only } from './template.ts';
+
+interface Behaviour {
+  readonly PathPattern?: string;
+  readonly TargetOriginId: string;
+  readonly AllowedMethods: string[];
+  readonly CachePolicyId: string;
+  readonly OriginRequestPolicyId?: string;
+  readonly Compress: boolean;
+  readonly FunctionAssociations: { EventType: string }[];
+}
+interface Origin {
+  readonly Id: string;
+  readonly CustomOriginConfig?: Record<string, unknown>;
+  readonly OriginCustomHeaders?: { HeaderName: string; HeaderValue: unknown }[];
+  readonly VpcOriginConfig?: unknown;
+  readonly ConnectionAttempts?: number;
+  readonly ConnectionTimeout?: number;
+}
+/** A distribution's configuration, as far as it is looked at. */
+export interface Edge {
+  readonly CacheBehaviors: Behaviour[];
+  readonly DefaultCacheBehavior: Behaviour;
+  readonly Origins: Origin[];
+  readonly OriginGroups?: { Items: { Id: string; Members: unknown; FailoverCriteria: unknown }[] };
+  readonly CustomErrorResponses: { ErrorCode: number; ErrorCachingMinTTL: number; ResponsePagePath?: string }[];
+  readonly WebACLId?: unknown;
+  readonly Aliases?: string[];
+}
+
+export const distribution = (of: Template): Edge =>
+  only(of, 'AWS::CloudFront::Distribution').DistributionConfig as never as Edge;

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { NAMES, placed, somewhere, template } from './deployments.ts';
+import { distribution } from './distribution.ts';
+import { ofType, only } from './template.ts';
+
+const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
+const ALL_VIEWER_EXCEPT_HOST = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
+
+/** What the edge does with a request, and who may get past it. */
+export function checkEdge(): void {
+  describe.each(NAMES)('the edge of %s', (name) => {
+    const of = template(name);
+    const isHobby = name === 'hobby';
+
+    it('sends streams, the API and the page each to its origin, and caches the page alone', () => {
+      const { CacheBehaviors, DefaultCacheBehavior, OriginGroups } = distribution(of);
+      const stream = isHobby ? OriginGroups?.Items[0]?.Id : 'stream';
+      expect(CacheBehaviors.map(({ PathPattern, TargetOriginId }) => [PathPattern, TargetOriginId])).toEqual([
+        ['/???/??????/*', stream],
+        ['/???/*', 'api'],
+        ['/swagger*', 'api'],
+      ]);
+      for (const behaviour of CacheBehaviors) {
+        expect(behaviour).toMatchObject({
+          CachePolicyId: CACHING_DISABLED,
+          OriginRequestPolicyId: ALL_VIEWER_EXCEPT_HOST,
+          Compress: false,
+          FunctionAssociations: [{ EventType: 'viewer-request' }],
+        });
+      }
+      expect(DefaultCacheBehavior).toMatchObject({ TargetOriginId: 'page' });
+    });
+
+    it('lets other methods reach the function that answers them, except where a group of origins forbids it', () => {
+      const [stream, api, swagger] = distribution(of).CacheBehaviors.map(({ AllowedMethods }) => AllowedMethods.length);
+      expect([stream, api, swagger]).toEqual([isHobby ? 3 : 7, 7, 7]);
+    });
+
+    it('keeps no error at the edge, and puts no page over it', () => {
+      const responses = distribution(of).CustomErrorResponses;
+      const codes = responses.map(({ ErrorCode }) => ErrorCode);
+      expect(codes).toEqual([400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]);
+      for (const { ErrorCachingMinTTL, ResponsePagePath } of responses) {
+        expect([ErrorCachingMinTTL, ResponsePagePath]).toEqual([0, undefined]);
+      }
+    });
+
+    it('tells the API the origin secret, which it asks for', () => {
+      const origin = distribution(of).Origins.find(({ Id }) => Id === 'api');
+      const secret = { 'Fn::GetAtt': ['OriginSecret', 'Secret'] };
+      expect(origin?.OriginCustomHeaders).toEqual([{ HeaderName: 'x-reelay-origin', HeaderValue: secret }]);
+      const behindApi = ofType(of, 'AWS::Lambda::Function').filter(({ id }) => id.startsWith('Api'));
+      expect(behindApi).toHaveLength(5);
+      for (const { properties } of behindApi) {
+        expect(properties.Environment).toMatchObject({ Variables: { ORIGIN_SECRET: secret } });
+      }
+    });
+
+    it('routes what the edge has folded, and answers the rest itself', () => {
+      const routes = ofType(of, 'AWS::ApiGatewayV2::Route').map(({ properties }) => String(properties.RouteKey));
+      expect(routes.sort()).toEqual([
+        ...['$default', 'ANY /api/App', 'ANY /api/App/requests', 'ANY /api/Fetch/GetResource'],
+        ...['ANY /swagger', 'ANY /swagger/{proxy+}'],
+      ]);
+      expect(only(of, 'AWS::ApiGatewayV2::Stage')).toMatchObject({
+        StageName: '$default',
+        DefaultRouteSettings: { ThrottlingRateLimit: expect.any(Number), ThrottlingBurstLimit: expect.any(Number) },
+      });
+    });
+  });
+
+  describe('the firewall', () => {
+    it('is there in public alone, in us-east-1', () => {
+      expect(somewhere.public.stacks).toEqual(['reelay-blue-edge', 'reelay-blue']);
+      expect(ofType(placed('public'), 'AWS::WAFv2::WebACL')).toEqual([]);
+      expect(distribution(placed('public')).WebACLId).toMatchObject({ 'Fn::GetStackOutput': expect.anything() });
+      expect(ofType(template('public'), 'AWS::WAFv2::WebACL')).toHaveLength(1);
+      for (const name of ['hobby', 'team'] as const) expect(distribution(template(name)).WebACLId).toBeUndefined();
+    });
+
+    it('counts by path, whatever the case, and never reads the query', () => {
+      const [acl] = ofType(somewhere.public.templates['reelay-blue-edge'] ?? { Resources: {} }, 'AWS::WAFv2::WebACL');
+      expect(acl?.properties.Scope).toBe('CLOUDFRONT');
+      const rules = acl?.properties.Rules as never as { Statement: { RateBasedStatement: Record<string, never> } }[];
+      const counted = rules.map(({ Statement: { RateBasedStatement: rate } }) => [
+        rate.Limit,
+        rate.EvaluationWindowSec,
+        rate.ScopeDownStatement,
+      ]);
+      const path = (SearchString: string) => ({
+        ByteMatchStatement: {
+          FieldToMatch: { UriPath: {} },
+          PositionalConstraint: 'STARTS_WITH',
+          SearchString,
+          TextTransformations: [{ Priority: 0, Type: 'LOWERCASE' }],
+        },
+      });
+      expect(counted).toEqual([
+        [300, 300, path('/api/fetch/')],
+        [3000, 300, path('/api/stream/')],
+      ]);
+    });
+  });
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { ProfileName } from '../../infra/profiles.ts';
+import { placed, template } from './deployments.ts';
+import { distribution } from './distribution.ts';
+import { ofType, only, standsOn } from './template.ts';
+
+/** Where streams come from: behind a load balancer, or woken. */
+export function checkStreamHosts(): void {
+  describe('a stream host that is balanced', () => {
+    const of = template('team');
+
+    it('is reached by CloudFront alone, through the load balancer', () => {
+      const ingress = ofType(of, 'AWS::EC2::SecurityGroupIngress').map(({ properties }) => properties as never);
+      expect(ingress).toEqual([
+        expect.objectContaining({ FromPort: 80, ToPort: 80, SourcePrefixListId: expect.anything() }),
+        expect.objectContaining({ FromPort: 8080, ToPort: 8080, SourceSecurityGroupId: expect.anything() }),
+      ]);
+      for (const { properties } of ofType(of, 'AWS::EC2::SecurityGroup')) {
+        expect(properties.SecurityGroupIngress).toBeUndefined();
+      }
+      const [origin] = distribution(of).Origins.filter(({ VpcOriginConfig }) => VpcOriginConfig);
+      expect(origin).toMatchObject({ Id: 'stream', ConnectionAttempts: 1, VpcOriginConfig: { OriginReadTimeout: 60 } });
+    });
+
+    it('cuts no stream when a task goes', () => {
+      const { TargetGroupAttributes = [] } = only(of, 'AWS::ElasticLoadBalancingV2::TargetGroup');
+      expect(TargetGroupAttributes).toContainEqual({ Key: 'deregistration_delay.timeout_seconds', Value: '900' });
+      const { LoadBalancerAttributes = [] } = only(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer');
+      expect(LoadBalancerAttributes).toContainEqual({ Key: 'idle_timeout.timeout_seconds', Value: '4000' });
+      expect(only(of, 'AWS::ECS::Service')).toMatchObject({
+        DeploymentConfiguration: {
+          DeploymentCircuitBreaker: { Enable: true, Rollback: true },
+          MinimumHealthyPercent: 100,
+          MaximumPercent: 200,
+        },
+        NetworkConfiguration: { AwsvpcConfiguration: { AssignPublicIp: 'ENABLED' } },
+      });
+      expect(only(of, 'AWS::ECS::Service').DesiredCount).toBeUndefined();
+    });
+
+    it('starts tasks once there are tools', () =>
+      expect(standsOn(of, 'AWS::ECS::Service', /./)).toContain('ToolsInPlace'));
+
+    it.each<[ProfileName, number, number, number]>([
+      ['team', 1, 4, 0.5],
+      ['public', 2, 20, 1],
+    ])('scales in %s from %i to %i by CPU, streams and bytes', (name, least, most, cores) => {
+      const each = template(name);
+      expect(only(each, 'AWS::ApplicationAutoScaling::ScalableTarget')).toMatchObject({
+        MinCapacity: least,
+        MaxCapacity: most,
+      });
+      const policies = ofType(each, 'AWS::ApplicationAutoScaling::ScalingPolicy').map(
+        ({ properties }) => properties.TargetTrackingScalingPolicyConfiguration as never,
+      );
+      const own = (MetricName: string) => ({
+        CustomizedMetricSpecification: { Namespace: 'Reelay', MetricName, Statistic: 'Average' },
+      });
+      expect(policies).toMatchObject([
+        { PredefinedMetricSpecification: { PredefinedMetricType: 'ECSServiceAverageCPUUtilization' }, TargetValue: 60 },
+        { ...own('Streams'), TargetValue: 60 * cores },
+        { ...own('BytesSent'), TargetValue: 3.6e9 * cores },
+      ]);
+    });
+
+    it('keeps its VPC origin free of tags, for any change of it fails', () =>
+      expect(only(of, 'AWS::CloudFront::VpcOrigin').Tags).toBeUndefined());
+
+    it('stands in zones that VPC origins work in, where the region has others', () => {
+      const zones = ofType(placed('team'), 'AWS::EC2::Subnet').map(({ properties }) => [
+        properties.AvailabilityZone,
+        properties.AvailabilityZoneId,
+      ]);
+      expect(zones).toEqual([1, 2, 1, 2].map((number) => [undefined, `use1-az${number}`]));
+    });
+  });
+
+  describe('a stream host on demand', () => {
+    const of = template('hobby');
+
+    it('falls back on waking where nothing answers, never on what a source did', () => {
+      const { OriginGroups, Origins } = distribution(of);
+      expect(OriginGroups?.Items).toMatchObject([
+        {
+          FailoverCriteria: { StatusCodes: { Items: [503, 504] } },
+          Members: { Items: [{ OriginId: 'stream' }, { OriginId: 'wake' }] },
+        },
+      ]);
+      expect(Origins.find(({ Id }) => Id === 'stream')).toMatchObject({
+        ConnectionAttempts: 1,
+        ConnectionTimeout: 2,
+        CustomOriginConfig: { HTTPPort: 8080, OriginProtocolPolicy: 'http-only' },
+      });
+      expect(only(of, 'AWS::Lambda::Url')).toMatchObject({ AuthType: 'AWS_IAM' });
+    });
+
+    it('admits CloudFront alone to a task', () =>
+      expect(only(of, 'AWS::EC2::SecurityGroupIngress')).toMatchObject({
+        FromPort: 8080,
+        ToPort: 8080,
+        SourcePrefixListId: expect.anything(),
+      }));
+
+    it('goes in order: the edge, waking, the tasks, then what they stood on', () => {
+      expect(standsOn(of, 'AWS::CloudFront::Distribution', /./)).toContain('StreamsWake');
+      expect(standsOn(of, 'AWS::Lambda::Function', /^StreamsWake/)).toContain('StreamsTasksStopped');
+      const stopped = standsOn(of, 'Custom::StopTasks', /./);
+      for (const id of ['TaskCluster', 'StreamsTaskGroup', 'NetworkVpc', 'StreamsStopper'])
+        expect(stopped).toContain(id);
+    });
+
+    it('is found through the store, which is put right by every change of a task and every ten minutes', () => {
+      expect(only(of, 'AWS::CloudFront::Function').FunctionConfig).toMatchObject({ KeyValueStoreAssociations: [{}] });
+      const rules = ofType(of, 'AWS::Events::Rule').filter(({ id }) => id.startsWith('Streams'));
+      expect(rules.map(({ properties }) => properties.ScheduleExpression ?? properties.EventPattern)).toEqual([
+        expect.objectContaining({ source: ['aws.ecs'] }),
+        'rate(10 minutes)',
+      ]);
+    });
+
+    it('is woken ahead by the resolver', () => {
+      const resolver = ofType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
+      expect(resolver?.properties.Environment).toMatchObject({
+        Variables: { WAKE_FUNCTION: { Ref: expect.stringMatching(/^StreamsWake/) } },
+      });
+    });
+  });
+}
