@@ -20,10 +20,13 @@ export interface FanOutOptions {
   readonly state: Pick<State, 'getResource'>;
 }
 
+/** Milliseconds before its caller gives up that an invocation does: so that its answer, be it a failure, gets back. */
+const HEAD_START = 1_000;
+
 /** Resolves each entry of a playlist by an invocation of its own, so that long lists take no longer than short ones. */
 export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
   return async (request, { deadline, signal }) => {
-    const answer = asAnswer(await invoke({ kind: 'entry', request, deadline }, signal));
+    const answer = asAnswer(await invoke({ kind: 'entry', request, deadline: deadline - HEAD_START }, signal));
     // Its status survives the way: an entry that is gone is left out, one that failed stays without renditions.
     if ('problem' in answer) throw new Problem(answer.problem);
     const resources = await Promise.all(answer.resources.map(state.getResource));

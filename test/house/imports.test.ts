@@ -13,7 +13,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   'layers/egress': ['layers/contract'],
   'layers/tools': ['layers/contract'],
   'layers/extraction': ['layers/contract', 'layers/state', 'layers/egress', 'layers/tools'],
-  lambdas: ['layers'],
+  lambdas: ['layers', 'package.json'],
   'stream-service': ['layers'],
   infra: [],
   // Types alone, see below: nothing of the service comes into a browser.

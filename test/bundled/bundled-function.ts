@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** A function as it would be deployed. */
+export interface BundledFunction {
+  /** What it answered, through JSON as Lambda hands it on. @throws FunctionFailed when the function threw */
+  invoke(event: unknown): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** What the function threw. */
+export class FunctionFailed extends Error {
+  override readonly name = 'FunctionFailed';
+  readonly failure: Readonly<{ errorType: string; errorMessage: string }>;
+
+  constructor(failure: FunctionFailed['failure']) {
+    super(`${failure.errorType}: ${failure.errorMessage}`);
+    this.failure = failure;
+  }
+}
+
+interface Reply {
+  readonly ready?: true;
+  readonly id?: number;
+  readonly result?: string;
+  readonly failure?: FunctionFailed['failure'];
+}
+
+const HOST = join(import.meta.dirname, 'function-host.ts');
+/** Milliseconds that the stack gives the slowest. */
+const TIMEOUT = 29_000;
+
+/**
+ * Starts a bundle with these variables and no others.
+ * @param path of `index.mjs`
+ */
+export async function startFunction(path: string, name: string, env: NodeJS.ProcessEnv): Promise<BundledFunction> {
+  const child = fork(HOST, [path], {
+    env: { ...env, AWS_LAMBDA_FUNCTION_NAME: name, POWERTOOLS_SERVICE_NAME: name },
+    // Its log is nobody's here.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const ready = Promise.withResolvers<void>();
+  const ended = once(child, 'exit').then(() => {
+    const error = new Error(`${name} ended`);
+    ready.reject(error);
+    for (const { reject } of waiting.values()) reject(error);
+  });
+  child.on('message', ({ ready: isReady, id = 0, result, failure }: Reply) => {
+    if (isReady) return ready.resolve();
+    const { resolve, reject } = waiting.get(id) ?? {};
+    waiting.delete(id);
+    if (failure) reject?.(new FunctionFailed(failure));
+    else resolve?.(JSON.parse(result ?? 'null'));
+  });
+  let count = 0;
+  const close = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await ended;
+  };
+  try {
+    await ready.promise;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    invoke(event) {
+      count += 1;
+      const answer = Promise.withResolvers<unknown>();
+      waiting.set(count, answer);
+      const context = { awsRequestId: `request-${count}`, functionName: name, functionVersion: '$LATEST' };
+      child.send({ id: count, event, context, deadline: Date.now() + TIMEOUT });
+      return answer.promise;
+    },
+    close,
+  };
+}

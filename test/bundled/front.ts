@@ -1,0 +1,35 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream';
+import type { Gateway } from '../../local/gateway.ts';
+
+const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
+
+/** One port in front of both hosts, as the edge is: paths and headers go through as they came, broken bodies break. */
+export async function startFront(gateway: Gateway, streamPort: number) {
+  const server = createServer((incoming, response) => {
+    if (STREAM_PATH.test(incoming.url ?? '')) passOn(incoming, response, streamPort);
+    else gateway(incoming, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function passOn(incoming: IncomingMessage, response: ServerResponse, port: number): void {
+  const { method, url, headers } = incoming;
+  const upstream = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false });
+  upstream.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    // Either side's end is the other's.
+    pipeline(answer, response, () => upstream.destroy());
+  });
+  upstream.on('error', () => response.destroy());
+  response.on('close', () => upstream.destroy());
+  pipeline(incoming, upstream, () => undefined);
+}
