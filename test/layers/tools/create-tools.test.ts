@@ -310,14 +310,6 @@ describe('update', () => {
     await expect.poll(() => records.filter(({ ytDlp }) => ytDlp === '2.0')).toHaveLength(2);
   });
 
-  it('keeps what it has while nobody can read the shelf', async () => {
-    const tools = open([ytDlpFrom('A', '1.0')], { followEvery: 1 });
-    await tools.ensure();
-    await rm(join(dir, 'yt-dlp', 'current'));
-    await open([ytDlpFrom('A', '2.0')]).ensure(); // waits for nobody: several looks go by
-    expect(tools.ytDlp()).toBeDefined();
-  });
-
   it('finds what another process has put in place', async () => {
     const tools = open([ytDlpFrom('A', '1.0')]);
     await tools.ensure();

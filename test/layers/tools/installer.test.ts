@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../layers/contract/index.ts';
+import { createInstaller } from '../../../layers/tools/installer.ts';
+import type { Placed, Shelf } from '../../../layers/tools/shelf.ts';
+import type { YtDlp } from '../../../layers/tools/tools.ts';
+
+const placed = (version: string): Placed<YtDlp> => ({
+  ...{ tool: { version, command: ['/yt-dlp'], source: 'release' }, installedAt: 1, folder: version },
+});
+
+/** An installer before a shelf whose current tool is changed by others. */
+function beside(allows = true) {
+  const shelf = { now: undefined as Placed<YtDlp> | undefined };
+  const nothing = () => undefined;
+  const installer = createInstaller<YtDlp>({
+    name: 'yt-dlp',
+    shelf: { current: async () => shelf.now } as Shelf<YtDlp>,
+    sources: [],
+    allows: () => allows,
+    check: async () => undefined,
+    ...{ report: nothing, onFailure: nothing, log: silentLog },
+  });
+  return { shelf, installer, version: () => installer.get()?.tool.version };
+}
+
+describe('following the shelf', () => {
+  it('takes up what is current there, and says so once', async () => {
+    const { shelf, installer, version } = beside();
+    expect(await installer.follow()).toBe(false);
+    shelf.now = placed('1.0');
+    expect([await installer.follow(), await installer.follow()]).toEqual([true, false]);
+    shelf.now = placed('2.0');
+    expect([await installer.follow(), version()]).toEqual([true, '2.0']);
+  });
+
+  it('keeps what it has while nothing can be read there', async () => {
+    const { shelf, installer, version } = beside();
+    shelf.now = placed('1.0');
+    await installer.follow();
+    shelf.now = undefined;
+    expect([await installer.follow(), version()]).toEqual([false, '1.0']);
+    expect([await installer.reload(), version()]).toEqual([true, undefined]);
+  });
+
+  it('takes up nothing that the settings do not allow', async () => {
+    const { shelf, installer, version } = beside(false);
+    shelf.now = placed('1.0');
+    expect([await installer.follow(), version()]).toEqual([false, undefined]);
+  });
+});

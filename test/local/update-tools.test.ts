@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readSettings, type Settings } from '../../layers/settings/index.ts';
+import type { Ffmpeg, Source, YtDlp } from '../../layers/tools/index.ts';
+import { startService } from '../../local/service.ts';
+import { updateNow } from '../../local/update-now.ts';
+import { installedTools } from '../installed-tools.ts';
+import { temporaryFolder } from '../layers/tools/temporary.ts';
+import { startOrigin } from '../origin/server.ts';
+import { ask, open } from '../support/ask.ts';
+import { descendantsOf } from '../support/processes.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../local/update-tools.ts');
+const root = await temporaryFolder();
+const { ytDlp, ffmpeg } = await installedTools();
+const [python = ''] = ytDlp.command;
+const packages = resolve(ytDlp.command.at(-1) ?? '', '../..');
+
+/** The real yt-dlp under a version of the test's, or what ends at once under that version. */
+const ytDlpAs = (version: string, works = true): Source<YtDlp> => ({
+  name: 'pypi',
+  label: 'the test',
+  newest: async () => version,
+  async fetch(folder) {
+    const run = `import sys; sys.path.insert(0, ${JSON.stringify(packages)}); import yt_dlp; yt_dlp.main()`;
+    await writeFile(join(folder, 'main.py'), works ? run : 'raise SystemExit(1)');
+    return (place) => ({ version, command: [python, '-I', join(place, 'main.py')], source: 'pypi' });
+  },
+});
+const realFfmpeg: Source<Ffmpeg> = { name: 'system', label: 'the test', fetch: async () => () => ffmpeg };
+
+let folders = 0;
+const settingsHere = (): Settings => {
+  const dataDir = join(root, String(folders++));
+  return readSettings({ DATA_DIR: dataDir, PORT: '0', TOOLS_UPDATE_HOURS: '0' });
+};
+const progress: string[] = [];
+const update = (settings: Settings, source: Source<YtDlp>) => {
+  progress.length = 0;
+  return updateNow({
+    settings,
+    onProgress: ({ name }) => progress.push(name),
+    signal: new AbortController().signal,
+    sources: { ytDlp: [source], ffmpeg: [realFfmpeg] },
+  });
+};
+const ffmpegLine = `FFmpeg ${ffmpeg.version} (${ffmpeg.source})`;
+
+describe('an update on demand', () => {
+  it('installs what is missing, then switches to what is newer, and says each in a line', async () => {
+    const settings = settingsHere();
+    expect(await update(settings, ytDlpAs('2026.11.01'))).toEqual({
+      inPlace: ['yt-dlp 2026.11.01 (pypi)', ffmpegLine],
+      failures: [],
+    });
+    expect(progress).toEqual(['Downloading FFmpeg', 'Downloading yt-dlp']);
+    const { inPlace } = await update(settings, ytDlpAs('2026.11.20'));
+    expect(inPlace).toEqual(['yt-dlp 2026.11.01 → 2026.11.20 (pypi)', ffmpegLine]);
+    expect(progress).toEqual(['Updating yt-dlp to 2026.11.20']);
+    expect(await update(settings, ytDlpAs('2026.11.20'))).toMatchObject({ failures: [] });
+    expect(progress).toEqual([]);
+  });
+
+  it('does not switch to what fails its smoke test, and says so', async () => {
+    const settings = settingsHere();
+    await update(settings, ytDlpAs('2026.11.01'));
+    const { inPlace, failures } = await update(settings, ytDlpAs('2026.11.20', false));
+    expect(inPlace).toEqual(['yt-dlp 2026.11.01 (pypi)', ffmpegLine]);
+    expect(failures).toEqual([expect.stringMatching(/^yt-dlp 2026\.11\.20 does not work, 2026\.11\.01 stays: /)]);
+  });
+});
+
+describe('a service that runs meanwhile', () => {
+  /** A short clip that goes on for long: its padding does not fit into what is buffered on the way. */
+  const PADDING = 32 * 2 ** 20;
+  let padded = Buffer.alloc(0);
+  let handedOut = 0;
+  let origin: Awaited<ReturnType<typeof startOrigin>> | undefined;
+  afterAll(() => origin?.close());
+
+  it('takes up the new version without being asked, and drops no stream', async () => {
+    origin = await startOrigin({
+      mounts: {
+        '/padded/': async ({ request, response }) => {
+          const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+          const end = Math.min(Number(to || Number.POSITIVE_INFINITY), padded.length - 1);
+          const part = padded.subarray(Number(from), end + 1);
+          handedOut += part.length;
+          const headers = { 'content-type': 'video/mp4', 'accept-ranges': 'bytes', 'content-length': part.length };
+          const range = `bytes ${from}-${end}/${padded.length}`;
+          if (request.headers.range) response.writeHead(206, { ...headers, 'content-range': range });
+          else response.writeHead(200, headers);
+          response.end(part);
+        },
+      },
+    });
+    const box = Buffer.alloc(PADDING);
+    box.writeUInt32BE(PADDING, 0);
+    box.write('free', 4);
+    padded = Buffer.concat([await readFile(join(origin.mediaDir, 'clip.mp4')), box]);
+
+    const settings = { ...settingsHere(), egressAllow: [origin.host] };
+    await update(settings, ytDlpAs('2026.11.01'));
+    const service = await startService({ settings });
+    try {
+      await service.ready;
+      const resolveLink = (path: string) =>
+        ask(`${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin?.url(path) ?? '')}`);
+      const resource = JSON.parse((await resolveLink('/padded/clip.mp4')).body.toString());
+      const { key } = resource.mediaItems[0].video.renditions[0];
+      const stream = await open(`${service.baseUrl}/api/Stream/Media/${key}`);
+      expect(stream.status).toBe(200);
+      const chunks = stream.body[Symbol.asyncIterator]();
+      const got = [(await chunks.next()).value as Buffer];
+
+      await update(settings, ytDlpAs('2026.11.20'));
+      const isTakenUp = async () => {
+        expect((await resolveLink(`/files/clip.mp4?${Math.random()}`)).status).toBe(200);
+        const running = await descendantsOf(process.pid);
+        return running.some(({ command }) => command.includes('/2026.11.20/'));
+      };
+      await expect.poll(isTakenUp, { timeout: 20_000 }).toBe(true);
+
+      expect(handedOut, 'the stream is still under way').toBeLessThan(padded.length);
+      for await (const chunk of chunks) got.push(chunk);
+      expect(Buffer.concat(got).equals(padded)).toBe(true);
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('npm run update-tools', () => {
+  const run = async (env: NodeJS.ProcessEnv) => {
+    const cwd = join(root, String(folders++));
+    await mkdir(cwd);
+    const child = spawn(process.execPath, [MAIN], {
+      cwd,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'close');
+    const said = await text(child.stdout);
+    return { code: (await ended)[0], lines: said.trimEnd().split('\n') };
+  };
+
+  it('says what is in place, one line each, and exits with 0', async () => {
+    const own = join(root, 'own-yt-dlp');
+    await writeFile(own, `#!/bin/sh\nexec ${ytDlp.command.join(' ')} "$@"\n`, { mode: 0o755 });
+    const { code, lines } = await run({ YT_DLP_PATH: own, FFMPEG_PATH: ffmpeg.path });
+    expect(lines.slice(-2)).toEqual([`yt-dlp ${ytDlp.version} (path)`, `FFmpeg ${ffmpeg.version} (path)`]);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ['a setting that makes no sense', { TOOLS_CHANNEL: 'weekly' }, /^TOOLS_CHANNEL must be /],
+    [
+      'a tool that cannot be had',
+      { YT_DLP_PATH: '/nowhere/yt-dlp', FFMPEG_PATH: ffmpeg.path },
+      /^yt-dlp cannot be had/,
+    ],
+  ])('says %s in one line and exits with 1', async (_, env, line) => {
+    const { code, lines } = await run(env);
+    expect(lines.at(-1)).toMatch(line);
+    expect(code).toBe(1);
+  });
+});
