@@ -46,6 +46,8 @@ function runVite(outDir: string, signal?: AbortSignal): Promise<void> {
   const args = [vite, 'build', '--config', join(WEB, 'vite.config.ts'), '--configLoader', 'native'];
   const child = spawn(process.execPath, [...args, '--outDir', outDir, '--logLevel', 'error'], {
     cwd: ROOT,
+    // Whatever this process runs as: the page is built to be used.
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal && { signal }),
   });

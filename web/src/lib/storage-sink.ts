@@ -39,9 +39,12 @@ export async function sweepStorage(): Promise<void> {
   try {
     const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER);
     for await (const name of folder.keys()) {
-      await navigator.locks.request(name, { ifAvailable: true }, (lock) =>
-        lock ? folder.removeEntry(name) : undefined,
-      );
+      // Chromium shows what it writes beside a file, too: `name.crswap` is in use as long as `name` is.
+      const [file = name] = name.split('.', 1);
+      await navigator.locks.request(file, { ifAvailable: true }, async (lock) => {
+        // What is gone by then, or held after all, is no reason to leave the others.
+        if (lock) await folder.removeEntry(name).catch(() => undefined);
+      });
     }
   } catch {
     // Nothing there, or nothing that could be swept.
