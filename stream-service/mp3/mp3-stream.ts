@@ -20,6 +20,8 @@ export interface Mp3StreamOptions {
 const LITTLE_BYTES = 500 * MP3_FRAME_BYTES;
 /** For a fast one: a whole segment, 3.5 MB, for each that is under way. */
 const MUCH_BYTES = SEGMENT_FRAMES * MP3_FRAME_BYTES;
+/** Frames for which an encoder of their own is worth its start and its warm-up: 24 s. */
+const LEAST_SHARE_FRAMES = 1000;
 /** Milliseconds that a client may take for a chunk, some 30 kB, and still be a fast one. */
 const REST_MS = 250;
 
@@ -61,8 +63,17 @@ async function* bytes(
     }
   }
 
+  /** The last segment would keep one encoder busy while the others have nothing left to do: they share it. */
+  let share: number | undefined;
+  const framesOf = ({ firstFrame, endFrame, slice }: Piece): number => {
+    const isLast = cursor + slice[1] - slice[0] > last;
+    if (isLast && isFast()) share ??= Math.max(Math.ceil((endFrame - firstFrame) / parallelism), LEAST_SHARE_FRAMES);
+    return share ?? SEGMENT_FRAMES;
+  };
+
   const startNext = (): Stretch | undefined => {
-    const piece = nextPiece(layout, cursor, last, SEGMENT_FRAMES);
+    const rest = nextPiece(layout, cursor, last, SEGMENT_FRAMES);
+    const piece = rest && nextPiece(layout, cursor, last, framesOf(rest));
     if (!piece) return undefined;
     const from = cursor;
     cursor += piece.slice[1] - piece.slice[0];
