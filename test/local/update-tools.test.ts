@@ -82,7 +82,7 @@ describe('a service that runs meanwhile', () => {
   let origin: Awaited<ReturnType<typeof startOrigin>> | undefined;
   afterAll(() => origin?.close());
 
-  it('takes up the new version without being asked, and drops no stream', async () => {
+  it('takes up the new version without being asked, and drops no stream', { timeout: 180_000 }, async () => {
     origin = await startOrigin({
       mounts: {
         '/padded/': async ({ request, response }) => {
@@ -112,6 +112,7 @@ describe('a service that runs meanwhile', () => {
         ask(`${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin?.url(path) ?? '')}`);
       const resource = JSON.parse((await resolveLink('/padded/clip.mp4')).body.toString());
       const { key } = resource.mediaItems[0].video.renditions[0];
+      handedOut = 0;
       const stream = await open(`${service.baseUrl}/api/Stream/Media/${key}`);
       expect(stream.status).toBe(200);
       const chunks = stream.body[Symbol.asyncIterator]();
@@ -123,7 +124,7 @@ describe('a service that runs meanwhile', () => {
         const running = await descendantsOf(process.pid);
         return running.some(({ command }) => command.includes('/2026.11.20/'));
       };
-      await expect.poll(isTakenUp, { timeout: 20_000 }).toBe(true);
+      await expect.poll(isTakenUp, { timeout: 60_000 }).toBe(true);
 
       expect(handedOut, 'the stream is still under way').toBeLessThan(padded.length);
       for await (const chunk of chunks) got.push(chunk);
