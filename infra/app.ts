@@ -13,7 +13,7 @@ const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env
 
 try {
   // A setting that makes no sense is told before anything is built.
-  readContext(new App().node.getAllContext());
+  readContext(new App({ autoSynth: false }).node.getAllContext());
   await bundle({ outDir: BUNDLE_DIR });
   await buildPage();
   createApp({ bundleDir: BUNDLE_DIR, ...(account && region && { env: { account, region } }) }).synth();

@@ -46,6 +46,7 @@ if (plan.run) {
   cdk(plan.run);
   if (plan.outputs) process.stdout.write(`${summary(JSON.parse(readFileSync(plan.outputs, 'utf8')))}\n`);
 }
+if (!plan.run) process.stdout.write('Described in cdk.out\n');
 leave(0);
 
 function summary(stacks: Record<string, Record<string, string>>): string {

@@ -5,6 +5,7 @@ import { checkEdge } from './edge-checks.ts';
 import { nameOf, permissionsOf, resourcesOf, statementsOnEverything, type Template } from './permissions.ts';
 import { rolesOf, WITHOUT_RESOURCE } from './roles.ts';
 import { checkStreamHosts } from './stream-host-checks.ts';
+import { FUNCTIONS } from './synth.ts';
 import { namesIn, ofType, only, standsOn } from './template.ts';
 
 describe.each(NAMES)('%s', (name) => {
@@ -160,6 +161,13 @@ describe.each(NAMES)('%s', (name) => {
     expect(ofType(of, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
     expect(ofType(of, 'AWS::Budgets::Budget')).toHaveLength(1);
   });
+});
+
+it('deploys every function there is: those of waking in hobby', () => {
+  const deployed = ofType(template('hobby'), 'AWS::Lambda::Function').map(({ properties }) =>
+    String(properties.Description).replace('Reelay ', ''),
+  );
+  expect(deployed).toEqual(expect.arrayContaining(FUNCTIONS));
 });
 
 checkEdge();

@@ -1,16 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Environment } from 'aws-cdk-lib';
 import { afterAll } from 'vitest';
 import { createApp } from '../../infra/create-app.ts';
 import type { Template } from './permissions.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const FUNCTIONS = [
-  ...['get-app-info', 'get-request-count', 'get-api-description', 'get-resource', 'not-found'],
-  ...['canary', 'update-tools', 'tools-layer', 'origin-secret', 'wake', 'register', 'stop-tasks'],
-];
+/** Every function that there is, by its entry file. */
+export const FUNCTIONS = readdirSync(join(ROOT, 'lambdas', 'entries')).map((file) => basename(file, '.ts'));
 
 /** What cdk.json tells CDK: the feature flags. */
 export const flags: Record<string, unknown> = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
