@@ -16,8 +16,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   lambdas: ['layers', 'package.json'],
   'stream-service': ['layers'],
   infra: [],
-  // Types alone, see below: nothing of the service comes into a browser.
-  web: ['layers/contract'],
+  web: [],
   local: ['*'],
   bench: ['*'],
   test: ['*'],
@@ -44,11 +43,6 @@ describe('who may import whom', () => {
       (path) => roomOf(path) !== room && !allowed?.some((to) => to === '*' || path === to || path.startsWith(`${to}/`)),
     );
     expect(strangers).toEqual([]);
-  });
-
-  it.each(files.filter((file) => file.startsWith('web/')))('%s takes types alone from the layers', (file) => {
-    const statements = readFileSync(join(ROOT, file), 'utf8').match(/^(?:im|ex)port\b[^;]*\/layers\/[^;]*;/gm) ?? [];
-    expect(statements.filter((statement) => !/^(?:im|ex)port type\b/.test(statement))).toEqual([]);
   });
 
   it('rooms of layers are entered through their index', () => {
