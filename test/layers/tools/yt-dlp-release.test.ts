@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { access, mkdtemp, readdir } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createMessage, generateKey, readKey, readPrivateKey, sign } from 'openpgp';
+import { readKey } from 'openpgp';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../layers/egress/index.ts';
 import { RELEASE_KEY } from '../../../layers/tools/release-key.ts';
 import { digestOf } from '../../../layers/tools/signature.ts';
 import type { FetchOptions } from '../../../layers/tools/source.ts';
 import { assetFor, ytDlpRelease } from '../../../layers/tools/yt-dlp-release.ts';
+import { startReleasePages } from './release-pages.ts';
 import { temporaryFolder } from './temporary.ts';
 import { type ZipEntry, zip } from './zip.ts';
 
@@ -17,44 +15,22 @@ import { type ZipEntry, zip } from './zip.ts';
 const TAG = '2026.11.20';
 const ASSET = 'yt-dlp_linux.zip';
 const root = await temporaryFolder();
-const { publicKey: key, privateKey } = await generateKey({ userIDs: [{ name: 'Tests' }] });
-const stranger = await generateKey({ userIDs: [{ name: 'Somebody else' }] });
 
-let files: Map<string, Buffer | 'stall'>;
-let latest: string;
-const server = createServer((request, response) => {
-  const path = request.url ?? '';
-  const file = files.get(path.replace(`/download/${TAG}/`, ''));
-  if (path === '/latest') response.writeHead(302, { location: latest }).end();
-  else if (path.startsWith('/tag/')) response.end('<html>');
-  else if (file === 'stall') response.writeHead(200).flushHeaders();
-  else if (file) response.writeHead(200, { 'content-length': file.length }).end(file);
-  else response.writeHead(404).end();
-});
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-const egress = createEgress({ allow: [host] });
+const pages = await startReleasePages();
+const egress = createEgress({ allow: [pages.host] });
 afterAll(async () => {
   await egress.close();
-  server.closeAllConnections();
-  server.close();
+  pages.close();
 });
 
 const program = (version: string): ZipEntry => ['yt-dlp_linux', `#!/bin/sh\necho ${version}\n`];
-const publish = async (archive: Buffer, signer = privateKey) => {
-  const list = Buffer.from(`${createHash('sha256').update(archive).digest('hex')}  ${ASSET}\n`);
-  const signingKeys = await readPrivateKey({ armoredKey: signer });
-  const message = await createMessage({ binary: list });
-  const signature = await sign({ message, signingKeys, detached: true, format: 'binary' });
-  files = new Map([
-    ['SHA2-256SUMS', list],
-    ['SHA2-256SUMS.sig', Buffer.from(signature as Uint8Array)],
-    [ASSET, archive],
-  ]);
-};
+const publish = (archive: Buffer, signer?: 'own' | 'stranger') => pages.publish(TAG, ASSET, archive, signer);
+const set = (name: string, file: Buffer | 'stall' | { readonly cut: Buffer }) =>
+  pages.files.set(`${TAG}/${name}`, file);
+const remove = (name: string) => pages.files.delete(`${TAG}/${name}`);
 const release = (asset: string | undefined = ASSET) =>
   ytDlpRelease({
-    ...{ channel: 'stable', url: `http://${host}`, key, asset },
+    ...{ channel: 'stable', url: pages.url, key: pages.key, asset },
     download: (url, options) => egress.request(url, options),
   });
 const fetch = async (signal = new AbortController().signal, onBytes: FetchOptions['onBytes'] = () => undefined) => {
@@ -63,10 +39,7 @@ const fetch = async (signal = new AbortController().signal, onBytes: FetchOption
 };
 
 const genuine = await zip(root, [program(TAG), ['_internal/base.txt', 'base']]);
-beforeEach(async () => {
-  latest = `/tag/${TAG}`;
-  await publish(genuine);
-});
+beforeEach(() => publish(genuine));
 
 describe('the official release', () => {
   it('is the newest one, unpacked, and able to run', async () => {
@@ -83,34 +56,35 @@ describe('the official release', () => {
   });
 
   it('tells its version without fetching it', async () => {
-    files.clear();
+    pages.files.clear();
     expect(await release().newest?.(new AbortController().signal)).toBe(TAG);
   });
 
   it.each<[string, () => unknown, RegExp]>([
-    ['a signature by somebody else', () => publish(genuine, stranger.privateKey), /not signed by the pinned key/],
-    ['checksums that were changed', () => files.set('SHA2-256SUMS', Buffer.from('0'.repeat(64))), /not signed/],
-    ['a signature that is none', () => files.set('SHA2-256SUMS.sig', Buffer.from('nothing')), /not signed/],
-    ['an empty signature', () => files.set('SHA2-256SUMS.sig', Buffer.alloc(0)), /not signed/],
-    ['no signature', () => files.delete('SHA2-256SUMS.sig'), /answers 404/],
+    ['a signature by somebody else', () => publish(genuine, 'stranger'), /not signed by the pinned key/],
+    ['checksums that were changed', () => set('SHA2-256SUMS', Buffer.from('0'.repeat(64))), /not signed/],
+    ['a signature that is none', () => set('SHA2-256SUMS.sig', Buffer.from('nothing')), /not signed/],
+    ['an empty signature', () => set('SHA2-256SUMS.sig', Buffer.alloc(0)), /not signed/],
+    ['no signature', () => remove('SHA2-256SUMS.sig'), /answers 404/],
     [
       'an archive that was changed',
-      async () => files.set(ASSET, await zip(root, [program('9')])),
+      async () => set(ASSET, await zip(root, [program('9')])),
       /not the file its checksum/,
     ],
-    ['checksums without end', () => files.set('SHA2-256SUMS', Buffer.alloc(2 ** 19)), /more than/],
-    ['no file for this machine', () => files.delete(ASSET), /answers 404/],
+    ['checksums without end', () => set('SHA2-256SUMS', Buffer.alloc(2 ** 19)), /more than/],
+    ['a download that ends early', () => set(ASSET, { cut: genuine }), /closed the connection|another length/],
+    ['no file for this machine', () => remove(ASSET), /answers 404/],
     [
       'a redirect that names no release',
       () => {
-        latest = '/tag/latest';
+        pages.latest = '/tag/latest';
       },
       /names no release/,
     ],
     [
       'a redirect that leads out of the releases',
       () => {
-        latest = '/tag/..%2f';
+        pages.latest = '/tag/..%2f';
       },
       /names no release/,
     ],
@@ -140,10 +114,13 @@ describe('the official release', () => {
   });
 
   it('leaves a download when told to', async () => {
-    files.set(ASSET, 'stall');
+    set(ASSET, 'stall');
     const controller = new AbortController();
+    const before = pages.downloads(ASSET);
     const fetching = fetch(controller.signal);
-    server.on('request', ({ url }) => url?.endsWith(ASSET) && setImmediate(() => controller.abort()));
+    fetching.catch(() => undefined); // looked at below
+    await expect.poll(() => pages.downloads(ASSET)).toBeGreaterThan(before);
+    controller.abort();
     await expect(fetching).rejects.toThrow();
   });
 
