@@ -11,7 +11,7 @@ const PAGE_DEFAULTS: Headers = {
 };
 /** What holds for every answer: it keeps to HTTPS, and its type is what it says. */
 const EVERYWHERE: Headers = {
-  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'Strict-Transport-Security': 'max-age=31536000',
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 };

@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { describe, expect, it } from 'vitest';
+import { apiHeaders, createHeadersPolicy, type Headers, pageHeaders } from '../../infra/security-headers.ts';
+import { temporaryFolder } from './synth.ts';
+import { only } from './template.ts';
+
+const fileWith = (text: string): string => {
+  const file = join(temporaryFolder(), 'headers.json');
+  writeFileSync(file, text);
+  return file;
+};
+
+/** The policy as CloudFormation gets it. */
+function policyOf(headers: Headers) {
+  const app = new App({ outdir: temporaryFolder() });
+  const stack = new Stack(app, 'headers');
+  createHeadersPolicy(stack, 'Policy', headers);
+  const { template } = app.synth().getStackByName('headers');
+  return only(template, 'AWS::CloudFront::ResponseHeadersPolicy').ResponseHeadersPolicyConfig;
+}
+
+describe('pageHeaders', () => {
+  it('are those the page asks for, over those of every answer', () => {
+    const file = fileWith('{"Content-Security-Policy":"default-src \'self\'","Referrer-Policy":"origin"}');
+    expect(pageHeaders(file)).toEqual({
+      ...apiHeaders(),
+      'Content-Security-Policy': "default-src 'self'",
+      'Referrer-Policy': 'origin',
+    });
+  });
+
+  it('let nothing in where the page asks for none', () =>
+    expect(pageHeaders('/no/such/file')).toMatchObject({
+      'Content-Security-Policy': expect.stringContaining("default-src 'none'"),
+      'X-Frame-Options': 'DENY',
+    }));
+
+  it.each(['[]', 'null', '"text"', '{"X-Frame-Options":1}'])('refuses %s', (text) =>
+    expect(() => pageHeaders(fileWith(text))).toThrow(/headers\.json must be an object/),
+  );
+});
+
+describe('createHeadersPolicy', () => {
+  it('sets each header in the way CloudFront takes it', () => {
+    const policy = policyOf({
+      'content-security-policy': "default-src 'self'",
+      'X-Frame-Options': 'deny',
+      'Referrer-Policy': 'no-referrer',
+      'Strict-Transport-Security': 'max-age=60; includeSubDomains',
+      'X-Content-Type-Options': 'nosniff',
+      'Permissions-Policy': 'camera=()',
+    });
+    expect(policy).toMatchObject({
+      SecurityHeadersConfig: {
+        ContentSecurityPolicy: { ContentSecurityPolicy: "default-src 'self'", Override: true },
+        FrameOptions: { FrameOption: 'DENY', Override: true },
+        ReferrerPolicy: { ReferrerPolicy: 'no-referrer', Override: true },
+        StrictTransportSecurity: { AccessControlMaxAgeSec: 60, IncludeSubdomains: true, Preload: false },
+        ContentTypeOptions: { Override: true },
+      },
+      CustomHeadersConfig: { Items: [{ Header: 'permissions-policy', Value: 'camera=()', Override: true }] },
+    });
+  });
+
+  it.each([
+    { 'X-Frame-Options': 'ALLOWALL' },
+    { 'Referrer-Policy': 'whatever' },
+    { 'Strict-Transport-Security': 'for ever' },
+  ])('refuses %j', (headers) => expect(() => policyOf(headers as unknown as Headers)).toThrow(Object.keys(headers)[0]));
+});
