@@ -23,8 +23,8 @@ export const Actions = ({ choice, onPlay }: ActionsProps) => {
     announcement.set(t('say.downloadStarted', { name: fileName }));
   };
   return (
-    <div class="actions">
-      <div class="actions-main">
+    <>
+      <div class="actions">
         <button
           type="button"
           class="button primary"
@@ -55,6 +55,6 @@ export const Actions = ({ choice, onPlay }: ActionsProps) => {
       <div id={id} class="commands" hidden={!isOpen}>
         {isOpen && <CommandLines choice={choice} />}
       </div>
-    </div>
+    </>
   );
 };

@@ -8,12 +8,14 @@ import { Footer } from './footer.tsx';
 import { HistoryList } from './history-list.tsx';
 import { Item } from './item.tsx';
 import { LinkField } from './link-field.tsx';
+import { TakeUpReel } from './mark.tsx';
 import { Masthead } from './masthead.tsx';
 import { FailureNotice, WaitingNotice } from './notices.tsx';
 import { Playlist } from './playlist.tsx';
 import { Skeleton } from './skeleton.tsx';
 import { useDrop } from './use-drop.ts';
 import { type Navigation, useLocation } from './use-location.ts';
+import { WaysIn } from './ways-in.tsx';
 
 /** The page at `/`. */
 export const App = () => {
@@ -38,6 +40,7 @@ export const App = () => {
       <Masthead isMoving={outcome.phase === 'resolving'} onHome={goHome} />
       <main class="wrap">
         <div class={isIdle ? 'hero' : 'hero small'}>
+          <TakeUpReel />
           <h1>{t('app.headline')}</h1>
           <p class="lede">{t('app.lede')}</p>
           <LinkField link={linkOf(outcome)} onLink={navigation.open} onClear={navigation.close} />
@@ -49,6 +52,7 @@ export const App = () => {
           </div>
         )}
         <DownloadList />
+        {isIdle && <WaysIn />}
         {isIdle && <HistoryList onOpen={navigation.open} />}
       </main>
       <Footer>

@@ -40,12 +40,19 @@ const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
   if (choices.length === 0) return null;
   // One more than the few is shown rather than a button in its place.
   const isLong = choices.length > FEW + 1;
+  const hasTwin = ({ label, container }: Choice) =>
+    choices.filter((other) => other.label === label && other.container === container).length > 1;
   const shown = isOpen || !isLong ? choices : fewOf(choices, selected);
   return (
     <fieldset class="choice-group">
       <legend>{t(`choices.${group}`)}</legend>
       {shown.map((choice) => (
-        <Row key={choice.id} {...{ name, choice, onSelect }} isSelected={choice.id === selected.id} />
+        <Row
+          key={choice.id}
+          {...{ name, choice, onSelect }}
+          hint={hasTwin(choice) ? choice.description : null}
+          isSelected={choice.id === selected.id}
+        />
       ))}
       {isLong && (
         <button
@@ -70,11 +77,13 @@ function fewOf(choices: readonly Choice[], selected: Choice): readonly Choice[] 
 interface RowProps {
   readonly name: string;
   readonly choice: Choice;
+  /** Tells it from another that looks the same. */
+  readonly hint: string | null;
   readonly isSelected: boolean;
   readonly onSelect: (choice: Choice) => void;
 }
 
-const Row = ({ name, choice, isSelected, onSelect }: RowProps) => {
+const Row = ({ name, choice, hint, isSelected, onSelect }: RowProps) => {
   const { texts, format } = usePage();
   const { label, container, sizeBytes, isSizeEstimate, playsEverywhere } = choice;
   const size = sizeBytes === undefined ? undefined : format.bytes(sizeBytes);
@@ -85,6 +94,7 @@ const Row = ({ name, choice, isSelected, onSelect }: RowProps) => {
         <b>{label}</b>
         {container !== label && <small>{container}</small>}
         {playsEverywhere && <span class="badge">{texts.t('choices.everywhere')}</span>}
+        {hint && <span class="choice-hint">{hint}</span>}
       </span>
       <span class="choice-size">{size && isSizeEstimate ? texts.t('choices.about', { size }) : size}</span>
     </label>

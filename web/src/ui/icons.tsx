@@ -2,6 +2,7 @@
 const PATHS = {
   all: 'm5 8 5 5 5-5',
   alert: 'M10 6v5m0 3v.01M10 2.5l8 14.5H2Z',
+  bookmark: 'M5 3h10v14l-5-4-5 4Z',
   check: 'm4 10.5 4 4 8-9',
   close: 'm5 5 10 10M15 5 5 15',
   clock: 'M10 5.5V10l3 2m4.5-2a7.5 7.5 0 1 1-15 0 7.5 7.5 0 0 1 15 0Z',
@@ -17,6 +18,7 @@ const PATHS = {
   pause: 'M7 4v12m6-12v12',
   play: 'M6 3.5v13L16.5 10Z',
   retry: 'M16.5 10a6.5 6.5 0 1 1-2-4.7M16.5 2v4h-4',
+  share: 'M10 12V2.5M6.5 6 10 2.5 13.5 6M5 9.5H3.5v8h13v-8H15',
   search: 'm17 17-4-4m1.5-4.5a6 6 0 1 1-12 0 6 6 0 0 1 12 0Z',
 } as const;
 
@@ -24,7 +26,7 @@ export type IconName = keyof typeof PATHS;
 
 /** One sign, the size of the text beside it. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
-  <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">
+  <svg class={name === 'play' ? 'icon solid' : 'icon'} viewBox="0 0 20 20" aria-hidden="true">
     <path d={PATHS[name]} />
   </svg>
 );

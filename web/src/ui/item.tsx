@@ -69,9 +69,11 @@ const ItemHead = ({ title, author, link }: ItemHeadProps) => {
       <p class="byline">
         {author && <bdi>{author}</bdi>}
         {host && (
-          <a href={link ?? undefined} target="_blank" rel="noreferrer" dir="ltr">
-            {host}
-          </a>
+          <span>
+            <a href={link ?? undefined} target="_blank" rel="noreferrer" dir="ltr">
+              {host}
+            </a>
+          </span>
         )}
       </p>
     </div>

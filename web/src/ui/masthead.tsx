@@ -7,6 +7,7 @@ export interface MastheadProps {
   readonly onHome?: (event: MouseEvent) => void;
 }
 
+/** The name, and the tape that its reel pays out. */
 export const Masthead = ({ isMoving, onHome }: MastheadProps) => {
   const { t } = usePage().texts;
   return (

@@ -1,6 +1,7 @@
 import { usePage } from './context.ts';
 import { Icon } from './icons.tsx';
 import { PREFERENCES, type Preference } from './preference.ts';
+import { Select } from './select.tsx';
 
 export interface PlaylistToolbarProps {
   readonly count: number;
@@ -27,20 +28,13 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
         />
         {t('list.all')}
       </label>
-      <label>
-        {t('list.prefer')}
-        <select
-          class="select"
-          value={preference}
-          onChange={({ currentTarget }) => onPrefer(PREFERENCES.find((one) => one === currentTarget.value) ?? 'best')}
-        >
-          {PREFERENCES.map((one) => (
-            <option key={one} value={one}>
-              {t(`list.prefer.${one}`)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label={t('list.prefer')}
+        value={preference}
+        options={PREFERENCES}
+        nameOf={(one) => t(`list.prefer.${one}`)}
+        onChange={onPrefer}
+      />
       <button type="button" class="button primary" disabled={pickedCount === 0} onClick={onTake}>
         <Icon name="download" />
         {t('list.download', { count: pickedCount })}

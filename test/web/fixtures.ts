@@ -1,0 +1,149 @@
+import type { MediaInformation, MediaRendition, ResourceInformation } from '../../layers/contract/index.ts';
+
+const MB = 1_000_000;
+const cover = (name: string) => `/covers/${name}.svg`;
+
+const rendition = (
+  key: string,
+  label: string,
+  fileExtension: string,
+  more: Partial<MediaRendition>,
+): MediaRendition => ({
+  key,
+  label,
+  description: null,
+  fileExtension,
+  mimeType: fileExtension === '.webm' ? 'video/webm' : 'video/mp4',
+  urlType: 'Media',
+  fileSizeBytes: null,
+  height: null,
+  bitrate: null,
+  convertTo: null,
+  ...more,
+});
+
+const muxed = (height: number, label: string, size: number, codec: string) =>
+  rendition(`mux-${height}-${codec}`, label, '.mp4', {
+    description: `${height} - ${label} (${codec}) + 140 - audio only (medium)`,
+    urlType: 'Combined',
+    fileSizeBytes: size,
+    height,
+  });
+
+const VIDEO = [
+  muxed(2160, '2160p (4K)', 1834 * MB, 'vp9'),
+  muxed(1440, '1440p', 812 * MB, 'vp9'),
+  muxed(1080, '1080p', 301.4 * MB, 'avc1'),
+  muxed(1080, '1080p', 244 * MB, 'av01'),
+  muxed(720, '720p', 142 * MB, 'avc1'),
+  rendition('whole-360', '360p', '.mp4', { description: '18 - 640x360 (avc1)', fileSizeBytes: 48.2 * MB, height: 360 }),
+  muxed(240, '240p', 22 * MB, 'avc1'),
+];
+
+const AUDIO = [
+  rendition('opus', '160 kbps', '.webm', { mimeType: 'audio/webm', fileSizeBytes: 12.1 * MB, description: 'opus' }),
+  rendition('aac', '129 kbps', '.m4a', { mimeType: 'audio/mp4', fileSizeBytes: 9.8 * MB, bitrate: 129 }),
+  rendition('low', '48 kbps', '.m4a', { mimeType: 'audio/mp4', fileSizeBytes: 3.7 * MB, bitrate: 48 }),
+];
+
+const MP3 = rendition('aac', '192 kbps', '.mp3', {
+  mimeType: 'audio/mpeg',
+  fileSizeBytes: 14.6 * MB,
+  bitrate: 192,
+  convertTo: 'mp3',
+});
+
+const side = (renditions: MediaRendition[]) => ({ urlType: renditions[0]?.urlType ?? 'Media', renditions }) as const;
+
+const item = (title: string | null, author: string | null, more: Partial<MediaInformation> = {}): MediaInformation => ({
+  requestedUrl: 'https://video.example/watch/coast',
+  coverUrl: cover('coast'),
+  title,
+  author,
+  video: side(VIDEO),
+  audio: side([...AUDIO, MP3]),
+  ...more,
+});
+
+const media = (one: MediaInformation): ResourceInformation => ({
+  type: 'Media',
+  title: one.title,
+  author: one.author,
+  coverUrl: one.coverUrl,
+  mediaItems: [one],
+});
+
+const { video: _video, ...song } = item('Étude for a Slow Machine', 'Ada Example', {
+  requestedUrl: 'https://music.example/etude',
+  coverUrl: cover('etude'),
+});
+const {
+  video: _without,
+  audio: _audio,
+  ...unresolved
+} = item('Part five, not looked up yet', null, {
+  requestedUrl: 'https://video.example/watch/part-5',
+  coverUrl: null,
+});
+
+const LONG_TITLE =
+  'The Complete and Unabridged History of the Lighthouse Keepers of the Northern Coast, Told by Themselves, with ' +
+  'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft and Everything Else';
+
+/** What a made-up instance answers, by the last part of the link's path. */
+export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
+  video: media(item('A Walk Along the Northern Coast in Late Winter', 'Quiet Journeys')),
+  long: media(item(LONG_TITLE, 'The Society of Friends of Very Long Names and Descriptions')),
+  audio: media(song),
+  plain: media(item(null, null, { coverUrl: null, video: side(VIDEO.slice(5, 6)), audio: side([MP3]) })),
+  japanese: media(item('冬の終わりの北の海岸を歩く：灯台守たちの静かな一日と、その記憶について', '静かな旅')),
+  arabic: media(item('نزهة على الساحل الشمالي في أواخر الشتاء', 'رحلات هادئة')),
+  list: {
+    type: 'PlayList',
+    title: 'Northern Coast, All Parts',
+    author: 'Quiet Journeys',
+    coverUrl: cover('list'),
+    mediaItems: [
+      ...['One: The Harbour', 'Two: Along the Cliffs', 'Three: The Lighthouse', `Four: ${LONG_TITLE}`].map((part, n) =>
+        item(`Part ${part}`, 'Quiet Journeys', {
+          requestedUrl: `https://video.example/watch/part-${n}`,
+          coverUrl: cover(`part-${n}`),
+        }),
+      ),
+      unresolved,
+    ],
+  },
+};
+
+export interface Refusal {
+  readonly status: number;
+  readonly title: string;
+  readonly detail?: string;
+  readonly retryAfter?: number;
+}
+
+/** What it answers instead, by the same. */
+export const REFUSALS: Readonly<Record<string, Refusal>> = {
+  'not-found': { status: 404, title: 'Resource Not Found' },
+  protected: { status: 415, title: 'Unsupported Media Type', detail: 'The media is DRM protected.' },
+  login: { status: 415, title: 'Unsupported Media Type', detail: 'The source refused: it asks for a login.' },
+  region: {
+    status: 415,
+    title: 'Unsupported Media Type',
+    detail: 'The source refused: it does not serve this region.',
+  },
+  refused: { status: 415, title: 'Unsupported Media Type', detail: 'The source refused to hand out this media.' },
+  unhandled: {
+    status: 415,
+    title: 'Unsupported Media Type',
+    detail: 'This kind of link is not handled: there is no media on the page.',
+  },
+  failed: { status: 502, title: 'Fetch Failed' },
+  'too-many': { status: 429, title: 'Too Many Requests', retryAfter: 20 },
+  maintenance: {
+    status: 503,
+    title: 'Updating yt-dlp to 2026.11.20',
+    detail: 'The instance is updating its tools. Try again in a few seconds.',
+    retryAfter: 5,
+  },
+};

@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import sirv from 'sirv';
+import headers from '../../web/security-headers.json' with { type: 'json' };
+import { REFUSALS, RESOURCES } from './fixtures.ts';
+
+export interface MadeUpInstance {
+  readonly baseUrl: string;
+  close(): Promise<void>;
+}
+
+export interface MadeUpInstanceOptions {
+  /** The built page. */
+  readonly pageDir: string;
+  /** A video that streams as every rendition whose key begins with `whole`; without one those are not found. */
+  readonly clip?: Buffer;
+}
+
+/**
+ * The page as it is served, its headers too, with made-up answers behind it: for looks at each state, not for proof
+ * that the service works. The last part of a link's path says what comes of it.
+ */
+export async function startMadeUpInstance({ pageDir, clip }: MadeUpInstanceOptions): Promise<MadeUpInstance> {
+  const files = sirv(pageDir, { dev: true, extensions: ['html'] });
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname.startsWith('/covers/')) return sendCover(response, pathname);
+    if (pathname === '/api/App') return sendJson(response, 200, appInfo(request));
+    if (pathname === '/api/App/requests') {
+      response.setHeader('x-request-count', '48213');
+      return sendJson(response, 200, { schemaVersion: 1, label: 'requests', message: '48,213', color: '9f54e5' });
+    }
+    if (pathname === '/api/Fetch/GetResource') return resolve(response, request, searchParams.get('url') ?? '');
+    if (pathname.startsWith('/api/Stream/')) return stream(request, response, pathname, clip);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    files(request, response, () => void response.writeHead(404).end());
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((done) => server.close(() => done()));
+    },
+  };
+}
+
+const sendJson = (response: ServerResponse, status: number, value: unknown) =>
+  void response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(value));
+
+/** The page that asks says in its address what the instance is to be like. */
+function appInfo({ headers: { cookie = '' } }: IncomingMessage) {
+  const inMaintenance = cookie.includes('maintenance');
+  return {
+    version: 'v0.1.0',
+    isHealthy: !cookie.includes('unhealthy'),
+    environment: 'Production',
+    maintenance: inMaintenance ? 'Updating yt-dlp to 2026.11.20' : null,
+  };
+}
+
+function resolve(response: ServerResponse, request: IncomingMessage, link: string) {
+  const name = link.split('/').at(-1) ?? '';
+  if (name === 'never') return;
+  const refusal = REFUSALS[name];
+  if (refusal) {
+    const { retryAfter, ...problem } = refusal;
+    if (retryAfter) response.setHeader('retry-after', retryAfter);
+    return sendJson(response, refusal.status, problem);
+  }
+  const origin = `http://${request.headers.host}`;
+  const resource = RESOURCES[name];
+  if (!resource) return sendJson(response, 404, { status: 404, title: 'Resource Not Found' });
+  sendJson(response, 200, JSON.parse(JSON.stringify(resource).replaceAll('"/covers/', `"${origin}/covers/`)));
+}
+
+const SIZE = 48_200_000;
+const PIECE = Buffer.alloc(400_000);
+
+/** A clip where there is one; else 4 MB a second of nothing. Keys that begin with `low` are gone. */
+function stream(request: IncomingMessage, response: ServerResponse, pathname: string, clip: Buffer | undefined) {
+  const key = pathname.split('/').at(-1) ?? '';
+  const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
+  if (key.startsWith('low')) {
+    sendJson(response, 404, { status: 404, title: 'Resource Not Found' });
+    return;
+  }
+  const body = key.startsWith('whole') && request.headers['sec-fetch-dest'] === 'video' ? clip : undefined;
+  const size = body?.length ?? SIZE;
+  const first = Number(asked?.[1] ?? 0);
+  const end = asked?.[2] ? Number(asked[2]) + 1 : size;
+  response.writeHead(asked ? 206 : 200, {
+    'content-type': 'video/mp4',
+    'content-length': end - first,
+    'accept-ranges': 'bytes',
+    etag: '"one"',
+    ...(asked && { 'content-range': `bytes ${first}-${end - 1}/${size}` }),
+  });
+  if (body) {
+    response.end(body.subarray(first, end));
+    return;
+  }
+  let left = end - first;
+  const timer = setInterval(() => {
+    const piece = PIECE.subarray(0, Math.min(left, PIECE.length));
+    left -= piece.length;
+    response.write(piece);
+    if (left > 0) return;
+    clearInterval(timer);
+    response.end();
+  }, 100);
+  response.on('close', () => clearInterval(timer));
+}
+
+/** A picture of a coast, each name another light; squares for music. */
+function sendCover(response: ServerResponse, pathname: string): void {
+  const hue = [...pathname].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 7);
+  const width = pathname.includes('etude') ? 360 : 640;
+  const wave = (y: number, light: number) =>
+    `<path fill="hsl(${hue} 34% ${light}%)" d="M0 ${y}q${width / 4} -60 ${width / 2} 0t${width / 2} 0V360H0Z"/>`;
+  response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} 360" width="${width}" height="360">
+      <path fill="hsl(${(hue + 30) % 360} 48% 78%)" d="M0 0h${width}v360H0Z"/>
+      <circle cx="${width * 0.7}" cy="120" r="46" fill="hsl(${(hue + 50) % 360} 80% 92%)"/>
+      ${wave(190, 62)}${wave(240, 44)}${wave(295, 28)}</svg>`,
+  );
+}

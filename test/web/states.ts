@@ -1,0 +1,155 @@
+import type { Page } from 'playwright-core';
+
+/** A state of the page, and how a visitor gets there. */
+export interface PageState {
+  readonly name: string;
+  /** Address within the page. */
+  readonly path: string;
+  /** What is waited for before anything is done. */
+  readonly shows: string | RegExp;
+  readonly act?: (page: Page) => Promise<unknown>;
+  /** What the instance is like: `maintenance` or `unhealthy`. */
+  readonly instance?: string;
+  readonly locale?: string;
+}
+
+const link = (name: string) => `/?url=${encodeURIComponent(`https://video.example/watch/${name}`)}`;
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const HEADLINE = 'Paste a link. Watch it, hear it, take it with you.';
+
+/** Gives the page a browser without a picker, so that nothing native opens. */
+const withoutPicker = (page: Page) =>
+  page.evaluate(() => Object.assign(globalThis, { showSaveFilePicker: undefined, showDirectoryPicker: undefined }));
+
+async function download(page: Page): Promise<void> {
+  await withoutPicker(page);
+  await page
+    .getByRole('radio', { name: /360p/ })
+    .or(button(page, /Show all/).first())
+    .first()
+    .click();
+  await page.getByRole('radio', { name: /360p/ }).check();
+  await button(page, /^Download /).click();
+  await page.getByText(/MB\/s/).first().waitFor();
+}
+
+const visit = async (page: Page, names: readonly string[]) => {
+  for (const name of names) {
+    await page.goto(link(name));
+    await page.getByRole('article').first().waitFor();
+  }
+  await page.goto('/');
+  await page.getByRole('heading', { name: /Lately/ }).waitFor();
+};
+
+const failure = (name: string, shows: string): PageState => ({ name: `failure-${name}`, path: link(name), shows });
+
+export const STATES: readonly PageState[] = [
+  { name: 'empty', path: '/', shows: HEADLINE },
+  {
+    name: 'not-a-link',
+    path: '/',
+    shows: HEADLINE,
+    act: async (page) => {
+      await page.getByRole('textbox').fill('no link at all');
+      await page.keyboard.press('Enter');
+      await page.getByText('This is not a link').waitFor();
+    },
+  },
+  { name: 'skeleton', path: link('never'), shows: 'Looking up the link.' },
+  { name: 'video', path: link('video'), shows: 'A Walk Along' },
+  {
+    name: 'video-all',
+    path: link('video'),
+    shows: 'A Walk Along',
+    act: async (page) => {
+      await button(page, /Show all/)
+        .first()
+        .click();
+      await button(page, 'Command line').click();
+    },
+  },
+  { name: 'long-title', path: link('long'), shows: 'The Complete and Unabridged' },
+  { name: 'plain', path: link('plain'), shows: 'Untitled' },
+  { name: 'audio', path: link('audio'), shows: 'Étude for a Slow Machine' },
+  { name: 'list', path: link('list'), shows: 'Northern Coast, All Parts' },
+  {
+    name: 'list-picked',
+    path: link('list'),
+    shows: 'Northern Coast, All Parts',
+    act: async (page) => {
+      await page.getByRole('checkbox', { name: /Part Two/ }).check();
+      await button(page, /Versions of Part One/).click();
+      await page.getByRole('radio').first().waitFor();
+    },
+  },
+  {
+    name: 'playing',
+    path: link('plain'),
+    shows: 'Untitled',
+    act: async (page) => {
+      await button(page, 'Play').last().click();
+      await page.locator('video').waitFor();
+    },
+  },
+  {
+    name: 'playing-fails',
+    path: link('audio'),
+    shows: 'Étude for a Slow Machine',
+    act: async (page) => {
+      await page.getByRole('radio', { name: /48 kbps/ }).check();
+      await button(page, 'Play').last().click();
+      await page.getByText('Nothing found there').first().waitFor();
+    },
+  },
+  { name: 'downloading', path: link('video'), shows: 'A Walk Along', act: download },
+  {
+    name: 'paused',
+    path: link('video'),
+    shows: 'A Walk Along',
+    act: async (page) => {
+      await download(page);
+      await button(page, /^Pause/).click();
+      await page.getByText('Paused').waitFor();
+    },
+  },
+  {
+    name: 'download-failed',
+    path: link('audio'),
+    shows: 'Étude for a Slow Machine',
+    act: async (page) => {
+      await withoutPicker(page);
+      await page.getByRole('radio', { name: /48 kbps/ }).check();
+      await button(page, /^Download /).click();
+      await page.getByText('Nothing found there').first().waitFor();
+    },
+  },
+  failure('not-found', 'Nothing found there'),
+  failure('protected', 'This is protected'),
+  failure('login', 'The site wants a login'),
+  failure('region', 'Not offered in this region'),
+  failure('refused', 'The site refused'),
+  failure('unhandled', 'This kind of link is not handled'),
+  failure('failed', 'It could not be fetched'),
+  { name: 'too-many', path: link('too-many'), shows: 'A little too fast' },
+  { name: 'maintenance', path: link('maintenance'), shows: 'The instance is being prepared', instance: 'maintenance' },
+  {
+    name: 'offline',
+    path: '/',
+    shows: HEADLINE,
+    act: async (page) => {
+      await page.context().setOffline(true);
+      await page.getByText('You are offline').waitFor();
+    },
+  },
+  { name: 'history', path: '/', shows: HEADLINE, act: (page) => visit(page, ['video', 'audio', 'list', 'long']) },
+  { name: 'status', path: '/status', shows: 'Everything works' },
+  { name: 'status-maintenance', path: '/status', shows: 'In maintenance', instance: 'maintenance' },
+  { name: 'status-unhealthy', path: '/status', shows: 'Not healthy', instance: 'unhealthy' },
+  { name: 'arabic-empty', path: '/', shows: /./, locale: 'ar' },
+  { name: 'arabic', path: link('arabic'), shows: 'نزهة', locale: 'ar' },
+  { name: 'arabic-list', path: link('list'), shows: 'Northern Coast', locale: 'ar' },
+  { name: 'japanese-empty', path: '/', shows: /./, locale: 'ja' },
+  { name: 'japanese', path: link('japanese'), shows: '冬の終わり', locale: 'ja' },
+  { name: 'german', path: link('video'), shows: 'A Walk Along', locale: 'de' },
+];

@@ -1,0 +1,30 @@
+import { Icon } from './icons.tsx';
+
+export interface SelectProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly T[];
+  readonly nameOf: (option: T) => string;
+  /** The language that an option is written in. */
+  readonly languageOf?: (option: T) => string;
+  readonly onChange: (option: T) => void;
+}
+
+/** One of a few, with its label beside it. */
+export function Select<T extends string>({ label, value, options, nameOf, languageOf, onChange }: SelectProps<T>) {
+  return (
+    <label class="labelled">
+      {label}
+      <span class="select">
+        <select value={value} onChange={({ currentTarget }) => onChange(options[currentTarget.selectedIndex] ?? value)}>
+          {options.map((option) => (
+            <option key={option} value={option} lang={languageOf?.(option)}>
+              {nameOf(option)}
+            </option>
+          ))}
+        </select>
+        <Icon name="all" />
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,36 @@
+import { bookmarklet } from '../lib/bookmarklet.ts';
+import { usePage } from './context.ts';
+import { Icon } from './icons.tsx';
+import { InstallButton } from './install-button.tsx';
+
+/** Other ways to bring a link here. */
+export const WaysIn = () => {
+  const { t } = usePage().texts;
+  return (
+    <ul class="ways">
+      <li>
+        <Icon name="link" />
+        <p>{t('ways.drop')}</p>
+      </li>
+      <li>
+        <Icon name="bookmark" />
+        <p>
+          <Bookmarklet /> {t('ways.bookmarklet')}
+        </p>
+      </li>
+      <li>
+        <Icon name="share" />
+        <p>
+          {t('ways.share')} <InstallButton />
+        </p>
+      </li>
+    </ul>
+  );
+};
+
+/** To be dragged: clicked here it would only open this page on itself. */
+const Bookmarklet = () => (
+  <a class="bookmarklet" href={bookmarklet(location.origin)} onClick={(event) => event.preventDefault()}>
+    {usePage().texts.t('ways.bookmarklet.name')}
+  </a>
+);
