@@ -1,0 +1,75 @@
+/** `npm run cost`: what each profile costs a month, idle and with traffic that fits it. Flags of CDK's context: `-c architecture=arm64`. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createApp } from '../create-app.ts';
+import { type ProfileName, profiles } from '../profiles.ts';
+import { ContextError } from '../settings.ts';
+import { billOf } from './bill.ts';
+import { PRICES_AS_OF } from './prices.ts';
+import { report } from './report.ts';
+import { standingOf, type Template } from './standing.ts';
+import { IDLE, TRAFFIC } from './traffic.ts';
+import { usageOf } from './usage.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'reelay-cost-'));
+
+/** What is deployed plays no part in what it costs. */
+function placeholders(): string {
+  const put = (place: string, file: string, text: string) => {
+    mkdirSync(join(folder, place), { recursive: true });
+    writeFileSync(join(folder, place, file), text);
+  };
+  for (const file of readdirSync(join(ROOT, 'lambdas', 'entries')))
+    put(`functions/${basename(file, '.ts')}`, 'index.mjs', '');
+  put('stream-service', 'Dockerfile', 'FROM scratch');
+  return folder;
+}
+
+/** Everything of a profile in one template, wherever its stacks are. */
+function templateOf(profile: ProfileName, context: Readonly<Record<string, string>>): Template {
+  const flags = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
+  const { stacks } = createApp({
+    bundleDir: folder,
+    context: { ...flags, ...context, profile },
+    env: { account: '111111111111', region: 'eu-central-1' },
+    outdir: join(folder, `out-${profile}`),
+  }).synth();
+  const all = stacks.map(({ template }) => template as Template);
+  // Two stacks may call different things the same.
+  const entries = all.flatMap(({ Resources = {} }, stack) =>
+    Object.entries(Resources).map(([id, resource]) => [`${stack}-${id}`, resource] as const),
+  );
+  return { Resources: Object.fromEntries(entries) };
+}
+
+try {
+  const { values } = parseArgs({ options: { context: { type: 'string', short: 'c', multiple: true, default: [] } } });
+  const context = Object.fromEntries(values.context.map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
+  placeholders();
+  const reports = (Object.keys(profiles) as ProfileName[]).flatMap((profile) => {
+    const template = templateOf(profile, context);
+    return [IDLE, TRAFFIC[profile]].map((traffic) =>
+      report(profile, traffic, billOf([...standingOf(template), ...usageOf(template, traffic)])),
+    );
+  });
+  process.stdout.write(
+    [
+      `What an account pays a month in us-east-1, in USD before tax, at the prices of ${PRICES_AS_OF},`,
+      'after what AWS gives every account free. Assumed, not measured in an account.',
+      '',
+      ...reports.map((text) => `${text}\n`),
+      'Traffic to viewers is most of a busy bill. A flat-rate plan of CloudFront ($15 for 50 TB a month, firewall included)',
+      'may replace it: subscribe the distribution by hand.',
+      '',
+    ].join('\n'),
+  );
+} catch (error) {
+  if (!(error instanceof ContextError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,25 @@
+import { type BillLine, totalOf } from './bill.ts';
+import type { Traffic } from './traffic.ts';
+
+/** A bill as a table that a person can read. */
+export function report(title: string, traffic: Traffic, bill: readonly BillLine[]): string {
+  const rows = bill.map(({ what, unit, quantity, free, usd }) => [
+    what,
+    `${figure(quantity)} ${unit}`,
+    free > 0 ? `${figure(free)} free` : '',
+    dollars(usd),
+  ]);
+  const all = [...rows, ['', '', 'a month', dollars(totalOf(bill))]];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  '),
+  );
+  return [`${title}, ${traffic.name} (${traffic.meaning})`, ...lines.map((line) => `  ${line.trimEnd()}`)].join('\n');
+}
+
+const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
+
+const figure = (value: number): string =>
+  value.toLocaleString('en-US', { maximumSignificantDigits: value < 1 ? 2 : 4, useGrouping: true });

@@ -1,0 +1,52 @@
+import type { ProfileName } from '../profiles.ts';
+
+/** What an instance does in a month. */
+export interface Traffic {
+  readonly name: string;
+  /** Links resolved, each answered once. */
+  readonly resolves: number;
+  /** Streams sent, and what they carry in all, gigabytes. */
+  readonly streams: number;
+  readonly gigabytes: number;
+  /** Hours of stream tasks beyond those that always run. */
+  readonly extraTaskHours: number;
+  /** The same in words. */
+  readonly meaning: string;
+}
+
+export const IDLE: Traffic = {
+  name: 'idle',
+  resolves: 0,
+  streams: 0,
+  gigabytes: 0,
+  extraTaskHours: 0,
+  meaning: 'nobody watches',
+};
+
+/** Traffic that fits a profile: what its users do, so that the bill can be read before there is one. */
+export const TRAFFIC: Readonly<Record<ProfileName, Traffic>> = {
+  hobby: {
+    name: 'a household',
+    resolves: 600,
+    streams: 300,
+    gigabytes: 60,
+    extraTaskHours: 40,
+    meaning: '20 links and 2 GB a day; the task is awake for 80 minutes a day',
+  },
+  team: {
+    name: 'a team',
+    resolves: 20_000,
+    streams: 15_000,
+    gigabytes: 900,
+    extraTaskHours: 0,
+    meaning: '650 links and 30 GB a day on the one task',
+  },
+  public: {
+    name: 'a public instance',
+    resolves: 1_000_000,
+    streams: 700_000,
+    gigabytes: 40_000,
+    extraTaskHours: 2_200,
+    meaning: '33,000 links and 1.3 TB a day; five tasks on average',
+  },
+};

@@ -1,0 +1,80 @@
+import type { Usage } from './bill.ts';
+import { type Template, taskSizeIn, tasksFor } from './standing.ts';
+import type { Traffic } from './traffic.ts';
+
+/** How much of everything a request takes, measured on one machine or counted in the code. */
+const EACH = {
+  /** Seconds of a resolve, most of them waiting for the source. */
+  resolveSeconds: 2.5,
+  resolveGib: 2,
+  /** Seconds and size of the other functions. */
+  smallSeconds: 0.05,
+  smallGib: 0.25,
+  /** Looks at App and the count that come with a resolve. */
+  smallCallsPerResolve: 2,
+  writesPerResolve: 4,
+  readsPerResolve: 4,
+  readsPerStream: 2,
+  /** Requests of one stream: players and downloaders ask by range. */
+  requestsPerStream: 6,
+  /** Bytes of log and of table for one resolve, gigabytes. */
+  logGb: 0.000004,
+  tableGb: 0.00001,
+  /** Share of resolves that are traced. */
+  tracedShare: 0.05,
+} as const;
+
+/** Metrics of its own that an instance writes as soon as it does anything. */
+const METRICS = 16;
+/** Looks for newer tools, and for what runs, in a month. */
+const UPDATES = 61;
+const UPDATE_GIB_SECONDS = 20;
+const RECONCILIATIONS = 4_380;
+/** Writes to the key-value store for an hour of a task. */
+const STORE_WRITES_PER_HOUR = 7;
+
+/** What a month of traffic takes from a stack, beyond what stands there. */
+export function usageOf(template: Template, traffic: Traffic): Usage[] {
+  const resources = Object.values(template.Resources ?? {});
+  const has = (type: string) => resources.some(({ Type }) => Type === type);
+  const size = taskSizeIn(resources);
+  const { resolves, streams, gigabytes, extraTaskHours } = traffic;
+  // One setting for both.
+  const functionTime = size?.isArm ? 'functionTimeArm' : 'functionTimeX86';
+  const small = resolves * EACH.smallCallsPerResolve;
+  const requests = resolves + small + streams * EACH.requestsPerStream;
+  const isOnDemand = has('AWS::CloudFront::KeyValueStore');
+
+  return [
+    ['functionRequests', (resolves + small + UPDATES + (isOnDemand ? RECONCILIATIONS : 0)) / 1e6],
+    [functionTime, resolves * EACH.resolveSeconds * EACH.resolveGib + small * EACH.smallSeconds * EACH.smallGib],
+    [functionTime, UPDATES * UPDATE_GIB_SECONDS + (isOnDemand ? RECONCILIATIONS * EACH.smallGib : 0)],
+    ['apiRequests', (resolves + small) / 1e6],
+    ['tableWrites', (resolves * EACH.writesPerResolve + streams) / 1e6],
+    ['tableReads', (resolves * EACH.readsPerResolve + streams * EACH.readsPerStream) / 1e6],
+    ['tableStorage', resolves * EACH.tableGb],
+    ...(hasRecovery(resources) ? ([['tableRecovery', resolves * EACH.tableGb]] as const) : []),
+    ['edgeTraffic', gigabytes],
+    ['edgeRequests', requests / 1e6],
+    ['edgeFunction', requests / 1e6],
+    ...(isOnDemand
+      ? ([
+          ['edgeStoreReads', (streams * EACH.requestsPerStream) / 1e6],
+          ['edgeStoreWrites', (extraTaskHours * STORE_WRITES_PER_HOUR) / 1e3],
+        ] as const)
+      : []),
+    ...(has('AWS::WAFv2::WebACL') ? ([['firewallRequests', requests / 1e6]] as const) : []),
+    ...(has('AWS::ElasticLoadBalancingV2::LoadBalancer') ? ([['loadBalancerUnit', gigabytes]] as const) : []),
+    ...(size ? tasksFor(size, extraTaskHours) : []),
+    ['metrics', resolves > 0 ? METRICS : 0],
+    ['logs', resolves * EACH.logGb],
+    ['traces', (resolves * EACH.tracedShare) / 1e6],
+  ];
+}
+
+type Resources = readonly { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }[];
+
+const hasRecovery = (resources: Resources): boolean =>
+  JSON.stringify(resources.filter(({ Type }) => Type.startsWith('AWS::DynamoDB::'))).includes(
+    '"PointInTimeRecoveryEnabled":true',
+  );
