@@ -109,7 +109,7 @@ export class Tools extends Construct {
           ],
           resources: [this.#canary.functionArn],
         }),
-        ...(resolver ? [attachingTo(resolver)] : []),
+        ...(resolver ? [attachingTo(resolver), takingBack(this.#placeholder)] : []),
         table.allowOnly(['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
@@ -126,3 +126,7 @@ const attachingTo = (resolver: ServiceFunction) =>
     actions: ['lambda:UpdateFunctionConfiguration', 'lambda:GetFunction', 'lambda:GetFunctionConfiguration'],
     resources: [resolver.functionArn],
   });
+
+/** Whoever attaches layers must be allowed to read them: also the one that a failed first update puts back. */
+const takingBack = (placeholder: LayerVersion) =>
+  new PolicyStatement({ actions: ['lambda:GetLayerVersion'], resources: [placeholder.layerVersionArn] });
