@@ -72,8 +72,10 @@ export class Alarms extends Construct {
 }
 
 function essential(options: MonitoringOptions): Record<string, Trouble> {
-  const { deployment, table, updates, balanced, functions } = options;
+  const { deployment, table, updates, balanced, api, functions, vital } = options;
   const { stage } = deployment.settings;
+  // An alarm is paid for by each metric it looks at, and ten of them are free.
+  const isFull = deployment.profile.alarms === 'full';
   return {
     ToolUpdateFailed: {
       description: 'the tools could not be updated; those in place go on',
@@ -87,12 +89,12 @@ function essential(options: MonitoringOptions): Record<string, Trouble> {
     },
     FunctionErrors: {
       description: 'functions fail without an answer of their own',
-      metric: sumOf(functions.map((each) => each.metricErrors())),
+      metric: sumOf((isFull ? functions : vital).map((each) => each.metricErrors())),
       above: 0,
     },
     FunctionThrottles: {
       description: 'more is asked at once than the account may run',
-      metric: sumOf(functions.map((each) => each.metricThrottles())),
+      metric: sumOf((isFull ? functions : [api.resolver]).map((each) => each.metricThrottles())),
       above: 0,
       periods: 2,
     },

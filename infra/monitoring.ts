@@ -20,6 +20,8 @@ export interface MonitoringOptions {
   readonly balanced?: BalancedStreamHost;
   /** Functions whose errors are a client's or the operator's to feel. */
   readonly functions: readonly ServiceFunction[];
+  /** Those of them without which nothing is served. */
+  readonly vital: readonly ServiceFunction[];
 }
 
 /** What an operator looks at, and what comes to the operator by itself. */

@@ -33,6 +33,7 @@ const ONE_OF_CLUSTER = /^Resource::.*:task\/<\w+>\/\*$/;
 /** One stream task that a valid key wakes and that ends itself: wake, register, and stop when the stack goes. */
 export class OnDemandStreamHost extends Construct {
   readonly wake: ServiceFunction;
+  readonly register: ServiceFunction;
   readonly functions: readonly ServiceFunction[];
   readonly origin: OriginGroup;
 
@@ -41,9 +42,9 @@ export class OnDemandStreamHost extends Construct {
     const { network } = options;
     const taskGroup = network.createGroupForCloudFront(this, 'TaskGroup', TASK_PORT);
     this.wake = this.#createWake(options, taskGroup.securityGroupId);
-    const register = this.#createRegister(options);
+    this.register = this.#createRegister(options);
     const stopper = this.#createStopper(options);
-    this.functions = [this.wake, register, stopper];
+    this.functions = [this.wake, this.register, stopper];
 
     // When the stack goes: no more waking, then no more tasks, then what they stood on.
     const tasksStopped = new CustomResource(this, 'TasksStopped', {
@@ -127,7 +128,7 @@ export class OnDemandStreamHost extends Construct {
         ...looking(this, task),
         new PolicyStatement({ actions: ['ec2:DescribeNetworkInterfaces'], resources: ['*'] }),
         new PolicyStatement({
-          actions: ['DescribeKeyValueStore', 'GetKey', 'PutKey', 'DeleteKey'].map(
+          actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(
             (action) => `cloudfront-keyvaluestore:${action}`,
           ),
           resources: [keyValueStore.keyValueStoreArn],

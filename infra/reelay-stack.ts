@@ -85,6 +85,7 @@ export class ReelayStack extends Stack {
       updates,
       edge,
       functions: [...api.functions, ...(onDemand?.functions ?? [])],
+      vital: [api.resolver, ...(onDemand ? [onDemand.wake, onDemand.register] : [])],
       ...(balanced && { balanced }),
     });
     ownProviderLogs(this, settings.logDays);

@@ -54,7 +54,7 @@ const ON_DEMAND = {
     ...FUNCTION,
     ...SEEING_TASKS,
     'ec2:DescribeNetworkInterfaces',
-    ...['DescribeKeyValueStore', 'GetKey', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`),
+    ...['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`),
   ],
   StreamsStopperRole: [...FUNCTION, ...SEEING_TASKS, 'ecs:StopTask'],
 };
