@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+import { itWith } from './clients.ts';
+
+/** The browser of this machine; `CHROMIUM_PATH` names one that stands elsewhere. */
+const CHROMIUM = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path && existsSync(path));
+
+/** `it` for what only a browser proves. Where there is none it is left out, and said aloud. */
+export const itInChromium = itWith('chromium', CHROMIUM !== undefined);
+
+/** A browser that asks for nothing but what its pages ask for. */
+export async function launchChromium(): Promise<Browser> {
+  if (!CHROMIUM) throw new Error('There is no Chromium on this machine');
+  const args = ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--no-first-run'];
+  return chromium.launch({ executablePath: CHROMIUM, args });
+}

@@ -1,0 +1,76 @@
+import { describe, expect } from 'vitest';
+import { itInChromium as it } from '../support/chromium.ts';
+import { createMoodyPage, useSite } from './site.ts';
+import { eventually, useVisitors } from './visitors.ts';
+
+const moody = createMoodyPage();
+const site = useSite({ mounts: { '/moody/': moody.handler } });
+const { come } = useVisitors();
+
+const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
+const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
+const at = (address: string) => site.baseUrl + address;
+
+describe('a link', () => {
+  it('is looked up as soon as it is pasted, and shown with its best version chosen', async () => {
+    const { page, resolves } = await come(at('/'), CLIPBOARD);
+    const link = site.origin.url('/site/combined/pasted');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
+    await page.evaluate((text) => navigator.clipboard.writeText(text), `Look: ${link} (new)`);
+    await page.keyboard.press('Control+V');
+    await page.getByRole('heading', { name: titleOf('pasted') }).waitFor();
+    await page.getByText('Ärtist Example').first().waitFor();
+    expect(await page.getByRole('radio', { name: /^720p MP4 plays everywhere/ }).isChecked()).toBe(true);
+    expect(await page.getByRole('radio', { name: /^360p MP4/ }).isChecked()).toBe(false);
+    await eventually(() =>
+      page.$eval('article img', (cover) => (cover as HTMLImageElement).naturalWidth),
+    ).toBeGreaterThan(100);
+    expect(new URL(page.url()).searchParams.get('url')).toBe(link);
+    expect(resolves()).toBe(1);
+  });
+
+  it('shows the shape of what comes while it is looked up', async () => {
+    moody.hesitates();
+    const { page } = await come(at(site.pageOf('/moody/slow')));
+    await page.locator('[aria-busy=true] .skeleton').first().waitFor();
+    moody.answers(200);
+    await page.getByRole('article', { name: 'Page slow' }).waitFor();
+    expect(await page.locator('.skeleton, [aria-busy=true]').count()).toBe(0);
+  });
+
+  it.each([
+    ['no link at all', 'This is not a link.'],
+    ['', 'Paste or type a link first.'],
+    ['ftp://example.com/film.mp4', 'This is not a link.'],
+  ])('that is none is not asked for: %j', async (text, says) => {
+    const { page, resolves } = await come(at('/'));
+    await page.getByRole('textbox').fill(text);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: says }).waitFor();
+    expect(await page.getByRole('textbox').getAttribute('aria-invalid')).toBe('true');
+    expect(resolves()).toBe(0);
+  });
+
+  it.each([
+    ['/files/nowhere.mp4', 'Nothing found there', undefined],
+    ['/site/drm/x', 'This is protected', /DRM/],
+    ['/site/login/x', 'The site wants a login', /login/],
+    ['/site/geo/x', 'Not offered in this region', /region/],
+    ['/pages/words', 'This kind of link is not handled', /not handled/],
+  ])('that cannot be had is told in words: %s', async (path, title, detail) => {
+    const { page } = await come(at(site.pageOf(path)));
+    await page.getByRole('heading', { name: title, exact: true }).waitFor();
+    if (detail) expect(await page.locator('q').textContent()).toMatch(detail);
+    // What is refused is refused the next time too.
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(detail ? 0 : 1);
+  });
+
+  it('that failed can be tried again', async () => {
+    moody.answers(500);
+    const { page } = await come(at(site.pageOf('/moody/again')));
+    await page.getByRole('heading', { name: 'It could not be fetched' }).waitFor();
+    moody.answers(200);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('article', { name: 'Page again' }).waitFor();
+  });
+});
