@@ -2,10 +2,13 @@ import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { ownWithoutSideEffects } from './own-without-side-effects.ts';
 
 export interface BundleOptions {
   /** Gets `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. The rest of it is left alone. */
   readonly outDir: string;
+  /** Names of functions, and `stream-service`: nothing else is made, or touched. @default all */
+  readonly only?: readonly string[];
 }
 
 const ROOT = join(import.meta.dirname, '..');
@@ -33,20 +36,45 @@ const SIDE_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Packages of CommonJS ask for Node's modules by `require`, which a module does not have. */
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
+/** What runs in AWS: where it begins, and the file that becomes of it in its folder. */
+interface Program {
+  readonly entry: string;
+  readonly folder: string;
+  readonly file: string;
+}
+
+const STREAM_SERVICE: Program = {
+  entry: join(ROOT, 'stream-service', 'main.ts'),
+  folder: 'stream-service',
+  file: 'main.mjs',
+};
+
 /**
  * Makes what runs in AWS: one folder for each file of `lambdas/entries`, and one for the stream service, each with all it
  * needs. The same sources give the same bytes.
- * @throws Error when a source cannot be bundled
+ * @throws Error when a source cannot be bundled, or nothing has a name of `only`
  */
-export async function bundle({ outDir }: BundleOptions): Promise<void> {
-  const entries = (await readdir(ENTRIES)).filter((file) => file.endsWith('.ts')).sort();
-  await Promise.all([
-    ...entries.map((file) => make(join(ENTRIES, file), outDir, `functions/${basename(file, '.ts')}`, 'index.mjs')),
-    make(join(ROOT, 'stream-service', 'main.ts'), outDir, 'stream-service', 'main.mjs'),
-  ]);
+export async function bundle({ outDir, only }: BundleOptions): Promise<void> {
+  const programs = await findPrograms();
+  const chosen = (only ?? [...programs.keys()]).map((name) => {
+    const program = programs.get(name);
+    if (!program) throw new Error(`There is no ${name} to bundle`);
+    return program;
+  });
+  await Promise.all(chosen.map((program) => make(program, outDir)));
 }
 
-async function make(entry: string, outDir: string, name: string, file: string): Promise<void> {
+/** By name. */
+async function findPrograms(): Promise<Map<string, Program>> {
+  const files = (await readdir(ENTRIES)).filter((file) => file.endsWith('.ts')).sort();
+  const functions = files.map((file): [string, Program] => {
+    const name = basename(file, '.ts');
+    return [name, { entry: join(ENTRIES, file), folder: `functions/${name}`, file: 'index.mjs' }];
+  });
+  return new Map([...functions, ['stream-service', STREAM_SERVICE]]);
+}
+
+async function make({ entry, folder: name, file }: Program, outDir: string): Promise<void> {
   const folder = join(outDir, name);
   // What an earlier bundle left would be deployed too.
   await rm(folder, { recursive: true, force: true });
@@ -59,6 +87,9 @@ async function make(entry: string, outDir: string, name: string, file: string): 
     platform: 'node',
     target: 'node24',
     format: 'esm',
+    // Of packages that have both: what a function does not use falls away from modules alone.
+    mainFields: ['module', 'main'],
+    plugins: [ownWithoutSideEffects],
     minify: true,
     keepNames: true,
     sourcemap: 'linked',

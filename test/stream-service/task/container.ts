@@ -21,7 +21,7 @@ exec setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs "$@"`;
 /** The folders of an image: what its Dockerfile copies from the bundle, and the scratch, owned by user 1000. */
 export async function layOut({ dir }: World): Promise<{ app: string; scratch: string }> {
   const [app, scratch] = [join(dir, 'app'), join(dir, 'scratch')];
-  await bundle({ outDir: join(dir, 'dist') });
+  await bundle({ outDir: join(dir, 'dist'), only: ['stream-service'] });
   const context = join(dir, 'dist', 'stream-service');
   const dockerfile = await readFile(join(context, 'Dockerfile'), 'utf8');
   for (const [, words = ''] of dockerfile.matchAll(/^COPY (?!--from)(.*)$/gm)) {
