@@ -4,7 +4,11 @@ import sirv from 'sirv';
 import headers from '../../web/security-headers.json' with { type: 'json' };
 import { REFUSALS, RESOURCES } from './fixtures.ts';
 
+export type Mood = 'well' | 'maintenance' | 'unhealthy';
+
 export interface MadeUpInstance {
+  /** What it says of itself from now on. */
+  mood: Mood;
   readonly baseUrl: string;
   close(): Promise<void>;
 }
@@ -25,7 +29,7 @@ export async function startMadeUpInstance({ pageDir, clip }: MadeUpInstanceOptio
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname.startsWith('/covers/')) return sendCover(response, pathname);
-    if (pathname === '/api/App') return sendJson(response, 200, appInfo(request));
+    if (pathname === '/api/App') return sendJson(response, 200, appInfo(instance.mood));
     if (pathname === '/api/App/requests') {
       response.setHeader('x-request-count', '48213');
       return sendJson(response, 200, { schemaVersion: 1, label: 'requests', message: '48,213', color: '9f54e5' });
@@ -37,28 +41,26 @@ export async function startMadeUpInstance({ pageDir, clip }: MadeUpInstanceOptio
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
-  return {
+  const instance: MadeUpInstance = {
+    mood: 'well',
     baseUrl: `http://127.0.0.1:${port}`,
     close: () => {
       server.closeAllConnections();
       return new Promise((done) => server.close(() => done()));
     },
   };
+  return instance;
 }
 
 const sendJson = (response: ServerResponse, status: number, value: unknown) =>
   void response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(value));
 
-/** The page that asks says in its address what the instance is to be like. */
-function appInfo({ headers: { cookie = '' } }: IncomingMessage) {
-  const inMaintenance = cookie.includes('maintenance');
-  return {
-    version: 'v0.1.0',
-    isHealthy: !cookie.includes('unhealthy'),
-    environment: 'Production',
-    maintenance: inMaintenance ? 'Updating yt-dlp to 2026.11.20' : null,
-  };
-}
+const appInfo = (mood: Mood) => ({
+  version: 'v0.1.0',
+  isHealthy: mood !== 'unhealthy',
+  environment: 'Production',
+  maintenance: mood === 'maintenance' ? 'Updating yt-dlp to 2026.11.20' : null,
+});
 
 function resolve(response: ServerResponse, request: IncomingMessage, link: string) {
   const name = link.split('/').at(-1) ?? '';

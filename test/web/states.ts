@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import type { Mood } from './made-up-instance.ts';
 
 /** A state of the page, and how a visitor gets there. */
 export interface PageState {
@@ -8,8 +9,8 @@ export interface PageState {
   /** What is waited for before anything is done. */
   readonly shows: string | RegExp;
   readonly act?: (page: Page) => Promise<unknown>;
-  /** What the instance is like: `maintenance` or `unhealthy`. */
-  readonly instance?: string;
+  /** What the instance is like. @default well */
+  readonly mood?: Mood;
   readonly locale?: string;
 }
 
@@ -79,7 +80,7 @@ export const STATES: readonly PageState[] = [
     shows: 'Northern Coast, All Parts',
     act: async (page) => {
       await page.getByRole('checkbox', { name: /Part Two/ }).check();
-      await button(page, /Versions of Part One/).click();
+      await button(page, /versions Part One/).click();
       await page.getByRole('radio').first().waitFor();
     },
   },
@@ -132,7 +133,7 @@ export const STATES: readonly PageState[] = [
   failure('unhandled', 'This kind of link is not handled'),
   failure('failed', 'It could not be fetched'),
   { name: 'too-many', path: link('too-many'), shows: 'A little too fast' },
-  { name: 'maintenance', path: link('maintenance'), shows: 'The instance is being prepared', instance: 'maintenance' },
+  { name: 'maintenance', path: link('maintenance'), shows: 'The instance is being prepared', mood: 'maintenance' },
   {
     name: 'offline',
     path: '/',
@@ -144,8 +145,8 @@ export const STATES: readonly PageState[] = [
   },
   { name: 'history', path: '/', shows: HEADLINE, act: (page) => visit(page, ['video', 'audio', 'list', 'long']) },
   { name: 'status', path: '/status', shows: 'Everything works' },
-  { name: 'status-maintenance', path: '/status', shows: 'In maintenance', instance: 'maintenance' },
-  { name: 'status-unhealthy', path: '/status', shows: 'Not healthy', instance: 'unhealthy' },
+  { name: 'status-maintenance', path: '/status', shows: 'In maintenance', mood: 'maintenance' },
+  { name: 'status-unhealthy', path: '/status', shows: 'Not healthy', mood: 'unhealthy' },
   { name: 'arabic-empty', path: '/', shows: /./, locale: 'ar' },
   { name: 'arabic', path: link('arabic'), shows: 'نزهة', locale: 'ar' },
   { name: 'arabic-list', path: link('list'), shows: 'Northern Coast', locale: 'ar' },

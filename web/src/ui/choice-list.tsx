@@ -40,9 +40,9 @@ const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
   if (choices.length === 0) return null;
   // One more than the few is shown rather than a button in its place.
   const isLong = choices.length > FEW + 1;
-  const hasTwin = ({ label, container }: Choice) =>
-    choices.filter((other) => other.label === label && other.container === container).length > 1;
   const shown = isOpen || !isLong ? choices : fewOf(choices, selected);
+  const hasTwin = ({ label, container }: Choice) =>
+    shown.filter((other) => other.label === label && other.container === container).length > 1;
   return (
     <fieldset class="choice-group">
       <legend>{t(`choices.${group}`)}</legend>
@@ -94,7 +94,11 @@ const Row = ({ name, choice, hint, isSelected, onSelect }: RowProps) => {
         <b>{label}</b>
         {container !== label && <small>{container}</small>}
         {playsEverywhere && <span class="badge">{texts.t('choices.everywhere')}</span>}
-        {hint && <span class="choice-hint">{hint}</span>}
+        {hint && (
+          <span class="choice-hint" title={hint}>
+            {hint}
+          </span>
+        )}
       </span>
       <span class="choice-size">{size && isSizeEstimate ? texts.t('choices.about', { size }) : size}</span>
     </label>

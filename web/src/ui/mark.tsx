@@ -9,11 +9,18 @@ export const Mark = () => (
 /** The reel at the other end of the tape. */
 export const TakeUpReel = () => (
   <div class="reel" aria-hidden="true">
-    <svg viewBox="0 0 384 384" aria-hidden="true">
-      <circle class="reel-tape" cx="192" cy="192" r="189.75" />
-      <path class="reel-spokes" d="M192 192 192 52M192 192l121.2 70M192 192 70.8 262" />
-      <circle class="reel-hub" cx="192" cy="192" r="46" />
-      <circle class="reel-axis" cx="192" cy="192" r="14" />
+    <svg viewBox="0 0 304 304" aria-hidden="true">
+      <circle class="reel-disc" cx="152" cy="152" r="149.75" />
+      {HOLES.map(([x, y]) => (
+        <circle key={x} class="reel-hole" cx={x} cy={y} r="40" />
+      ))}
+      <circle class="reel-hole" cx="152" cy="152" r="14" />
     </svg>
   </div>
 );
+
+/** Five around the hub. */
+const HOLES = Array.from({ length: 5 }, (_, turn) => {
+  const angle = (turn / 5) * 2 * Math.PI - Math.PI / 2;
+  return [152 + 92 * Math.cos(angle), 152 + 92 * Math.sin(angle)] as const;
+});

@@ -52,14 +52,13 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp }: PlaylistEnt
         <button
           type="button"
           class="button small"
-          aria-label={t(isKnown ? 'list.openNamed' : 'list.lookUpNamed', { title })}
-          aria-expanded={isOpen && isKnown}
           aria-controls={id}
           disabled={isLooking}
           onClick={failure ? () => void onLookUp() : toggle}
         >
           <Icon name={failure ? 'retry' : isKnown ? 'all' : 'search'} />
           <span class="word">{t(isKnown ? (isOpen ? 'list.close' : 'list.open') : 'list.lookUp')}</span>
+          <span class="visually-hidden">{title}</span>
         </button>
       </div>
       <div id={id} class="entry-open" hidden={!(isOpen && isKnown)}>

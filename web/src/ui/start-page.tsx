@@ -11,8 +11,11 @@ import { createSession } from './session.ts';
 
 const LANGUAGE = 'reelay.language';
 
-/** Puts a page into the document, in the reader's language. */
-export async function startPage(content: ComponentChild): Promise<void> {
+/**
+ * Puts a page into the document, in the reader's language.
+ * @param link what it opens with: known before the first drawing, so that nothing moves afterwards
+ */
+export async function startPage(content: ComponentChild, link?: string): Promise<void> {
   const storage = openStorage();
   const instance = readBaseUrl({ origin: location.origin, search: location.search, storage });
   const api = createApi(instance.base);
@@ -29,6 +32,7 @@ export async function startPage(content: ComponentChild): Promise<void> {
       location.assign('/');
     },
   };
+  if (link) fixed.session.open(link);
   const root = document.getElementById('app') ?? document.body;
 
   async function show(locale: Locale): Promise<void> {

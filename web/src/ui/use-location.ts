@@ -15,7 +15,6 @@ export function useLocation(session: Session): Navigation {
       if (link) session.open(link);
       else session.close();
     };
-    follow();
     addEventListener('popstate', follow);
     return () => removeEventListener('popstate', follow);
   }, [session]);
