@@ -15,7 +15,7 @@ describe('a link', () => {
   it('is looked up as soon as it is pasted, and shown with its best version chosen', async () => {
     const { page, resolves } = await come(at('/'), CLIPBOARD);
     const link = site.origin.url('/site/combined/pasted');
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
+    await page.locator('input[name=url]:focus').waitFor();
     await page.evaluate((text) => navigator.clipboard.writeText(text), `Look: ${link} (new)`);
     await page.keyboard.press('Control+V');
     await page.getByRole('heading', { name: titleOf('pasted') }).waitFor();

@@ -16,6 +16,8 @@ export interface Visitor {
 export interface VisitorOptions extends BrowserContextOptions {
   /** As in a browser that lets a page only download: no picker of files or folders. @default true */
   readonly withoutPicker?: boolean;
+  /** What the console is expected to complain of. */
+  readonly noisy?: RegExp;
 }
 
 export interface Visitors {
@@ -43,7 +45,7 @@ export function useVisitors(): Visitors {
   });
 
   return {
-    async come(address, { withoutPicker = true, ...options } = {}) {
+    async come(address, { withoutPicker = true, noisy, ...options } = {}) {
       if (!browser) expect.fail('The browser is there only while tests run');
       // A worker would answer for the service: only tests of it want one.
       const context = await browser.newContext({ locale: 'en', serviceWorkers: 'block', ...options });
@@ -58,7 +60,8 @@ export function useVisitors(): Visitors {
       const requests: Request[] = [];
       page.on('request', (request) => requests.push(request));
       page.on('console', (message) => {
-        if (message.type() === 'error' && !NOTED.test(message.text())) complaints.push(message.text());
+        const text = message.text();
+        if (message.type() === 'error' && !NOTED.test(text) && !noisy?.test(text)) complaints.push(text);
       });
       page.on('pageerror', (error) => complaints.push(String(error)));
       await page.goto(address);

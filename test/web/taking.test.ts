@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Download, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { itInChromium as it } from '../support/chromium.ts';
+import { isThere } from '../support/on-path.ts';
+import { useSite } from './site.ts';
+import { eventually, useVisitors } from './visitors.ts';
+
+const site = useSite();
+const { come } = useVisitors();
+const at = (address: string) => site.baseUrl + address;
+const see = (path: string, options = {}) => come(at(site.pageOf(path)), options);
+const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reelay-taking-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const original = (path: string) => readFile(join(site.origin.mediaDir, path));
+const bytesOf = async (download: Download) => readFile(await download.path());
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+
+describe('the versions of an item', () => {
+  it('are all there, each under what it is', async () => {
+    const { page } = await see('/site/open/versions');
+    const groupOf = (name: string) => page.getByRole('group', { name, exact: true });
+    await groupOf('Video with sound').waitFor();
+    for (const name of ['Video with sound', 'Sound only'] as const) {
+      const more = groupOf(name).getByRole('button', { name: /^Show all/ });
+      if (await more.count()) await more.click();
+    }
+    const labels = async (name: string) =>
+      Promise.all((await groupOf(name).getByRole('radio').all()).map((radio) => radio.evaluate(nameOf)));
+    const video = await labels('Video with sound');
+    expect(video.map((label) => /^\d+p/.exec(label)?.[0])).toEqual(['720p', '360p', '360p', '180p']);
+    expect(video[0]).toMatch(/plays everywhere/);
+    expect(video.at(-1)).not.toMatch(/plays everywhere/);
+    expect((await labels('Sound only')).every((label) => /\d+ kbps/.test(label))).toBe(true);
+    expect(await labels('Converted to MP3')).toEqual([expect.stringMatching(/^192 kbps.*MP3/)]);
+    // A muxed stream cannot be sought in, nor resumed, and it says so.
+    await page.getByText(/Put together while it is sent/).waitFor();
+    await groupOf('Sound only').getByRole('radio').first().check();
+    expect(await page.getByText(/Put together while it is sent/).count()).toBe(0);
+  });
+
+  it('of a song are sound alone', async () => {
+    const { page } = await see('/site/music/song');
+    await page.getByRole('group', { name: 'Sound only' }).waitFor();
+    expect(await page.getByRole('group', { name: 'Video with sound' }).count()).toBe(0);
+    expect(await page.getByRole('group', { name: 'Sound only' }).getByRole('radio').first().isChecked()).toBe(true);
+    await page.getByText('Ada Example').first().waitFor();
+  });
+});
+
+describe('a version', () => {
+  it('is taken as the very file of its source', async () => {
+    const { page } = await see('/site/combined/whole');
+    const coming = page.waitForEvent('download');
+    await button(page, /^Download 720p, MP4/).click();
+    const download = await coming;
+    expect(download.suggestedFilename()).toMatch(/^Ärtist Example - Größe .*\.mp4$/);
+    expect((await bytesOf(download)).equals(await original('ladder/both-720.mp4'))).toBe(true);
+    await page.getByText('Saved', { exact: true }).waitFor();
+  });
+
+  it.each([
+    ['muxed on its way', '/site/open/muxed', /^720p/, '.mp4', 'ftyp'],
+    ['converted', '/site/music/converted', /^192 kbps.*MP3/, '.mp3', 'ID3'],
+  ])('%s is taken whole', async (_, path, name, extension, magic) => {
+    const { page } = await see(path);
+    await page.getByRole('radio', { name }).check();
+    const coming = page.waitForEvent('download');
+    await button(page, /^Download \d/).click();
+    const download = await coming;
+    expect(download.suggestedFilename().endsWith(extension)).toBe(true);
+    const bytes = await bytesOf(download);
+    expect(bytes.subarray(0, 12).toString('latin1')).toContain(magic);
+    expect(bytes.length).toBeGreaterThan(50_000);
+    await page.getByText('Saved', { exact: true }).waitFor();
+  });
+
+  it('streams from the link that is copied', async () => {
+    const { page } = await see('/site/combined/link', CLIPBOARD);
+    await button(page, 'Copy stream link').click();
+    await button(page, 'Copied').waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(link.startsWith(at('/api/Stream/Media/'))).toBe(true);
+    const answer = await fetch(link);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(await original('ladder/both-720.mp4'))).toBe(true);
+  });
+
+  it.runIf(isThere('curl'))('comes by the command line that is copied', async () => {
+    const { page } = await see('/site/combined/command', CLIPBOARD);
+    await button(page, 'Command line').click();
+    await button(page, 'Copy the curl command').click();
+    await page.getByRole('status').getByText('Copied.').waitFor();
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    await promisify(execFile)('sh', ['-c', command], { cwd: folder });
+    const [name = ''] = await readdir(folder);
+    expect(name).toMatch(/^Ärtist Example - .*\.mp4$/);
+    expect((await readFile(join(folder, name))).equals(await original('ladder/both-720.mp4'))).toBe(true);
+  });
+});
+
+describe('a list', () => {
+  const entry = (id: string) => `Größe “${id}”: eins/zwei`;
+
+  it('gives what is picked, one after another', async () => {
+    const { page } = await see('/site/list/trip?n=3');
+    await page.getByRole('heading', { name: 'List trip' }).waitFor();
+    expect(await page.getByRole('checkbox', { name: /^Select Größe/ }).count()).toBe(3);
+    expect(await button(page, /^Download/).isDisabled()).toBe(true);
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByRole('checkbox', { name: `Select ${entry('trip-2')}` }).uncheck();
+    const files: Download[] = [];
+    page.on('download', (download) => files.push(download));
+    await button(page, 'Download 2').click();
+    await eventually(() => files.length).toBe(2);
+    expect(files.map((file) => file.suggestedFilename())).toEqual([
+      expect.stringContaining('trip-1'),
+      expect.stringContaining('trip-3'),
+    ]);
+    for (const file of files) expect((await bytesOf(file)).equals(await original('ladder/both-720.mp4'))).toBe(true);
+    await eventually(() => page.getByText('Saved', { exact: true }).count()).toBe(2);
+  });
+
+  it('gives each as what is preferred', async () => {
+    const { page } = await see('/site/list/sound?n=2');
+    await page.getByRole('checkbox', { name: `Select ${entry('sound-1')}` }).check();
+    await page.getByLabel('Take each as').selectOption('mp3');
+    const coming = page.waitForEvent('download');
+    await button(page, 'Download 1').click();
+    expect((await coming).suggestedFilename()).toMatch(/sound-1.*\.mp3$/);
+  });
+
+  it('opens the versions of one entry', async () => {
+    const { page } = await see('/site/list/open?n=2');
+    const opener = button(page, `Versions of ${entry('open-2')}`);
+    await opener.click();
+    await page.getByRole('radio', { name: /^720p/ }).waitFor();
+    expect(await page.getByRole('radio', { name: /^720p/ }).isChecked()).toBe(true);
+    expect(await opener.getAttribute('aria-expanded')).toBe('true');
+  });
+
+  it('looks up by itself what missed the time of the whole', async () => {
+    const { page, resolves } = await come(at('/'));
+    await page.route(/list%2Flate/, async (route) => {
+      const answer = await route.fetch();
+      const list = await answer.json();
+      const { video: _, audio: __, ...late } = list.mediaItems[1];
+      await route.fulfill({ response: answer, json: { ...list, mediaItems: [list.mediaItems[0], late] } });
+    });
+    await page.getByRole('textbox').fill(site.origin.url('/site/list/late?n=2'));
+    await page.keyboard.press('Enter');
+    await button(page, `Look up ${entry('late-2')}`).click();
+    await page.getByRole('radio', { name: /^720p/ }).waitFor();
+    expect(resolves()).toBe(2);
+  });
+});
+
+/** What a control is called, as far as its label says it. */
+function nameOf(control: SVGElement | HTMLElement): string {
+  return (control as HTMLInputElement).labels?.[0]?.innerText.replace(/\s+/g, ' ') ?? '';
+}

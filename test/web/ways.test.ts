@@ -1,0 +1,197 @@
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import packageFile from '../../package.json' with { type: 'json' };
+import { itInChromium as it } from '../support/chromium.ts';
+import { useSite } from './site.ts';
+import { eventually, useVisitors } from './visitors.ts';
+
+const site = useSite();
+/** An instance that lets the pages of the other ask it; the other does not return that. */
+const second = useSite({ settings: () => ({ corsAllowedOrigins: [site.baseUrl], egressAllow: [site.origin.host] }) });
+const { come } = useVisitors();
+
+const at = (address: string) => site.baseUrl + address;
+const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
+const article = (page: Page, id: string) => page.getByRole('article', { name: titleOf(id) });
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+
+describe('a link comes', () => {
+  it('with the address, and going back goes back', async () => {
+    const { page } = await come(at(site.pageOf('/site/combined/first')));
+    await article(page, 'first').waitFor();
+    await page.getByRole('textbox').fill(site.origin.url('/site/combined/second'));
+    await page.keyboard.press('Enter');
+    await article(page, 'second').waitFor();
+    expect(await page.title()).toBe(`${titleOf('second')} – Reelay`);
+    await page.goBack();
+    await article(page, 'first').waitFor();
+    await page.getByRole('link', { name: 'Reelay, start over' }).click();
+    await eventually(() => page.getByRole('article').count()).toBe(0);
+    expect(await page.getByRole('textbox').inputValue()).toBe('');
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  it('from another app, as the manifest says', async () => {
+    const { share_target } = await (await fetch(at('/manifest.webmanifest'))).json();
+    const link = site.origin.url('/site/combined/shared');
+    const { url, text, title } = share_target.params;
+    const query = new URLSearchParams({ [title]: 'A film', [text]: `See ${link}!`, [url]: '' });
+    const { page } = await come(`${at(share_target.action)}?${query}`);
+    await article(page, 'shared').waitFor();
+  });
+
+  it('by dropping it anywhere', async () => {
+    const { page } = await come(at('/'));
+    const link = site.origin.url('/site/combined/dropped');
+    const dataTransfer = await page.evaluateHandle((uri) => {
+      const data = new DataTransfer();
+      data.setData('text/uri-list', `# a comment\r\n${uri}\r\n`);
+      return data;
+    }, link);
+    await page.dispatchEvent('footer', 'dragover', { dataTransfer });
+    await page.locator('.dropping').waitFor();
+    await page.dispatchEvent('footer', 'drop', { dataTransfer });
+    await article(page, 'dropped').waitFor();
+    expect(await page.locator('.dropping').count()).toBe(0);
+  });
+
+  it('from the page that the bookmark is clicked on', async () => {
+    const { page, context } = await come(at('/'));
+    const href = await page.getByRole('link', { name: 'Open in Reelay' }).getAttribute('href');
+    await page.goto(site.origin.url('/site/combined/marked'));
+    const opening = context.waitForEvent('page');
+    await page.evaluate(decodeURIComponent((href ?? '').replace('javascript:', '')));
+    await article(await opening, 'marked').waitFor();
+  });
+
+  it('from the history of this device, until that is cleared', async () => {
+    const { page } = await come(at(site.pageOf('/site/combined/before')));
+    await article(page, 'before').waitFor();
+    await page.goto(at('/'));
+    await button(page, titleOf('before')).first().click();
+    await article(page, 'before').waitFor();
+    await page.goto(at('/'));
+    await button(page, 'Clear history').click();
+    await page.reload();
+    await page.getByRole('textbox').waitFor();
+    expect(await page.getByRole('heading', { name: /^Lately/ }).count()).toBe(0);
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('before');
+  });
+});
+
+describe('the page', () => {
+  it('is used by keyboard alone', async () => {
+    const { page } = await come(at('/'));
+    await page.locator('input:focus').waitFor();
+    await page.keyboard.type(site.origin.url('/site/combined/keys'));
+    await page.keyboard.press('Enter');
+    await article(page, 'keys').waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.ariaLabel || document.activeElement?.textContent);
+    const tabTo = async (name: RegExp) => {
+      for (let step = 0; step < 15; step++) {
+        await page.keyboard.press('Tab');
+        if (name.test((await focused()) ?? '')) return;
+      }
+      expect.fail(`The key Tab does not lead to ${name}`);
+    };
+    await tabTo(/^Play Größe/);
+    await page.keyboard.press('Enter');
+    await page.locator('video:focus').waitFor();
+    await page.keyboard.press('Escape');
+    await eventually(focused).toMatch(/^Play Größe/);
+    // One stop for all versions: arrows go from one to the next.
+    await eventually(async () => {
+      await page.keyboard.press('Tab');
+      return page.evaluate(() => document.activeElement?.getAttribute('type'));
+    }).toBe('radio');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByRole('radio', { name: /^360p/ }).isChecked()).toBe(true);
+    const coming = page.waitForEvent('download');
+    await tabTo(/^Download 360p, MP4/);
+    await page.keyboard.press('Enter');
+    await (await coming).path();
+  });
+
+  it('speaks the language that is chosen, from right to left where that is so', async () => {
+    const { page } = await come(at('/'), { locale: 'de-AT' });
+    const language = () => page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
+    await eventually(language).toEqual(['de', 'ltr']);
+    await page.getByRole('combobox').selectOption({ label: 'العربية' });
+    await eventually(language).toEqual(['ar', 'rtl']);
+    await page.reload();
+    await eventually(language).toEqual(['ar', 'rtl']);
+    expect(await page.getByRole('textbox').getAttribute('dir')).toBe('ltr');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/\p{Script=Arabic}/u);
+  });
+
+  it('tells operators how the instance is', async () => {
+    const { page } = await come(at('/status'));
+    await page.getByText('Everything works').waitFor();
+    const facts = await page.locator('dl').innerText();
+    expect(facts).toContain(`v${packageFile.version}`);
+    expect(facts).toMatch(/Links resolved\s+\d+/);
+    expect(facts).toContain('Development');
+    expect(facts).toContain(new URL(site.baseUrl).host);
+  });
+
+  it('says that there is nothing at an address of nobody', async () => {
+    const { page } = await come(at('/nobody'));
+    await page.getByRole('heading', { name: 'Nothing here' }).waitFor();
+    await page.getByRole('link', { name: 'Go to the start' }).click();
+    await page.getByRole('textbox').waitFor();
+  });
+});
+
+describe('another instance', () => {
+  const asking = (base: string) => `/?api=${encodeURIComponent(base)}`;
+  const lookUp = async (page: Page, id: string) => {
+    await page.getByRole('textbox').fill(site.origin.url(`/site/combined/${id}`));
+    await page.keyboard.press('Enter');
+  };
+
+  it('that allows it is asked, remembered and forgotten', async () => {
+    const { page, requests } = await come(at(asking(second.baseUrl)));
+    await page.getByText(`This page asks ${new URL(second.baseUrl).host}`).waitFor();
+    await lookUp(page, 'elsewhere');
+    await article(page, 'elsewhere').waitFor();
+    const coming = page.waitForEvent('download');
+    await button(page, /^Download 720p/).click();
+    await (await coming).path();
+    const asked = new Set(requests.map((request) => request.url()).filter((url) => url.includes('/api/')));
+    expect([...asked].every((url) => url.startsWith(second.baseUrl))).toBe(true);
+    await page.goto(at('/'));
+    await button(page, 'Go back to this one').click();
+    await lookUp(page, 'here');
+    await article(page, 'here').waitFor();
+    expect(requests.at(-1)?.url().startsWith(second.baseUrl)).toBe(false);
+  });
+
+  it('that does not allow it is said not to let the page in', async () => {
+    const { page } = await come(second.baseUrl + asking(site.baseUrl), { noisy: /CORS policy/ });
+    await lookUp(page, 'refused');
+    await page.getByRole('heading', { name: 'The instance cannot be reached' }).waitFor();
+    await page.getByRole('status').getByText('it does not let this page ask it').waitFor();
+  });
+
+  it.each(['javascript:alert(1)', 'http://reelay.example', 'nonsense'])('is never %s', async (base) => {
+    const { page } = await come(at(asking(base)));
+    await page.getByText('is not one that can be asked').waitFor();
+    await lookUp(page, 'anyway');
+    await article(page, 'anyway').waitFor();
+  });
+});
+
+describe('without a connection', () => {
+  it('the page comes up, says so, and goes on when there is one', async () => {
+    const { page, context } = await come(at('/'), { serviceWorkers: 'allow' });
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+    await context.setOffline(true);
+    await page.goto(at(site.pageOf('/site/combined/offline')));
+    await page.getByText('You are offline. What is running goes on').waitFor();
+    await page.getByRole('heading', { name: 'You are offline' }).waitFor();
+    await context.setOffline(false);
+    await eventually(() => page.getByText('You are offline. What is running goes on').count()).toBe(0);
+    await button(page, 'Try again').click();
+    await article(page, 'offline').waitFor();
+  });
+});
