@@ -1,0 +1,118 @@
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { SECONDS } from '../origin/recipes.ts';
+import { itInChromium as it } from '../support/chromium.ts';
+import { useSite } from './site.ts';
+import { eventually, useVisitors } from './visitors.ts';
+
+const site = useSite();
+const { come } = useVisitors();
+
+/** Opens a link, chooses a version by its label, and plays it. */
+async function play(path: string, version?: RegExp) {
+  const visitor = await come(site.baseUrl + site.pageOf(path));
+  const { page } = visitor;
+  await page.getByRole('article').waitFor();
+  if (version) await page.getByRole('radio', { name: version }).check();
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await playsOnFrom(page, 0);
+  return visitor;
+}
+
+const element = (page: Page) => page.locator('video, audio');
+const clock = (page: Page) => element(page).evaluate((media) => (media as HTMLMediaElement).currentTime);
+const playsOnFrom = (page: Page, seconds: number) => eventually(() => clock(page)).toBeGreaterThan(seconds);
+
+/** Goes to a second as the slider of the controls does. @returns where it came to be */
+const seek = (page: Page, seconds: number) =>
+  element(page).evaluate(
+    (media, place) =>
+      new Promise<number>((resolve) => {
+        const player = media as HTMLMediaElement;
+        player.addEventListener('seeked', () => resolve(player.currentTime), { once: true });
+        player.currentTime = place;
+      }),
+    seconds,
+  );
+
+const traits = (page: Page) =>
+  element(page).evaluate((media) => {
+    const { duration, videoHeight, error, paused } = media as HTMLVideoElement;
+    return { duration, videoHeight, error, paused };
+  });
+
+/** The first bytes of the parts that a player was sent, in order. */
+async function partsOf(page: Page, act: () => Promise<unknown>): Promise<number[]> {
+  const parts: number[] = [];
+  page.on('response', (response) => {
+    const [, first] = /^bytes (\d+)-/.exec(response.headers()['content-range'] ?? '') ?? [];
+    if (response.status() === 206 && first) parts.push(Number(first));
+  });
+  await act();
+  return parts;
+}
+
+describe('the player', () => {
+  it('seeks in a video that plays, by the bytes of that place alone', async () => {
+    const { page } = await play('/files/long.mp4');
+    expect((await traits(page)).duration).toBeCloseTo(SECONDS.long, 0);
+    const parts = await partsOf(page, async () => {
+      expect(await seek(page, 240)).toBe(240);
+      await playsOnFrom(page, 240);
+    });
+    expect(Math.max(...parts)).toBeGreaterThan(100_000);
+    // And back: what plays goes on playing.
+    expect(await seek(page, 10)).toBe(10);
+    await playsOnFrom(page, 10);
+    expect(await traits(page)).toMatchObject({ paused: false, error: null });
+  });
+
+  it('seeks in the MP3 of a conversion', async () => {
+    const { page } = await play('/files/long.mp4', /^192 kbps.*MP3/);
+    expect(await page.locator('audio').count()).toBe(1);
+    expect((await traits(page)).duration).toBeCloseTo(SECONDS.long, 0);
+    const parts = await partsOf(page, async () => {
+      expect(await seek(page, 250)).toBe(250);
+      await playsOnFrom(page, 250);
+    });
+    expect(Math.max(...parts)).toBeGreaterThan(100_000);
+  });
+
+  it('plays what is put together while it is sent, for as long as it is', async () => {
+    const { page } = await play('/site/open/combined', /^720p/);
+    const { duration, videoHeight, error } = await traits(page);
+    expect(duration).toBeCloseTo(SECONDS.ladder, 0);
+    expect([videoHeight, error]).toEqual([720, null]);
+    await playsOnFrom(page, 1);
+  });
+
+  it('plays a song beside its cover', async () => {
+    const { page } = await play('/site/music/song');
+    expect(await page.locator('audio').count()).toBe(1);
+    await eventually(() =>
+      page.$eval('.stage img', (cover) => (cover as HTMLImageElement).naturalWidth),
+    ).toBeGreaterThan(100);
+  });
+
+  it('changes to another version, and ends when it is closed', async () => {
+    const { page } = await play('/site/combined/closed', /^720p/);
+    await page.getByRole('radio', { name: /^360p/ }).check();
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await eventually(async () => (await traits(page)).videoHeight).toBe(360);
+    await page.getByRole('button', { name: 'Close the player' }).click();
+    await page.getByRole('button', { name: /^Play Größe/ }).waitFor();
+    expect(await element(page).count()).toBe(0);
+  });
+
+  it('says why when there is nothing to play any more', async () => {
+    const { page } = await come(site.baseUrl + site.pageOf('/site/combined/gone'));
+    await page.getByRole('article').waitFor();
+    await page.route('**/api/Stream/**', (route) => route.continue({ url: `${site.baseUrl}/api/Stream/Media/gone` }));
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await page.getByRole('alert').getByText('Nothing found there').waitFor();
+    await page.unroute('**/api/Stream/**');
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+    await playsOnFrom(page, 0);
+    expect(await page.getByRole('alert').getByText('Nothing found there').count()).toBe(0);
+  });
+});
