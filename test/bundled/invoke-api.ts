@@ -3,23 +3,48 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type BundledFunction, FunctionFailed } from './bundled-function.ts';
 
+/** What Lambda says instead of running a function: thrown by `invoke`. */
+export class InvokeRefused extends Error {
+  override readonly name = 'InvokeRefused';
+  readonly status: number;
+  /** As the SDK reads it: `TooManyRequestsException`, … */
+  readonly type: string;
+
+  constructor(status: number, type: string) {
+    super(type);
+    this.status = status;
+    this.type = type;
+  }
+}
+
+export interface InvokeApi {
+  readonly endpoint: string;
+  close(): Promise<void>;
+}
+
 const PATH = /^\/2015-03-31\/functions\/([^/]+)\/invocations/;
 
 /** Lambda's Invoke API over functions of this machine, as their SDK speaks it. */
-export async function startInvokeApi(find: (name: string) => BundledFunction | undefined) {
+export async function startInvokeApi(
+  find: (name: string) => Pick<BundledFunction, 'invoke'> | undefined,
+): Promise<InvokeApi> {
   const server = createServer(async (request, response) => {
+    const refuse = ({ status, type }: InvokeRefused) =>
+      response.writeHead(status, { 'x-amzn-errortype': type }).end(JSON.stringify({ Message: type }));
     const [, name = ''] = PATH.exec(request.url ?? '') ?? [];
     const called = find(decodeURIComponent(name));
     const event = JSON.parse((await text(request)) || '{}');
-    if (!called) return response.writeHead(404).end('{}');
+    if (!called) return refuse(new InvokeRefused(404, 'ResourceNotFoundException'));
     const answer = called.invoke(event);
     if (request.headers['x-amz-invocation-type'] === 'Event') {
       answer.catch(() => undefined); // nobody waits for it
       return response.writeHead(202).end();
     }
     try {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(await answer));
+      const body = JSON.stringify((await answer) ?? null);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     } catch (error) {
+      if (error instanceof InvokeRefused) return refuse(error);
       const failure = error instanceof FunctionFailed ? error.failure : { errorMessage: String(error) };
       response.writeHead(200, { 'x-amz-function-error': 'Unhandled' }).end(JSON.stringify(failure));
     }
@@ -29,7 +54,7 @@ export async function startInvokeApi(find: (name: string) => BundledFunction | u
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {
       server.closeAllConnections();
-      server.close();
+      await new Promise((resolve) => server.close(resolve));
     },
   };
 }
