@@ -100,7 +100,7 @@ export const STATES: readonly PageState[] = [
     act: async (page) => {
       await page.getByRole('radio', { name: /48 kbps/ }).check();
       await button(page, 'Play').last().click();
-      await page.getByText('Nothing found there').first().waitFor();
+      await page.getByText('This version is gone').first().waitFor();
     },
   },
   { name: 'downloading', path: link('video'), shows: 'A Walk Along', act: download },
@@ -122,7 +122,7 @@ export const STATES: readonly PageState[] = [
       await withoutPicker(page);
       await page.getByRole('radio', { name: /48 kbps/ }).check();
       await button(page, /^Download /).click();
-      await page.getByText('Nothing found there').first().waitFor();
+      await page.getByText('This version is gone').first().waitFor();
     },
   },
   failure('not-found', 'Nothing found there'),

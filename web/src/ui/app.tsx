@@ -14,7 +14,7 @@ import { FailureNotice, WaitingNotice } from './notices.tsx';
 import { Playlist } from './playlist.tsx';
 import { Skeleton } from './skeleton.tsx';
 import { useDrop } from './use-drop.ts';
-import { type Navigation, useLocation } from './use-location.ts';
+import { type Navigation, opensElsewhere, useLocation } from './use-location.ts';
 import { WaysIn } from './ways-in.tsx';
 
 /** The page at `/`. */
@@ -29,7 +29,7 @@ export const App = () => {
     document.title = title ? t('app.title', { title }) : t('app.name');
   }, [title, texts]);
   const goHome = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (opensElsewhere(event)) return;
     event.preventDefault();
     navigation.close();
   };

@@ -11,7 +11,7 @@ export const Banner = () => {
   return (
     <div role="status">
       {!isOnline && (
-        <p class="banner">
+        <p class="banner floating">
           <Icon name="offline" />
           {t('app.offline')}
         </p>

@@ -91,7 +91,9 @@ const Row = ({ name, choice, hint, isSelected, onSelect }: RowProps) => {
     <label class="choice">
       <input type="radio" name={name} checked={isSelected} onChange={() => onSelect(choice)} />
       <span class="choice-name">
-        <b>{label}</b>
+        <bdi class="choice-label" dir="ltr">
+          {label}
+        </bdi>
         {container !== label && <small>{container}</small>}
         {playsEverywhere && <span class="badge">{texts.t('choices.everywhere')}</span>}
         {hint && (

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Download, DownloadState } from '../lib/download.ts';
 import { type Page, useObservable, usePage } from './context.ts';
-import { failureText } from './failure-text.ts';
+import { streamFailureText } from './failure-text.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 export interface DownloadRowProps {
@@ -20,8 +20,8 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
   const isOver = phase === 'done' || phase === 'failed' || phase === 'cancelled';
   return (
     <li class="download">
-      <p class="download-name" dir="auto" title={name}>
-        {name}
+      <p class="download-name" title={name}>
+        <bdi>{name}</bdi>
       </p>
       <div class="download-buttons">
         {phase === 'running' && <Act icon="pause" name={t('downloads.pause', { name })} onClick={download.pause} />}
@@ -47,7 +47,7 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
         <span class={phase}>{wordsOf(page, state)}</span>
         <span>{figuresOf(page, state)}</span>
       </p>
-      {failure && <p class="download-reason">{failureText(page.texts, failure).what}</p>}
+      {failure && <p class="download-reason">{streamFailureText(page.texts, failure).what}</p>}
     </li>
   );
 };
@@ -79,7 +79,7 @@ function wordsOf({ texts }: Page, { phase, waiting, failure, isHandedOver }: Dow
     case 'waiting':
       return waiting ? t(`waiting.${waiting.reason}`) : t('downloads.connecting');
     case 'failed':
-      return failure ? failureText(texts, failure).title : '';
+      return failure ? streamFailureText(texts, failure).title : '';
     case 'done':
       return t(isHandedOver ? 'downloads.handedOver' : 'downloads.done');
     case 'running':
@@ -92,7 +92,7 @@ function wordsOf({ texts }: Page, { phase, waiting, failure, isHandedOver }: Dow
 function figuresOf({ texts, format }: Page, state: DownloadState): string {
   const { t } = texts;
   const { phase, receivedBytes, totalBytes, isEstimate, bytesPerSecond, secondsLeft, isHandedOver } = state;
-  if (phase === 'ready' || phase === 'cancelled' || isHandedOver) return '';
+  if (phase === 'ready' || phase === 'cancelled' || isHandedOver || (phase === 'failed' && !receivedBytes)) return '';
   const received = format.bytes(receivedBytes);
   if (phase === 'done') return received;
   const figures = [

@@ -30,5 +30,11 @@ export function failureText({ t }: Texts, failure: FailureLike): FailureText {
   return { title: t(`failure.${word}` satisfies TextKey), what: t(`failure.${word}.what` satisfies TextKey) };
 }
 
+/** The same for a stream: what is not there any more is the version, not the page it came from. */
+export const streamFailureText = (texts: Texts, failure: FailureLike): FailureText =>
+  failure.kind === 'not-found'
+    ? { title: texts.t('failure.gone'), what: texts.t('failure.gone.what') }
+    : failureText(texts, failure);
+
 /** Whether asking once more may end otherwise. */
 export const mayPass = ({ kind }: FailureLike): boolean => kind !== 'bad-link' && kind !== 'refused';

@@ -1,7 +1,9 @@
 import type { HistoryEntry } from '../lib/history.ts';
+import { shareableLocation } from '../lib/incoming.ts';
 import { useObservable, usePage } from './context.ts';
 import { Cover } from './cover.tsx';
 import { Icon } from './icons.tsx';
+import { opensElsewhere } from './use-location.ts';
 
 /** What was looked up on this device. */
 export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => void }) => {
@@ -32,14 +34,19 @@ export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => voi
 const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen: () => void }) => {
   const { texts, format, history } = usePage();
   const title = entry.title ?? entry.link;
+  const open = (event: MouseEvent) => {
+    if (opensElsewhere(event)) return;
+    event.preventDefault();
+    onOpen();
+  };
   return (
     <li class="past">
       <Cover url={entry.coverUrl} isSmall />
       <div>
         <h3>
-          <button type="button" class="past-open" dir="auto" onClick={onOpen}>
-            {title}
-          </button>
+          <a class="past-open" href={shareableLocation(entry.link)} onClick={open}>
+            <bdi>{title}</bdi>
+          </a>
         </h3>
         <p>
           {entry.author && <bdi>{entry.author} · </bdi>}

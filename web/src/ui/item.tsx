@@ -65,7 +65,9 @@ const ItemHead = ({ title, author, link }: ItemHeadProps) => {
   const host = hostOf(link);
   return (
     <div class="item-head">
-      <h2 dir="auto">{title}</h2>
+      <h2>
+        <bdi>{title}</bdi>
+      </h2>
       <p class="byline">
         {author && <bdi>{author}</bdi>}
         {host && (

@@ -80,7 +80,7 @@ export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
   return (
     <Notice look="waiting" icon={reason === 'offline' ? 'offline' : 'clock'} title={t(`waiting.${reason}`)}>
       <p>{t(`waiting.${reason}.what`)}</p>
-      {activity && (
+      {activity && reason === 'maintenance' && (
         <p class="quoted">
           <bdi>{t('waiting.maintenance.activity', { activity })}</bdi>
         </p>

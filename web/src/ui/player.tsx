@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiFailure } from '../lib/api.ts';
 import type { Choice } from '../lib/choices.ts';
+import type { Texts } from '../lib/texts.ts';
 import { untilStreamable, type Waiting } from '../lib/waiting.ts';
 import { usePage } from './context.ts';
 import { Cover } from './cover.tsx';
-import { failureText } from './failure-text.ts';
+import { streamFailureText } from './failure-text.ts';
 import { Icon } from './icons.tsx';
 import { toFailure } from './session.ts';
 
@@ -107,7 +108,7 @@ export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
   );
 };
 
-function wordsOf(texts: Parameters<typeof failureText>[0], trouble: Trouble): { title: string; what?: string } {
+function wordsOf(texts: Texts, trouble: Trouble): { title: string; what?: string } {
   switch (trouble.kind) {
     case 'waiting':
       return {
@@ -115,7 +116,7 @@ function wordsOf(texts: Parameters<typeof failureText>[0], trouble: Trouble): { 
         what: texts.t(`waiting.${trouble.waiting.reason}.what`),
       };
     case 'failed':
-      return failureText(texts, trouble.failure);
+      return streamFailureText(texts, trouble.failure);
     default:
       return { title: texts.t(`player.${trouble.kind}`) };
   }

@@ -40,7 +40,9 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp }: PlaylistEnt
         </label>
         <Cover url={item.coverUrl} isSmall />
         <div class="entry-text">
-          <h3 dir="auto">{title}</h3>
+          <h3>
+            <bdi>{title}</bdi>
+          </h3>
           {failure ? (
             <p class="trouble" role="alert">
               {failureText(texts, failure).title}

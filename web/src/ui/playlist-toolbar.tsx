@@ -37,7 +37,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
       />
       <button type="button" class="button primary" disabled={pickedCount === 0} onClick={onTake}>
         <Icon name="download" />
-        {t('list.download', { count: pickedCount })}
+        {pickedCount === 0 ? t('action.download') : t('list.download', { count: pickedCount })}
       </button>
     </div>
   );

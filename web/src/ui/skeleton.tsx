@@ -9,7 +9,7 @@ export const Skeleton = () => (
       </div>
     </div>
     <div class="panel take">
-      {Array.from({ length: 6 }, (_, row) => (
+      {Array.from({ length: 9 }, (_, row) => (
         <span key={row} class="skeleton row" />
       ))}
     </div>

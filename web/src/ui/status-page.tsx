@@ -47,7 +47,9 @@ export const StatusPage = () => {
           {facts.map(([name, value]) => (
             <div key={name} class="fact">
               <dt>{name}</dt>
-              <dd dir="auto">{value ?? '–'}</dd>
+              <dd>
+                <bdi>{value ?? '–'}</bdi>
+              </dd>
             </div>
           ))}
         </dl>
@@ -56,9 +58,10 @@ export const StatusPage = () => {
             <Icon name="retry" />
             {t('status.again')}
           </button>
-          <p class="muted">
-            {at !== undefined && t('status.checked', { ago: format.ago(at, Date.now()) })} {t('status.refreshes')}
-          </p>
+          <div class="muted">
+            <p>{at === undefined ? t('status.checking') : t('status.checked', { ago: format.ago(at, Date.now()) })}</p>
+            <p>{t('status.refreshes')}</p>
+          </div>
         </div>
       </main>
       <Footer>

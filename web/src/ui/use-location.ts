@@ -33,6 +33,10 @@ export function useLocation(session: Session): Navigation {
   return { open, close };
 }
 
+/** A click on a link that asks for another tab or window. */
+export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey, altKey }: MouseEvent): boolean =>
+  ctrlKey || metaKey || shiftKey || altKey;
+
 function go(address: string): void {
   if (address !== location.pathname + location.search) history.pushState(null, '', address);
 }
