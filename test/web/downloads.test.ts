@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Download, Page } from 'playwright-core';
+import { beforeEach, describe, expect } from 'vitest';
+import { itInChromium as it } from '../support/chromium.ts';
+import { useFront } from './front.ts';
+import { useSite } from './site.ts';
+import { eventually, useVisitors, type VisitorOptions } from './visitors.ts';
+
+const site = useSite();
+const front = useFront(() => site.baseUrl);
+const { come } = useVisitors();
+
+const STREAMS = '/api/Stream/';
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const originalOf = async (path: string) => sha256(await readFile(join(site.origin.mediaDir, path)));
+const digestOf = async (download: Download) => sha256(await readFile(await download.path()));
+
+let before = 0;
+beforeEach(() => {
+  before = front.rangesOf(STREAMS).length;
+});
+/** Range headers of the streams that this test asked for. */
+const ranges = () => front.rangesOf(STREAMS).slice(before);
+
+/** Opens a link and begins to take a version. */
+async function take(path: string, version: RegExp, options?: VisitorOptions) {
+  const { page } = await come(front.baseUrl + site.pageOf(path), options);
+  await page.getByRole('radio', { name: version }).check();
+  const files: Download[] = [];
+  page.on('download', (file) => files.push(file));
+  const act = (name: RegExp) => page.getByRole('button', { name }).click();
+  await act(/^Download ./);
+  return { page, files, act, says: (text: string) => page.getByText(text, { exact: true }).waitFor() };
+}
+
+const isUnderWay = (page: Page) =>
+  eventually(() => page.getByRole('progressbar').evaluate((bar) => (bar as HTMLProgressElement).value)).toBeGreaterThan(
+    0,
+  );
+
+/** Names of what the browser's own storage keeps for this page, in folders too. */
+const kept = (page: Page) =>
+  page.evaluate(async () => {
+    const names: string[] = [];
+    const look = async (folder: FileSystemDirectoryHandle) => {
+      for await (const [name, entry] of folder.entries()) {
+        if (entry.kind === 'file') names.push(name);
+        else await look(entry as FileSystemDirectoryHandle);
+      }
+    };
+    await look(await navigator.storage.getDirectory());
+    return names;
+  });
+
+describe('a download', () => {
+  it('shows how far it is, can be paused, and goes on at the exact byte', async () => {
+    front.hold(STREAMS, 300_000);
+    const { page, files, act, says } = await take('/files/long.mp4', /MP4/);
+    await isUnderWay(page);
+    await page.getByText(/ of \d+(\.\d)? MB/).waitFor();
+    const share = await page.getByRole('progressbar').evaluate((bar) => (bar as HTMLProgressElement).value);
+    expect(share).toBeLessThan(1);
+    await act(/^Pause /);
+    await says('Paused');
+    // A pause costs the instance nothing.
+    await eventually(() => front.open).toBe(0);
+    await act(/^Resume /);
+    await says('Saved');
+    await eventually(() => files.length).toBe(1);
+    expect(await Promise.all(files.map(digestOf))).toEqual([await originalOf('long.mp4')]);
+    const [whole, rest = '', ...more] = ranges();
+    expect([whole, more]).toEqual([undefined, []]);
+    const [, first] = /^bytes=(\d+)-$/.exec(rest) ?? [];
+    expect(Number(first)).toBeGreaterThan(0);
+    expect(Number(first)).toBeLessThanOrEqual(300_000);
+  });
+
+  it('goes on by itself when its connection breaks off', async () => {
+    front.breakOff(STREAMS, 300_000);
+    const { files, says } = await take('/files/long.mp4', /MP4/);
+    await says('Saved');
+    await eventually(() => files.length).toBe(1);
+    expect(await Promise.all(files.map(digestOf))).toEqual([await originalOf('long.mp4')]);
+    expect(ranges()).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
+  });
+
+  it('keeps its connection in a pause where it could not go on otherwise', async () => {
+    front.hold(STREAMS, 200_000);
+    const { page, files, act, says } = await take('/site/open/muxed', /^720p/);
+    await isUnderWay(page);
+    await act(/^Pause /);
+    await says('Paused');
+    front.letGo();
+    await act(/^Resume /);
+    await says('Saved');
+    await eventually(() => files.length).toBe(1);
+    expect(ranges()).toEqual([undefined]);
+  });
+
+  it('of what cannot be resumed says that it broke off, and is never half a file', async () => {
+    front.breakOff(STREAMS, 200_000);
+    const { files, act, says } = await take('/site/open/broken', /^720p/);
+    await says('The connection broke off');
+    expect(files).toEqual([]);
+    await act(/^Try .* again$/);
+    await says('Saved');
+    await eventually(() => files.length).toBe(1);
+    expect(ranges()).toEqual([undefined, undefined]);
+  });
+
+  it('that is cancelled leaves nothing', async () => {
+    front.hold(STREAMS, 300_000);
+    const { page, files, act, says } = await take('/files/long.mp4', /MP4/);
+    await isUnderWay(page);
+    expect((await kept(page)).length).toBeGreaterThan(0);
+    await act(/^Cancel /);
+    await says('Cancelled');
+    await eventually(() => kept(page)).toEqual([]);
+    await eventually(() => front.open).toBe(0);
+    expect(files).toEqual([]);
+    await act(/^Remove .* from the list$/);
+    expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
+  });
+});
+
+describe('a file that the visitor chose', () => {
+  /** A picker that gives what a real one does, without its window: a file of the browser's own storage. */
+  async function takeTo(path: string, version: RegExp) {
+    const { page, context } = await come(`${front.baseUrl}/`, { withoutPicker: false });
+    await context.addInitScript(() =>
+      Object.assign(globalThis, {
+        showSaveFilePicker: async ({ suggestedName }: { suggestedName: string }) => {
+          if (!navigator.userActivation.isActive) throw new DOMException('Not in a click', 'SecurityError');
+          const root = await navigator.storage.getDirectory();
+          return root.getFileHandle(suggestedName, { create: true });
+        },
+      }),
+    );
+    await page.goto(front.baseUrl + site.pageOf(path));
+    await page.getByRole('radio', { name: version }).check();
+    await page.getByRole('button', { name: /^Download ./ }).click();
+    return page;
+  }
+
+  it('has the very bytes, whatever happened on the way', async () => {
+    front.breakOff(STREAMS, 300_000);
+    const page = await takeTo('/files/long.mp4', /MP4/);
+    await page.getByText('Saved', { exact: true }).waitFor();
+    const [name = '', ...more] = await kept(page);
+    expect(more).toEqual([]);
+    expect(name).toMatch(/\.mp4$/);
+    const digest = await page.evaluate(async (fileName) => {
+      const handle = await (await navigator.storage.getDirectory()).getFileHandle(fileName);
+      const bytes = await (await handle.getFile()).arrayBuffer();
+      return [...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))];
+    }, name);
+    expect(Buffer.from(digest).toString('hex')).toBe(await originalOf('long.mp4'));
+  });
+
+  it('is not there when the download was cancelled', async () => {
+    front.hold(STREAMS, 300_000);
+    const page = await takeTo('/files/long.mp4', /MP4/);
+    await isUnderWay(page);
+    await page.getByRole('button', { name: /^Cancel / }).click();
+    await page.getByText('Cancelled', { exact: true }).waitFor();
+    await eventually(() => kept(page)).toEqual([]);
+  });
+});
