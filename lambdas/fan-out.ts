@@ -29,8 +29,11 @@ export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
     const answer = asAnswer(await invoke({ kind: 'entry', request, deadline: deadline - HEAD_START }, signal));
     // Its status survives the way: an entry that is gone is left out, one that failed stays without renditions.
     if ('problem' in answer) throw new Problem(answer.problem);
-    const resources = await Promise.all(answer.resources.map(state.getResource));
-    return resources.filter((resource) => resource !== undefined);
+    const found = await Promise.all(answer.resources.map(state.getResource));
+    const resources = found.filter((resource) => resource !== undefined);
+    // Nothing of what it named: that is a failure, and no reason to leave the entry out.
+    if (resources.length === 0) throw new Error('What an entry came to is not in the table');
+    return resources;
   };
 }
 
