@@ -1,0 +1,117 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
+import { silentLog } from '../../layers/contract/index.ts';
+import { createState, createTableClient, type State } from '../../layers/state/index.ts';
+import type { EmbeddedTable } from '../../local/embedded-table.ts';
+import { itInChromium as it } from '../support/chromium.ts';
+import { useFront } from './front.ts';
+import { useSite } from './site.ts';
+import { eventually, useVisitors } from './visitors.ts';
+
+const tables = vi.hoisted((): EmbeddedTable[] => []);
+// The real one: only where it stands is of interest, to take the lease as whoever updates the tools does.
+vi.mock('../../local/embedded-table.ts', async (load) => {
+  const { startEmbeddedTable } = await load<typeof import('../../local/embedded-table.ts')>();
+  return {
+    startEmbeddedTable: async (options: Parameters<typeof startEmbeddedTable>[0]) => {
+      const table = await startEmbeddedTable(options);
+      tables.push(table);
+      return table;
+    },
+  };
+});
+
+const site = useSite();
+const front = useFront(() => site.baseUrl);
+const { come } = useVisitors();
+
+const OWNER = 'a test';
+const ACTIVITY = 'Updating yt-dlp to 2099.01.01';
+let client: DynamoDBClient;
+let state: State;
+beforeAll(() => {
+  client = createTableClient({ endpoint: tables[0]?.endpoint ?? expect.fail('No table') });
+  state = createState({ client, tableName: 'reelay', log: silentLog });
+});
+afterAll(() => client?.destroy());
+const begin = (activity = ACTIVITY) =>
+  state.takeMaintenance({ activity, owner: OWNER, expiresAt: Math.floor(Date.now() / 1000) + 120 });
+afterEach(async () => {
+  for (const prefix of ['/api/Stream/', '/api/Fetch/']) front.refuse(prefix);
+  await state.endMaintenance(OWNER);
+});
+
+const see = (path: string) => come(front.baseUrl + site.pageOf(path));
+
+describe('while the instance is in maintenance', () => {
+  it('the page names the activity, and goes on by itself when that is over', async () => {
+    await begin();
+    const { page, resolves } = await see('/site/combined/patient');
+    await page.getByRole('heading', { name: 'The instance is being prepared' }).waitFor();
+    await page.getByText(`Just now: ${ACTIVITY}`).waitFor();
+    // What is done now, not what was done first.
+    await begin('Checking yt-dlp 2099.01.01');
+    await page.getByText('Just now: Checking yt-dlp 2099.01.01').waitFor();
+    expect(resolves()).toBe(1);
+    await state.endMaintenance(OWNER);
+    await page.getByRole('article').waitFor();
+    expect(resolves()).toBe(2);
+    expect(await page.getByText('being prepared').count()).toBe(0);
+  });
+
+  it('waiting can be stopped', async () => {
+    await begin();
+    const { page } = await see('/site/combined/impatient');
+    await page.getByRole('button', { name: 'Stop waiting' }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.getByText('being prepared').count()).toBe(0);
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  it('operators see it', async () => {
+    await begin();
+    const { page } = await come(`${front.baseUrl}/status`);
+    await page.getByText('In maintenance').waitFor();
+    expect(await page.locator('dl').innerText()).toContain(ACTIVITY);
+    await state.endMaintenance(OWNER);
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('Everything works').waitFor();
+  });
+});
+
+describe('while the stream host wakes up', () => {
+  const wakes = { status: 503, title: 'The stream host is starting', retryAfter: 1 };
+
+  it('the player says so, and plays as soon as it can', async () => {
+    const { page } = await see('/site/combined/asleep');
+    await page.getByRole('article').waitFor();
+    front.refuse('/api/Stream/', wakes);
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await page.getByRole('alert').getByText('The stream host is waking up').waitFor();
+    front.refuse('/api/Stream/');
+    await eventually(() => page.$eval('video', (video) => (video as HTMLVideoElement).currentTime)).toBeGreaterThan(0);
+    expect(await page.getByText('The stream host is waking up').count()).toBe(0);
+  });
+
+  it('a download says so, and begins as soon as it can', async () => {
+    const { page } = await see('/site/combined/asleep-too');
+    front.refuse('/api/Stream/', wakes);
+    const coming = page.waitForEvent('download');
+    await page.getByRole('button', { name: /^Download 720p/ }).click();
+    await page.getByText('The stream host is waking up').waitFor();
+    front.refuse('/api/Stream/');
+    await (await coming).path();
+    await page.getByText('Saved', { exact: true }).waitFor();
+  });
+});
+
+describe('when the instance asks for a pause', () => {
+  it('the page waits, counts down, and goes on by itself', async () => {
+    front.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 2 });
+    const { page } = await see('/site/combined/eager');
+    await page.getByRole('heading', { name: 'A little too fast' }).waitFor();
+    await page.getByText(/^Next try in \d seconds?$/).waitFor();
+    front.refuse('/api/Fetch/');
+    await page.getByRole('article').waitFor();
+  });
+});
