@@ -1,18 +1,22 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useObservable, usePage } from './context.ts';
 import { DownloadRow } from './download-row.tsx';
+import { DownloadsPill } from './downloads-pill.tsx';
 import { hasEnded } from './downloads-state.ts';
 
 /** All downloads of this page, whatever link it is at. */
 export const DownloadList = () => {
   const { texts, downloads } = usePage();
   const list = useObservable(downloads.list);
+  const [heading, setHeading] = useState<HTMLElement | null>(null);
   useLeaveGuard();
   if (list.length === 0) return null;
   return (
     <section class="section" aria-labelledby="downloads">
       <div class="section-head">
-        <h2 id="downloads">{texts.t('downloads.title')}</h2>
+        <h2 id="downloads" ref={setHeading} tabIndex={-1}>
+          {texts.t('downloads.title')}
+        </h2>
         <button type="button" class="button plain small" onClick={downloads.clearEnded}>
           {texts.t('downloads.clear')}
         </button>
@@ -22,6 +26,7 @@ export const DownloadList = () => {
           <DownloadRow key={keyOf(download)} download={download} onRemove={() => downloads.remove(download)} />
         ))}
       </ul>
+      <DownloadsPill heading={heading} />
     </section>
   );
 };
