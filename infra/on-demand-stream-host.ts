@@ -103,7 +103,8 @@ export class OnDemandStreamHost extends Construct {
           conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
         }),
         ...looking(this, task),
-        table.allowOnly(['resource#*', 'stream-task'], 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'),
+        table.allowOnly(['resource#*'], 'GetItem'),
+        table.allowOnly(['stream-task'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
         { finding: /^Resource::\*$/, reason: 'ListTasks takes no task, but a condition on the cluster' },
@@ -125,7 +126,7 @@ export class OnDemandStreamHost extends Construct {
         TASK_FAMILY: definition.family,
       },
       permissions: [
-        ...looking(this, task),
+        ...looking(this, task, 'ecs:StopTask'),
         new PolicyStatement({ actions: ['ec2:DescribeNetworkInterfaces'], resources: ['*'] }),
         new PolicyStatement({
           actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(

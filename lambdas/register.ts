@@ -6,7 +6,7 @@ import { planRegistration, type RegistrationPlan } from './on-demand/registratio
 import type { StreamTasks } from './on-demand/stream-tasks.ts';
 
 export interface RegisterOptions {
-  readonly tasks: Pick<StreamTasks, 'list'>;
+  readonly tasks: Pick<StreamTasks, 'list' | 'stop'>;
   readonly publicNames: PublicNames;
   readonly store: HostStore;
   readonly log: Log;
@@ -20,6 +20,7 @@ export interface RegisterEvent {
 }
 
 const ATTEMPTS = 5;
+const REASON = 'No request comes to this stream host';
 
 /** What this instance of the function wrote last: often still so, and always checked before it is changed. */
 interface Memory {
@@ -33,6 +34,7 @@ interface Memory {
  * Makes the key-value store say what runs. An event is only a hint to look now: whatever came to pass before is put right
  * too, so that a lost event is healed by the next one, and at the latest by the schedule. While nothing runs the schedule
  * leaves the store alone, which costs by the call: what an end that nobody heard of has left there runs out by itself.
+ * A host that no request comes to is stopped: nobody else would.
  * @throws Error when others change the store each time; whoever calls tries again
  */
 export function createRegister({ tasks, publicNames, store, log, now = Date.now }: RegisterOptions) {
@@ -75,6 +77,11 @@ export function createRegister({ tasks, publicNames, store, log, now = Date.now 
       throw error;
     });
     report(plan, log);
+    for (const { arn } of plan.surplus)
+      await tasks
+        .stop(arn, REASON)
+        // The next turn finds it again.
+        .catch((error) => log.warn('A stream host could not be stopped', { task: arn, error: String(error) }));
     return { change: plan.change.kind };
   };
 }
@@ -87,7 +94,7 @@ function report({ change, serving, idle, unreachable }: RegistrationPlan, log: L
   if (change.kind !== 'keep')
     log.info('The registration of the stream host changes', { change: change.kind, task: serving?.arn });
   if (idle.length > 0)
-    log.warn('More than one stream host runs: the newest serves, the others end when idle', { tasks: arns(idle) });
+    log.warn('More than one stream host runs: the newest serves, the others end', { tasks: arns(idle) });
   if (unreachable.length > 0)
     log.warn('A stream host runs that is sick or cannot be reached: it gets no requests', { tasks: arns(unreachable) });
 }

@@ -6,6 +6,8 @@ export const HOST_KEY = 'host';
 /** Seconds that a registration holds, and the rest of it at which it is renewed: the schedule comes every ten minutes. */
 const LEASE_SECONDS = 25 * 60;
 const RENEW_BELOW_SECONDS = 20 * 60;
+/** Seconds that a host may run before its public name shows: EC2's reads are eventually consistent. */
+const SETTLE_SECONDS = 5 * 60;
 
 /** What is, when the registration is looked at. */
 export interface RegistrationSight {
@@ -22,10 +24,12 @@ export interface RegistrationPlan {
   readonly change: { readonly kind: 'write'; readonly value: string } | { readonly kind: 'delete' | 'keep' };
   /** The host that the edge is to send requests to. */
   readonly serving?: HostTask;
-  /** Other hosts that run: they get no new requests, and end themselves when they have been idle. */
+  /** Other hosts that run: they get no new requests. */
   readonly idle: readonly HostTask[];
   /** Hosts that run without a public name or a secret, or unhealthy: they get no requests, and cost all the same. */
   readonly unreachable: readonly HostTask[];
+  /** Those of both that are to end now, so that none runs unused; their streams have the drain time to finish. */
+  readonly surplus: readonly HostTask[];
 }
 
 /** Registers the newest host that can be reached, renews it in good time, and removes whatever does not run. */
@@ -42,10 +46,13 @@ export function planRegistration({ tasks, names, record, now }: RegistrationSigh
   ];
   const [newest, ...others] = reachable;
   const idle = others.map(({ task }) => task);
+  const isSettling = ({ stage, runningSince = now }: HostTask) =>
+    stage === 'running' && now - runningSince < SETTLE_SECONDS;
+  const surplus = [...idle, ...unreachable.filter((task) => !isSettling(task))];
   const value = typeof record === 'object' ? record.value : undefined;
   if (!newest) {
     const isThere = value !== undefined || record === 'unwanted';
-    return { change: { kind: isThere ? 'delete' : 'keep' }, idle, unreachable };
+    return { change: { kind: isThere ? 'delete' : 'keep' }, idle, unreachable, surplus };
   }
   const address = `${newest.name}|${newest.task.secret}|`;
   const expires = value?.startsWith(address) ? Number(value.slice(address.length)) : 0;
@@ -53,5 +60,5 @@ export function planRegistration({ tasks, names, record, now }: RegistrationSigh
     expires - now >= RENEW_BELOW_SECONDS
       ? { kind: 'keep' }
       : { kind: 'write', value: `${address}${now + LEASE_SECONDS}` };
-  return { change, serving: newest.task, idle, unreachable };
+  return { change, serving: newest.task, idle, unreachable, surplus };
 }

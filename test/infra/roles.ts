@@ -44,15 +44,11 @@ const ALWAYS: Record<string, string[]> = {
 const BALANCED = { StreamsBalancerGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'] };
 const ON_DEMAND = {
   StreamsTaskGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'],
-  StreamsWakeRole: [
-    ...FUNCTION,
-    ...SEEING_TASKS,
-    ...['ecs:RunTask', 'iam:PassRole'],
-    ...items('Delete', 'Get', 'Put', 'Update'),
-  ],
+  StreamsWakeRole: [...FUNCTION, ...SEEING_TASKS, ...['ecs:RunTask', 'iam:PassRole'], ...items('Delete', 'Get', 'Put')],
   StreamsRegisterRole: [
     ...FUNCTION,
     ...SEEING_TASKS,
+    'ecs:StopTask',
     'ec2:DescribeNetworkInterfaces',
     ...['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`),
   ],

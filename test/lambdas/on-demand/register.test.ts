@@ -84,7 +84,7 @@ describe('the registration of a host', () => {
     expect(record() === undefined).toBe(change === 'delete');
   });
 
-  it('goes to the newest of two, and the other one is named', async () => {
+  it('goes to the newest of two, and the other one is named and stopped', async () => {
     const old = await started(NAME);
     await instance.register(eventOf(old));
     instance.pass(100);
@@ -94,9 +94,32 @@ describe('the registration of a host', () => {
     const warning = instance.logged.find((line) => line.includes('More than one'));
     expect(warning).toContain(old.taskArn);
     expect(warning).not.toContain(young.taskArn);
+    expect([old.desiredStatus, young.desiredStatus]).toEqual(['STOPPED', 'RUNNING']);
+  });
+
+  it('goes to a host that could not be stopped when the newer one ends', async () => {
+    const old = await started(NAME);
+    await instance.register(eventOf(old));
+    instance.pass(100);
+    const young = await started('young.example');
+    instance.aws.interfere = (operation) =>
+      operation === 'StopTask' ? { status: 400, type: 'ThrottlingException' } : undefined;
+    expect(await instance.register(eventOf(young))).toEqual({ change: 'write' });
+    expect(instance.logged.join()).toContain('could not be stopped');
     instance.aws.stop(young, 'Idle');
     await instance.register(eventOf(young));
     expect(record()).toMatch(new RegExp(`^${NAME}\\|`));
+  });
+
+  it('ends with the health of its host, which is stopped', async () => {
+    const task = await started(NAME);
+    await instance.register(eventOf(task));
+    Object.assign(task, { healthStatus: 'UNHEALTHY' });
+    expect(await instance.register(SCHEDULE)).toEqual({ change: 'delete' });
+    expect(task.desiredStatus).toBe('STOPPED');
+    expect(instance.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(1);
+    await instance.register(eventOf(task));
+    expect(instance.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(1);
   });
 
   it('is not made for a host that nobody can reach, and that is said', async () => {
@@ -104,6 +127,10 @@ describe('the registration of a host', () => {
     instance.aws.run(task);
     expect(await instance.register(eventOf(task))).toEqual({ change: 'keep' });
     expect(instance.logged.join()).toContain('cannot be reached');
+    expect(task.desiredStatus).toBe('RUNNING');
+    instance.pass(300);
+    await instance.register(SCHEDULE);
+    expect(task.desiredStatus).toBe('STOPPED');
   });
 
   it('is none of the business of other tasks of the cluster', async () => {

@@ -74,4 +74,16 @@ describe('the registration', () => {
     const tasks = [task(1), task(3), task(2), task(9)];
     expect(plan(tasks)).toMatchObject({ serving: task(3), idle: [task(2), task(1)], unreachable: [task(9)] });
   });
+
+  it.each<[string, readonly HostTask[], readonly number[]]>([
+    ['no host that serves', [task(1)], []],
+    ['the older of two', [task(1), task(2)], [1]],
+    ['a sick one, however young', [task(1, { stage: 'unhealthy', runningSince: NOW })], [1]],
+    ['no host whose name may still show', [task(9, { runningSince: NOW - 299 })], []],
+    ['no host that has not said since when it runs', [task(9)], []],
+    ['a host without a name for minutes', [task(9, { runningSince: NOW - 300 })], [9]],
+    ['none that starts, ends or has ended', [task(1, { stage: 'starting' }), task(2, { stage: 'ending' })], []],
+  ])('ends %s', (_, tasks, surplus) => {
+    expect(plan(tasks).surplus.map(({ arn }) => arn)).toEqual(surplus.map((id) => task(id).arn));
+  });
 });
