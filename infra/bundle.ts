@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { cp, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -36,7 +36,7 @@ const SIDE_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Packages of CommonJS ask for Node's modules by `require`, which a module does not have. */
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
-/** What runs in AWS: where it begins, and the file that becomes of it in its folder. */
+/** What runs in AWS: where it begins, and what becomes of it, without `.mjs`. */
 interface Program {
   readonly entry: string;
   readonly folder: string;
@@ -46,7 +46,7 @@ interface Program {
 const STREAM_SERVICE: Program = {
   entry: join(ROOT, 'stream-service', 'main.ts'),
   folder: 'stream-service',
-  file: 'main.mjs',
+  file: 'main',
 };
 
 /**
@@ -61,7 +61,10 @@ export async function bundle({ outDir, only }: BundleOptions): Promise<void> {
     if (!program) throw new Error(`There is no ${name} to bundle`);
     return program;
   });
-  await Promise.all(chosen.map((program) => make(program, outDir)));
+  // What an earlier bundle left would be deployed too.
+  for (const { folder } of chosen) await rm(join(outDir, folder), { recursive: true, force: true });
+  await compile(chosen, outDir);
+  for (const { folder } of chosen) await putBeside(folder, outDir);
 }
 
 /** By name. */
@@ -69,19 +72,17 @@ async function findPrograms(): Promise<Map<string, Program>> {
   const files = (await readdir(ENTRIES)).filter((file) => file.endsWith('.ts')).sort();
   const functions = files.map((file): [string, Program] => {
     const name = basename(file, '.ts');
-    return [name, { entry: join(ENTRIES, file), folder: `functions/${name}`, file: 'index.mjs' }];
+    return [name, { entry: join(ENTRIES, file), folder: `functions/${name}`, file: 'index' }];
   });
   return new Map([...functions, ['stream-service', STREAM_SERVICE]]);
 }
 
-async function make({ entry, folder: name, file }: Program, outDir: string): Promise<void> {
-  const folder = join(outDir, name);
-  // What an earlier bundle left would be deployed too.
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
+/** All at once: what they share is read once, and each still gets its own copy. */
+async function compile(programs: readonly Program[], outDir: string): Promise<void> {
   await build({
-    entryPoints: [entry],
-    outfile: join(folder, file),
+    entryPoints: programs.map(({ entry, folder, file }) => ({ in: entry, out: `${folder}/${file}` })),
+    outdir: outDir,
+    outExtension: { '.js': '.mjs' },
     absWorkingDir: ROOT,
     bundle: true,
     platform: 'node',
@@ -98,8 +99,12 @@ async function make({ entry, folder: name, file }: Program, outDir: string): Pro
     banner: { js: REQUIRE },
     logLevel: 'error',
   });
-  for (const [to, from] of Object.entries(SIDE_FILES[name] ?? {})) {
+}
+
+async function putBeside(folder: string, outDir: string): Promise<void> {
+  for (const [to, from] of Object.entries(SIDE_FILES[folder] ?? {})) {
     // What Python has compiled here is of this machine.
-    await cp(from, join(folder, to), { recursive: true, filter: (path) => basename(path) !== '__pycache__' });
+    const filter = (path: string) => basename(path) !== '__pycache__';
+    await cp(from, join(outDir, folder, to), { recursive: true, filter });
   }
 }

@@ -1,11 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 /** A function as it would be deployed. */
 export interface BundledFunction {
   /** What it answered, through JSON as Lambda hands it on. @throws FunctionFailed when the function threw */
   invoke(event: unknown): Promise<unknown>;
+  /** Its log so far; complete once it is closed. */
+  readonly lines: readonly string[];
   close(): Promise<void>;
 }
 
@@ -34,17 +37,21 @@ const TIMEOUT = 29_000;
 /**
  * Starts a bundle with these variables and no others.
  * @param path of `index.mjs`
+ * @throws Error with all it said, when it cannot be loaded
  */
 export async function startFunction(path: string, name: string, env: NodeJS.ProcessEnv): Promise<BundledFunction> {
   const child = fork(HOST, [path], {
     env: { ...env, AWS_LAMBDA_FUNCTION_NAME: name, POWERTOOLS_SERVICE_NAME: name },
-    // Its log is nobody's here.
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+  const lines: string[] = [];
+  for (const output of [child.stdout, child.stderr]) {
+    if (output) createInterface(output).on('line', (line) => lines.push(line));
+  }
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const ready = Promise.withResolvers<void>();
-  const ended = once(child, 'exit').then(() => {
-    const error = new Error(`${name} ended`);
+  const ended = once(child, 'close').then(() => {
+    const error = new Error(`${name} ended: ${lines.join('\n')}`);
     ready.reject(error);
     for (const { reject } of waiting.values()) reject(error);
   });
@@ -75,6 +82,7 @@ export async function startFunction(path: string, name: string, env: NodeJS.Proc
       child.send({ id: count, event, context, deadline: Date.now() + TIMEOUT });
       return answer.promise;
     },
+    lines,
     close,
   };
 }

@@ -1,19 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { bundle } from '../../infra/bundle.ts';
 import { operations, silentLog } from '../../layers/contract/index.ts';
-import { createState, createTableClient, ensureTable } from '../../layers/state/index.ts';
-import { startEmbeddedTable } from '../../local/embedded-table.ts';
 import { createGateway, type HttpApiHandler } from '../../local/gateway.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target.ts';
 import { installedTools } from '../installed-tools.ts';
-import { type BundledFunction, startFunction } from './bundled-function.ts';
+import type { BundledFunction } from './bundled-function.ts';
 import { startFront } from './front.ts';
-import { startInvokeApi } from './invoke-api.ts';
+import { type FunctionRig, startFunctionRig } from './function-rig.ts';
 
 /** What is deployed, on this machine: every bundle in a process of its own, behind one port. */
 export interface BundledInstance {
@@ -29,57 +25,32 @@ export interface BundledInstanceOptions {
   readonly originSecret?: string;
 }
 
-const TABLE = 'reelay-bundled';
 const ROUTES: Readonly<Record<string, string>> = {
   GetAppInfo: 'get-app-info',
   GetRequestCount: 'get-request-count',
   GetResource: 'get-resource',
 };
-const OTHERS = ['get-api-description', 'not-found'];
-
-/** Where the functions look for AWS: nowhere but on this machine. */
-const AWS = {
-  AWS_REGION: 'eu-central-1',
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_EC2_METADATA_DISABLED: 'true',
-};
+const FUNCTIONS = [...Object.values(ROUTES), 'get-api-description', 'not-found'];
 
 export async function startBundledInstance({
   originHost,
   originSecret,
 }: BundledInstanceOptions): Promise<BundledInstance> {
   await using parts = new AsyncDisposableStack();
-  const dir = await mkdtemp(join(tmpdir(), 'reelay-bundled-'));
-  parts.defer(() => rm(dir, { recursive: true, force: true }));
-  const { dist, layer } = await layOut(dir);
+  const rig = await startFunctionRig([...FUNCTIONS, 'stream-service']);
+  parts.defer(rig.close);
+  const { dir, dist, functions } = rig;
+  const layer = await layOut(rig);
   const { ffmpeg } = await installedTools();
-
-  const table = await startEmbeddedTable({ dir: join(dir, 'table') });
-  parts.defer(table.close);
-  await prepareTable(table.endpoint);
-  const functions = new Map<string, BundledFunction>();
-  const invokeApi = await startInvokeApi((name) => functions.get(name));
-  parts.defer(invokeApi.close);
-
   const common = {
-    ...AWS,
-    TABLE_NAME: TABLE,
-    STAGE: 'test',
-    TMPDIR: dir,
+    ...rig.environment,
     REELAY_ENVIRONMENT: 'Development',
     CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
     EGRESS_ALLOW: originHost,
-    AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
-    AWS_ENDPOINT_URL_LAMBDA: invokeApi.endpoint,
     TOOLS_LAYER_DIR: layer,
   };
   const env = { ...common, ...(originSecret && { ORIGIN_SECRET: originSecret }) };
-  for (const name of [...Object.values(ROUTES), ...OTHERS]) {
-    const started = await startFunction(join(dist, 'functions', name, 'index.mjs'), name, env);
-    parts.defer(started.close);
-    functions.set(name, started);
-  }
+  for (const name of FUNCTIONS) functions.set(name, await rig.start(name, env));
   const task = await startTask(join(dist, 'stream-service', 'main.mjs'), {
     ...common,
     HOST: '127.0.0.1',
@@ -101,32 +72,18 @@ export async function startBundledInstance({
 /** As a release for Linux names it. */
 const PROGRAM = 'yt-dlp_linux';
 
-/** The bundles with the test's extractor among the worker's plugins, and a layer with the real yt-dlp. */
-async function layOut(dir: string): Promise<{ dist: string; layer: string }> {
-  const [dist, layer] = [join(dir, 'dist'), join(dir, 'opt')];
-  await bundle({ outDir: dist });
+/** Puts the test's extractor among the plugins of the bundles, and makes a layer with the real yt-dlp. */
+async function layOut({ dir, dist }: FunctionRig): Promise<string> {
   for (const host of ['functions/get-resource', 'stream-service']) {
     await cp(PLUGIN_DIR, join(dist, host, 'worker'), { recursive: true });
   }
   const { ytDlp } = await installedTools();
   const command = ytDlp.command.map((word) => `'${word}'`).join(' ');
+  const layer = join(dir, 'opt');
   await mkdir(layer);
   await writeFile(join(layer, PROGRAM), `#!/bin/sh\nexec ${command} "$@"\n`);
   await chmod(join(layer, PROGRAM), 0o755);
-  return { dist, layer };
-}
-
-/** As the stack and the first update leave it. */
-async function prepareTable(endpoint: string): Promise<void> {
-  const client = createTableClient({ endpoint });
-  await ensureTable(client, TABLE);
-  await createState({ client, tableName: TABLE }).putTools({
-    ytDlp: 'of the layer',
-    ffmpeg: 'of the image',
-    verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' },
-    installedAt: Math.floor(Date.now() / 1000),
-  });
-  client.destroy();
+  return layer;
 }
 
 function gatewayTo(functions: ReadonlyMap<string, BundledFunction>) {

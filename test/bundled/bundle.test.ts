@@ -1,0 +1,123 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundle } from '../../infra/bundle.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+let dist: string;
+beforeAll(async () => {
+  dist = await mkdtemp(join(tmpdir(), 'reelay-bundle-'));
+  await bundle({ outDir: dist });
+});
+afterAll(() => rm(dist, { recursive: true, force: true }));
+
+const ENTRIES = (await readdir(join(ROOT, 'lambdas/entries'))).map((file) => file.replace(/\.ts$/, ''));
+const PROGRAMS = [...ENTRIES.map((name) => `functions/${name}/index.mjs`), 'stream-service/main.mjs'];
+
+/** The packages whose sources a program has in it. */
+async function packagesOf(program: string): Promise<string[]> {
+  const { sources }: { sources: string[] } = JSON.parse(await readFile(join(dist, `${program}.map`), 'utf8'));
+  const names = sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []);
+  return [...new Set(names)].sort();
+}
+
+/** What builds, checks and deploys: nothing of it has a place in what runs. */
+const TOOLING =
+  /^(aws-cdk|aws-cdk-lib|cdk-nag|constructs|esbuild|typescript|vitest|vite|@biomejs\/.*|@types\/.*|axe-core|playwright-core|dynalite|level.*|preact|swagger-ui-dist)$/;
+
+describe.each(PROGRAMS)('%s', (program) => {
+  it('has nothing in it that builds, checks or deploys', async () => {
+    const packages = await packagesOf(program);
+    expect(packages).not.toEqual([]);
+    expect(packages.filter((name) => TOOLING.test(name))).toEqual([]);
+  });
+
+  it('needs nothing beside it but Node', async () => {
+    const text = await readFile(join(dist, program), 'utf8');
+    const imported = [...text.matchAll(/\bfrom\s?"([@\w][\w./:@-]+)"/g)].map(([, name = '']) => name);
+    expect(imported.filter((name) => !isBuiltin(name))).toEqual([]);
+  });
+});
+
+// A cold start reads and compiles all of it. Bytes, minified.
+describe('the size of', () => {
+  it.each([
+    ['not-found', 100_000],
+    ['get-app-info', 500_000],
+    ['get-request-count', 500_000],
+    ['get-api-description', 200_000],
+    ['get-resource', 2_000_000],
+    ['wake', 600_000],
+    ['canary', 1_200_000],
+  ])('%s is under %d', async (name, most) => {
+    const { size } = await stat(join(dist, 'functions', name, 'index.mjs'));
+    expect(size).toBeLessThan(most);
+    expect(size).toBeGreaterThan(10_000);
+  });
+
+  it.each([
+    ['not-found', ['undici', 'typebox', '@aws-sdk/client-dynamodb']],
+    ['get-app-info', ['undici', 'typebox', 'mediabunny', 'openpgp', '@aws-sdk/client-lambda', '@aws-sdk/client-s3']],
+    ['get-resource', ['openpgp', 'yauzl', 'typebox', '@aws-sdk/client-s3', '@aws-sdk/client-ecs']],
+    ['canary', ['openpgp', 'yauzl', 'mediabunny', '@aws-sdk/client-dynamodb']],
+  ])('%s has no share of %j', async (name, strangers) => {
+    const packages = await packagesOf(`functions/${name}/index.mjs`);
+    expect(packages.filter((each) => strangers.includes(each))).toEqual([]);
+  });
+});
+
+describe('beside a program', () => {
+  it.each([
+    ['functions/get-resource', ['index.mjs', 'index.mjs.map', 'worker']],
+    ['functions/canary', ['index.mjs', 'index.mjs.map', 'worker']],
+    ['functions/get-api-description', ['index.mjs', 'index.mjs.map', 'swagger-ui-bundle.js', 'swagger-ui.css']],
+    ['functions/get-app-info', ['index.mjs', 'index.mjs.map']],
+    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'main.mjs.map', 'worker']],
+  ])('%s is what it reads, and nothing else', async (folder, files) => {
+    expect((await readdir(join(dist, folder))).sort()).toEqual(files);
+  });
+
+  it('is the worker without what Python made of it here', async () => {
+    const files = await readdir(join(dist, 'functions/get-resource/worker'), { recursive: true });
+    expect(files.some((file) => file.endsWith('.py'))).toBe(true);
+    expect(files.filter((file) => file.includes('__pycache__'))).toEqual([]);
+  });
+});
+
+describe('a selection', () => {
+  const made = async (only?: readonly string[]) => {
+    const outDir = await mkdtemp(join(dist, 'selection-'));
+    await bundle({ outDir, ...(only && { only }) });
+    return outDir;
+  };
+
+  it('is made alone, to the same bytes every time', async () => {
+    const [first, second] = [await made(['not-found']), await made(['not-found'])];
+    expect((await readdir(first, { recursive: true })).sort()).toEqual([
+      'functions',
+      'functions/not-found',
+      'functions/not-found/index.mjs',
+      'functions/not-found/index.mjs.map',
+    ]);
+    const file = 'functions/not-found/index.mjs';
+    expect((await readFile(join(first, file))).equals(await readFile(join(second, file)))).toBe(true);
+  });
+
+  it('takes the place of what an earlier bundle left, and of nothing else', async () => {
+    const outDir = await made(['not-found']);
+    await writeFile(join(outDir, 'functions/not-found/old.txt'), '');
+    await writeFile(join(outDir, 'functions/other.txt'), '');
+    await bundle({ outDir, only: ['not-found'] });
+    expect((await readdir(join(outDir, 'functions'))).sort()).toEqual(['not-found', 'other.txt']);
+    expect(await readdir(join(outDir, 'functions/not-found'))).not.toContain('old.txt');
+  });
+
+  it('may be of nothing', async () => expect(await readdir(await made([]))).toEqual([]));
+
+  it.each(['constructor', '../not-found', 'Not-Found', ''])('has no %j in it: there is none', async (name) => {
+    await expect(bundle({ outDir: dist, only: ['not-found', name] })).rejects.toThrow(`There is no ${name} to bundle`);
+  });
+});
