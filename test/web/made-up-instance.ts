@@ -16,8 +16,8 @@ export interface MadeUpInstance {
 export interface MadeUpInstanceOptions {
   /** The built page. */
   readonly pageDir: string;
-  /** A video that streams as every rendition whose key begins with `whole`; without one those are not found. */
-  readonly clip?: Buffer;
+  /** What a player gets of every rendition whose key begins with `whole`. */
+  readonly clip: Buffer;
 }
 
 /**
@@ -80,8 +80,8 @@ function resolve(response: ServerResponse, request: IncomingMessage, link: strin
 const SIZE = 48_200_000;
 const PIECE = Buffer.alloc(400_000);
 
-/** A clip where there is one; else 4 MB a second of nothing. Keys that begin with `low` are gone. */
-function stream(request: IncomingMessage, response: ServerResponse, pathname: string, clip: Buffer | undefined) {
+/** The clip for a player; for whoever takes it 4 MB a second of nothing. Keys that begin with `low` are gone. */
+function stream(request: IncomingMessage, response: ServerResponse, pathname: string, clip: Buffer) {
   const key = pathname.split('/').at(-1) ?? '';
   const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
   if (key.startsWith('low')) {

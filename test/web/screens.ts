@@ -6,6 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { build } from 'vite';
+import { ensureMedia } from '../origin/media.ts';
 import { startMadeUpInstance } from './made-up-instance.ts';
 import { type PageState, STATES } from './states.ts';
 
@@ -33,8 +34,8 @@ await build({
   build: { outDir: pageDir, emptyOutDir: true },
   logLevel: 'warn',
 });
-const clip = await readFile(join(ROOT, '.data/test-media/clip.mp4')).catch(() => undefined);
-const instance = await startMadeUpInstance({ pageDir, ...(clip && { clip }) });
+const clip = await readFile(join(await ensureMedia(), 'clip.mp4'));
+const instance = await startMadeUpInstance({ pageDir, clip });
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
 try {
   const chosen = only(STATES.map(({ name }) => name));

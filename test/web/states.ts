@@ -90,7 +90,7 @@ export const STATES: readonly PageState[] = [
     shows: 'Untitled',
     act: async (page) => {
       await button(page, 'Play').last().click();
-      await page.locator('video').waitFor();
+      await page.locator('video').evaluate('video => new Promise((play) => video.ontimeupdate = play)');
     },
   },
   {
@@ -142,6 +142,12 @@ export const STATES: readonly PageState[] = [
       await page.context().setOffline(true);
       await page.getByText('You are offline').waitFor();
     },
+  },
+  { name: 'other-instance', path: '/?api=https://other.example', shows: 'This page asks other.example.' },
+  {
+    name: 'unreachable',
+    path: `/?api=https://other.example&url=${encodeURIComponent('https://video.example/x')}`,
+    shows: /does not answer|cannot be reached/,
   },
   { name: 'history', path: '/', shows: HEADLINE, act: (page) => visit(page, ['video', 'audio', 'list', 'long']) },
   { name: 'status', path: '/status', shows: 'Everything works' },
