@@ -68,7 +68,10 @@ export async function startTask(options: TaskOptions): Promise<Task> {
   parts.defer(metrics.close);
   const idle = createIdle({ minutes: task.idleMinutes, onIdle });
   parts.defer(idle.close);
-  const protection = task.agentUri ? createTaskProtection({ agentUri: task.agentUri, ...pace, log }) : undefined;
+  // A task that ends when idle belongs to no service: ECS protects none but those of one.
+  const isOfService = task.idleMinutes === 0;
+  const protection =
+    task.agentUri && isOfService ? createTaskProtection({ agentUri: task.agentUri, ...pace, log }) : undefined;
   parts.defer(async () => protection?.close());
 
   const refresh: typeof extraction.refresh = (resource, signal) => {

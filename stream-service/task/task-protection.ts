@@ -9,7 +9,7 @@ export interface TaskProtectionOptions {
   readonly log: Log;
 }
 
-/** Keeps ECS from ending this task by scaling in or by deploying while streams run. */
+/** Keeps ECS from ending this task by scaling in or by deploying while streams run, but not for ever. */
 export interface TaskProtection extends Pick<Meter, 'streamBegins'> {
   /** Nothing is asked of the agent any more. The last lease runs out by itself. */
   close(): Promise<void>;
@@ -19,6 +19,12 @@ export interface TaskProtection extends Pick<Meter, 'streamBegins'> {
 const LEASE_MINUTES = 5;
 const RENEW_EVERY = 2 * 60_000;
 const LINGER = 30_000;
+/**
+ * Milliseconds that it is kept up at a stretch, and then left off: where streams never cease, no deployment would come to
+ * its end, which CloudFormation awaits for three hours. A task that is ended all the same drains as long as ECS lets it.
+ */
+const LONGEST = 60 * 60_000;
+const PAUSE = 10 * 60_000;
 /** Milliseconds for one call. */
 const CALL_TIMEOUT = 5_000;
 
@@ -30,6 +36,9 @@ export function createTaskProtection(options: TaskProtectionOptions): TaskProtec
   let isOn = false;
   let renewal: NodeJS.Timeout | undefined;
   let lingering: NodeJS.Timeout | undefined;
+  /** Until the stretch ends, or the pause after it. */
+  let turn: NodeJS.Timeout | undefined;
+  let isPausing = false;
   let calls = Promise.resolve();
 
   const put = async (state: Readonly<Record<string, unknown>>) => {
@@ -55,15 +64,26 @@ export function createTaskProtection(options: TaskProtectionOptions): TaskProtec
 
   const turnOn = () => {
     clearTimeout(lingering);
-    if (isOn || closing.signal.aborted) return;
+    if (isOn || isPausing || closing.signal.aborted) return;
     isOn = true;
     renew();
     renewal = setInterval(renew, RENEW_EVERY).unref();
+    turn = setTimeout(pause, LONGEST).unref();
   };
   const turnOff = () => {
+    if (!isOn) return;
     isOn = false;
     clearInterval(renewal);
+    clearTimeout(turn);
     ask({ ProtectionEnabled: false });
+  };
+  const pause = () => {
+    turnOff();
+    isPausing = true;
+    turn = setTimeout(() => {
+      isPausing = false;
+      if (running > 0) turnOn();
+    }, PAUSE).unref();
   };
 
   return {
@@ -79,6 +99,7 @@ export function createTaskProtection(options: TaskProtectionOptions): TaskProtec
       closing.abort();
       clearInterval(renewal);
       clearTimeout(lingering);
+      clearTimeout(turn);
       await calls;
     },
   };

@@ -176,6 +176,8 @@ describe('a running stream', () => {
       expect((await ask(url + UNKNOWN)).status).toBe(404);
       expect((await ask(url + world.path, { method: 'HEAD' })).status).toBe(200);
     }
+    // It is of no service, and ECS refuses to protect it.
+    expect(world.agent.states).toEqual([]);
   });
 });
 

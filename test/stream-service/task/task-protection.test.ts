@@ -54,6 +54,41 @@ describe('task protection', () => {
     await asked([ON, OFF]);
   });
 
+  describe('of streams that never cease', () => {
+    const last = (state: unknown) => vi.waitFor(() => expect(agent.states.at(-1)).toEqual(state), { timeout: 10_000 });
+    const hours = (count: number) => vi.advanceTimersByTime(count * 60 * 60_000);
+
+    it('pauses after an hour, so that a deployment can end', async () => {
+      const one = begin();
+      hours(0.98);
+      await vi.waitFor(() => expect(agent.states).toHaveLength(30), { timeout: 10_000 });
+      expect(agent.states).not.toContainEqual(OFF);
+      hours(0.02);
+      await last(OFF);
+      const { length } = agent.states;
+      const other = begin();
+      hours(0.15);
+      expect(agent.states).toHaveLength(length);
+      hours(0.02);
+      await last(ON);
+      for (const end of [one, other]) end();
+      vi.advanceTimersByTime(30_000);
+      await last(OFF);
+    });
+
+    it('does not come back by itself when they have ended in the pause', async () => {
+      const end = begin();
+      hours(1);
+      await last(OFF);
+      const { length } = agent.states;
+      end();
+      hours(1);
+      expect(agent.states).toHaveLength(length);
+      begin();
+      await last(ON);
+    });
+  });
+
   it.each<[string, EcsAgent['answer']]>([
     ['an error', { status: 500, body: { error: { Code: 'ServerException', Message: 'no' } } }],
     ['a failure', { status: 200, body: { failure: { Reason: 'DEPLOYMENT_BLOCKED' } } }],
