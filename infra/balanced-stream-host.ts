@@ -55,6 +55,8 @@ export class BalancedStreamHost extends Construct {
       idleTimeout: IDLE_TIMEOUT,
       dropInvalidHeaderFields: true,
     });
+    // CloudFront reaches into none that has no internet gateway.
+    this.balancer.node.addDependency(vpc);
     acknowledge(this.balancer, { ELB2: 'Every stream is logged by the service itself' });
     this.service = this.#createService(options, taskGroup);
     this.targets = this.balancer.addListener('Listener', { port: 80, open: false }).addTargets('Tasks', {
@@ -62,7 +64,12 @@ export class BalancedStreamHost extends Construct {
       protocol: ApplicationProtocol.HTTP,
       targets: [this.service.loadBalancerTarget({ containerName: CONTAINER, containerPort: TASK_PORT })],
       deregistrationDelay: DEREGISTRATION_DELAY,
-      healthCheck: { path: '/healthz', interval: Duration.seconds(10), healthyThresholdCount: 2 },
+      healthCheck: {
+        path: '/healthz',
+        interval: Duration.seconds(10),
+        healthyThresholdCount: 2,
+        unhealthyThresholdCount: 6,
+      },
       // A stream is one request for its whole length: taking turns would heap them up.
       loadBalancingAlgorithmType: TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
     });
@@ -78,7 +85,7 @@ export class BalancedStreamHost extends Construct {
     });
   }
 
-  #createService({ task, toolsInPlace }: BalancedStreamHostOptions, group: SecurityGroup): FargateService {
+  #createService({ task, network, toolsInPlace }: BalancedStreamHostOptions, group: SecurityGroup): FargateService {
     const service = new FargateService(this, 'Service', {
       cluster: task.cluster,
       taskDefinition: task.definition,
@@ -93,7 +100,8 @@ export class BalancedStreamHost extends Construct {
       // Would end tasks that stream to even out zones.
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
     });
-    service.node.addDependency(toolsInPlace);
+    // Tasks fetch their image from outside, and a gateway stays attached while an address is in use.
+    service.node.addDependency(toolsInPlace, network.vpc);
     return service;
   }
 }

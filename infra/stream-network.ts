@@ -61,7 +61,8 @@ export class StreamNetwork extends Construct {
     });
 
     const { region } = Stack.of(this);
-    const usual = withBalancerSubnets && !Token.isUnresolved(region) ? ZONES_WITH_VPC_ORIGINS[region] : undefined;
+    // In every profile: another one must find its subnets where they are.
+    const usual = Token.isUnresolved(region) ? undefined : ZONES_WITH_VPC_ORIGINS[region];
     placeIn(this.vpc.publicSubnets, zones ?? usual);
     placeIn(this.vpc.isolatedSubnets, zones ?? usual);
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import {
   AwsLogDriverMode,
@@ -73,6 +73,8 @@ export class StreamTask extends Construct {
       image: ContainerImage.fromAsset(join(bundleDir, 'stream-service'), {
         platform: isArm ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
       }),
+      // The task's own: without it the container sees the memory of the machine that it shares.
+      memoryLimitMiB: profile.taskMemory,
       environment: this.#environment(options),
       portMappings: [{ containerPort: TASK_PORT }],
       user: '1000:1000',
@@ -82,8 +84,9 @@ export class StreamTask extends Construct {
       healthCheck: {
         command: ['CMD', 'node', '/app/health.mjs'],
         interval: Duration.seconds(10),
-        timeout: Duration.seconds(5),
-        retries: 3,
+        // Patient: a task that encodes with all it has starts the check slowly, and ends its streams when it is replaced.
+        timeout: Duration.seconds(10),
+        retries: 6,
         startPeriod: Duration.seconds(30),
       },
       logging: LogDrivers.awsLogs({
@@ -106,6 +109,7 @@ export class StreamTask extends Construct {
     const { settings } = deployment;
     const { maxFfmpeg, maxStreams, maxStreamsPerClient } = settings;
     return {
+      AWS_REGION: Stack.of(this).region,
       PORT: String(TASK_PORT),
       STAGE: settings.stage,
       TABLE_NAME: table.tableName,
@@ -121,14 +125,22 @@ export class StreamTask extends Construct {
     };
   }
 
-  #createTaskRole({ deployment, table, tools }: StreamTaskOptions): Role {
+  #createTaskRole({ deployment, table, tools, idleMinutes }: StreamTaskOptions): Role {
+    const isOfService = idleMinutes === 0;
     const ownTasks = arnHere(this, 'ecs', `task/${this.cluster.clusterName}/*`);
     const statements = [
       table.allow('GetItem', 'PutItem', 'UpdateItem'),
       new PolicyStatement({ actions: ['s3:GetObject'], resources: [tools.bucket.arnForObjects('*')] }),
       // So that what is not there is 404 and not 403.
       new PolicyStatement({ actions: ['s3:ListBucket'], resources: [tools.bucket.bucketArn] }),
-      new PolicyStatement({ actions: ['ecs:UpdateTaskProtection', 'ecs:GetTaskProtection'], resources: [ownTasks] }),
+      ...(isOfService
+        ? [
+            new PolicyStatement({
+              actions: ['ecs:UpdateTaskProtection', 'ecs:GetTaskProtection'],
+              resources: [ownTasks],
+            }),
+          ]
+        : []),
       ...secretReading(deployment.settings),
     ];
     const role = new Role(this, 'TaskRole', {

@@ -1,4 +1,4 @@
-import { CfnOutput, Duration } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Construct } from 'constructs';
@@ -34,7 +34,7 @@ export class ToolUpdates extends Construct {
     new CfnOutput(this, 'Command', {
       key: 'UpdateToolsCommand',
       description: 'Updates the tools now',
-      value: `aws lambda invoke --function-name ${this.function.functionName} --invocation-type Event /dev/null`,
+      value: `aws lambda invoke --region ${Stack.of(this).region} --function-name ${this.function.functionName} --invocation-type Event /dev/null`,
     });
   }
 }

@@ -29,10 +29,6 @@ const ALWAYS: Record<string, string[]> = {
   ToolsCanaryRole: FUNCTION,
   ToolsLayerRole: FETCHING_RELEASES,
   ToolUpdatesFunctionRole: FETCHING_RELEASES,
-  TaskTaskRole: [
-    ...items('Get', 'Put', 'Update'),
-    ...['s3:GetObject', 's3:ListBucket', 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
-  ],
   TaskDefinitionExecutionRole: [
     ...LOGS,
     ...['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetAuthorizationToken'],
@@ -41,8 +37,13 @@ const ALWAYS: Record<string, string[]> = {
   PageUploadRole: [...LOGS, ...FILLING_A_BUCKET],
   CustomS3AutoDeleteObjectsCustomResourceProviderRole: LOGS,
 };
-const BALANCED = { StreamsBalancerGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'] };
+const TASK = [...items('Get', 'Put', 'Update'), 's3:GetObject', 's3:ListBucket'];
+const BALANCED = {
+  TaskTaskRole: [...TASK, 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
+  StreamsBalancerGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'],
+};
 const ON_DEMAND = {
+  TaskTaskRole: TASK,
   StreamsTaskGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'],
   StreamsWakeRole: [...FUNCTION, ...SEEING_TASKS, ...['ecs:RunTask', 'iam:PassRole'], ...items('Delete', 'Get', 'Put')],
   StreamsRegisterRole: [

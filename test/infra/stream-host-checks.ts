@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ProfileName } from '../../infra/profiles.ts';
 import { placed, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
+import type { Template } from './permissions.ts';
+import { synthesise, VIRGINIA } from './synth.ts';
 import { ofType, only, standsOn } from './template.ts';
 
 /** Where streams come from: behind a load balancer, or woken. */
@@ -38,8 +40,14 @@ export function checkStreamHosts(): void {
       expect(only(of, 'AWS::ECS::Service').DesiredCount).toBeUndefined();
     });
 
-    it('starts tasks once there are tools', () =>
-      expect(standsOn(of, 'AWS::ECS::Service', /./)).toContain('ToolsInPlace'));
+    it('starts tasks once there are tools and a way out, which stays while any runs', () => {
+      const under = standsOn(of, 'AWS::ECS::Service', /./);
+      for (const id of ['ToolsInPlace', 'NetworkVpctaskSubnet1DefaultRoute', 'NetworkVpcVPCGW'])
+        expect(under).toContain(id);
+    });
+
+    it('is reached by CloudFront only once its network has an internet gateway', () =>
+      expect(standsOn(of, 'AWS::CloudFront::VpcOrigin', /./)).toContain('NetworkVpcVPCGW'));
 
     it.each<[ProfileName, number, number, number]>([
       ['team', 1, 4, 0.5],
@@ -65,6 +73,15 @@ export function checkStreamHosts(): void {
 
     it('keeps its VPC origin free of tags, for any change of it fails', () =>
       expect(only(of, 'AWS::CloudFront::VpcOrigin').Tags).toBeUndefined());
+
+    it('keeps its subnets when another profile had them', () => {
+      const ofTasks = (each: Template) =>
+        ofType(each, 'AWS::EC2::Subnet').filter(({ id }) => id.startsWith('NetworkVpctask'));
+      const hobby = synthesise({ profile: 'hobby', stage: 'blue' }, VIRGINIA).templates['reelay-blue'] ?? of;
+      const places = (each: Template) =>
+        ofTasks(each).map(({ id, properties }) => [id, properties.CidrBlock, properties.AvailabilityZoneId]);
+      expect(places(placed('team'))).toEqual(places(hobby));
+    });
 
     it('stands in zones that VPC origins work in, where the region has others', () => {
       const zones = ofType(placed('team'), 'AWS::EC2::Subnet').map(({ properties }) => [
