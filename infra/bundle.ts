@@ -9,6 +9,8 @@ export interface BundleOptions {
   readonly outDir: string;
   /** Names of functions, and `stream-service`: nothing else is made, or touched. @default all */
   readonly only?: readonly string[];
+  /** Puts a source map beside each program, for whoever asks what is in it. @default false: nothing that runs reads it */
+  readonly maps?: boolean;
 }
 
 const ROOT = join(import.meta.dirname, '..');
@@ -54,7 +56,7 @@ const STREAM_SERVICE: Program = {
  * needs. The same sources give the same bytes.
  * @throws Error when a source cannot be bundled, or nothing has a name of `only`
  */
-export async function bundle({ outDir, only }: BundleOptions): Promise<void> {
+export async function bundle({ outDir, only, maps = false }: BundleOptions): Promise<void> {
   const programs = await findPrograms();
   const chosen = (only ?? [...programs.keys()]).map((name) => {
     const program = programs.get(name);
@@ -63,7 +65,7 @@ export async function bundle({ outDir, only }: BundleOptions): Promise<void> {
   });
   // What an earlier bundle left would be deployed too.
   for (const { folder } of chosen) await rm(join(outDir, folder), { recursive: true, force: true });
-  await compile(chosen, outDir);
+  await compile(chosen, outDir, maps);
   for (const { folder } of chosen) await putBeside(folder, outDir);
 }
 
@@ -78,7 +80,7 @@ async function findPrograms(): Promise<Map<string, Program>> {
 }
 
 /** All at once: what they share is read once, and each still gets its own copy. */
-async function compile(programs: readonly Program[], outDir: string): Promise<void> {
+async function compile(programs: readonly Program[], outDir: string, maps: boolean): Promise<void> {
   await build({
     entryPoints: programs.map(({ entry, folder, file }) => ({ in: entry, out: `${folder}/${file}` })),
     outdir: outDir,
@@ -92,9 +94,9 @@ async function compile(programs: readonly Program[], outDir: string): Promise<vo
     mainFields: ['module', 'main'],
     plugins: [ownWithoutSideEffects],
     minify: true,
+    // Of functions: what stack traces are read by.
     keepNames: true,
-    sourcemap: 'linked',
-    // Positions are enough for a stack trace.
+    sourcemap: maps && 'external',
     sourcesContent: false,
     banner: { js: REQUIRE },
     logLevel: 'error',

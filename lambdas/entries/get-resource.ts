@@ -9,6 +9,7 @@ import { createFanOut, createResolveEntry, type EntryEvent } from '../fan-out.ts
 import { methodsOf, readFunctionEnvironment, required } from '../function-environment.ts';
 import { createGetResource } from '../get-resource.ts';
 import { createInvoker } from '../invoke.ts';
+import { createLayeredTools, patiently } from '../layered-tools.ts';
 import { measured } from '../measured.ts';
 import type { Event } from '../middleware/index.ts';
 import { createFunctionLog } from '../powertools/log.ts';
@@ -19,6 +20,10 @@ import { wakingAhead } from '../wake-ahead.ts';
 const LAYER = '/opt';
 /** Entries of one playlist that other invocations resolve at once; an account may run a thousand, at first ten. */
 const ENTRIES_AT_ONCE = 24;
+/** Milliseconds from the start of the process: at ten seconds Lambda ends an environment that is not ready, and begins anew. */
+const START_TIME = 8_000;
+/** Milliseconds that an answer waits to be told whether there are tools. */
+const LOOK_PATIENCE = 15_000;
 
 const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
@@ -26,15 +31,15 @@ const settings = await readSettingsInAws(process.env);
 const state = createState({ client: {}, tableName: environment.tableName, log });
 const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log });
 // A layer without tools is the maintenance state: the table says which, and this function answers all the same.
-const ytDlp = await findLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER, join(tmpdir(), 'yt-dlp')).catch((error) => {
-  log.error('The tools of the layer do not run', { error: String(error) });
-  return undefined;
+const tools = createLayeredTools({
+  find: () => findLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER, join(tmpdir(), 'yt-dlp')),
+  log,
 });
 const invoker = createInvoker();
 const ownName = required(process.env, 'AWS_LAMBDA_FUNCTION_NAME');
 const extraction = createExtraction({
   ...settings,
-  tools: { ytDlp: () => ytDlp },
+  tools,
   egress,
   state,
   log,
@@ -42,7 +47,11 @@ const extraction = createExtraction({
   resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.call(ownName, event, signal) }),
 });
 // While this environment starts rather than while somebody waits. One that does not start is told by the first question.
-if (ytDlp) await extraction.warm().catch((error) => log.error('yt-dlp does not start', { error: String(error) }));
+const warm = tools
+  .look()
+  .then(extraction.warm)
+  .catch((error) => log.error('yt-dlp does not start', { error: String(error) }));
+await patiently(warm, START_TIME - performance.now());
 
 const resolveEntry = createResolveEntry({ extraction, log });
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();
@@ -52,5 +61,7 @@ const resolve = measured(
 );
 const answer = wakeFunction ? wakingAhead(resolve, { wakeFunction, invoker, log }) : resolve;
 
-export const handler = (event: Event | EntryEvent, context: never) =>
-  'kind' in event ? resolveEntry(event) : answer(event, context);
+export const handler = async (event: Event | EntryEvent, context: never) => {
+  await patiently(tools.look(), LOOK_PATIENCE);
+  return 'kind' in event ? resolveEntry(event) : answer(event, context);
+};
