@@ -1,0 +1,37 @@
+/** What somebody with a ruler would find wrong with the page as it stands now, in words; runs within the page. */
+export function measureLooks(): string[] {
+  const problems = new Set<string>();
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth > clientWidth) problems.add(`the page is ${scrollWidth - clientWidth} px wider than its window`);
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    const text = node.textContent?.trim();
+    if (!parent || !text || !parent.checkVisibility({ visibilityProperty: true })) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect();
+    if (box.width === 0) continue;
+    const said = `“${text.slice(0, 40)}”`;
+    let isLeftOut = false;
+    for (let element: Element | null = parent; element && element !== document.body; element = element.parentElement) {
+      const style = getComputedStyle(element);
+      // What scrolls by itself, or says by an ellipsis that there is more, hides nothing; some is for ears alone.
+      const isShortened = style.textOverflow === 'ellipsis' || style.webkitLineClamp !== 'none';
+      const isForEars = style.clipPath === 'inset(50%)' || style.position === 'fixed';
+      isLeftOut ||= /auto|scroll/.test(style.overflowX + style.overflowY) || isShortened || isForEars;
+      if (isLeftOut) break;
+      if (style.overflowX === 'visible' && style.overflowY === 'visible') continue;
+      const frame = element.getBoundingClientRect();
+      const over = Math.max(box.right - frame.right, frame.left - box.left, box.bottom - frame.bottom);
+      if (over > 2) problems.add(`${said} is cut off by ${Math.round(over)} px`);
+    }
+    if (isLeftOut) continue;
+    const holder = parent.closest('button, .badge, .button, select');
+    const frame = holder?.getBoundingClientRect();
+    if (frame && (box.right > frame.right + 1 || box.left < frame.left - 1))
+      problems.add(`${said} sticks out of its button`);
+    if (box.right > clientWidth + 1 || box.left < -1) problems.add(`${said} is out of the window`);
+  }
+  return [...problems];
+}
