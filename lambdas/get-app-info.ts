@@ -1,5 +1,5 @@
 import type { AppInfo } from '../layers/contract/index.ts';
-import type { State } from '../layers/state/index.ts';
+import type { State, ToolsRecord } from '../layers/state/index.ts';
 import { type ChainOptions, chain, type Handler } from './middleware/index.ts';
 
 export interface GetAppInfoOptions extends ChainOptions {
@@ -26,5 +26,12 @@ export const createGetAppInfo = ({ state, version, environment, ...options }: Ge
       environment,
       maintenance: lease?.activity ?? null,
     };
-    return { json };
+    return { json, ...(tools && { headers: { 'x-tools': describeTools(tools) } }) };
   });
+
+/** What AppInfo has no field for, as a dictionary of structured fields (RFC 9651): versions, and since when. */
+const describeTools = ({ ytDlp, ffmpeg, installedAt }: ToolsRecord): string =>
+  `yt-dlp="${printable(ytDlp)}", ffmpeg="${printable(ffmpeg)}", installed=@${installedAt}`;
+
+/** A build may call itself anything. */
+const printable = (version: string): string => version.replaceAll(/[^ !#-[\]-~]/g, '');

@@ -21,6 +21,17 @@ describe('GET /api/App', () => {
     expect(jsonOf(answer)).toEqual({ version: 'v1.2.3', environment: 'Development', ...expected });
   });
 
+  it.each([
+    ['7.1', 'yt-dlp="2026.11.20", ffmpeg="7.1", installed=@1763720000'],
+    ['7.1"\r\nx: y\\é', 'yt-dlp="2026.11.20", ffmpeg="7.1x: y", installed=@1763720000'],
+  ])('names the tools in place in a header: FFmpeg %j', async (ffmpeg, header) => {
+    const verifiedBy = { ytDlp: 'signature', ffmpeg: 'system' };
+    const tools = { ytDlp: '2026.11.20', ffmpeg, verifiedBy, installedAt: 1_763_720_000 };
+    const answer = await ask(worldWith({ tools }), '/api/App');
+    expect(answer.headers?.['x-tools']).toBe(header);
+    expect((await ask(worldWith({ tools: undefined }), '/api/App')).headers).not.toHaveProperty('x-tools');
+  });
+
   it('answers while the table is silent', async () => {
     const connections = new Set<Socket>();
     const silent = createServer((socket) => void connections.add(socket));

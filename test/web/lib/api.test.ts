@@ -58,6 +58,18 @@ describe('an instance', () => {
   });
 
   it.each([
+    [
+      'yt-dlp="2026.11.20", ffmpeg="5.1.9-0+deb12u1", installed=@1763720000',
+      { ytDlp: '2026.11.20', ffmpeg: '5.1.9-0+deb12u1', installedAt: 1_763_720_000_000 },
+    ],
+    ['yt-dlp="2026.11.20"', undefined],
+    ['nonsense', undefined],
+  ])('tells of its tools by the header %s', async (header, tools) => {
+    const { api } = await instance({ '/api/App': [{ headers: { 'x-tools': header }, body: APP }] });
+    expect((await api.getAppInfo()).tools).toEqual(tools);
+  });
+
+  it.each([
     [{ key: 'K', urlType: 'Media' as const }, '/api/Stream/Media/K'],
     [{ key: 'K', urlType: 'Combined' as const }, '/api/Stream/Combined/K'],
     [{ key: 'K', urlType: 'Media' as const, convertTo: 'mp3' }, '/api/Stream/Media/K?format=mp3'],

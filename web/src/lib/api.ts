@@ -9,12 +9,21 @@ export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export interface Api {
   /** Origin and path without a slash at the end, such as `https://reelay.example`. */
   readonly base: string;
-  getAppInfo(signal?: AbortSignal): Promise<AppInfo>;
+  getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: ToolsInPlace }>;
   /** Resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
   resolve(link: string, signal?: AbortSignal): Promise<ResourceInformation>;
   /** Where a rendition streams from: for a player, a download and a command line alike. */
   streamUrl(rendition: Pick<MediaRendition, 'key' | 'urlType' | 'convertTo'>): string;
+}
+
+/** The tools of an instance; out of sight where it is of another origin. */
+export interface ToolsInPlace {
+  /** Versions. */
+  readonly ytDlp: string;
+  readonly ffmpeg: string;
+  /** Epoch milliseconds. */
+  readonly installedAt: number;
 }
 
 /** An instance answers for itself within a few seconds. */
@@ -37,9 +46,11 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
   return {
     base,
     async getAppInfo(signal) {
-      const info = await readJson(await get('/api/App', APP_MILLISECONDS, signal), 'app');
+      const response = await get('/api/App', APP_MILLISECONDS, signal);
+      const info = await readJson(response, 'app');
       if (!isAppInfo(info)) throw new ApiFailure('unreachable');
-      return info;
+      const tools = readTools(response.headers.get('x-tools') ?? '');
+      return { ...info, ...(tools && { tools }) };
     },
     async getRequestCount(signal) {
       const response = await get('/api/App/requests', APP_MILLISECONDS, signal);
@@ -61,6 +72,12 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
         convertTo ? `?format=${encodeURIComponent(convertTo)}` : ''
       }`,
   };
+}
+
+function readTools(header: string): ToolsInPlace | undefined {
+  const [, ytDlp, ffmpeg, installed] = /^yt-dlp="([^"]*)", ffmpeg="([^"]*)", installed=@(\d+)$/.exec(header) ?? [];
+  if (ytDlp === undefined || ffmpeg === undefined) return undefined;
+  return { ytDlp, ffmpeg, installedAt: Number(installed) * 1000 };
 }
 
 const isLink = (link: string): boolean =>

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { AppInfo } from '../lib/contract.ts';
+import type { Api } from '../lib/api.ts';
 import { usePage } from './context.ts';
 
 /** What an instance said of itself; without `info` it said nothing. */
 export interface Health {
-  readonly info?: AppInfo;
+  readonly info?: Awaited<ReturnType<Api['getAppInfo']>>;
   readonly requests?: number;
   /** From asking to the answer. */
   readonly milliseconds?: number;
