@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { createResolveMetrics, createToolMetrics } from '../../lambdas/powertools/metrics.ts';
+import { createMetrics } from '../../stream-service/task/metrics.ts';
+import { NAMES, template } from './deployments.ts';
+import { distribution } from './distribution.ts';
+import type { Template } from './permissions.ts';
+import { ofType, only } from './template.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const STAGE = 'main';
+
+interface Emf {
+  readonly Stage: string;
+  readonly _aws: {
+    CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[];
+  };
+}
+
+/** `Name Dimension,Dimension` of all that the functions and the task write. */
+function written(): Set<string> {
+  const lines: string[] = [];
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
+    lines.push(String(line));
+    return true;
+  });
+  createResolveMetrics(STAGE).resolved('resolved', 1);
+  const tools = createToolMetrics(STAGE);
+  for (const say of [tools.updated, tools.updateFailed, () => tools.maintained(1), () => tools.age(1)]) say();
+  spy.mockRestore();
+  const task = createMetrics({ stage: STAGE, toolVersion: () => '2026.01.01', write: (line) => void lines.push(line) });
+  task.close();
+  const said = lines.map((line): Emf => JSON.parse(line));
+  expect(said.every(({ Stage }) => Stage === STAGE)).toBe(true);
+  return new Set(
+    said.flatMap(({ _aws }) =>
+      _aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) =>
+        Metrics.flatMap(({ Name }) => Dimensions.map((names) => `${Namespace} ${Name} ${names}`)),
+      ),
+    ),
+  );
+}
+
+type Dimensions = { Name: string; Value: unknown }[];
+
+/** The same of all that is looked at: by alarms and scaling as objects, by the dashboard in its body. */
+function lookedAt(of: Template): string[] {
+  const found: string[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) {
+      const [namespace, name, ...more] = value as unknown[];
+      if (namespace === 'Reelay')
+        found.push(`Reelay ${name} ${more.filter((each, at) => at % 2 === 0 && typeof each === 'string')}`);
+      value.forEach(visit);
+    } else if (typeof value === 'object' && value !== null) {
+      const { Namespace, MetricName, Dimensions = [] } = value as Record<string, never>;
+      if (Namespace === 'Reelay')
+        found.push(`Reelay ${MetricName} ${(Dimensions as Dimensions).map(({ Name }) => Name)}`);
+      Object.values(value).forEach(visit);
+    }
+  };
+  for (const type of ['AWS::CloudWatch::Alarm', 'AWS::ApplicationAutoScaling::ScalingPolicy'])
+    for (const { properties } of ofType(of, type)) visit(properties);
+  const body = only(of, 'AWS::CloudWatch::Dashboard').DashboardBody as unknown as { 'Fn::Join': [string, unknown[]] };
+  const text = body['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : 'known-at-deployment')).join('');
+  visit(JSON.parse(text));
+  for (const [, names = '', metric] of text.matchAll(/SEARCH\('\{([\w,]+)\} MetricName=\\"(\w+)\\"/g)) {
+    const [namespace, ...dimensions] = names.split(',');
+    found.push(`${namespace} ${metric} ${dimensions}`);
+  }
+  return [...new Set(found)];
+}
+
+describe.each(NAMES)('%s', (name) => {
+  const of = template(name);
+
+  it('looks at metrics that are written, by the dimensions that they have', () => {
+    const looked = lookedAt(of);
+    expect(looked.length).toBeGreaterThan(8);
+    const known = written();
+    expect(looked.filter((metric) => !known.has(metric))).toEqual([]);
+  });
+
+  it('has the origins that the function at the edge chooses from', () => {
+    const code = readFileSync(join(ROOT, 'infra/edge/viewer-request.js'), 'utf8');
+    const chosen = [...code.matchAll(/(?:origin: |selectRequestOriginById\()'(\w+)'/g)].map(([, id]) => id);
+    const origins = distribution(of).Origins.map(({ Id }) => Id);
+    const wanted = new Set(chosen.filter((id) => id !== 'wake' || name === 'hobby'));
+    expect([...wanted].sort()).toEqual(origins.sort());
+  });
+});
