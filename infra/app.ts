@@ -4,7 +4,7 @@ import { App } from 'aws-cdk-lib';
 import { buildPage } from './build-page.ts';
 import { bundle } from './bundle.ts';
 import { createApp } from './create-app.ts';
-import { ContextError, readContext } from './settings.ts';
+import { ContextError, checkPlace, readContext } from './settings.ts';
 
 /** Where the page's build goes too. */
 const BUNDLE_DIR = join(import.meta.dirname, '..', 'dist');
@@ -13,7 +13,8 @@ const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env
 
 try {
   // A setting that makes no sense is told before anything is built.
-  readContext(new App({ autoSynth: false }).node.getAllContext());
+  const settings = readContext(new App({ autoSynth: false }).node.getAllContext());
+  checkPlace(settings, { ...(account && { account }), ...(region && { region }) });
   await bundle({ outDir: BUNDLE_DIR });
   await buildPage();
   createApp({ bundleDir: BUNDLE_DIR, ...(account && region && { env: { account, region } }) }).synth();

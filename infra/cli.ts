@@ -29,13 +29,26 @@ function fail(line: string): never {
   return leave(2);
 }
 
+/** Found out before anything is built: CDK would say so in the middle of a deployment. */
+function requireContainers(): void {
+  const program = process.env.CDK_DOCKER ?? 'docker';
+  const { status, error } = spawnSync(program, ['info'], { stdio: 'ignore' });
+  if (status === 0) return;
+  const trouble = error ? 'is not installed' : 'does not run';
+  fail(
+    `The stream service is deployed as an image, and ${program} ${trouble}: start it, or set CDK_DOCKER to finch or podman`,
+  );
+}
+
 const plan = planOf(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
 if (!plan) fail('Use: npm run synth|deploy|destroy -- [-c setting=value] [flags of cdk]');
+if (command === 'deploy') requireContainers();
 cdk(plan.synth);
 if (plan.run) {
   const manifest: Manifest = JSON.parse(readFileSync(join(assembly, 'manifest.json'), 'utf8'));
   const found = places(manifest);
   if (found.length === 0) fail('No AWS account or region: set AWS_PROFILE or AWS_ACCESS_KEY_ID…, and AWS_REGION');
+  for (const { account, region } of found) process.stdout.write(`In the account ${account}, in ${region}\n`);
   for (const place of command === 'deploy' ? found : []) {
     const known = await isBootstrapped(place, plan.awsProfile).catch((error: unknown) => {
       process.stderr.write(`Could not look for the bootstrap bucket ${place.bucket}: ${String(error)}\n`);

@@ -6,7 +6,7 @@ import type { Deployment } from './deployment.ts';
 import { Firewall } from './firewall.ts';
 import { profileOf } from './profiles.ts';
 import { ReelayStack } from './reelay-stack.ts';
-import { readContext } from './settings.ts';
+import { checkPlace, readContext } from './settings.ts';
 
 export interface AppOptions {
   /** The folder with what runs: `functions/<name>`, `stream-service`. */
@@ -33,6 +33,7 @@ const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
 export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: AppOptions): App {
   const app = new App({ context: { ...context }, ...(outdir && { outdir }) });
   const settings = readContext(app.node.getAllContext());
+  checkPlace(settings, env ?? {});
   const pageDir = join(bundleDir, 'web');
   const deployment: Deployment = {
     settings,

@@ -91,7 +91,11 @@ const LOG_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731]
 /** How each setting is read from its text. */
 const PARSERS = {
   profile: oneOf('hobby', 'team', 'public'),
-  stage: matching(/^[a-z][a-z0-9-]{0,18}[a-z0-9]$/, 'small letters, digits and hyphens, 2 to 20, a letter first'),
+  // The stack of another stage's firewall ends in -edge.
+  stage: matching(
+    /^(?!.*-edge$)[a-z][a-z0-9-]{0,18}[a-z0-9]$/,
+    'small letters, digits and hyphens, 2 to 20, a letter first, and not end in -edge',
+  ),
   architecture: oneOf('x86_64', 'arm64'),
   reelayEnvironment: oneOf('Production', 'Development'),
   corsAllowedOrigins: corsOrigins,
@@ -172,6 +176,25 @@ export function readContext(
   };
   checkTogether(settings);
   return settings;
+}
+
+/** Of an ARN: `arn:partition:service:region:account:…` */
+const placeOf = (arn: string) => ({ region: arn.split(':')[3], account: arn.split(':')[4] });
+
+/**
+ * What is right by itself and wrong where the stack goes: it would be found out at the first start, or at the end of a
+ * deployment.
+ * @throws ContextError in one line that names the setting
+ */
+export function checkPlace(settings: DeploymentSettings, env: { readonly account?: string; readonly region?: string }) {
+  for (const name of ['outgoingProxiesSecret', 'cookiesSecret'] as const) {
+    const { region } = placeOf(settings[name] ?? '');
+    if (region && env.region && region !== env.region)
+      throw new ContextError(`${name} must be a secret in ${env.region}, where the stack is, not in ${region}`);
+  }
+  const { account } = placeOf(settings.certificateArn ?? '');
+  if (account && env.account && account !== env.account)
+    throw new ContextError(`certificateArn must be a certificate of the account ${env.account}, not of ${account}`);
 }
 
 const isName = (name: string): name is Name => Object.hasOwn(PARSERS, name);

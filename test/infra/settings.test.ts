@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { profileOf, profiles } from '../../infra/profiles.ts';
-import { ContextError, readContext } from '../../infra/settings.ts';
+import { ContextError, checkPlace, readContext } from '../../infra/settings.ts';
 import { flags } from './synth.ts';
 
 const CERTIFICATE = 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555';
@@ -75,6 +75,7 @@ describe('readContext', () => {
     ['profile', { profile: 'enterprise' }],
     ['stage', { stage: 'Main' }],
     ['stage', { stage: 'x' }],
+    ['stage', { stage: 'blue-edge' }],
     ['stage', { stage: 'a-stage-of-more-than-twenty' }],
     ['architecture', { architecture: 'mips' }],
     ['reelayEnvironment', { reelayEnvironment: 'staging' }],
@@ -135,4 +136,36 @@ describe('profileOf', () => {
 
   it('refuses a least above the most', () =>
     expect(() => profileOf(readContext({ minTasks: 5 }))).toThrow(/^minTasks must be at most maxTasks \(4\), not 5$/));
+});
+
+describe('checkPlace', () => {
+  const settings = (context: Record<string, unknown>) => readContext(context, 'x64');
+  const HERE = { account: '111111111111', region: 'eu-central-1' };
+
+  it.each<[string, Record<string, unknown>, { account?: string; region?: string }]>([
+    ['a secret of the region', { cookiesSecret: SECRET }, HERE],
+    ['a certificate of the account', { domain: 'a.example.com', certificateArn: CERTIFICATE }, HERE],
+    ['nothing that has a place', {}, HERE],
+    ['any place while the stack has none', { cookiesSecret: SECRET }, {}],
+  ])('takes %s', (_, context, env) => checkPlace(settings(context), env));
+
+  it.each<[Record<string, unknown>, object, string]>([
+    [
+      { outgoingProxiesSecret: SECRET },
+      { region: 'us-east-1' },
+      'outgoingProxiesSecret must be a secret in us-east-1, where the stack is, not in eu-central-1',
+    ],
+    [
+      { cookiesSecret: SECRET },
+      { region: 'us-east-1' },
+      'cookiesSecret must be a secret in us-east-1, where the stack is, not in eu-central-1',
+    ],
+    [
+      { domain: 'a.example.com', certificateArn: CERTIFICATE },
+      { account: '222222222222' },
+      'certificateArn must be a certificate of the account 222222222222, not of 111111111111',
+    ],
+  ])('refuses %j for %j', (context, env, message) =>
+    expect(() => checkPlace(settings(context), env)).toThrow(new ContextError(message)),
+  );
 });

@@ -145,7 +145,9 @@ describe.each(NAMES)('%s', (name) => {
   it('says where it is and how its tools are updated', () => {
     const { Outputs } = of as Template & { Outputs: Record<string, { Value: unknown }> };
     expect(Object.keys(Outputs)).toEqual(expect.arrayContaining(['BaseUrl', 'EdgeDomain', 'UpdateToolsCommand']));
-    expect(JSON.stringify(Outputs.UpdateToolsCommand)).toMatch(/aws lambda invoke --region .*AWS::Region.* --function-name/);
+    expect(JSON.stringify(Outputs.UpdateToolsCommand)).toMatch(
+      /aws lambda invoke --region .*AWS::Region.* --function-name/,
+    );
   });
 
   it('watches, within the alarms that cost nothing unless it is public', () => {
