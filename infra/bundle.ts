@@ -94,6 +94,8 @@ async function compile(programs: readonly Program[], outDir: string, maps: boole
     mainFields: ['module', 'main'],
     plugins: [ownWithoutSideEffects],
     minify: true,
+    // Characters. Node shows the whole line that an error was thrown in, which would be most of the program.
+    lineLimit: 500,
     // Of functions: what stack traces are read by.
     keepNames: true,
     sourcemap: maps && 'external',
