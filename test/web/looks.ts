@@ -3,6 +3,8 @@ export function measureLooks(): string[] {
   const problems = new Set<string>();
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) problems.add(`the page is ${scrollWidth - clientWidth} px wider than its window`);
+  /** Where words stand that nothing is meant to lie upon, and what they are. */
+  const places: { said: string; boxes: DOMRect[] }[] = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
@@ -27,11 +29,22 @@ export function measureLooks(): string[] {
       if (over > 2) problems.add(`${said} is cut off by ${Math.round(over)} px`);
     }
     if (isLeftOut) continue;
+    const badge = parent.closest('.badge');
+    const isLaidOver = parent.closest('.player, .stage, .actions, dialog') !== null;
+    if (!isLaidOver)
+      places.push({ said, boxes: badge ? [badge.getBoundingClientRect()] : [...range.getClientRects()] });
     const holder = parent.closest('button, .badge, .button, select');
     const frame = holder?.getBoundingClientRect();
     if (frame && (box.right > frame.right + 1 || box.left < frame.left - 1))
       problems.add(`${said} sticks out of its button`);
     if (box.right > clientWidth + 1 || box.left < -1) problems.add(`${said} is out of the window`);
   }
+  const isUpon = (a: DOMRect, b: DOMRect) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+  for (const [index, one] of places.entries())
+    for (const other of places.slice(index + 1))
+      if (one.boxes.some((box) => other.boxes.some((its) => isUpon(box, its))))
+        problems.add(`${one.said} and ${other.said} lie upon each other`);
   return [...problems];
 }

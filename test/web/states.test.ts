@@ -5,6 +5,7 @@ import type AxeCore from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { buildPage } from '../../local/build-page.ts';
+import { LOCALES } from '../../web/src/lib/texts.ts';
 import { ensureMedia } from '../origin/media.ts';
 import { itInChromium as it } from '../support/chromium.ts';
 import { measureLooks } from './looks.ts';
@@ -67,6 +68,27 @@ describe('a state of the page', () => {
         await page.setViewportSize({ width, height });
         await page.screenshot({ path: join(PICTURES, `${state.name}-${width}-${colorScheme}.png`) });
       }
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it.each(LOCALES)('fits a small window in the language %s', async (locale) => {
+    instance.mood = 'well';
+    const viewport = { width: 320, height: 640 };
+    const { page } = await come('about:blank', {
+      baseURL: instance.baseUrl,
+      locale,
+      viewport,
+      reducedMotion: 'reduce',
+    });
+    const problems: string[] = [];
+    for (const name of ['', 'video', 'list', 'login', 'too-many']) {
+      await page.goto(name === '' ? '/' : `/?url=https://video.example/${name}`);
+      await page
+        .locator(name ? 'article h2, .notice h2' : 'h1')
+        .first()
+        .waitFor();
+      problems.push(...(await page.evaluate(measureLooks)));
     }
     expect(problems).toEqual([]);
   });
