@@ -41,6 +41,9 @@ export interface FunctionLayers {
 export interface Archive {
   pointer(): Promise<Pointer | undefined>;
   movePointer(pointer: Pointer): Promise<void>;
+  /** The layer versions of the last deployments, by their ARNs. */
+  deployed(): Promise<string[]>;
+  noteDeployed(layerVersionArn: string): Promise<void>;
   /** Bytes of an archive that is there and has this checksum. */
   sizeOf(key: string, sha256: string): Promise<number | undefined>;
   put(key: string, path: string, fetched: FetchedRelease): Promise<void>;

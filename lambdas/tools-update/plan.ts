@@ -71,12 +71,16 @@ export function replaceLayer(layers: readonly string[], arn: string, placeholder
   return index < 0 ? [...others, arn] : others.toSpliced(index, 0, arn);
 }
 
-/** What is no longer needed: layer versions by their numbers, archives by their keys. */
+/**
+ * What is no longer needed: layer versions by their numbers, archives by their keys.
+ * @param deployed layer versions that CloudFormation may put on again, when it rolls back: their ARNs
+ */
 export function pruning(
   versions: readonly LayerVersion[],
   keys: readonly string[],
   inUse: Pointer,
   asset: string,
+  deployed: readonly string[],
 ): { readonly layers: number[]; readonly keys: string[] } {
   const others = publishedOf(versions, asset).filter(({ arn, version }, index, all) => {
     const isFirstOfIts = all.findIndex((other) => other.version === version) === index;
@@ -84,7 +88,7 @@ export function pruning(
   });
   // What is newer than the release in use was found wanting, or is about to be used: not one to go back to.
   const older = others.filter(({ version }) => compareVersions(version, inUse.version) < 0).slice(0, KEPT - 1);
-  const keptArns = new Set([inUse.layerVersionArn, ...older.map(({ arn }) => arn)]);
+  const keptArns = new Set([inUse.layerVersionArn, ...older.map(({ arn }) => arn), ...deployed]);
   const keptKeys = new Set([inUse.key, ...older.map(({ version }) => archiveKey(version, asset))]);
   return {
     layers: versions.filter(({ arn }) => !keptArns.has(arn)).map(({ number }) => number),

@@ -42,10 +42,17 @@ export function createToolsLayer(parts: ToolsLayerParts): ToolsLayer {
     }
   };
 
+  /** So that it is still there when CloudFormation goes back to it: else the stack would be stuck in its rollback. */
+  const note = (arn: string) =>
+    archive
+      .noteDeployed(arn)
+      .catch((error) => log.warn('Nobody keeps the layer version that is deployed', { arn, error: String(error) }));
+
   return {
     async provide({ signal }) {
       const good = await provideInTurn(signal);
       if (!good) log.warn('No release can be had: the instance is deployed in maintenance');
+      else await note(good.layerVersionArn);
       return { physicalId: layerName, data: { LayerVersionArn: good?.layerVersionArn ?? placeholder } };
     },
     async remove() {

@@ -1,6 +1,5 @@
-import type { Log } from '../../layers/contract/index.ts';
+import { describeError, type Log } from '../../layers/contract/index.ts';
 import type { YtDlp } from '../../layers/tools/index.ts';
-import { describeError } from '../middleware/describe-error.ts';
 import type { CanaryVerdict } from './parts.ts';
 
 export interface TryLayerOptions {

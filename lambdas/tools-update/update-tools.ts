@@ -185,7 +185,7 @@ export async function record({ version, publishedAt }: Pointer, { state, onStep 
 
 async function prune({ layers, archive, asset, log }: UpdateParts, inUse: Pointer): Promise<void> {
   try {
-    const old = pruning(await layers.versions(), await archive.keys(), inUse, asset);
+    const old = pruning(await layers.versions(), await archive.keys(), inUse, asset, await archive.deployed());
     for (const number of old.layers) await layers.remove(number);
     if (old.keys.length > 0) await archive.remove(old.keys);
   } catch (error) {

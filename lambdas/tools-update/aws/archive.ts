@@ -9,9 +9,12 @@ import {
 } from '@aws-sdk/client-s3';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import type { Archive, Pointer } from '../parts.ts';
+import type { Archive } from '../parts.ts';
 
 const POINTER_KEY = 'current.json';
+const DEPLOYED_KEY = 'deployed.json';
+/** Deployments remembered: the last that came to its end may lie before some that did not. */
+const DEPLOYMENTS = 5;
 const PREFIX = 'releases/';
 
 const PointerFile = Type.Object({
@@ -23,17 +26,33 @@ const PointerFile = Type.Object({
   publishedAt: Type.Number(),
 });
 
+const DeployedFile = Type.Array(Type.String());
+
 /** Verified archives and the pointer, in a bucket. */
 export function createArchive({ client, bucket: Bucket }: { client: S3Client; bucket: string }): Archive {
+  const readJson = async (Key: string): Promise<unknown> => {
+    const object = await client.send(new GetObjectCommand({ Bucket, Key })).catch(unlessMissing);
+    return parse(await object?.Body?.transformToString());
+  };
+  const writeJson = async (Key: string, value: unknown) => {
+    const file = { Bucket, Key, Body: JSON.stringify(value), ContentType: 'application/json' };
+    await client.send(new PutObjectCommand(file));
+  };
+  const deployed = async () => {
+    const arns = await readJson(DEPLOYED_KEY);
+    return Value.Check(DeployedFile, arns) ? arns : [];
+  };
   return {
+    // One that nobody can read points nowhere: the next update writes it anew.
     async pointer() {
-      const object = await client.send(new GetObjectCommand({ Bucket, Key: POINTER_KEY })).catch(unlessMissing);
-      const text = await object?.Body?.transformToString();
-      return text === undefined ? undefined : pointerIn(text);
+      const pointer = await readJson(POINTER_KEY);
+      return Value.Check(PointerFile, pointer) ? pointer : undefined;
     },
-    async movePointer(pointer) {
-      const file = { Bucket, Key: POINTER_KEY, Body: JSON.stringify(pointer), ContentType: 'application/json' };
-      await client.send(new PutObjectCommand(file));
+    movePointer: (pointer) => writeJson(POINTER_KEY, pointer),
+    deployed,
+    async noteDeployed(arn) {
+      const before = (await deployed()).filter((each) => each !== arn);
+      await writeJson(DEPLOYED_KEY, [arn, ...before].slice(0, DEPLOYMENTS));
     },
     async sizeOf(key, sha256) {
       const look = new HeadObjectCommand({ Bucket, Key: key, ChecksumMode: 'ENABLED' });
@@ -57,11 +76,10 @@ export function createArchive({ client, bucket: Bucket }: { client: S3Client; bu
   };
 }
 
-/** A pointer that nobody can read points nowhere: the next update writes it anew. */
-function pointerIn(text: string): Pointer | undefined {
+/** What is there and no JSON is as good as not there. */
+function parse(text = ''): unknown {
   try {
-    const pointer: unknown = JSON.parse(text);
-    return Value.Check(PointerFile, pointer) ? pointer : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

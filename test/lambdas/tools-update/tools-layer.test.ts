@@ -72,6 +72,25 @@ describe('the tools layer of a deployment', () => {
     expect((await world.pointer())?.version).toBe('2026.11.20');
   });
 
+  it('stays through all updates until the next deployments: CloudFormation may go back to it', async () => {
+    await release('2026.10.01');
+    const arn = await deploy();
+    for (const day of ['01', '02', '03', '04']) {
+      await release(`2026.11.${day}`);
+      await world.update();
+    }
+    const described = async () => (await versions()).map(({ description }) => description.split(' ')[1]);
+    const kept = ['2026.11.04', '2026.11.03', '2026.11.02'];
+    expect(await described()).toEqual([...kept, '2026.10.01']);
+    expect((await versions()).at(-1)?.arn).toBe(arn);
+
+    for (let deployment = 0; deployment < 5; deployment++) await deploy();
+    await release('2026.11.05');
+    await world.update();
+    expect(await described()).toContain('2026.10.01');
+    expect(await world.assemble().parts.archive.deployed()).toHaveLength(2);
+  });
+
   it('is what an update had published before it died, when nobody tells of releases', async () => {
     await release('2026.11.01');
     await deploy();
