@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent, CloudFormationCustomResourceResponse, Context } from 'aws-lambda';
 import { request } from 'undici';
-import type { Log } from '../layers/contract/index.ts';
-import { describeError } from './middleware/describe-error.ts';
+import { describeError, type Log } from '../layers/contract/index.ts';
 
 /** What CloudFormation asks for. */
 export interface ResourceRequest {

@@ -1,7 +1,6 @@
-import { type Log, Problem, type ProblemDetails, toProblem } from '../layers/contract/index.ts';
+import { describeError, type Log, Problem, type ProblemDetails, toProblem } from '../layers/contract/index.ts';
 import type { EntryRequest, Extraction, ResolveEntry } from '../layers/extraction/index.ts';
 import type { State } from '../layers/state/index.ts';
-import { describeError } from './middleware/describe-error.ts';
 
 /** One entry of a playlist, handed to an invocation of its own. JSON all through. */
 export interface EntryEvent {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../layers/contract/index.ts';
+import { describeError, type Log } from '../layers/contract/index.ts';
 import type { YtDlp } from '../layers/tools/index.ts';
-import { describeError } from './middleware/describe-error.ts';
 
 export interface LayeredToolsOptions {
   /** The yt-dlp of the layer; undefined when that has none. @throws Error when it does not run */

@@ -8,7 +8,7 @@ const OUTCOMES = new Map([
   [404, 'not found'],
   [415, 'not deliverable'],
   [502, 'failed'],
-  [503, 'maintenance'],
+  [503, 'unavailable'],
 ]);
 
 /** Counts what each answer came to, and how long it took. */

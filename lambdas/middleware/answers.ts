@@ -1,6 +1,5 @@
 import type { MiddlewareObj } from '@middy/core';
-import { type Log, type Problem, renderJson, toProblem } from '../../layers/contract/index.ts';
-import { describeError } from './describe-error.ts';
+import { describeError, type Log, type Problem, renderJson, toProblem } from '../../layers/contract/index.ts';
 import { type Event, headerOf, isJson, type Result } from './event.ts';
 
 /** Writes JSON in the type that Accept prefers, and what was thrown as ProblemDetails. What went wrong is logged. */

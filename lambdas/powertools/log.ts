@@ -1,9 +1,9 @@
 import { Logger } from '@aws-lambda-powertools/logger';
-import type { Log } from '../../layers/contract/index.ts';
-import { describeError } from '../middleware/describe-error.ts';
+import { type Log, withoutSecrets } from '../../layers/contract/index.ts';
 
 /** Structured lines with the invocation they belong to, as CloudWatch Logs Insights reads them. */
 export function createFunctionLog(): Log & { readonly addContext: Logger['addContext'] } {
+  // Whoever logs an error, or what one said, need not know that links are in it: of every text, however deep.
   const logger = new Logger({ jsonReplacerFn: (_name, value) => withoutSecrets(value) });
   return {
     info: (message, fields = {}) => logger.info(message, fields),
@@ -11,10 +11,4 @@ export function createFunctionLog(): Log & { readonly addContext: Logger['addCon
     error: (message, fields = {}) => logger.error(message, fields),
     addContext: (context) => logger.addContext(context),
   };
-}
-
-/** Whoever logs an error, or what one said, need not know that links are in it: of every text, however deep. */
-function withoutSecrets(value: unknown): unknown {
-  if (value instanceof Error) return describeError(value, true);
-  return typeof value === 'string' ? describeError(value) : value;
 }

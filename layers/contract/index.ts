@@ -1,4 +1,5 @@
 export * from './cors.ts';
+export * from './describe-error.ts';
 export * from './link-parameter.ts';
 export * from './log.ts';
 export * from './negotiation.ts';

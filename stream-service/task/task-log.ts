@@ -1,5 +1,5 @@
 import pino from 'pino';
-import type { Log } from '../../layers/contract/index.ts';
+import { fieldsWithoutSecrets, type Log } from '../../layers/contract/index.ts';
 
 /** Writes one JSON line an event, for whatever collects the output of containers. */
 export function createTaskLog(out: pino.DestinationStream): Log {
@@ -7,8 +7,7 @@ export function createTaskLog(out: pino.DestinationStream): Log {
     {
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }) },
-      serializers: { error: pino.stdSerializers.err },
+      formatters: { level: (level) => ({ level }), log: fieldsWithoutSecrets },
     },
     out,
   );

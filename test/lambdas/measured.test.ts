@@ -18,7 +18,7 @@ describe('what is measured of an answer', () => {
     [404, 'not found'],
     [415, 'not deliverable'],
     [502, 'failed'],
-    [503, 'maintenance'],
+    [503, 'unavailable'],
     [429, 'other'],
     [500, 'other'],
   ])('%d is %s, once, and goes on as it is', async (statusCode, outcome) => {

@@ -17,3 +17,16 @@ export function describeError(error: unknown, inFull = false): string {
   }
   return texts.join(' ← ').replace(SECRET_PARTS, '$1$2').slice(0, LONGEST);
 }
+
+/**
+ * A field of a log line, as it may be written: an error as its text, and of every text what links in it carry behind
+ * their paths is gone.
+ */
+export function withoutSecrets(value: unknown): unknown {
+  if (value instanceof Error) return describeError(value, true);
+  return typeof value === 'string' ? describeError(value) : value;
+}
+
+/** The same for the fields of a line. */
+export const fieldsWithoutSecrets = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, withoutSecrets(value)]));
