@@ -44,7 +44,11 @@ export class BalancedStreamHost extends Construct {
     const { deployment, network } = options;
     const { vpc } = network;
     const balancerGroup = network.createGroupForCloudFront(this, 'BalancerGroup', 80);
-    const taskGroup = new SecurityGroup(this, 'TaskGroup', { vpc, description: 'The load balancer alone gets in' });
+    // Under a name of its own: a change of profile takes the other one away after the tasks that it holds.
+    const taskGroup = new SecurityGroup(this, 'BalancedTaskGroup', {
+      vpc,
+      description: 'The load balancer alone gets in',
+    });
     taskGroup.connections.allowFrom(balancerGroup, Port.tcp(TASK_PORT), 'Load balancer');
 
     this.balancer = new ApplicationLoadBalancer(this, 'Balancer', {

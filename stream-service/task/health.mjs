@@ -1,5 +1,5 @@
 /** The container's health check: exits with 0 while the task takes streams. Stands alone beside the bundle. */
-const TIMEOUT = 4_000;
+const TIMEOUT = 8_000;
 
 try {
   const url = `http://127.0.0.1:${process.env.PORT || 8080}/healthz`;

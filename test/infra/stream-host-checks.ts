@@ -74,6 +74,11 @@ export function checkStreamHosts(): void {
     it('keeps its VPC origin free of tags, for any change of it fails', () =>
       expect(only(of, 'AWS::CloudFront::VpcOrigin').Tags).toBeUndefined());
 
+    it('has no group of the name that tasks on demand are in, which holds them while the profile changes', () => {
+      const groups = (each: Template) => ofType(each, 'AWS::EC2::SecurityGroup').map(({ id }) => id);
+      expect(groups(of).filter((id) => groups(template('hobby')).includes(id))).toEqual([]);
+    });
+
     it('keeps its subnets when another profile had them', () => {
       const ofTasks = (each: Template) =>
         ofType(each, 'AWS::EC2::Subnet').filter(({ id }) => id.startsWith('NetworkVpctask'));
