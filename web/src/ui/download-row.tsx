@@ -20,8 +20,8 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
   const isOver = phase === 'done' || phase === 'failed' || phase === 'cancelled';
   return (
     <li class="download">
-      <p class="download-name" title={name}>
-        <bdi>{name}</bdi>
+      <p class="download-name" dir="auto" title={name}>
+        {name}
       </p>
       <div class="download-buttons">
         {phase === 'running' && <Act icon="pause" name={t('downloads.pause', { name })} onClick={download.pause} />}

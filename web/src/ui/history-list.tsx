@@ -44,8 +44,8 @@ const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen
       <Cover url={entry.coverUrl} isSmall />
       <div>
         <h3>
-          <a class="past-open" href={shareableLocation(entry.link)} onClick={open}>
-            <bdi>{title}</bdi>
+          <a class="past-open" dir="auto" href={shareableLocation(entry.link)} onClick={open}>
+            {title}
           </a>
         </h3>
         <p>

@@ -65,9 +65,7 @@ const ItemHead = ({ title, author, link }: ItemHeadProps) => {
   const host = hostOf(link);
   return (
     <div class="item-head">
-      <h2>
-        <bdi>{title}</bdi>
-      </h2>
+      <h2 dir="auto">{title}</h2>
       <p class="byline">
         {author && <bdi>{author}</bdi>}
         {host && (

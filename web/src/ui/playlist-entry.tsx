@@ -40,15 +40,13 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp }: PlaylistEnt
         </label>
         <Cover url={item.coverUrl} isSmall />
         <div class="entry-text">
-          <h3>
-            <bdi>{title}</bdi>
-          </h3>
+          <h3 dir="auto">{title}</h3>
           {failure ? (
             <p class="trouble" role="alert">
               {failureText(texts, failure).title}
             </p>
           ) : (
-            <p>{isLooking ? t('list.looking') : (item.author ?? (isKnown ? '' : t('list.noVersions')))}</p>
+            <p dir="auto">{isLooking ? t('list.looking') : (item.author ?? (isKnown ? '' : t('list.noVersions')))}</p>
           )}
         </div>
         <button

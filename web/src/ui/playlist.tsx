@@ -49,9 +49,7 @@ export const Playlist = ({ resource }: { readonly resource: ResourceInformation 
       <div class="playlist-head">
         <Cover url={resource.coverUrl ?? entries.all[0]?.item.coverUrl} />
         <div>
-          <h2>
-            <bdi>{title}</bdi>
-          </h2>
+          <h2 dir="auto">{title}</h2>
           <p class="byline">
             {resource.author && <bdi>{resource.author}</bdi>}
             <span>{t('list.count', { count })}</span>
