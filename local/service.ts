@@ -38,6 +38,8 @@ export interface Service {
 }
 
 const TABLE = 'reelay';
+/** Connections that may wait to be taken: with the usual 511 a rush of clients is dropped, and comes again seconds later. */
+const BACKLOG = 4096;
 const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 
 /**
@@ -126,7 +128,7 @@ function listen(server: ReturnType<typeof createServer>, { host, port }: Setting
       const reason = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used: ${error.message}`;
       reject(new Error(`The address ${host}:${port} ${reason}`, { cause: error }));
     });
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
 }
 

@@ -38,6 +38,8 @@ export interface Task {
 }
 
 const DRAIN_SECONDS = 115;
+/** Connections that may wait to be taken: with the usual 511 a rush of clients is dropped, and comes again seconds later. */
+const BACKLOG = 4096;
 /** Milliseconds: above the 4,000 s after which the load balancer ends a connection, so that it is never we who do. */
 const KEEP_ALIVE = 4_030_000;
 
@@ -106,7 +108,7 @@ export async function startTask(options: TaskOptions): Promise<Task> {
   parts.defer(streams.drain);
   const { server } = streams.app;
   server.keepAliveTimeout = KEEP_ALIVE;
-  await streams.app.listen({ host: settings.host, port: settings.port });
+  await streams.app.listen({ host: settings.host, port: settings.port, backlog: BACKLOG });
 
   const ending = parts.move();
   let closed: Promise<void> | undefined;
