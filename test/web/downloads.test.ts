@@ -78,8 +78,10 @@ describe('a download', () => {
   });
 
   it('goes on by itself when its connection breaks off', async () => {
-    front.breakOff(STREAMS, 300_000);
-    const { files, says } = await take('/files/long.mp4', /MP4/);
+    front.hold(STREAMS, 300_000);
+    const { page, files, says } = await take('/files/long.mp4', /MP4/);
+    await isUnderWay(page);
+    front.breakOff();
     await says('Saved');
     await eventually(() => files.length).toBe(1);
     expect(await Promise.all(files.map(digestOf))).toEqual([await originalOf('long.mp4')]);
@@ -100,8 +102,10 @@ describe('a download', () => {
   });
 
   it('of what cannot be resumed says that it broke off, and is never half a file', async () => {
-    front.breakOff(STREAMS, 200_000);
-    const { files, act, says } = await take('/site/open/broken', /^720p/);
+    front.hold(STREAMS, 200_000);
+    const { page, files, act, says } = await take('/site/open/broken', /^720p/);
+    await isUnderWay(page);
+    front.breakOff();
     await says('The connection broke off');
     expect(files).toEqual([]);
     await act(/^Try .* again$/);
@@ -145,8 +149,10 @@ describe('a file that the visitor chose', () => {
   }
 
   it('has the very bytes, whatever happened on the way', async () => {
-    front.breakOff(STREAMS, 300_000);
+    front.hold(STREAMS, 300_000);
     const page = await takeTo('/files/long.mp4', /MP4/);
+    await isUnderWay(page);
+    front.breakOff();
     await page.getByText('Saved', { exact: true }).waitFor();
     const [name = '', ...more] = await kept(page);
     expect(more).toEqual([]);

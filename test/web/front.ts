@@ -7,12 +7,12 @@ export interface Front {
   readonly baseUrl: string;
   /** From now on, requests whose path begins so are answered with this; without an answer they go through again. */
   refuse(prefix: string, answer?: Refusal): void;
-  /** The next answer to such a path breaks off after so many bytes of its body. */
-  breakOff(prefix: string, afterBytes: number): void;
-  /** The next answer to such a path stops after so many bytes of its body, until it is let go. */
+  /** The next answer to such a path stops after so many bytes of its body, until it is let go or broken off. */
   hold(prefix: string, afterBytes: number): void;
   /** What is held goes on. */
   letGo(): void;
+  /** What is held loses its connection. */
+  breakOff(): void;
   /** Answers under way. */
   readonly open: number;
   /** Range headers of the requests that went through to such paths; undefined where there was none. */
@@ -29,8 +29,8 @@ export interface Refusal {
 /** A front of one test file, there from `beforeAll` to `afterAll`. */
 export function useFront(target: () => string): Front {
   const refusals = new Map<string, Refusal>();
-  const limits = new Map<string, { bytes: number; isHeld: boolean }>();
-  const held = new Set<() => void>();
+  const limits = new Map<string, number>();
+  const held = new Set<{ goOn(): void; breakOff(): void }>();
   let open = 0;
   const passed: { path: string; range: string | undefined }[] = [];
   const of = <T>(map: ReadonlyMap<string, T>, path: string) => [...map].find(([prefix]) => path.startsWith(prefix));
@@ -43,7 +43,7 @@ export function useFront(target: () => string): Front {
     if (prefix !== undefined) limits.delete(prefix);
     const outgoing = request({ hostname, port, method, path, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      if (limit) sendPart(answer, response, limit);
+      if (limit !== undefined) sendPart(answer, response, limit);
       else answer.pipe(response);
     });
     open++;
@@ -53,8 +53,8 @@ export function useFront(target: () => string): Front {
     incoming.pipe(outgoing);
   };
 
-  const sendPart = (answer: IncomingMessage, response: ServerResponse, limit: { bytes: number; isHeld: boolean }) => {
-    let left = limit.bytes;
+  const sendPart = (answer: IncomingMessage, response: ServerResponse, limit: number) => {
+    let left = limit;
     const take = (chunk: Buffer) => {
       const piece = chunk.subarray(0, left);
       left -= piece.length;
@@ -62,11 +62,15 @@ export function useFront(target: () => string): Front {
       if (left > 0) return;
       answer.off('data', take).pause();
       const rest = chunk.subarray(piece.length);
-      if (!limit.isHeld) return void response.write('', () => response.destroy());
-      held.add(() => {
-        response.write(rest);
-        answer.pipe(response);
-      });
+      const one = {
+        goOn() {
+          response.write(rest);
+          answer.pipe(response);
+        },
+        breakOff: () => response.destroy(),
+      };
+      held.add(one);
+      response.once('close', () => held.delete(one));
     };
     answer.on('data', take);
   };
@@ -99,10 +103,13 @@ export function useFront(target: () => string): Front {
       if (answer) refusals.set(prefix, answer);
       else refusals.delete(prefix);
     },
-    breakOff: (prefix, bytes) => void limits.set(prefix, { bytes, isHeld: false }),
-    hold: (prefix, bytes) => void limits.set(prefix, { bytes, isHeld: true }),
+    hold: (prefix, bytes) => void limits.set(prefix, bytes),
     letGo() {
-      for (const goOn of held) goOn();
+      for (const { goOn } of held) goOn();
+      held.clear();
+    },
+    breakOff() {
+      for (const { breakOff } of held) breakOff();
       held.clear();
     },
     get open() {

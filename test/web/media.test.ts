@@ -109,10 +109,10 @@ describe('the player', () => {
     await page.getByRole('article').waitFor();
     await page.route('**/api/Stream/**', (route) => route.continue({ url: `${site.baseUrl}/api/Stream/Media/gone` }));
     await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await page.getByRole('alert').getByText('Nothing found there').waitFor();
+    await page.getByRole('alert').getByText('This version is gone').waitFor();
     await page.unroute('**/api/Stream/**');
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
     await playsOnFrom(page, 0);
-    expect(await page.getByRole('alert').getByText('Nothing found there').count()).toBe(0);
+    expect(await page.getByRole('alert').getByText('This version is gone').count()).toBe(0);
   });
 });

@@ -68,7 +68,7 @@ describe('a link comes', () => {
     const { page } = await come(at(site.pageOf('/site/combined/before')));
     await article(page, 'before').waitFor();
     await page.goto(at('/'));
-    await button(page, titleOf('before')).first().click();
+    await page.getByRole('link', { name: titleOf('before') }).click();
     await article(page, 'before').waitFor();
     await page.goto(at('/'));
     await button(page, 'Clear history').click();

@@ -1,0 +1,115 @@
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { itInChromium as it } from '../support/chromium.ts';
+import { createMoodyPage, useSite } from './site.ts';
+import { eventually, useVisitors } from './visitors.ts';
+
+const moody = createMoodyPage();
+const site = useSite({ mounts: { '/moody/': moody.handler } });
+const { come } = useVisitors();
+
+/** Keeps everything that the page's polite voice says, in order. */
+async function listen(page: Page): Promise<() => Promise<string[]>> {
+  await page.evaluate(() => {
+    const heard: string[] = [];
+    Object.assign(globalThis, { heard });
+    new MutationObserver(() => {
+      const said = document.querySelector('p[role=status]')?.textContent ?? '';
+      if (said && said !== heard.at(-1)) heard.push(said);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard);
+}
+
+describe('who does not see the page', () => {
+  it('is told what is looked up, what was found, and how a download goes', async () => {
+    const { page } = await come(`${site.baseUrl}/`);
+    await page.locator('input:focus').waitFor();
+    const heard = await listen(page);
+    moody.hesitates();
+    await page.keyboard.type(site.origin.url('/moody/heard'));
+    await page.keyboard.press('Enter');
+    await eventually(heard).toEqual(['Looking up the link.']);
+    moody.answers(200);
+    await eventually(async () => (await heard()).at(-1)).toMatch(
+      /^Found Page heard.*\. \d+ versions? to choose from\.$/,
+    );
+    await page.getByRole('button', { name: /^Download ./ }).click();
+    await eventually(async () => (await heard()).at(-1)).toMatch(/^Download finished: .*\.mp4\.$/);
+    expect(await heard()).toContainEqual(expect.stringMatching(/^Download started: /));
+  });
+
+  it('is told what went wrong, in the words of the page', async () => {
+    const { page } = await come(`${site.baseUrl}/`);
+    await page.locator('input:focus').waitFor();
+    const heard = await listen(page);
+    await page.keyboard.type(site.origin.url('/site/drm/heard'));
+    await page.keyboard.press('Enter');
+    await eventually(async () => (await heard()).at(-1)).toMatch(/^This is protected\. Its makers lock it with DRM/);
+  });
+});
+
+describe('who uses no mouse', () => {
+  it('goes through a result in the order in which it stands, and sees where', async () => {
+    const { page } = await come(site.baseUrl + site.pageOf('/site/combined/order'));
+    await page.getByRole('article').waitFor();
+    const places: number[] = [];
+    const names: string[] = [];
+    for (;;) {
+      await page.keyboard.press('Tab');
+      const stop = await page.evaluate(() => {
+        const element = document.activeElement;
+        if (!element || element === document.body) return undefined;
+        const all = [...document.querySelectorAll('*')];
+        const { outlineStyle, outlineWidth } = getComputedStyle(element);
+        // A control inside of a field or a row may leave the ring to it.
+        const ring = (holder: Element | null): boolean => {
+          if (!holder || holder === document.body) return false;
+          const { outlineStyle: its, boxShadow } = getComputedStyle(holder);
+          const hasGlow = holder.matches('.field') && boxShadow !== 'none';
+          return its !== 'none' || hasGlow || ring(holder.parentElement);
+        };
+        const hasRing = (outlineStyle !== 'none' && outlineWidth !== '0px') || ring(element.parentElement);
+        return {
+          place: all.indexOf(element),
+          hasRing,
+          name: element.ariaLabel || element.textContent || element.tagName,
+        };
+      });
+      if (!stop || places.includes(stop.place)) break;
+      expect(stop.hasRing, stop.name).toBe(true);
+      places.push(stop.place);
+      names.push(stop.name);
+    }
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    const order = [/start over/, /^Play Größe/, /^Download 720p/, /^Play$/, /Copy stream link/, /Status/].map((name) =>
+      names.findIndex((found) => name.test(found)),
+    );
+    expect(order.every((place) => place >= 0)).toBe(true);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+  });
+
+  it('keeps the focus when a result takes the place of the page before', async () => {
+    const { page } = await come(`${site.baseUrl}/`);
+    await page.locator('input:focus').waitFor();
+    await page.keyboard.type(site.origin.url('/site/combined/focus'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('article').waitFor();
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
+  });
+});
+
+describe('who wants less motion', () => {
+  it('sees none while something is looked up', async () => {
+    moody.hesitates();
+    const { page } = await come(site.baseUrl + site.pageOf('/moody/still'), { reducedMotion: 'reduce' });
+    await page.locator('.skeleton').first().waitFor();
+    const running = () =>
+      page.evaluate(() => document.getAnimations().filter((one) => one.playState === 'running').length);
+    expect(await running()).toBe(0);
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await eventually(running).toBeGreaterThan(0);
+    moody.answers(200);
+    await page.getByRole('article').waitFor();
+  });
+});
