@@ -5,7 +5,7 @@ import { EgressRefused, type GuardedRequest, type GuardedResponse, UpstreamError
 import { toUpstreamError } from './failures.ts';
 import { DIRECT, type Identities } from './identities.ts';
 import { headersOfHop, nextHop } from './redirects.ts';
-import { dispatch, type Holdings, type RawResponse } from './response-body.ts';
+import { dispatch, type RawResponse } from './response-body.ts';
 
 export interface GuardedClientOptions {
   readonly dialer: Dialer;
@@ -31,8 +31,6 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
   const direct = directDispatcher(options);
   const proxied = new Map<URL, Dispatcher>(identities.proxies.map((proxy) => [proxy, proxyDispatcher(proxy, options)]));
 
-  const holdings: Holdings = { open: 0 };
-
   const send = async (url: URL, headers: Record<string, string>, request: GuardedRequest): Promise<RawResponse> => {
     const proxy = identities.proxyOf(request.identity ?? DIRECT);
     // The proxy resolves the name again, in its own network: here it is only asked whether it is public.
@@ -48,7 +46,6 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
         headersTimeout: stallTimeout,
         bodyTimeout: stallTimeout,
       },
-      holdings,
       request.signal,
     );
   };

@@ -9,58 +9,20 @@ export interface RawResponse {
   readonly body: Readable;
 }
 
-/** What the bodies of one client may hold while their readers rest. */
-export interface Holdings {
-  /** Bodies that are open. */
-  open: number;
-}
-
-/** Bytes that one body holds at most: enough that a fast upstream is not paused at every chunk. */
-const MOST_HELD = 256 * 1024;
-/** The same for all together. */
-const MOST_HELD_IN_ALL = 32 * 1024 * 1024;
-/** Bytes of one read from a socket: a share of less is none. */
-const CHUNK = 64 * 1024;
+/**
+ * Bytes held while the reader is slow. Enough that a fast upstream is not paused at every chunk, little enough for
+ * hundreds of streams at once.
+ */
+const HIGH_WATER_MARK = 256 * 1024;
 
 /** An upstream's body. Destroying it before its end closes the connection at once. */
 class ResponseBody extends Readable {
   readonly #controller: Dispatcher.DispatchController;
-  readonly #holdings: Holdings;
   #complete = false;
-  #isResting = false;
 
-  constructor(controller: Dispatcher.DispatchController, holdings: Holdings) {
-    super({ highWaterMark: MOST_HELD });
+  constructor(controller: Dispatcher.DispatchController) {
+    super({ highWaterMark: HIGH_WATER_MARK });
     this.#controller = controller;
-    this.#holdings = holdings;
-    holdings.open += 1;
-  }
-
-  /** More came from upstream, which is paused when that is enough. */
-  accept(chunk: Buffer): void {
-    if (!this.push(chunk) || this.#isFull()) this.#controller.pause();
-  }
-
-  override pause(): this {
-    this.#isResting = true;
-    return super.pause();
-  }
-
-  override resume(): this {
-    this.#isResting = false;
-    super.resume();
-    this.#goOn();
-    return this;
-  }
-
-  /** With its share of what all may hold: a thousand slow clients must not have a thousand full ones. */
-  #isFull(): boolean {
-    const share = MOST_HELD_IN_ALL / this.#holdings.open;
-    return this.#isResting && this.readableLength + CHUNK > share;
-  }
-
-  #goOn(): void {
-    if (this.#controller.paused) this.#controller.resume();
   }
 
   complete(): void {
@@ -69,11 +31,10 @@ class ResponseBody extends Readable {
   }
 
   override _read(): void {
-    if (!this.#isFull()) this.#goOn();
+    if (this.#controller.paused) this.#controller.resume();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#holdings.open -= 1;
     if (!this.#complete) this.#controller.abort(error ?? new Error('the rest is not wanted'));
     callback(error);
   }
@@ -83,7 +44,6 @@ class ResponseBody extends Readable {
 export function dispatch(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  holdings: Holdings,
   signal?: AbortSignal,
 ): Promise<RawResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
@@ -110,12 +70,12 @@ export function dispatch(
     },
     onResponseStart(started, status, headers) {
       if (status < 200) return;
-      body = new ResponseBody(started, holdings);
+      body = new ResponseBody(started);
       body.once('close', forget);
       resolve({ status, headers: joined(headers), body });
     },
-    onResponseData(_started, chunk) {
-      body?.accept(chunk);
+    onResponseData(started, chunk) {
+      if (body?.push(chunk) === false) started.pause();
     },
     onResponseEnd() {
       body?.complete();

@@ -33,7 +33,7 @@ export interface OrderedOptions {
   readonly pool: AheadPool;
 }
 
-/** Bytes kept for a reader that asks by itself: one read from a socket. */
+/** Bytes kept at the client's end: one read from a socket. What is more stays with the parts. */
 const HIGH_WATER_MARK = 64 * 1024;
 /** The next part begins when so many bytes of the current one are missing. */
 const LEAD_BYTES = 512 * 1024;
@@ -50,8 +50,6 @@ export class OrderedStream extends Readable {
   #head: Part | undefined;
   #filter: Filter | undefined;
   #isWanted = false;
-  /** Its reader has paused it. */
-  #isResting = false;
 
   constructor({ supply, connections, aheadBytes, pool }: OrderedOptions) {
     super({ highWaterMark: HIGH_WATER_MARK });
@@ -65,21 +63,8 @@ export class OrderedStream extends Readable {
     });
   }
 
-  /** Keeps nothing for a client that rests: that stays with the parts, and there with their bodies. */
-  override pause(): this {
-    this.#isResting = true;
-    return super.pause();
-  }
-
-  override resume(): this {
-    this.#isResting = false;
-    super.resume();
-    if (!this.destroyed) this._read();
-    return this;
-  }
-
   override _read(): void {
-    if (this.#isWanted || this.#isResting) return;
+    if (this.#isWanted) return;
     this.#isWanted = true;
     this.#connections.blocked(false);
     if (this.#head) this.#head.resume();
@@ -154,7 +139,7 @@ export class OrderedStream extends Readable {
 
   #give(chunk: Buffer): boolean {
     // A cipher may keep a few bytes back; an empty chunk would say nothing.
-    if (chunk.length > 0 && (!this.push(chunk) || this.#isResting)) {
+    if (chunk.length > 0 && !this.push(chunk)) {
       this.#isWanted = false;
       this.#connections.blocked(true);
     } else this.#advance();
