@@ -164,6 +164,6 @@ describe('the log', () => {
     expect(lines.join('\n')).not.toMatch(/crumbs|bodily|CERT_CONTENT|value1|hush|word|only-the-edge-knows/);
     for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object');
     const outcomes = lines.flatMap((line) => JSON.parse(line).Outcome ?? []);
-    expect(new Set(outcomes)).toEqual(new Set(['maintenance', 'bad link', 'not found']));
+    expect(new Set(outcomes)).toEqual(new Set(['unavailable', 'bad link', 'not found']));
   });
 });
