@@ -55,17 +55,17 @@ describe('a state of the page', () => {
     await state.act?.(page);
     await page.evaluate(axe);
     const problems: string[] = [];
-    for (const colorScheme of SCHEMES) {
-      await page.emulateMedia({ colorScheme });
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: width < 500 ? 640 : 800 });
-        const found = await page.evaluate(measureLooks);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: width < 500 ? 640 : 800 });
+      problems.push(...(await page.evaluate(measureLooks)).map((problem) => `${width}: ${problem}`));
+      // What sticks to the edge of a window sticks to the end of the picture.
+      const height = await page.evaluate(() => document.documentElement.scrollHeight);
+      await page.setViewportSize({ width, height });
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme });
         // Colours are the same at every width; the widest layout and the narrowest have between them all there is.
-        if (width === (colorScheme === 'light' ? 1280 : 320)) found.push(...(await barriersOf(page)));
-        problems.push(...found.map((problem) => `${width} ${colorScheme}: ${problem}`));
-        // What sticks to the edge of a window sticks to the end of the picture.
-        const height = await page.evaluate(() => document.documentElement.scrollHeight);
-        await page.setViewportSize({ width, height });
+        if (width === (colorScheme === 'light' ? 1280 : 320))
+          problems.push(...(await barriersOf(page)).map((problem) => `${width} ${colorScheme}: ${problem}`));
         await page.screenshot({ path: join(PICTURES, `${state.name}-${width}-${colorScheme}.png`) });
       }
     }
