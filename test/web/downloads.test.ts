@@ -81,7 +81,7 @@ describe('a download', () => {
     front.hold(STREAMS, 300_000);
     const { page, files, says } = await take('/files/long.mp4', /MP4/);
     await isUnderWay(page);
-    front.breakOff();
+    await front.breakOff();
     await says('Saved');
     await eventually(() => files.length).toBe(1);
     expect(await Promise.all(files.map(digestOf))).toEqual([await originalOf('long.mp4')]);
@@ -94,7 +94,7 @@ describe('a download', () => {
     await isUnderWay(page);
     await act(/^Pause /);
     await says('Paused');
-    front.letGo();
+    await front.letGo();
     await act(/^Resume /);
     await says('Saved');
     await eventually(() => files.length).toBe(1);
@@ -105,7 +105,7 @@ describe('a download', () => {
     front.hold(STREAMS, 200_000);
     const { page, files, act, says } = await take('/site/open/broken', /^720p/);
     await isUnderWay(page);
-    front.breakOff();
+    await front.breakOff();
     await says('The connection broke off');
     expect(files).toEqual([]);
     await act(/^Try .* again$/);
@@ -152,7 +152,7 @@ describe('a file that the visitor chose', () => {
     front.hold(STREAMS, 300_000);
     const page = await takeTo('/files/long.mp4', /MP4/);
     await isUnderWay(page);
-    front.breakOff();
+    await front.breakOff();
     await page.getByText('Saved', { exact: true }).waitFor();
     const [name = '', ...more] = await kept(page);
     expect(more).toEqual([]);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { PATIENCE } from './site.ts';
 
 /** What stands between visitors and the service: it refuses or breaks off what the test says. */
 export interface Front {
@@ -9,10 +10,10 @@ export interface Front {
   refuse(prefix: string, answer?: Refusal): void;
   /** The next answer to such a path stops after so many bytes of its body, until it is let go or broken off. */
   hold(prefix: string, afterBytes: number): void;
-  /** What is held goes on. */
-  letGo(): void;
-  /** What is held loses its connection. */
-  breakOff(): void;
+  /** What is held, or is about to be, goes on. */
+  letGo(): Promise<void>;
+  /** What is held, or is about to be, loses its connection. */
+  breakOff(): Promise<void>;
   /** Answers under way. */
   readonly open: number;
   /** Range headers of the requests that went through to such paths; undefined where there was none. */
@@ -75,6 +76,9 @@ export function useFront(target: () => string): Front {
     answer.on('data', take);
   };
 
+  /** Bytes show in the page before the last of them are through. */
+  const untilHeld = () => vi.waitUntil(() => held.size > 0, { timeout: PATIENCE, interval: 20 });
+
   const server = createServer((incoming, response) => {
     const [, refusal] = of(refusals, incoming.url ?? '/') ?? [];
     if (!refusal) return pass(incoming, response);
@@ -104,11 +108,13 @@ export function useFront(target: () => string): Front {
       else refusals.delete(prefix);
     },
     hold: (prefix, bytes) => void limits.set(prefix, bytes),
-    letGo() {
+    async letGo() {
+      await untilHeld();
       for (const { goOn } of held) goOn();
       held.clear();
     },
-    breakOff() {
+    async breakOff() {
+      await untilHeld();
       for (const { breakOff } of held) breakOff();
       held.clear();
     },
