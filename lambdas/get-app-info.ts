@@ -9,6 +9,9 @@ export interface GetAppInfoOptions extends ChainOptions {
   readonly environment: string;
 }
 
+/** The activity of an instance that never had tools, before whoever fetches them names it. */
+export const FIRST_FETCH = 'Fetching tools';
+
 /**
  * GET /api/App: healthy when the table answers and says that verified tools are in place. It needs no tools itself, and
  * answers even when the table does not.
@@ -24,7 +27,8 @@ export const createGetAppInfo = ({ state, version, environment, ...options }: Ge
       version: `v${version}`,
       isHealthy: tools !== undefined,
       environment,
-      maintenance: lease?.activity ?? null,
+      // What GetResource refuses for is told here, whoever fetches the tools has said a word or not.
+      maintenance: lease?.activity ?? (known && !tools ? FIRST_FETCH : null),
     };
     return { json, ...(tools && { headers: { 'x-tools': describeTools(tools) } }) };
   });

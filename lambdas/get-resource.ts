@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Log, problems, readLink } from '../layers/contract/index.ts';
 import { type Extraction, toResourceInformation } from '../layers/extraction/index.ts';
 import { type State, StateUnavailable } from '../layers/state/index.ts';
+import { FIRST_FETCH } from './get-app-info.ts';
 import { type ChainOptions, chain, type Handler } from './middleware/index.ts';
 
 export interface GetResourceOptions extends ChainOptions {
@@ -41,7 +42,7 @@ function createMaintenanceCheck(state: Pick<State, 'getTools' | 'getMaintenance'
       throw problems.fetchFailed(error);
     });
     if (lease) throw problems.maintenance(lease.activity);
-    if (!tools) throw problems.maintenance('Fetching tools');
+    if (!tools) throw problems.maintenance(FIRST_FETCH);
     availableUntil = performance.now() + AVAILABLE_FOR;
   };
 }

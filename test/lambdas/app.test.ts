@@ -13,7 +13,7 @@ describe('GET /api/App', () => {
     ['tools in place', {}, { isHealthy: true, maintenance: null }],
     ['a first fetch', { tools: undefined, lease }, { isHealthy: false, maintenance: 'Downloading FFmpeg' }],
     ['a routine update', { lease }, { isHealthy: true, maintenance: 'Downloading FFmpeg' }],
-    ['nothing begun yet', { tools: undefined }, { isHealthy: false, maintenance: null }],
+    ['nothing begun yet', { tools: undefined }, { isHealthy: false, maintenance: 'Fetching tools' }],
     ['a table that fails', { dead: true }, { isHealthy: false, maintenance: null }],
   ])('with %s', async (_, changes, expected) => {
     const answer = await ask(worldWith(changes), '/api/App');

@@ -73,7 +73,7 @@ describe('npm start', () => {
     const baseUrl = await service.baseUrl();
     expect(await json(`${baseUrl}/api/App`)).toMatchObject({
       isHealthy: false,
-      maintenance: expect.stringMatching(/^(Downloading|Installing|Checking|Looking)/),
+      maintenance: expect.stringMatching(/^(Fetching|Downloading|Installing|Checking|Looking)/),
     });
     const early = await fetch(`${baseUrl}/api/Fetch/GetResource?url=http://media.invalid/`);
     expect(early.status).toBe(503);
