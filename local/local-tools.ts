@@ -1,5 +1,5 @@
 import { type Log, silentLog } from '../layers/contract/index.ts';
-import { createEgress, type Egress } from '../layers/egress/index.ts';
+import { type Egress, lendLoopback } from '../layers/egress/index.ts';
 import type { Settings } from '../layers/settings/index.ts';
 import type { State } from '../layers/state/index.ts';
 import {
@@ -50,7 +50,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
       void maintenance.enter(activity.name);
       onProgress?.(activity);
     },
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendTo }),
+    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendLoopback }),
     record: state.putTools,
     followEvery: FOLLOW_EVERY,
     log,
@@ -79,11 +79,4 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
       await maintenance.leave();
     },
   };
-}
-
-/** A way out that admits the smoke test's own server, and nothing else of this machine. */
-export async function lendTo(host: string): Promise<{ proxyUrl: string; close(): Promise<void> }> {
-  const egress = createEgress({ allow: [host] });
-  const { proxyUrl } = await egress.lend({});
-  return { proxyUrl, close: egress.close };
 }

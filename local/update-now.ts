@@ -1,7 +1,6 @@
-import { createEgress } from '../layers/egress/index.ts';
+import { createEgress, lendLoopback } from '../layers/egress/index.ts';
 import type { Settings } from '../layers/settings/index.ts';
 import { type Activity, createTools, smokeTestYtDlp, type ToolsOptions } from '../layers/tools/index.ts';
-import { lendTo } from './local-tools.ts';
 
 export interface UpdateNowOptions {
   readonly settings: Settings;
@@ -38,7 +37,7 @@ export async function updateNow({
     ffmpegPath: settings.ffmpegPath,
     download: egress.request,
     report: onProgress,
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendTo, signal }),
+    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendLoopback, signal }),
     onFailure: (reason) => failures.push(reason),
     // The service says it in the table: when it takes them up, or at its start.
     record: async () => undefined,

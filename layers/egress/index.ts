@@ -1,2 +1,3 @@
 export * from './create-egress.ts';
 export * from './egress.ts';
+export * from './lend-loopback.ts';

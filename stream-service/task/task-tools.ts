@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../layers/contract/index.ts';
-import { createEgress, type Egress } from '../../layers/egress/index.ts';
+import { type Egress, lendLoopback } from '../../layers/egress/index.ts';
 import type { Settings } from '../../layers/settings/index.ts';
 import { createTools, type Source, smokeTestYtDlp, type Tools, type YtDlp } from '../../layers/tools/index.ts';
 
@@ -43,7 +43,7 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
     report({ name }) {
       activity = name;
     },
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendTo, signal }),
+    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendLoopback, signal }),
     // The instance's record is written by whoever moves the pointer.
     record: async () => undefined,
     log,
@@ -91,10 +91,3 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
 }
 
 const around = (milliseconds: number): number => milliseconds * (1 - JITTER + 2 * JITTER * Math.random());
-
-/** A way out that admits the smoke test's own server, and nothing else of this machine. */
-async function lendTo(host: string): Promise<{ proxyUrl: string; close(): Promise<void> }> {
-  const egress = createEgress({ allow: [host] });
-  const { proxyUrl } = await egress.lend({});
-  return { proxyUrl, close: egress.close };
-}
