@@ -10,7 +10,7 @@ import type { Settings } from '../layers/settings/index.ts';
 import { createState, createTableClient, ensureTable } from '../layers/state/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import { answerUnreadable, createOpenSource, createStreamService } from '../stream-service/index.ts';
+import { answerUnreadable, createOpenSource, createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { buildPage } from './build-page.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
 import { createEnding } from './ending.ts';
@@ -38,8 +38,6 @@ export interface Service {
 }
 
 const TABLE = 'reelay';
-/** Connections that may wait to be taken: with the usual 511 a rush of clients is dropped, and comes again seconds later. */
-const BACKLOG = 4096;
 const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 
 /**
@@ -128,7 +126,7 @@ function listen(server: ReturnType<typeof createServer>, { host, port }: Setting
       const reason = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used: ${error.message}`;
       reject(new Error(`The address ${host}:${port} ${reason}`, { cause: error }));
     });
-    server.listen({ port, host, backlog: BACKLOG }, resolve);
+    server.listen({ port, host, backlog: LISTEN_BACKLOG }, resolve);
   });
 }
 

@@ -50,6 +50,12 @@ export interface StreamService {
 
 const DRAIN_SECONDS = 30;
 
+/**
+ * Connections that may wait for whoever listens to take them: with Node's 511 a rush of clients is dropped, and comes again
+ * seconds later.
+ */
+export const LISTEN_BACKLOG = 4096;
+
 export async function createStreamService(options: StreamServiceOptions): Promise<StreamService> {
   const { ffmpeg, drainSeconds = DRAIN_SECONDS, meter = noMeter, log } = options;
   const loopback = await createLoopback();

@@ -5,7 +5,7 @@ import { createEgress } from '../../layers/egress/index.ts';
 import { createExtraction } from '../../layers/extraction/index.ts';
 import type { Settings } from '../../layers/settings/index.ts';
 import { createState, createTableClient } from '../../layers/state/index.ts';
-import { createOpenSource, createStreamService } from '../index.ts';
+import { createOpenSource, createStreamService, LISTEN_BACKLOG } from '../index.ts';
 import { HEALTH_PATH, healthRoute } from './health-route.ts';
 import { createIdle } from './idle.ts';
 import { createMetrics } from './metrics.ts';
@@ -38,8 +38,6 @@ export interface Task {
 }
 
 const DRAIN_SECONDS = 115;
-/** Connections that may wait to be taken: with the usual 511 a rush of clients is dropped, and comes again seconds later. */
-const BACKLOG = 4096;
 /** Milliseconds: above the 4,000 s after which the load balancer ends a connection, so that it is never we who do. */
 const KEEP_ALIVE = 4_030_000;
 
@@ -108,7 +106,7 @@ export async function startTask(options: TaskOptions): Promise<Task> {
   parts.defer(streams.drain);
   const { server } = streams.app;
   server.keepAliveTimeout = KEEP_ALIVE;
-  await streams.app.listen({ host: settings.host, port: settings.port, backlog: BACKLOG });
+  await streams.app.listen({ host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG });
 
   const ending = parts.move();
   let closed: Promise<void> | undefined;
