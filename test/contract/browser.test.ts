@@ -1,29 +1,17 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
-import { itWith } from '../support/clients.ts';
+import { hasChromium, itInChromium as it, launchChromium } from '../support/chromium.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { ALLOWED_ORIGINS, useTarget } from './target.ts';
 
 const target = useTarget();
 
-const CHROMIUM = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path && existsSync(path));
-
 let browser: Browser;
 beforeAll(async () => {
-  if (!CHROMIUM) return;
-  // The last: a page of the internet may ask this machine, as the instance stands on loopback here.
-  const quiet = [
-    ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--no-first-run'],
-    '--disable-features=LocalNetworkAccessChecks',
-  ];
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: quiet });
+  if (!hasChromium) return;
+  // A page of the internet may ask this machine, as the instance stands on loopback here.
+  browser = await launchChromium('--disable-features=LocalNetworkAccessChecks');
 });
 afterAll(() => browser?.close());
 
@@ -64,9 +52,6 @@ async function play(tag: 'video' | 'audio', url: string, seekTo: number) {
     await page.close();
   }
 }
-
-/** `CHROMIUM_PATH` names one that stands elsewhere. */
-const it = itWith('chromium', CHROMIUM !== undefined);
 
 describe('Chromium', () => {
   it.each([

@@ -13,9 +13,18 @@ const CHROMIUM = [
 /** `it` for what only a browser proves. Where there is none it is left out, and said aloud. */
 export const itInChromium = itWith('chromium', CHROMIUM !== undefined);
 
-/** A browser that asks for nothing but what its pages ask for. */
-export async function launchChromium(): Promise<Browser> {
+/** Whether this machine has one. */
+export const hasChromium = CHROMIUM !== undefined;
+
+/** A browser that asks for nothing but what its pages ask for. @param flags more of them */
+export async function launchChromium(...flags: string[]): Promise<Browser> {
   if (!CHROMIUM) throw new Error('There is no Chromium on this machine');
-  const args = ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--no-first-run'];
+  const args = [
+    '--no-sandbox',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--no-first-run',
+    ...flags,
+  ];
   return chromium.launch({ executablePath: CHROMIUM, args });
 }

@@ -1,25 +1,17 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { silentLog } from '../../../layers/contract/index.ts';
 import { buildPage } from '../../../local/build-page.ts';
 import { createPage } from '../../../local/page.ts';
-import { itWith } from '../../support/clients.ts';
+import { hasChromium, itInChromium as it, launchChromium } from '../../support/chromium.ts';
 import { someBytes } from './sources.ts';
 
-const CHROMIUM = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path && existsSync(path));
-const it = itWith('chromium', CHROMIUM !== undefined);
 const SINKS = resolve(import.meta.dirname, '../../../web/src/lib/sinks.ts');
 
 let folder = '';
@@ -43,7 +35,7 @@ async function bundleSinks(outDir: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  if (!CHROMIUM) return;
+  if (!hasChromium) return;
   folder = await mkdtemp(join(tmpdir(), 'reelay-browser-'));
   const outDir = await buildPage({ outDir: join(folder, 'web') });
   await bundleSinks(join(outDir, 'assets'));
@@ -55,8 +47,7 @@ beforeAll(async () => {
   await own.ready;
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const args = ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--no-first-run'];
-  browser = await chromium.launch({ executablePath: CHROMIUM, args });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -65,7 +56,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {
-  if (!CHROMIUM) return;
+  if (!hasChromium) return;
   complaints.length = 0;
   context = await browser.newContext({ acceptDownloads: true });
   page = await context.newPage();
