@@ -1,9 +1,11 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { finished } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Log, problems, toProblem } from '../layers/contract/index.ts';
 import { type ByteRange, contentRange, decideRange } from './byte-range.ts';
 import { firstBytes } from './first-bytes.ts';
 import type { Representation } from './representation.ts';
+import { sendBody } from './send-body.ts';
 import type { Visit } from './visits.ts';
 
 /** What a HEAD says. Undefined: unknown until then, so it is left out. */
@@ -46,7 +48,10 @@ export async function sendRepresentation(
   else reply.headers({ 'accept-ranges': 'bytes', etag, 'content-length': slice.last - slice.first + 1 });
   if (size !== undefined && slice?.partial) reply.code(206).header('content-range', contentRange(slice, size));
   visit.sends();
-  return reply.type(mimeType).send(body);
+  reply.type(mimeType).hijack();
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+  sendBody(body, reply.raw);
+  return reply;
 }
 
 /** What is not worded yet came from upstream or from FFmpeg working on it. */

@@ -14,7 +14,8 @@ export interface Representation {
   /**
    * Reads from `first` to `last`, both included; without `last` to the end, the only way when `size` is unknown.
    * Exactly these bytes come, or the stream is destroyed with an error; where that happens before the first byte and
-   * the error is a Problem, it is what the client is answered. Destroying the stream ends whatever feeds it.
+   * the error is a Problem, it is what the client is answered. Destroying the stream ends whatever feeds it. A chunk
+   * belongs to whoever takes it: its memory is not used again.
    */
   read(first: number, last?: number): Readable;
 }

@@ -69,9 +69,18 @@ export const pinned =
     callback(null, first?.address ?? '', first?.family);
   };
 
+/** What nobody reads stays with the system, which holds it without a buffer of 64 KiB for each of a thousand sockets. */
+const UNBUFFERED = { readableHighWaterMark: 0 };
+
 function open(target: { host: string; port: number; lookup: LookupFunction }, timeout: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = createConnection({ ...target, autoSelectFamily: true, noDelay: true, keepAlive: true });
+    const socket = createConnection({
+      ...target,
+      ...UNBUFFERED,
+      autoSelectFamily: true,
+      noDelay: true,
+      keepAlive: true,
+    });
     const timer = setTimeout(() => socket.destroy(new Error('connect timed out')), timeout);
     const fail = (cause: Error) => {
       clearTimeout(timer);

@@ -1,3 +1,4 @@
 export * from './create-egress.ts';
 export * from './egress.ts';
 export * from './lend-loopback.ts';
+export * from './resting.ts';

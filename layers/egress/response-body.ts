@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { toUpstreamError } from './failures.ts';
+import { isResting } from './resting.ts';
 
 /** What an upstream answered, before anyone decides what to do with it. */
 export interface RawResponse {
@@ -9,11 +10,8 @@ export interface RawResponse {
   readonly body: Readable;
 }
 
-/**
- * Bytes held while the reader is slow. Enough that a fast upstream is not paused at every chunk, little enough for
- * hundreds of streams at once.
- */
-const HIGH_WATER_MARK = 256 * 1024;
+/** Bytes held for a reader that asks for them by itself: one read from a socket. Who pauses has none held. */
+const HIGH_WATER_MARK = 64 * 1024;
 
 /** An upstream's body. Destroying it before its end closes the connection at once. */
 class ResponseBody extends Readable {
@@ -25,13 +23,25 @@ class ResponseBody extends Readable {
     this.#controller = controller;
   }
 
+  accept(chunk: Buffer): void {
+    // The first lies in one piece of memory with the head of the answer: whoever takes it shall have nothing else.
+    const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : Buffer.from(chunk);
+    if (!this.push(own) || isResting(this)) this.#controller.pause();
+  }
+
   complete(): void {
     this.#complete = true;
     this.push(null);
   }
 
   override _read(): void {
-    if (this.#controller.paused) this.#controller.resume();
+    if (isResting(this)) this.push('');
+    // Not at once: what comes within a `_read`, Node holds before it passes it on.
+    else if (this.#controller.paused) process.nextTick(() => this.#goOn());
+  }
+
+  #goOn(): void {
+    if (!this.destroyed) this.#controller.resume();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -70,12 +80,14 @@ export function dispatch(
     },
     onResponseStart(started, status, headers) {
       if (status < 200) return;
+      // They lie in the first chunk from the socket, and would keep all of it for as long as the body lasts.
+      started.rawHeaders = null;
       body = new ResponseBody(started);
       body.once('close', forget);
       resolve({ status, headers: joined(headers), body });
     },
-    onResponseData(started, chunk) {
-      if (body?.push(chunk) === false) started.pause();
+    onResponseData(_started, chunk) {
+      body?.accept(chunk);
     },
     onResponseEnd() {
       body?.complete();

@@ -1,11 +1,11 @@
-import { createMessage, readKey, readSignature, verify } from 'openpgp';
-
 /**
  * Checks a detached OpenPGP signature.
  * @param armoredKey the only key that is believed
  * @throws Error when it is not this key's signature of these bytes
  */
 export async function checkSignature(content: Buffer, signature: Buffer, armoredKey: string): Promise<void> {
+  // Only now: it takes several MB, and is wanted once in some weeks.
+  const { createMessage, readKey, readSignature, verify } = await import('openpgp');
   const { signatures } = await verify({
     message: await createMessage({ binary: content }),
     signature: await readSignature({ binarySignature: signature }),

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { isResting } from '../../layers/egress/index.ts';
 import type { SourceCursor } from './source-cursor.ts';
 import type { NextRun, Run, SourceRange } from './track-feed.ts';
 
@@ -10,7 +11,7 @@ export interface TrackInput {
   upcoming: Run | undefined;
 }
 
-const HIGH_WATER_MARK = 256 * 1024;
+const HIGH_WATER_MARK = 64 * 1024;
 
 /** Two sources as one file: what is decoded earlier goes out earlier, its bytes as they came. */
 export class MuxStream extends Readable {
@@ -33,8 +34,9 @@ export class MuxStream extends Readable {
   }
 
   override _read(): void {
-    this.#isWanted = true;
-    this.#advance();
+    this.#isWanted = !isResting(this);
+    if (this.#isWanted) this.#advance();
+    else this.push('');
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -55,12 +57,16 @@ export class MuxStream extends Readable {
         const chunk = this.#current?.cursor.take(this.#missing);
         if (!chunk) break;
         this.#missing -= chunk.length;
-        this.#isWanted = this.push(chunk);
+        this.#give(chunk);
       }
       this.#isBusy = false;
     } catch (error) {
       this.destroy(error as Error);
     }
+  }
+
+  #give(chunk: Buffer): void {
+    this.#isWanted = this.push(chunk) && !isResting(this);
   }
 
   /** False: the run is over. */
@@ -86,7 +92,7 @@ export class MuxStream extends Readable {
     this.#ranges = run.ranges;
     this.#range = 0;
     this.#sequence += 1;
-    this.#isWanted = this.push(run.head(this.#sequence));
+    this.#give(run.head(this.#sequence));
     this.#isBusy = false;
     this.#advance();
   }

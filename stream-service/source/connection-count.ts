@@ -1,9 +1,13 @@
+import type { Gauge } from './gauge.ts';
+
 /**
  * How many connections to read from at once: one, or the most there may be. More than one only while the client waits
  * for the source and they bring more: that is what a source that throttles each of them looks like.
  */
 export interface ConnectionCount {
   readonly count: number;
+  /** Bytes of the next part that are worth having before its turn: what the client takes while a source answers. */
+  readonly lead: number;
   /** Notes bytes that came from the source. */
   received(bytes: number): void;
   /** Notes that the client stopped taking bytes, or takes them again. */
@@ -18,11 +22,16 @@ const ENOUGH = 32_768;
 const WINDOW = 250;
 /** Part of a measurement in which the client took nothing: from there on the client is the slower one. */
 const CLIENT_BOUND = 0.2;
+/** Milliseconds that a source may take to answer. */
+const ANSWER = 500;
+/** Bytes of a lead: at first, at least (one read from a socket), and at most. */
+const FIRST_LEAD = 128 * 1024;
+const LEAST_LEAD = 64 * 1024;
+const MOST_LEAD = 512 * 1024;
 /** What more connections must bring, against one that overlaps with the next at times. */
 const WORTH = 1.4;
 
-/** @param now milliseconds, from any beginning */
-export function createConnectionCount(most: number, now: () => number): ConnectionCount {
+export function createConnectionCount(most: number, { now, isBusy }: Gauge): ConnectionCount {
   let count = 1;
   let settled = most <= 1;
   /** What one connection brought. */
@@ -31,6 +40,7 @@ export function createConnectionCount(most: number, now: () => number): Connecti
   let skip = true;
   let window = { since: now(), bytes: 0, idle: 0 };
   let blockedSince: number | undefined;
+  let lead = FIRST_LEAD;
 
   const change = (to: number) => {
     skip = to > count;
@@ -39,7 +49,7 @@ export function createConnectionCount(most: number, now: () => number): Connecti
 
   const decide = (elapsed: number) => {
     const rate = window.bytes / elapsed;
-    if (window.idle / elapsed > CLIENT_BOUND || (count === 1 && rate > ENOUGH)) change(1);
+    if (isBusy() || window.idle / elapsed > CLIENT_BOUND || (count === 1 && rate > ENOUGH)) change(1);
     else if (skip) skip = false;
     else if (count === 1) {
       before = rate;
@@ -54,17 +64,20 @@ export function createConnectionCount(most: number, now: () => number): Connecti
     get count() {
       return count;
     },
+    get lead() {
+      return lead;
+    },
     received(bytes) {
       window.bytes += bytes;
-      if (settled) return;
       const at = now();
       const elapsed = at - window.since;
       if (elapsed < WINDOW) return;
+      lead = Math.min(Math.max((window.bytes / elapsed) * ANSWER, LEAST_LEAD), MOST_LEAD);
       if (blockedSince !== undefined) {
         window.idle += at - blockedSince;
         blockedSince = at;
       }
-      decide(elapsed);
+      if (!settled) decide(elapsed);
       window = { since: at, bytes: 0, idle: 0 };
     },
     blocked(isBlocked) {

@@ -5,6 +5,7 @@ import { createMediaAudit } from './audit.ts';
 import { createChunkPlan } from './chunk-plan.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { createFileSupply } from './file-supply.ts';
+import type { Gauge } from './gauge.ts';
 import { OrderedStream } from './ordered-stream.ts';
 import { Part } from './part.ts';
 import type { Places } from './place.ts';
@@ -14,6 +15,7 @@ import { unknownEntity } from './verdict.ts';
 export interface FileSourceOptions extends AskDependencies {
   readonly places: Places<undefined>;
   readonly pool: AheadPool;
+  readonly gauge: Gauge;
   /** Where reading will probably begin: the opening asks for that place, and its bytes wait for the reader. */
   readonly first: number;
   readonly signal: AbortSignal;
@@ -62,7 +64,7 @@ export async function openFile(options: FileSourceOptions): Promise<FileSource> 
     size,
     validator: etag ?? lastModified,
     read(first, last) {
-      const connections = createConnectionCount(size === undefined ? 1 : limits.connections, () => performance.now());
+      const connections = createConnectionCount(size === undefined ? 1 : limits.connections, options.gauge);
       const supply = createFileSupply({
         ...options,
         target,

@@ -17,9 +17,6 @@ export interface FileSupplyOptions extends AskDependencies {
   readonly onBytes: () => void;
 }
 
-/** Bytes held of the next range while the current one is still read from one connection. */
-const NEXT_BYTES = 512 * 1024;
-
 /** Cuts a file into ranges. */
 export function createFileSupply(options: FileSupplyOptions): Supply {
   const { chunks, connections, limits, first, adopted } = options;
@@ -45,7 +42,7 @@ export function createFileSupply(options: FileSupplyOptions): Supply {
       ...options,
       wanted: { first: from, last: Number.isFinite(to) ? to : undefined },
       audit: createMediaAudit,
-      hold: () => (connections.count === 1 ? NEXT_BYTES : limits.aheadBytes),
+      hold: () => (connections.count === 1 ? connections.lead : limits.aheadBytes),
       // Only the last part begun may go on: what comes after an earlier one is under way already.
       onWhole() {
         if (cursor !== to + 1) return undefined;

@@ -4,6 +4,7 @@ import type { Resource } from '../../layers/state/index.ts';
 import { createAheadPool } from './ahead-pool.ts';
 import type { AskDependencies } from './ask.ts';
 import { openFile } from './file-source.ts';
+import { createGauge } from './gauge.ts';
 import { defaultLimits, type SourceLimits } from './limits.ts';
 import { asStreamProblem, createPlaces } from './place.ts';
 import { openSegments } from './segmented-source.ts';
@@ -24,14 +25,15 @@ export function createOpenSource(options: OpenSourceOptions): OpenSource {
   const { egress, refresh, now = Date.now, log = silentLog } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const pool = createAheadPool(limits.aheadBytesInAll);
+  const gauge = createGauge();
 
   return async (resource, track, signal = new AbortController().signal, first = 0) => {
     const dependencies: AskDependencies = { egress, identity: resource.egress, limits, now, log };
-    const common = { resource, track, refresh, renewals: limits.renewals, now, pool };
+    const common = { resource, track, refresh, renewals: limits.renewals, now, pool, gauge };
     try {
       if (track.delivery !== 'direct') return await openSegments({ ...dependencies, ...common, signal });
       const places = createPlaces({ ...common, load: async () => undefined });
-      return await openFile({ ...dependencies, places, pool, first, signal });
+      return await openFile({ ...dependencies, places, pool, gauge, first, signal });
     } catch (error) {
       signal.throwIfAborted();
       throw asStreamProblem(error);

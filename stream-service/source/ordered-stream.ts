@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { isResting } from '../../layers/egress/index.ts';
 import type { AheadPool } from './ahead-pool.ts';
 import type { ConnectionCount } from './connection-count.ts';
 import type { Part } from './part.ts';
@@ -33,10 +34,8 @@ export interface OrderedOptions {
   readonly pool: AheadPool;
 }
 
-/** Bytes kept at the client's end: one read from a socket. What is more stays with the parts. */
+/** Bytes kept for a reader that asks by itself: one read from a socket. What is more stays with the parts. */
 const HIGH_WATER_MARK = 64 * 1024;
-/** The next part begins when so many bytes of the current one are missing. */
-const LEAD_BYTES = 512 * 1024;
 
 /** Parts one behind the other as one stream, the next ones under way before their turn. */
 export class OrderedStream extends Readable {
@@ -65,6 +64,10 @@ export class OrderedStream extends Readable {
 
   override _read(): void {
     if (this.#isWanted) return;
+    if (isResting(this)) {
+      this.push('');
+      return;
+    }
     this.#isWanted = true;
     this.#connections.blocked(false);
     if (this.#head) this.#head.resume();
@@ -96,8 +99,8 @@ export class OrderedStream extends Readable {
   #mayStart(): boolean {
     const [head] = this.#parts;
     if (!head) return true;
-    const { count } = this.#connections;
-    if (count === 1) return this.#parts.length === 1 && head.missing <= LEAD_BYTES;
+    const { count, lead } = this.#connections;
+    if (count === 1) return this.#parts.length === 1 && head.missing <= lead;
     const running = this.#parts.reduce((sum, { isRunning }) => sum + Number(isRunning), 0);
     if (running >= count) return false;
     const held = this.#parts.reduce((sum, { weight }, index) => sum + (index === 0 ? 0 : weight), 0);
@@ -111,7 +114,7 @@ export class OrderedStream extends Readable {
   /** False: there is no next part now, or no room for it. */
   #start(): boolean {
     const isAhead = this.#parts.length > 0;
-    const bytes = isAhead ? (this.#connections.count === 1 ? LEAD_BYTES : this.#nextBytes()) : 0;
+    const bytes = isAhead ? (this.#connections.count === 1 ? this.#connections.lead : this.#nextBytes()) : 0;
     if (bytes > 0 && !this.#pool.take(bytes)) return false;
     const part = this.#supply.next();
     if (!part) this.#pool.give(bytes);
@@ -139,7 +142,7 @@ export class OrderedStream extends Readable {
 
   #give(chunk: Buffer): boolean {
     // A cipher may keep a few bytes back; an empty chunk would say nothing.
-    if (chunk.length > 0 && !this.push(chunk)) {
+    if (chunk.length > 0 && (!this.push(chunk) || isResting(this))) {
       this.#isWanted = false;
       this.#connections.blocked(true);
     } else this.#advance();
@@ -152,7 +155,7 @@ export class OrderedStream extends Readable {
     if (this.#head === part) this.#head = undefined;
     try {
       const rest = this.#filter?.final();
-      if (rest?.length) this.#isWanted = this.push(rest);
+      if (rest?.length) this.#isWanted = this.push(rest) && !isResting(this);
     } catch (error) {
       this.destroy(error as Error);
       return;

@@ -7,6 +7,7 @@ import { createPlaylistAudit } from './audit.ts';
 import { createChunkPlan } from './chunk-plan.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { dashTimeline } from './dash-timeline.ts';
+import type { Gauge } from './gauge.ts';
 import { readPlaylist } from './hls-playlist.ts';
 import { OrderedStream } from './ordered-stream.ts';
 import { createPlaces, Expired } from './place.ts';
@@ -22,6 +23,7 @@ export interface SegmentedSourceOptions extends AskDependencies {
   readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
   readonly renewals: number;
   readonly pool: AheadPool;
+  readonly gauge: Gauge;
   readonly signal: AbortSignal;
 }
 
@@ -51,7 +53,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
     const { index, startSeconds } = isComplete
       ? findSegment(segments, seconds)
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
-    const connections = createConnectionCount(limits.connections, () => performance.now());
+    const connections = createConnectionCount(limits.connections, options.gauge);
     const supply = createSegmentSupply({ ...options, places, timeline, from: index, connections, keys, ranges });
     return { stream: new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool }), startSeconds };
   };

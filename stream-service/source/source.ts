@@ -14,7 +14,7 @@ export interface FileSource {
   /**
    * Reads from `first` to `last`, both included (`last` absent: to the end). The stream carries exactly these bytes or
    * is destroyed with an error: a drop, a stall or an expired URL in between is mended at the exact byte. Destroying it
-   * ends every upstream request behind it.
+   * ends every upstream request behind it. A chunk belongs to whoever takes it.
    */
   read(first: number, last?: number): Readable;
   /** Forgets the bytes kept from the opening, when no `read` will come for them. */

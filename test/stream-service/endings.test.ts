@@ -6,7 +6,7 @@ import { ask } from '../support/ask.ts';
 import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from './harness.ts';
 
 const SIZE = 200_000_000;
-const CHUNK = Buffer.alloc(65_536);
+const CHUNK_BYTES = 65_536;
 let service: Service | undefined;
 afterEach(async () => {
   await service?.close();
@@ -25,7 +25,7 @@ function countedSource() {
       counts.open += 1;
       return new Readable({
         read() {
-          const chunk = CHUNK.subarray(0, left);
+          const chunk = Buffer.alloc(Math.min(left, CHUNK_BYTES));
           left -= chunk.length;
           counts.bytes += chunk.length;
           this.push(chunk.length > 0 ? chunk : null);

@@ -153,9 +153,9 @@ describe('a chunk plan', () => {
 
 describe('how many connections', () => {
   /** A source of so many bytes per millisecond and connection, and in all. */
-  const play = (each: number, all: number, seconds: number, clientBlocks = false) => {
+  const play = (each: number, all: number, seconds: number, clientBlocks = false, isBusy = false) => {
     let time = 0;
-    const connections = createConnectionCount(4, () => time);
+    const connections = createConnectionCount(4, { now: () => time, isBusy: () => isBusy });
     const counts: number[] = [];
     for (; time < seconds * 1000; time += 50) {
       connections.blocked(clientBlocks && time % 100 === 0);
@@ -174,9 +174,24 @@ describe('how many connections', () => {
 
   it('stays at one while the client is the slower side', () => expect(play(4_000, 1e9, 20, true)).toEqual([1]));
 
+  it('stays at one while this process is what everybody waits for', () =>
+    expect(play(4_000, 1e9, 20, false, true)).toEqual([1]));
+
+  it.each([
+    ['a tenth of a megabyte per second', 100, 64 * 1024],
+    ['half a megabyte per second', 500, 250_000],
+    ['100 MB per second', 100_000, 512 * 1024],
+  ])('has as much of the next part as a client of %s takes in half a second', (_, rate, lead) => {
+    let time = 0;
+    const connections = createConnectionCount(1, { now: () => time, isBusy: () => false });
+    expect(connections.lead).toBe(128 * 1024);
+    for (; time < 5000; time += 50) connections.received(50 * rate);
+    expect(Math.abs(connections.lead - lead) / lead).toBeLessThan(0.25);
+  });
+
   it('goes back to one for good when the source complains', () => {
     let time = 0;
-    const connections = createConnectionCount(4, () => time);
+    const connections = createConnectionCount(4, { now: () => time, isBusy: () => false });
     for (; time < 5000; time += 50) connections.received(200_000 * connections.count);
     expect(connections.count).toBe(4);
     connections.settle();
