@@ -41,7 +41,9 @@ class ResponseBody extends Readable {
   }
 
   #goOn(): void {
-    if (!this.destroyed) this.#controller.resume();
+    if (this.destroyed) return;
+    if (isResting(this)) this.push('');
+    else this.#controller.resume();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

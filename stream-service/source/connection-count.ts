@@ -6,7 +6,7 @@ import type { Gauge } from './gauge.ts';
  */
 export interface ConnectionCount {
   readonly count: number;
-  /** Bytes of the next part that are worth having before its turn: what the client takes while a source answers. */
+  /** Bytes of the next part that are worth having before its turn: none while it is not the source that is waited for. */
   readonly lead: number;
   /** Notes bytes that came from the source. */
   received(bytes: number): void;
@@ -22,12 +22,9 @@ const ENOUGH = 32_768;
 const WINDOW = 250;
 /** Part of a measurement in which the client took nothing: from there on the client is the slower one. */
 const CLIENT_BOUND = 0.2;
-/** Milliseconds that a source may take to answer. */
-const ANSWER = 500;
-/** Bytes of a lead: at first, at least (one read from a socket), and at most. */
+/** Bytes of a lead, until it is known who waits, and while the client waits for the source. */
 const FIRST_LEAD = 128 * 1024;
-const LEAST_LEAD = 64 * 1024;
-const MOST_LEAD = 512 * 1024;
+const LEAD = 512 * 1024;
 /** What more connections must bring, against one that overlaps with the next at times. */
 const WORTH = 1.4;
 
@@ -49,7 +46,10 @@ export function createConnectionCount(most: number, { now, isBusy }: Gauge): Con
 
   const decide = (elapsed: number) => {
     const rate = window.bytes / elapsed;
-    if (isBusy() || window.idle / elapsed > CLIENT_BOUND || (count === 1 && rate > ENOUGH)) change(1);
+    const waitsForSource = !isBusy() && window.idle / elapsed <= CLIENT_BOUND;
+    lead = waitsForSource ? LEAD : 0;
+    if (settled) return;
+    if (!waitsForSource || (count === 1 && rate > ENOUGH)) change(1);
     else if (skip) skip = false;
     else if (count === 1) {
       before = rate;
@@ -72,12 +72,11 @@ export function createConnectionCount(most: number, { now, isBusy }: Gauge): Con
       const at = now();
       const elapsed = at - window.since;
       if (elapsed < WINDOW) return;
-      lead = Math.min(Math.max((window.bytes / elapsed) * ANSWER, LEAST_LEAD), MOST_LEAD);
       if (blockedSince !== undefined) {
         window.idle += at - blockedSince;
         blockedSince = at;
       }
-      if (!settled) decide(elapsed);
+      decide(elapsed);
       window = { since: at, bytes: 0, idle: 0 };
     },
     blocked(isBlocked) {

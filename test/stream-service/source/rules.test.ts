@@ -178,15 +178,18 @@ describe('how many connections', () => {
     expect(play(4_000, 1e9, 20, false, true)).toEqual([1]));
 
   it.each([
-    ['a tenth of a megabyte per second', 100, 64 * 1024],
-    ['half a megabyte per second', 500, 250_000],
-    ['100 MB per second', 100_000, 512 * 1024],
-  ])('has as much of the next part as a client of %s takes in half a second', (_, rate, lead) => {
+    ['the client waits for the source', false, false, 512 * 1024],
+    ['the client is the slower side', true, false, 0],
+    ['everybody waits for this process', false, true, 0],
+  ])('how much of the next part is had early while %s', (_, clientBlocks, isBusy, lead) => {
     let time = 0;
-    const connections = createConnectionCount(1, { now: () => time, isBusy: () => false });
+    const connections = createConnectionCount(1, { now: () => time, isBusy: () => isBusy });
     expect(connections.lead).toBe(128 * 1024);
-    for (; time < 5000; time += 50) connections.received(50 * rate);
-    expect(Math.abs(connections.lead - lead) / lead).toBeLessThan(0.25);
+    for (; time < 5000; time += 50) {
+      connections.blocked(clientBlocks && time % 100 === 0);
+      connections.received(50 * 4_000);
+    }
+    expect(connections.lead).toBe(lead);
   });
 
   it('goes back to one for good when the source complains', () => {
