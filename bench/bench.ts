@@ -111,7 +111,7 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
 export async function startReelay(host: string, data: string, env: NodeJS.ProcessEnv = {}): Promise<Server> {
   const port = await freePort();
   // As it is started to serve (local/bootstrap.mjs).
-  const args = ['--max-semi-space-size=1', '--optimize-for-size', resolve(import.meta.dirname, 'service-process.ts')];
+  const args = ['--max-semi-space-size=1', resolve(import.meta.dirname, 'service-process.ts')];
   const service = await startServer(process.execPath, args, {
     port,
     env: {
