@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /** What a reader knows of the process that it runs in. */
 export interface Gauge {
   /** Milliseconds, from any beginning. */
