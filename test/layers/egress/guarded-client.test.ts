@@ -1,3 +1,5 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -46,6 +48,26 @@ describe('a request', () => {
     for (let turn = 0; turn < 8; turn++) await text((await egress.request(`http://${origin.host}/`)).body);
     // A connection is free again a moment after the body's end: two take turns.
     expect(origin.taken()).toBeLessThanOrEqual(2);
+  });
+
+  it('holds one chunk at most for a reader that rests, and gives it every byte later', async () => {
+    const sent = randomBytes(32 * 1024 * 1024);
+    const { host } = await serve((_request, response) => void response.end(sent));
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const digest = createHash('sha256');
+    let taken = 0;
+    let most = 0;
+    while (taken < sent.length) {
+      const [chunk] = (await once(body.resume(), 'data')) as [Buffer];
+      body.pause();
+      digest.update(chunk);
+      taken += chunk.length;
+      // What is under way comes now, if anything does.
+      await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, body.readableLength);
+    }
+    expect(most).toBeLessThanOrEqual(64 * 1024);
+    expect(digest.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'));
   });
 
   it('sends neither the userinfo of the URL nor what is said about connections', async () => {
