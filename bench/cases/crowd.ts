@@ -3,7 +3,7 @@ import type { Case } from '../bench.ts';
 
 const CLIENTS = 1000;
 const BYTES_PER_SECOND = 200_000;
-const SECONDS = 30;
+const SECONDS = 15;
 
 /** Many slow clients: memory is what they cost. */
 export const crowd: Case = async function* ({ origin, service, sizes, stream }) {
