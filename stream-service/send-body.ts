@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { finished, type Readable } from 'node:stream';
+import { createRoundRobin } from './round-robin.ts';
 
 /** Bytes that one body gathers before they are written: one large write wakes a client once. */
 const GATHERED_BYTES = 512 * 1024;
 /** The same for all together: a thousand slow clients are written to as the bytes come. */
 const GATHERED_BYTES_IN_ALL = 16 * 1024 * 1024;
 
-/** Bodies being sent by this process. */
-let bodies = 0;
+/** All bodies of this process: some 10 ms to a turn of the event loop, and what comes from one socket in one turn to each. */
+const bodies = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
 
 /**
  * Sends a body, behind the head that has been written: the response ends when the body has ended, and breaks when it
@@ -17,15 +18,30 @@ let bodies = 0;
  * garbage collector comes for the chunks of slow clients late: with a thousand of them, after some 100 MB.
  */
 export function sendBody(body: Readable, response: ServerResponse): void {
+  const member = bodies.join();
   let gathered = 0;
+  /** For its turn, whether or not the client takes bytes. */
+  let isWaiting = false;
   const flush = () => {
     if (gathered === 0) return;
     gathered = 0;
     response.uncork();
     if (response.writableLength > 0) body.pause();
   };
+  const waitForTurn = () => {
+    isWaiting = true;
+    body.pause();
+    member.wait(() => {
+      isWaiting = false;
+      if (response.writableLength === 0) body.resume();
+    });
+  };
+  const onWritten = () => {
+    if (isWaiting || !body.isPaused() || response.writableLength > 0) return;
+    if (member.isTurnOver()) waitForTurn();
+    else body.resume();
+  };
 
-  bodies += 1;
   body.on('data', (chunk: Buffer) => {
     if (gathered === 0) {
       response.cork();
@@ -35,12 +51,13 @@ export function sendBody(body: Readable, response: ServerResponse): void {
     gathered += chunk.length;
     response.write(chunk, () => {
       release(chunk);
-      if (body.isPaused() && response.writableLength === 0) body.resume();
+      onWritten();
     });
-    if (gathered >= Math.min(GATHERED_BYTES, GATHERED_BYTES_IN_ALL / bodies)) flush();
+    if (gathered >= Math.min(GATHERED_BYTES, GATHERED_BYTES_IN_ALL / bodies.members())) flush();
+    if (member.spend(chunk.length)) waitForTurn();
   });
   finished(body, { writable: false }, (error) => {
-    bodies -= 1;
+    member.leave();
     flush();
     if (error) response.destroy();
     else response.end();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
@@ -15,11 +15,14 @@ afterEach(async () => {
   close = undefined;
 });
 
-/** What a client gets of a body, from its head on. */
-async function answerOf(body: Readable, headers: Record<string, number> = {}): Promise<IncomingMessage> {
+/** A server for as many clients as there are bodies: all are sent when the last has come. */
+async function serve(bodies: readonly Readable[], headers: Record<string, number> = {}): Promise<number> {
+  const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     response.writeHead(200, headers);
-    sendBody(body, response);
+    responses.push(response);
+    if (responses.length < bodies.length) return;
+    for (const [index, body] of bodies.entries()) sendBody(body, responses[index] ?? response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   close = async () => {
@@ -27,13 +30,19 @@ async function answerOf(body: Readable, headers: Record<string, number> = {}): P
     server.close();
     await once(server, 'close');
   };
-  const request = get({ port: (server.address() as AddressInfo).port });
-  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  return (server.address() as AddressInfo).port;
+}
+
+async function answerAt(port: number): Promise<IncomingMessage> {
+  const [answer] = (await once(get({ port }), 'response')) as [IncomingMessage];
   return answer;
 }
 
+/** What a client gets of a body, from its head on. */
+const answerOf = async (body: Readable, headers?: Record<string, number>) => answerAt(await serve([body], headers));
+
 /** Chunks of its own memory each, one after the other, of which nobody keeps anything. */
-function numbered() {
+function numbered(onGive: () => void = () => undefined) {
   const given: Buffer[] = [];
   const digest = createHash('sha256');
   const body = new Readable({
@@ -41,6 +50,7 @@ function numbered() {
       if (given.length === CHUNKS) return void this.push(null);
       const chunk = Buffer.alloc(CHUNK_BYTES, given.length);
       given.push(chunk);
+      onGive();
       digest.update(chunk);
       this.push(chunk);
     },
@@ -99,4 +109,23 @@ it('ends the body when the client leaves', async () => {
   const answer = await answerOf(body);
   answer.destroy();
   await until(() => body.destroyed);
+});
+
+it('lets several bodies take turns', async () => {
+  const order: number[] = [];
+  const bodies = [0, 1, 2].map((index) => numbered(() => order.push(index)));
+  const port = await serve(bodies.map(({ body }) => body));
+  const digests = await Promise.all(bodies.map(async () => digestOf(await answerAt(port))));
+  expect(digests).toEqual(bodies.map(({ digest }) => digest()));
+
+  let run = 0;
+  let longest = 0;
+  // Until the first has given all it has.
+  const end = Math.min(...bodies.map((_, index) => order.lastIndexOf(index)));
+  for (const [at, index] of order.slice(0, end).entries()) {
+    run = index === order[at - 1] ? run + 1 : 1;
+    longest = Math.max(longest, run);
+  }
+  // 2 MiB, and the chunk that a body is asked for before anybody takes one.
+  expect(longest).toBeLessThanOrEqual(33);
 });
