@@ -6,7 +6,7 @@ export interface ChunkPlan {
   next(): number;
   /** Notes that the source gave a range of so many bytes. */
   granted(bytes: number): void;
-  /** Notes how long a chunk took. Milliseconds. */
+  /** Notes for how many milliseconds a chunk was waited for, without those in which nobody wanted it. */
   took(bytes: number, elapsed: number): void;
   /** Notes that it refused one. True: a smaller one is worth asking for. */
   refused(bytes: number): boolean;

@@ -8,6 +8,8 @@ export interface ConnectionCount {
   readonly count: number;
   /** Bytes of the next part that are worth having before its turn: none while it is not the source that is waited for. */
   readonly lead: number;
+  /** Milliseconds so far in which the client took nothing. */
+  readonly rested: number;
   /** Notes bytes that came from the source. */
   received(bytes: number): void;
   /** Notes that the client stopped taking bytes, or takes them again. */
@@ -35,8 +37,9 @@ export function createConnectionCount(most: number, { now, isBusy }: Gauge): Con
   let before = 0;
   /** The first measurement, and the first after a change, holds what was before. */
   let skip = true;
-  let window = { since: now(), bytes: 0, idle: 0 };
+  let window = { since: now(), bytes: 0, rested: 0 };
   let blockedSince: number | undefined;
+  let restedBefore = 0;
   let lead = FIRST_LEAD;
 
   const change = (to: number) => {
@@ -44,9 +47,11 @@ export function createConnectionCount(most: number, { now, isBusy }: Gauge): Con
     count = to;
   };
 
+  const rested = () => restedBefore + (blockedSince === undefined ? 0 : now() - blockedSince);
+
   const decide = (elapsed: number) => {
     const rate = window.bytes / elapsed;
-    const waitsForSource = !isBusy() && window.idle / elapsed <= CLIENT_BOUND;
+    const waitsForSource = !isBusy() && (rested() - window.rested) / elapsed <= CLIENT_BOUND;
     lead = waitsForSource ? LEAD : 0;
     if (settled) return;
     if (!waitsForSource || (count === 1 && rate > ENOUGH)) change(1);
@@ -67,24 +72,20 @@ export function createConnectionCount(most: number, { now, isBusy }: Gauge): Con
     get lead() {
       return lead;
     },
+    get rested() {
+      return rested();
+    },
     received(bytes) {
       window.bytes += bytes;
       const at = now();
       const elapsed = at - window.since;
       if (elapsed < WINDOW) return;
-      if (blockedSince !== undefined) {
-        window.idle += at - blockedSince;
-        blockedSince = at;
-      }
       decide(elapsed);
-      window = { since: at, bytes: 0, idle: 0 };
+      window = { since: at, bytes: 0, rested: rested() };
     },
     blocked(isBlocked) {
-      if (isBlocked) blockedSince ??= now();
-      else if (blockedSince !== undefined) {
-        window.idle += now() - blockedSince;
-        blockedSince = undefined;
-      }
+      restedBefore = rested();
+      blockedSince = isBlocked ? now() : undefined;
     },
     settle() {
       settled = true;

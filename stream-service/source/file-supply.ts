@@ -37,6 +37,7 @@ export function createFileSupply(options: FileSupplyOptions): Supply {
 
   const start = (from: number, to: number): Part => {
     const began = performance.now();
+    const restedBefore = connections.rested;
     let bytes = 0;
     return new Part({
       ...options,
@@ -56,7 +57,7 @@ export function createFileSupply(options: FileSupplyOptions): Supply {
       },
       onBusy: connections.settle,
       onSettled() {
-        chunks.took(bytes, performance.now() - began);
+        chunks.took(bytes, performance.now() - began - (connections.rested - restedBefore));
         news();
       },
     });

@@ -192,6 +192,27 @@ describe('how many connections', () => {
     expect(connections.lead).toBe(lead);
   });
 
+  it('tells for how long the client took nothing', () => {
+    let time = 0;
+    const connections = createConnectionCount(4, { now: () => time, isBusy: () => false });
+    const at = (next: number, act: () => void) => {
+      time = next;
+      act();
+      return connections.rested;
+    };
+    expect([
+      at(100, () => connections.blocked(true)),
+      at(150, () => undefined),
+      at(200, () => connections.blocked(true)),
+      // Bytes that were on their way, and the end of a measurement.
+      at(400, () => connections.received(1000)),
+      at(500, () => connections.blocked(false)),
+      at(600, () => connections.received(1000)),
+      at(700, () => connections.blocked(true)),
+      at(710, () => connections.blocked(false)),
+    ]).toEqual([0, 50, 100, 300, 400, 400, 400, 410]);
+  });
+
   it('goes back to one for good when the source complains', () => {
     let time = 0;
     const connections = createConnectionCount(4, { now: () => time, isBusy: () => false });
