@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
 import type { Figure } from './figures.ts';
 import { makeMedia } from './media.ts';
 import { onExit } from './on-exit.ts';
@@ -111,10 +112,11 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
 export async function startReelay(host: string, data: string, env: NodeJS.ProcessEnv = {}): Promise<Server> {
   const port = await freePort();
   // As it is started to serve (local/bootstrap.mjs).
-  const args = ['--max-semi-space-size=1', resolve(import.meta.dirname, 'service-process.ts')];
+  const args = [...nodeFlags, resolve(import.meta.dirname, 'service-process.ts')];
   const service = await startServer(process.execPath, args, {
     port,
     env: {
+      NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/node'),
       PORT: String(port),
       HOST: '127.0.0.1',
       DATA_DIR: data,

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -109,6 +110,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
     const ready = tools.ensure().then(async (inPlace) => {
       await extraction.warm();
+      flushCompileCache();
       return inPlace;
     });
     // Whoever starts the service waits for it; one that closes before need not.
