@@ -33,11 +33,7 @@ export interface Loopback {
  */
 const DEMUXERS =
   'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
-/**
- * FFmpeg reads two inputs that cannot seek 50 times slower with its own queue of 8 packets (up to 6.x, and what
- * `ffmpeg-static` brings).
- */
-const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS, '-thread_queue_size', '512'];
+const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS];
 
 /**
  * FFmpeg takes a jump of the clock of more than 10 s for a new clock, and closes it up: what is behind a gap would come
