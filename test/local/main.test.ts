@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -96,6 +96,13 @@ describe('npm start', () => {
     await service.line(/^Ready: /);
     expect(service.lines.filter((line) => /Downloading|Installing/.test(line))).toEqual([]);
     expect(await json(`${await service.baseUrl()}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
+  });
+
+  it('keeps what Node made of its sources for the next start, where it is told to', async () => {
+    const compiled = join(folder, 'compiled');
+    const service = start({ DATA_DIR: 'data', NODE_COMPILE_CACHE: compiled });
+    await service.line(/^Ready: /);
+    expect((await readdir(compiled, { recursive: true })).length).toBeGreaterThan(100);
   });
 
   it.each([
