@@ -107,7 +107,7 @@ async function openAt(first: number, options: FileSourceOptions, target: Target)
     ...options,
     target,
     wanted: { first, last: first + (target.chunks?.next() ?? 1) - 1 },
-    hold: () => WAITING_BYTES,
+    hold: WAITING_BYTES,
     onWhole: () => Number.POSITIVE_INFINITY,
     audit: createMediaAudit,
     onBytes: places.progressed,

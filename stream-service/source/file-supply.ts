@@ -43,7 +43,8 @@ export function createFileSupply(options: FileSupplyOptions): Supply {
       ...options,
       wanted: { first: from, last: Number.isFinite(to) ? to : undefined },
       audit: createMediaAudit,
-      hold: () => (connections.count === 1 ? connections.lead : limits.aheadBytes),
+      // What the pool was asked for, whatever is worth having later.
+      hold: connections.count === 1 ? connections.lead : limits.aheadBytes,
       // Only the last part begun may go on: what comes after an earlier one is under way already.
       onWhole() {
         if (cursor !== to + 1) return undefined;

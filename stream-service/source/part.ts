@@ -19,7 +19,7 @@ export interface PartOptions extends AskDependencies {
   readonly target: Target;
   readonly wanted: Wanted;
   /** Bytes held while nobody takes them. */
-  readonly hold: () => number;
+  readonly hold: number;
   /**
    * Called when the source sends all it has instead of a range: gives the offset up to which this part may go on
    * with it (infinite: to its end), rather than leave it and be sent all again by the next part.
@@ -247,7 +247,7 @@ export class Part {
 
   /** The body flows while someone takes its bytes or there is room to hold them. */
   #flow(): void {
-    const isWanted = this.#sink ? this.#isTaken : this.#heldBytes < this.#options.hold();
+    const isWanted = this.#sink ? this.#isTaken : this.#heldBytes < this.#options.hold;
     if (isWanted) {
       this.#body?.resume();
       this.#goOn?.();

@@ -12,7 +12,7 @@ export async function readSmall(
 ): Promise<{ readonly bytes: Buffer; readonly url: string }> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const part = new Part({ ...options, wanted: { first: 0, last: undefined }, hold: () => most });
+  const part = new Part({ ...options, wanted: { first: 0, last: undefined }, hold: most });
   const leave = () => reject(signal.reason);
   signal.addEventListener('abort', leave, { once: true });
   const chunks: Buffer[] = [];

@@ -113,7 +113,7 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
       ...options,
       target: targetOf(piece, ({ url }) => url),
       wanted: { first: range?.first ?? 0, last: range?.last },
-      hold: () => limits.aheadBytes / limits.connections,
+      hold: limits.aheadBytes / limits.connections,
       audit: () => createMediaAudit({ seconds, ...(key && { cipher: { key, iv: cipher.iv } }) }),
       onBytes(count) {
         places.progressed();
