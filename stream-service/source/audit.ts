@@ -30,7 +30,7 @@ const BLOCK_BYTES = 16;
 /**
  * Audits a segment, an initialization section or a file. What is known of each container:
  * - MPEG-TS consists of packets of 188 bytes, and its timestamps span the duration that the list gives;
- * - MP4 consists of boxes that say their length, and every `moof` has an `mdat` behind it;
+ * - MP4 consists of boxes that say their length, every `moof` has an `mdat` behind it, and an index lists the fragments;
  * - packed AAC consists of frames that say their length, whose number is the duration;
  * - AES-128 gives whole blocks, the last of which ends in padding; what it hides is one of the above.
  *

@@ -81,6 +81,45 @@ describe('the audit of media', () => {
     }
   });
 
+  it('notices a cut between two fragments where an index lists them', async () => {
+    const fragments = ['-movflags', 'empty_moov+default_base_moof+global_sidx', '-frag_duration', '500000'];
+    const bytes = await make('indexed.mp4', ...SOUND, ...AAC, ...fragments);
+    expect(missingOf(bytes)).toBeUndefined();
+    const starts = [...bytes.toString('latin1').matchAll(/moof/g)].map(({ index }) => index - 4);
+    expect(starts.length).toBeGreaterThan(4);
+    for (const start of starts.slice(1)) {
+      expect(missingOf(bytes.subarray(0, start)), `at ${start}`).toMatch(/^It has \d+ bytes of \d+ that it lists$/);
+    }
+    // What holds no media lists what others hold.
+    expect(missingOf(bytes.subarray(0, starts[0]))).toBeUndefined();
+  });
+
+  it('does not believe an index that it cannot read', () => {
+    const box = (type: string, body: Buffer) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(8 + body.length);
+      head.write(type, 4);
+      return Buffer.concat([head, body]);
+    };
+    const index = (version: number, count: number, ...sizes: number[]) => {
+      const body = Buffer.alloc((version === 1 ? 32 : 24) + sizes.length * 12);
+      body[0] = version;
+      body.writeUInt16BE(count, version === 1 ? 30 : 22);
+      sizes.forEach((size, at) => void body.writeUInt32BE(size, body.length - (sizes.length - at) * 12));
+      return box('sidx', body);
+    };
+    const media = Buffer.concat([box('moof', Buffer.alloc(50)), box('mdat', Buffer.alloc(100))]);
+    for (const version of [0, 1]) {
+      expect(missingOf(Buffer.concat([index(version, 2, 100, 66), media]))).toBeUndefined();
+      expect(missingOf(Buffer.concat([index(version, 2, 100, 67), media]))).toMatch(/ that it lists$/);
+      // The highest bit is no part of a size.
+      expect(missingOf(Buffer.concat([index(version, 1, 0x800000a6), media]))).toBeUndefined();
+      expect(missingOf(Buffer.concat([index(version, 3, 100, 67), media]))).toBeUndefined();
+    }
+    expect(missingOf(Buffer.concat([box('sidx', Buffer.alloc(3)), media]))).toBeUndefined();
+    expect(missingOf(Buffer.concat([box('sidx', Buffer.alloc(200 * 1024, 0xff)), media]))).toBeUndefined();
+  });
+
   it('notices a fragment without its media', async () => {
     const bytes = await make(
       'f.mp4',
