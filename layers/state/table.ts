@@ -13,8 +13,8 @@ export class StateUnavailable extends Error {
   override readonly name = 'StateUnavailable';
 }
 
-/** Milliseconds for one attempt, from when it is sent. A table of this process answers between the turns of its streams. */
-const ATTEMPT_TIMEOUT_MS = { embedded: 6_000, aws: 2_000 };
+/** Milliseconds for one attempt, from when it is sent. */
+const ATTEMPT_TIMEOUT_MS = 2_000;
 /** Milliseconds for which an attempt waits to be sent in a rush, and for a call with all that. */
 const WAIT_TIMEOUT_MS = 15_000;
 const CALL_TIMEOUT_MS = 20_000;
@@ -34,14 +34,13 @@ export function createTableClient(config: DynamoDBClientConfig = {}): DynamoDBCl
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
-  const place = embedded ? 'embedded' : 'aws';
-  const atOnce = CALLS_AT_ONCE[place];
+  const atOnce = embedded ? CALLS_AT_ONCE.embedded : CALLS_AT_ONCE.aws;
   const turns = createTurns({ atOnce, maxWait: WAIT_TIMEOUT_MS });
   const client = new DynamoDBClient({
     maxAttempts: 2,
     requestHandler: {
       connectionTimeout: 1_000,
-      requestTimeout: ATTEMPT_TIMEOUT_MS[place],
+      requestTimeout: ATTEMPT_TIMEOUT_MS,
       throwOnRequestTimeout: true,
       httpsAgent: { keepAlive: true, maxSockets: atOnce },
       httpAgent: { keepAlive: true, maxSockets: atOnce },
