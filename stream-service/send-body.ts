@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished, type Readable } from 'node:stream';
-import { createRoundRobin } from './round-robin.ts';
+import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 
 /** Bytes that one body gathers before they are written: one large write wakes a client once. */
 const GATHERED_BYTES = 512 * 1024;
@@ -8,7 +8,7 @@ const GATHERED_BYTES = 512 * 1024;
 const GATHERED_BYTES_IN_ALL = 16 * 1024 * 1024;
 
 /** All bodies of this process: some 10 ms to a turn of the event loop, and what comes from one socket in one turn to each. */
-const bodies = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
+const ALL_BODIES = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
 
 /**
  * Sends a body, behind the head that has been written: the response ends when the body has ended, and breaks when it
@@ -17,7 +17,7 @@ const bodies = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024
  * Whatever the body gives belongs to this function, which gives its memory back as soon as the system has it. The
  * garbage collector comes for the chunks of slow clients late: with a thousand of them, after some 100 MB.
  */
-export function sendBody(body: Readable, response: ServerResponse): void {
+export function sendBody(body: Readable, response: ServerResponse, bodies: RoundRobin = ALL_BODIES): void {
   const member = bodies.join();
   let gathered = 0;
   /** For its turn, whether or not the client takes bytes. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { type Origin, startOrigin } from './server.ts';
 import { STRICT_CHUNK } from './sites/watch-rules.ts';
@@ -33,6 +33,22 @@ describe('the origin', () => {
 
   it('keeps to its folder', async () => {
     expect((await get('/files/..%2f..%2f..%2fpackage.json')).status).toBe(404);
+  });
+
+  it('is live for longer than its programme, and has every segment that it names', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const seen = new Set<string>();
+      for (let seconds = 0; seconds < 360; seconds += 10) {
+        const list = (await get('/live/index.m3u8')).body.toString();
+        for (const [segment] of list.matchAll(/^\d+\.ts$/gm)) seen.add(segment);
+        vi.advanceTimersByTime(10_000);
+      }
+      expect(seen.size).toBe(120);
+      for (const segment of seen) expect((await get(`/live/${segment}`)).status).toBe(200);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('breaks off what it says it breaks off', async () => {

@@ -4,6 +4,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
+import { createRoundRobin } from '../../stream-service/round-robin.ts';
 import { sendBody } from '../../stream-service/send-body.ts';
 import { until } from './harness.ts';
 
@@ -15,14 +16,21 @@ afterEach(async () => {
   close = undefined;
 });
 
+/** Those that a test sends; no others. */
+const createRound = () => createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
+
 /** A server for as many clients as there are bodies: all are sent when the last has come. */
-async function serve(bodies: readonly Readable[], headers: Record<string, number> = {}): Promise<number> {
+async function serve(
+  bodies: readonly Readable[],
+  headers: Record<string, number> = {},
+  round = createRound(),
+): Promise<number> {
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     response.writeHead(200, headers);
     responses.push(response);
     if (responses.length < bodies.length) return;
-    for (const [index, body] of bodies.entries()) sendBody(body, responses[index] ?? response);
+    for (const [index, body] of bodies.entries()) sendBody(body, responses[index] ?? response, round);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   close = async () => {
@@ -109,6 +117,19 @@ it('ends the body when the client leaves', async () => {
   const answer = await answerOf(body);
   answer.destroy();
   await until(() => body.destroyed);
+});
+
+it.each<[string, (body: Readable, answer: IncomingMessage) => unknown]>([
+  ['the body has ended', (_, answer) => answer.resume()],
+  ['the body fails', (body, answer) => answer.on('error', () => undefined) && body.destroy(new Error('gone'))],
+  ['the client leaves', (_, answer) => answer.destroy()],
+])('gives its place among the bodies back when %s', async (_, end) => {
+  const round = createRound();
+  const { body } = numbered();
+  const answer = await answerAt(await serve([body], {}, round));
+  expect(round.members()).toBe(1);
+  end(body, answer);
+  await until(() => round.members() === 0);
 });
 
 it('lets several bodies take turns', async () => {

@@ -4,9 +4,9 @@ import type { Exchange } from '../handler.ts';
 import { SECONDS } from '../recipes.ts';
 import { pause, send, sendFile, typeOf } from '../respond.ts';
 
-/** Segments a live playlist shows at once, and the seconds each lasts. */
+/** Segments a live playlist shows at once, and the seconds each lasts: `long.mp4` has a key frame that often. */
 const WINDOW = 5;
-const SEGMENT_SECONDS = 2;
+const SEGMENT_SECONDS = 2.5;
 /** Where the broadcast stands when the first client comes, and the segments after which it starts over. */
 const LEAD = 10;
 const PROGRAMME = SECONDS.long / SEGMENT_SECONDS;
@@ -36,7 +36,7 @@ function slidingWindow(seconds: number, ended: boolean): string {
   return [
     '#EXTM3U',
     '#EXT-X-VERSION:3',
-    `#EXT-X-TARGETDURATION:${SEGMENT_SECONDS + 1}`,
+    `#EXT-X-TARGETDURATION:${Math.ceil(SEGMENT_SECONDS)}`,
     `#EXT-X-MEDIA-SEQUENCE:${first}`,
     ...segments,
     ...(ended ? ['#EXT-X-ENDLIST'] : []),

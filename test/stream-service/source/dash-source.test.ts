@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Track } from '../../../layers/state/index.ts';
+import { init, parts, readAll, same, segmentedSite, segments, statusOf } from './segmented-site.ts';
+import { resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
+
+let upstream: Upstream;
+let site: ReturnType<typeof segmentedSite>;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  site = segmentedSite(upstream);
+});
+afterAll(() => upstream.close());
+
+describe('DASH fragments', () => {
+  const fragmentsOf = (prefix = '', from = 0, to = 4) => [
+    { url: `${upstream.origin}/${prefix}init.mp4`, seconds: 0 },
+    ...[0, 1, 2, 3].slice(from, to).map((n) => ({ url: `${upstream.origin}/${prefix}${n}.ts`, seconds: 2.5 })),
+  ];
+  const dash = (fragments = fragmentsOf()): Partial<Track> => ({ delivery: 'dash', fragments });
+
+  it('are read behind their initialization', async () => {
+    site.serve({ '/init.mp4': init, ...parts(segments) });
+    const source = await site.open({}, dash());
+    expect(source.durationSeconds).toBe(10);
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([init, ...segments])));
+    const { stream, startSeconds } = source.readFrom(6);
+    expect(startSeconds).toBe(5);
+    expect(await readAll(stream)).toBe(sha256(Buffer.concat([init, ...segments.slice(2)])));
+  });
+
+  it('that were too many to keep are resolved again', async () => {
+    site.serve({ '/init.mp4': init, ...parts(segments) });
+    const refresh = vi.fn(async () => resourceWith(trackAt('', dash())));
+    const source = await site.open({ refresh }, { delivery: 'dash' });
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([init, ...segments])));
+    expect(refresh).toHaveBeenCalledTimes(1);
+  });
+
+  it('that cannot be had do not open', async () => {
+    expect(await statusOf(site.open({ refresh: same }, { delivery: 'dash' }))).toBe(502);
+  });
+
+  it('that expire are found again', async () => {
+    site.serve({
+      '/init.mp4': init,
+      '/fresh/init.mp4': init,
+      ...parts(segments.slice(0, 2)),
+      ...Object.fromEntries(segments.map((bytes, index) => [`/fresh/${index}.ts`, bytes])),
+    });
+    const refresh = async () => resourceWith(trackAt('', dash(fragmentsOf('fresh/'))));
+    const source = await site.open({ refresh }, dash());
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([init, ...segments])));
+  });
+
+  it('of a live source are looked for again', async () => {
+    site.serve({ '/init.mp4': init, ...parts(segments) });
+    let look = 0;
+    const lists = [fragmentsOf('', 0, 2), fragmentsOf('', 1, 3), fragmentsOf('', 1, 4)];
+    const refresh = async () =>
+      resourceWith(
+        trackAt('', dash((lists[look++] ?? lists[2] ?? []).map((f) => ({ ...f, seconds: f.seconds && 0.01 })))),
+      );
+    const source = await site.open(
+      { refresh, limits: { liveStall: 100 } },
+      dash(fragmentsOf('', 0, 1).map((f) => ({ ...f, seconds: f.seconds && 0.01 }))),
+      true,
+    );
+    const chunks: Buffer[] = [];
+    const { stream } = source.readFrom(0);
+    stream.on('data', (chunk) => chunks.push(chunk));
+    await once(stream, 'error').catch(() => undefined);
+    expect(sha256(Buffer.concat(chunks))).toBe(sha256(Buffer.concat([init, ...segments])));
+  });
+});

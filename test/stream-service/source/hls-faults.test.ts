@@ -1,0 +1,210 @@
+import { createCipheriv } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
+import {
+  init,
+  KEY,
+  listed,
+  parts,
+  playlist,
+  readAll,
+  type SiteFile,
+  same,
+  segmentedSite,
+  segments,
+  statusOf,
+  whole,
+} from './segmented-site.ts';
+import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
+
+let upstream: Upstream;
+let site: ReturnType<typeof segmentedSite>;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  site = segmentedSite(upstream);
+});
+afterAll(() => upstream.close());
+
+describe('an HLS playlist', () => {
+  it.each<[string, string | (() => string), number]>([
+    ['is not there', '', 404],
+    ['is a page', () => '<html>', 502],
+    ['is empty', () => '', 502],
+    ['lists nothing', () => playlist([]), 502],
+    ['is protected', () => playlist(['#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://x"', ...listed()]), 502],
+    ['names no key that is there', () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="no"', ...listed()]), 404],
+    ['names a key that is a page', () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="1.ts"', ...listed()]), 502],
+    ['names a key that is too short', () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="short"', ...listed()]), 502],
+    ['names segments that are gone', () => playlist(['#EXTINF:4,', 'gone.ts']), 404],
+    ['names a private address', () => playlist(['#EXTINF:4,', 'http://169.254.169.254/x']), 404],
+    ['names something that is not http', () => playlist(['#EXTINF:4,', 'file:///etc/passwd']), 404],
+    ['is a master of itself', () => '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nindex.m3u8', 502],
+    ['lists too much', () => playlist(Array.from({ length: 60 }, () => listed()).flat()), 502],
+    ['is too large', () => `#EXTM3U\n${'#'.repeat(200_000)}`, 502],
+  ])('that %s does not open', async (_, write, status) => {
+    site.serve({
+      ...(typeof write === 'function' && { '/index.m3u8': write }),
+      '/short': KEY.subarray(1),
+      ...parts(segments),
+    });
+    const limits = { segments: 200, playlistBytes: 100_000 };
+    expect(await statusOf(site.open({ refresh: same, limits }))).toBe(status);
+  });
+
+  it.each<[string, Fault]>([
+    ['drops twice', { name: 'drop', after: 100_000, times: 2 }],
+    ['stalls', { name: 'stall', after: 100_000, times: 1 }],
+    ['ignores Range and drops', { name: 'ignore-range', length: true, dropAfter: 100_000 }],
+    ['is out of order for a moment', { name: 'status', status: 500, times: 3 }],
+    ['never says a length', { name: 'ignore-range', length: false }],
+    ['throttles', { name: 'throttle', bytesPerSecond: 2_000_000 }],
+    ['tells its end by the end of the connection', { name: 'unframed', after: 0, times: 0 }],
+  ])('whose source %s in a segment is read without a byte lost', async (_, fault) => {
+    const files = segments.map((bytes, index) => (index === 1 ? createFaultHandler({ bytes, fault }) : bytes));
+    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
+    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
+  });
+
+  it.each<[string, Fault, string]>([
+    ['stays dead', { name: 'status', status: 500, times: 99 }, 'broken 502'],
+    ['is gone', { name: 'status', status: 404, times: 99 }, 'broken 404'],
+    ['changes while it is read', { name: 'drop', after: 100_000, times: 99 }, 'broken 502'],
+  ])('with a segment that %s breaks instead of leaving it out', async (_, fault, outcome) => {
+    let count = 0;
+    const [bytes = init] = segments;
+    const other = createFaultHandler({ bytes: bytesOf(bytes.length, 50) });
+    const bad = createFaultHandler({ bytes, fault });
+    const changing = Object.assign(
+      (...args: Parameters<FaultHandler>) => (fault.name === 'drop' && count++ > 0 ? other : bad)(...args),
+      { seen: [], renew: () => undefined },
+    );
+    const files = segments.map((bytes, index) => (index === 2 ? changing : bytes));
+    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
+    expect(await readAll((await site.open({ refresh: same })).readFrom(0).stream)).toBe(outcome);
+  });
+
+  it('whose padding is wrong breaks', async () => {
+    site.serve({
+      '/index.m3u8': () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="key"', ...listed()]),
+      '/key': KEY,
+      ...parts([bytesOf(160_000), ...segments.slice(1)]),
+    });
+    expect(await readAll((await site.open()).readFrom(0).stream)).toMatch(/^broken/);
+  });
+
+  describe('whose segments end when the connection does', () => {
+    /** As MPEG-TS goes, without timestamps. */
+    const packets = (seed: number, count = 2000) => {
+      const bytes = bytesOf(188 * count, seed);
+      for (let at = 0; at < bytes.length; at += 188) bytes.writeUInt32BE(0x4741_0010, at);
+      for (let at = 4; at < bytes.length; at += 188) bytes.writeUInt32BE(0x0000_01ff, at);
+      return bytes;
+    };
+    const media = [1, 2, 3].map((seed) => packets(seed));
+    const right = sha256(Buffer.concat(media));
+    const lines = listed(0, 3);
+    const isUntold = { etag: null };
+    const faulty = (fault: Fault, bytes: Buffer, more: { etag?: null } = isUntold) =>
+      media.map((plain, index) => (index === 1 ? createFaultHandler({ bytes, fault, ...more }) : plain));
+
+    it.each<[string, number, { etag?: null }]>([
+      ['twice', 100_000, isUntold],
+      ['twice, though the source tells its versions apart', 100_000, {}],
+      ['before the first byte', 0, isUntold],
+    ])('asks again for one that was cut %s', async (_, after, more) => {
+      const fault: Fault = { name: 'unframed', after, times: 2 };
+      site.serve({ '/index.m3u8': () => playlist(lines), ...parts(faulty(fault, media[1] ?? init, more)) });
+      expect(await readAll((await site.open()).readFrom(0).stream)).toBe(right);
+    });
+
+    it('breaks when one stays cut', async () => {
+      const bad = faulty({ name: 'unframed', after: 100_000, times: 99 }, media[1] ?? init);
+      site.serve({ '/index.m3u8': () => playlist(lines), ...parts(bad) });
+      expect(await readAll((await site.open()).readFrom(0).stream)).toBe('broken 502');
+    });
+
+    it('breaks when one that was cut begins otherwise the next time', async () => {
+      const [cut, other] = [media[1] ?? init, packets(9)].map((bytes, index) =>
+        createFaultHandler({ bytes, etag: null, fault: { name: 'unframed', after: 100_000, times: 1 - index } }),
+      );
+      let count = 0;
+      const changing = Object.assign((...args: Parameters<FaultHandler>) => (count++ > 0 ? other : cut)?.(...args), {
+        seen: [],
+        renew: () => undefined,
+      });
+      site.serve({ '/index.m3u8': () => playlist(lines), ...parts([media[0] ?? init, changing, media[2] ?? init]) });
+      expect(await readAll((await site.open()).readFrom(0).stream)).toBe('broken 502');
+      expect(count).toBe(2);
+    });
+
+    it('asks again for one whose cipher text was cut between two blocks', async () => {
+      const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+      const bytes = Buffer.concat([cipher.update(media[1] ?? init), cipher.final()]);
+      const key = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+      const encrypted = createFaultHandler({ bytes, fault: { name: 'unframed', after: 160_000, times: 2 } });
+      site.serve({
+        '/index.m3u8': () => playlist([key, '#EXTINF:4,', '1.ts']),
+        '/key': createFaultHandler({ bytes: KEY, fault: { name: 'unframed', after: 7, times: 2 } }),
+        '/1.ts': encrypted,
+      });
+      expect(await readAll((await site.open()).readFrom(0).stream)).toBe(sha256(media[1] ?? init));
+      expect(encrypted.seen).toHaveLength(3);
+    });
+
+    it('asks again for a playlist that was cut', async () => {
+      const list = Buffer.from(playlist(['#EXT-X-PLAYLIST-TYPE:VOD', ...lines]));
+      const cut = createFaultHandler({ bytes: list, fault: { name: 'unframed', after: list.length - 20, times: 2 } });
+      site.serve({ '/index.m3u8': cut, ...parts(media) });
+      const source = await site.open();
+      expect(source.durationSeconds).toBe(12);
+      expect(await readAll(source.readFrom(0).stream)).toBe(right);
+    });
+  });
+
+  it('whose URLs expire in the middle is found again and goes on at the same byte', async () => {
+    const bytes = segments[2] ?? init;
+    const dying = createFaultHandler({ bytes, fault: { name: 'drop', after: 50_000, times: 1 } });
+    let isDead = false;
+    const files: Record<string, SiteFile> = {
+      '/index.m3u8': () => playlist(listed()),
+      ...parts(segments),
+      '/fresh.m3u8': () => playlist(listed().map((line) => (line.endsWith('.ts') ? `fresh-${line}` : line))),
+      ...Object.fromEntries(segments.map((bytes, index) => [`/fresh-${index}.ts`, bytes])),
+    };
+    files['/2.ts'] = Object.assign(
+      (...[request, response]: Parameters<FaultHandler>) => {
+        if (isDead) return void response.writeHead(403).end();
+        isDead = true;
+        dying(request, response);
+      },
+      { seen: [], renew: () => undefined },
+    );
+    site.serve(files);
+    const refresh = vi.fn(async () => resourceWith(trackAt(`${upstream.origin}/fresh.m3u8`, { delivery: 'hls' })));
+    expect(await readAll((await site.open({ refresh })).readFrom(0).stream)).toBe(whole);
+    expect(refresh).toHaveBeenCalledTimes(1);
+  });
+
+  it('that lists other media when it is found again breaks', async () => {
+    site.serve({
+      '/index.m3u8': () => playlist([...listed(0, 2), '#EXTINF:4,', 'gone.ts']),
+      '/fresh.m3u8': () => playlist(listed()),
+      ...parts(segments),
+    });
+    const refresh = async () => resourceWith(trackAt(`${upstream.origin}/fresh.m3u8`, { delivery: 'hls' }));
+    expect(await readAll((await site.open({ refresh })).readFrom(0).stream)).toBe('broken 502');
+  });
+
+  it('ends its requests when nobody reads on', async () => {
+    const slow = createFaultHandler({ bytes: init, fault: { name: 'throttle', bytesPerSecond: 100 } });
+    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts([slow]) });
+    const { stream } = (await site.open()).readFrom(0);
+    await once(stream, 'readable');
+    stream.destroy();
+    await expect.poll(() => slow.seen.map(({ state }) => state)).toEqual(['left']);
+
+    (await site.open()).close();
+    await expect.poll(() => slow.seen[1]?.state).toBe('left');
+  });
+});

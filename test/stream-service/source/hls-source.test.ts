@@ -1,0 +1,165 @@
+import { createCipheriv } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
+import {
+  init,
+  KEY,
+  listed,
+  parts,
+  playlist,
+  readAll,
+  segmentedSite,
+  segments,
+  statusOf,
+  whole,
+} from './segmented-site.ts';
+import { bytesOf, sha256, startUpstream, type Upstream } from './upstream.ts';
+
+let upstream: Upstream;
+let site: ReturnType<typeof segmentedSite>;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  site = segmentedSite(upstream);
+});
+afterAll(() => upstream.close());
+
+describe('an HLS playlist', () => {
+  it('is read as one file', async () => {
+    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(segments) });
+    const source = await site.open();
+    expect(source.durationSeconds).toBe(16);
+    const { stream, startSeconds } = source.readFrom(0);
+    expect([startSeconds, await readAll(stream)]).toEqual([0, whole]);
+  });
+
+  it.each([
+    [3.9, 0, 0],
+    [4, 1, 4],
+    [9, 2, 8],
+    [99, 3, 12],
+  ])('is read from %d s on at a segment', async (seconds, index, start) => {
+    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(segments) });
+    const { stream, startSeconds } = (await site.open()).readFrom(seconds);
+    expect(startSeconds).toBe(start);
+    expect(await readAll(stream)).toBe(sha256(Buffer.concat(segments.slice(index))));
+  });
+
+  it('gives each initialization section where it changes', async () => {
+    const lines = ['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 2), '#EXT-X-DISCONTINUITY', '#EXT-X-MAP:URI="b.mp4"'];
+    const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer];
+    const other = bytesOf(700, 77);
+    site.serve({
+      '/index.m3u8': () => playlist([...lines, ...listed(2, 4)]),
+      '/init.mp4': init,
+      '/b.mp4': other,
+      ...parts(segments),
+    });
+    const source = await site.open();
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([init, a, b, other, c, d])));
+    expect(await readAll(source.readFrom(5).stream)).toBe(sha256(Buffer.concat([init, b, other, c, d])));
+    expect(await readAll(source.readFrom(9).stream)).toBe(sha256(Buffer.concat([other, c, d])));
+  });
+
+  it('may name runs of bytes, with and without where they begin', async () => {
+    const file = Buffer.concat([init, ...segments]);
+    const lines = [
+      `#EXT-X-MAP:URI="all.mp4",BYTERANGE="${init.length}@0"`,
+      ...segments.flatMap(({ length }, index) => [
+        '#EXTINF:4,',
+        `#EXT-X-BYTERANGE:${length}${index === 0 ? `@${init.length}` : ''}`,
+        'all.mp4',
+      ]),
+    ];
+    const asked = site.serve({ '/index.m3u8': () => playlist(lines), '/all.mp4': file });
+    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(sha256(file));
+    expect(asked).toHaveLength(6);
+  });
+
+  it('is deciphered, with an IV of its own and with the number of the segment', async () => {
+    const iv = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
+    const numbered = (number: number) => {
+      const iv = Buffer.alloc(16);
+      iv.writeUInt32BE(number, 12);
+      return iv;
+    };
+    const encrypt = (bytes: Buffer, iv: Buffer) => {
+      const cipher = createCipheriv('aes-128-cbc', KEY, iv);
+      return Buffer.concat([cipher.update(bytes), cipher.final()]);
+    };
+    const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer];
+    const asked = site.serve({
+      '/index.m3u8': () =>
+        playlist([
+          '#EXT-X-MEDIA-SEQUENCE:7',
+          '#EXT-X-KEY:METHOD=AES-128,URI="key"',
+          ...listed(0, 2),
+          `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${iv.toString('hex')}`,
+          ...listed(2, 3),
+          '#EXT-X-KEY:METHOD=NONE',
+          ...listed(3, 4),
+        ]),
+      '/key': KEY,
+      ...parts([encrypt(a, numbered(7)), encrypt(b, numbered(8)), encrypt(c, iv), d]),
+    });
+    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
+    expect(asked.filter((path) => path === '/key')).toHaveLength(1);
+  });
+
+  it('with gaps is read around them, and they are not asked for', async () => {
+    const gap = (name: string) => ['#EXT-X-GAP', '#EXTINF:4,', name];
+    const lines = [...gap('x.ts'), ...listed(0, 2), ...gap('y.ts'), ...gap('2.ts'), ...listed(3, 4), ...gap('z.ts')];
+    const asked = site.serve({ '/index.m3u8': () => playlist(lines), ...parts(segments) });
+    const source = await site.open();
+    expect([source.durationSeconds, source.gapSeconds]).toEqual([20, 8]);
+    const [a = init, b = init, , d = init] = segments;
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([a, b, d])));
+    const { stream, startSeconds } = source.readFrom(11);
+    expect([startSeconds, await readAll(stream)]).toEqual([4, sha256(Buffer.concat([b, d]))]);
+    expect(new Set(asked)).toEqual(new Set(['/index.m3u8', '/0.ts', '/1.ts', '/3.ts']));
+  });
+
+  it('of nothing but gaps does not open', async () => {
+    site.serve({ '/index.m3u8': () => playlist(['#EXT-X-GAP', ...listed(0, 1)]), ...parts(segments) });
+    expect(await statusOf(site.open())).toBe(502);
+  });
+
+  it('of a source that wants a Range for everything is read by bounded ranges', async () => {
+    const strict = (bytes: Buffer) => createFaultHandler({ bytes, fault: { name: 'strict', largest: 64 * 1024 } });
+    const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
+    const last = Buffer.concat([cipher.update(segments[3] ?? init), cipher.final()]);
+    const key = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
+    const files = [...segments.slice(0, 3), last].map(strict);
+    const list = strict(Buffer.from(playlist(['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 3), key, ...listed(3, 4)])));
+    site.serve({ '/index.m3u8': list, '/init.mp4': strict(init), '/key': strict(KEY), ...parts(files) });
+    const limits = { chunkBytes: 256 * 1024, minChunkBytes: 32 * 1024 };
+    const { stream } = (await site.open({ limits })).readFrom(0);
+    expect(await readAll(stream)).toBe(sha256(Buffer.concat([init, ...segments])));
+    // Found out once, by the playlist.
+    expect(list.seen.map(({ range }) => range)).toEqual([undefined, 'bytes=0-32767']);
+    const ranges = files.flatMap(({ seen }) => seen.map(({ range = 'none' }) => range));
+    expect(ranges.filter((range) => !/^bytes=\d+-\d+$/.test(range))).toEqual([]);
+  });
+
+  it.each([400, 403, 405, 416])('of a source that answers %d without a Range is read', async (status) => {
+    const files = segments.map((bytes) => {
+      const good = createFaultHandler({ bytes });
+      return Object.assign(
+        (...[request, response]: Parameters<FaultHandler>) =>
+          request.headers.range ? good(request, response) : void response.writeHead(status).end(),
+        { seen: [], renew: () => undefined },
+      );
+    });
+    site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
+    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
+  });
+
+  it('of a master is that of its best variant, relative to where it was found', async () => {
+    const master = ['#EXTM3U', '#EXT-X-STREAM-INF:BANDWIDTH=1', 'no.m3u8', '#EXT-X-STREAM-INF:BANDWIDTH=9', 'a/b.m3u8'];
+    site.serve({
+      '/index.m3u8': () => master.join('\n'),
+      '/a/b.m3u8': () => playlist(listed()),
+      ...Object.fromEntries(segments.map((bytes, index) => [`/a/${index}.ts`, bytes])),
+    });
+    expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
+  });
+});

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from '../../support/ask.ts';
+import { init, listed, playlist, readAll, segmentedSite, segments, whole } from './segmented-site.ts';
+import { sha256, startUpstream, type Upstream } from './upstream.ts';
+
+let upstream: Upstream;
+let site: ReturnType<typeof segmentedSite>;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  site = segmentedSite(upstream);
+});
+afterAll(() => upstream.close());
+
+describe('a live playlist', () => {
+  const files = Object.fromEntries([0, 1, 2, 3].map((index) => [`/${index}.ts`, segments[index] ?? init]));
+  const sliding = (from: number, to: number, end = false) =>
+    playlist(['#EXT-X-TARGETDURATION:0', `#EXT-X-MEDIA-SEQUENCE:${from}`, ...listed(from, to)], end);
+
+  it('is followed to its end, without a segment twice or left out', async () => {
+    let look = 0;
+    site.serve({
+      '/index.m3u8': () => [sliding(0, 1), sliding(0, 1), sliding(0, 3), sliding(1, 3)][look++] ?? sliding(2, 4, true),
+      ...files,
+    });
+    const source = await site.open({}, {}, true);
+    expect(source.durationSeconds).toBeUndefined();
+    expect(await readAll(source.readFrom(0).stream)).toBe(whole);
+  });
+
+  it('begins with the newest segments', async () => {
+    let look = 0;
+    site.serve({ '/index.m3u8': () => (look++ === 0 ? sliding(0, 4) : sliding(0, 4, true)), ...files });
+    const { stream, startSeconds } = (await site.open({}, {}, true)).readFrom(99);
+    expect([startSeconds, await readAll(stream)]).toEqual([0, sha256(Buffer.concat(segments.slice(1)))]);
+  });
+
+  it('goes on behind a gap', async () => {
+    let look = 0;
+    const gap = ['#EXT-X-GAP', '#EXTINF:4,', 'gone.ts'];
+    const lists = [[...listed(0, 1)], [...listed(0, 1), ...gap], [...listed(0, 1), ...gap, ...listed(2, 3)]];
+    const asked = site.serve({
+      '/index.m3u8': () =>
+        playlist(['#EXT-X-TARGETDURATION:0', ...(lists[look++] ?? [...(lists[2] ?? []), ...gap])], look > 3),
+      ...files,
+    });
+    const source = await site.open({}, {}, true);
+    const right = Buffer.concat([segments[0] ?? init, segments[2] ?? init]);
+    expect(await readAll(source.readFrom(0).stream)).toBe(sha256(right));
+    expect(asked).not.toContain('/gone.ts');
+  });
+
+  it('that has nothing but gaps any more breaks', async () => {
+    let look = 0;
+    site.serve({
+      '/index.m3u8': () =>
+        playlist(
+          ['#EXT-X-TARGETDURATION:0', ...listed(0, 1), ...Array(look++).fill('#EXT-X-GAP\n#EXTINF:4,\nx.ts')],
+          false,
+        ),
+      ...files,
+    });
+    const source = await site.open({ limits: { liveStall: 50 } }, {}, true);
+    expect(await readAll(source.readFrom(0).stream)).toBe('broken 502');
+  });
+
+  it('that stops moving breaks', async () => {
+    site.serve({ '/index.m3u8': () => sliding(0, 2), ...files });
+    const source = await site.open({ limits: { liveStall: 50 } }, {}, true);
+    expect(await readAll(source.readFrom(0).stream)).toBe('broken 502');
+  });
+
+  it('is looked at no more once the consumer has left', async () => {
+    const asked = site.serve({ '/index.m3u8': () => sliding(0, 2), ...files });
+    const { stream } = (await site.open({}, {}, true)).readFrom(0);
+    stream.resume();
+    await expect.poll(() => asked.filter((path) => path === '/index.m3u8').length).toBeGreaterThan(2);
+    stream.destroy();
+    await once(stream, 'close');
+    const looks = asked.length;
+    // Time in which a list that is looked at every 5 ms would be asked for many times.
+    const others = 50;
+    for (let left = others; left > 0; left--) await ask(`${upstream.origin}/0.ts`);
+    expect(asked.length - looks - others).toBeLessThanOrEqual(1);
+  });
+});

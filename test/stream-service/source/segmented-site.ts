@@ -1,0 +1,68 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { Problem } from '../../../layers/contract/index.ts';
+import type { Track } from '../../../layers/state/index.ts';
+import type { SegmentedSource } from '../../../stream-service/source/index.ts';
+import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
+import { bytesOf, resourceWith, sha256, trackAt, type Upstream } from './upstream.ts';
+
+/** A file; a handler; or a text that is written anew for every request. */
+export type SiteFile = Buffer | FaultHandler | (() => string);
+
+/** Four segments, the section before them, and a key. */
+export const segments = [0, 1, 2, 3].map((index) => bytesOf(400_000 + index * 1000, index + 1));
+export const init = bytesOf(1000, 99);
+export const KEY = bytesOf(16, 5);
+export const whole = sha256(Buffer.concat(segments));
+
+/** A segmented source on an upstream. */
+export function segmentedSite(upstream: Upstream) {
+  return {
+    /** Serves files by path. Gives the paths that are asked for. */
+    serve(files: Readonly<Record<string, SiteFile>>): string[] {
+      const asked: string[] = [];
+      const routes = new Map(Object.entries(files).map(([path, file]) => [path, handlerOf(file)]));
+      upstream.use((request, response) => {
+        asked.push(request.url ?? '');
+        const route = routes.get(request.url ?? '');
+        if (route) route(request, response);
+        else response.writeHead(404).end();
+      });
+      return asked;
+    },
+
+    /** Opens what is at `/index.m3u8`, unless the track says otherwise. */
+    async open(
+      options: Parameters<Upstream['reader']>[0] = {},
+      more: Partial<Track> = {},
+      isLive = false,
+    ): Promise<SegmentedSource> {
+      const track = trackAt(`${upstream.origin}/index.m3u8`, { delivery: 'hls', ...more });
+      const source = await upstream.reader(options)(resourceWith(track, { isLive }), track);
+      if (source.kind !== 'segments') throw new Error('not segments');
+      return source;
+    },
+  };
+}
+
+function handlerOf(file: SiteFile): (...args: Parameters<FaultHandler>) => void {
+  if (Buffer.isBuffer(file)) return createFaultHandler({ bytes: file });
+  return 'seen' in file ? file : (_request, response) => void response.end(file());
+}
+
+export const playlist = (lines: readonly string[], end = true): string =>
+  ['#EXTM3U', '#EXT-X-TARGETDURATION:4', ...lines, ...(end ? ['#EXT-X-ENDLIST'] : [])].join('\n');
+export const listed = (from = 0, to = 4): string[] =>
+  [0, 1, 2, 3].slice(from, to).flatMap((n) => ['#EXTINF:4,', `${n}.ts`]);
+export const parts = (files: readonly (Buffer | FaultHandler)[]): Record<string, Buffer | FaultHandler> =>
+  Object.fromEntries(files.map((file, index) => [`/${index}.ts`, file]));
+
+/** The digest of all that a stream gives, or how it broke. */
+export const readAll = async (stream: Readable): Promise<string> =>
+  buffer(stream).then(sha256, (error: unknown) => `broken ${error instanceof Problem ? error.details.status : error}`);
+export const statusOf = (opening: Promise<unknown>): Promise<unknown> =>
+  opening.then(
+    () => 'opened',
+    (error: unknown) => (error instanceof Problem ? error.details.status : error),
+  );
+export const same = async (resource: ReturnType<typeof resourceWith>) => resource;
