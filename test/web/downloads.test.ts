@@ -127,6 +127,19 @@ describe('a download', () => {
     await act(/^Remove .* from the list$/);
     expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
   });
+
+  it('that failed is cleared with what it kept for another try, and only what has ended can be', async () => {
+    front.hold(STREAMS, 200_000);
+    const { page, act, says } = await take('/site/open/broken', /^720p/);
+    await isUnderWay(page);
+    expect(await page.getByRole('button', { name: 'Clear finished' }).count()).toBe(0);
+    await front.breakOff();
+    await says('The connection broke off');
+    expect((await kept(page)).length).toBeGreaterThan(0);
+    await act(/^Clear finished$/);
+    await eventually(() => kept(page)).toEqual([]);
+    expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
+  });
 });
 
 describe('a file that the visitor chose', () => {

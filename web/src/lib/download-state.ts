@@ -40,3 +40,8 @@ export interface DownloadState {
   readonly isHandedOver: boolean;
   readonly failure?: DownloadFailure;
 }
+
+const ENDED: readonly DownloadState['phase'][] = ['done', 'failed', 'cancelled'];
+
+/** Whether nothing more happens by itself. */
+export const hasEnded = ({ phase }: DownloadState): boolean => ENDED.includes(phase);

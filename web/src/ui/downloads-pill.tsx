@@ -1,14 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Download } from '../lib/download.ts';
-import { useObservable, usePage } from './context.ts';
-import { hasEnded } from './downloads-state.ts';
+import { usePage } from './context.ts';
 import { Icon } from './icons.tsx';
 
+export interface DownloadsPillProps {
+  /** How many have not ended. */
+  readonly running: number;
+  readonly heading: HTMLElement | null;
+}
+
 /** Tells of running downloads while their list is out of view, and leads to it. */
-export const DownloadsPill = ({ heading }: { readonly heading: HTMLElement | null }) => {
-  const { texts, downloads } = usePage();
-  const list = useObservable(downloads.list);
-  const running = useRunning(list);
+export const DownloadsPill = ({ running, heading }: DownloadsPillProps) => {
+  const { texts } = usePage();
   const isInView = useInView(heading);
   if (isInView || running === 0) return null;
   return (
@@ -18,21 +20,6 @@ export const DownloadsPill = ({ heading }: { readonly heading: HTMLElement | nul
     </button>
   );
 };
-
-/** How many have not ended. */
-function useRunning(list: readonly Download[]): number {
-  const count = () => list.filter((download) => !hasEnded(download)).length;
-  const [running, setRunning] = useState(count);
-  useEffect(() => {
-    const look = () => setRunning(count());
-    look();
-    const endings = list.map(({ state }) => state.subscribe(look));
-    return () => {
-      for (const end of endings) end();
-    };
-  }, [list]);
-  return running;
-}
 
 function useInView(element: HTMLElement | null): boolean {
   const [isInView, setInView] = useState(true);

@@ -1,6 +1,7 @@
 import type { Api } from '../lib/api.ts';
 import type { Choice } from '../lib/choices.ts';
 import { createDownload, type Download } from '../lib/download.ts';
+import { hasEnded } from '../lib/download-state.ts';
 import { createSubject, type Observable } from '../lib/observable.ts';
 import { createQueue } from '../lib/queue.ts';
 import { type OpenSink, openSink } from '../lib/sinks.ts';
@@ -18,16 +19,10 @@ export interface Downloads {
   clearEnded(): void;
 }
 
-const ENDED = new Set(['done', 'failed', 'cancelled']);
-
-/** Whether nothing more happens by itself. */
-export const hasEnded = (download: Download): boolean => ENDED.has(download.state.get().phase);
-
 /** Downloads of the page: single ones side by side, those of a list one after another. */
 export function createDownloads(api: Api): Downloads {
   const list = createSubject<readonly Download[]>([]);
   const queue = createQueue();
-  const queued = new Map<Download, number>();
 
   const prepare = ({ rendition, fileName, sizeBytes }: Choice, sink: OpenSink): Download =>
     createDownload({
@@ -38,10 +33,9 @@ export function createDownloads(api: Api): Downloads {
     });
 
   function remove(download: Download): void {
-    const id = queued.get(download);
-    if (id !== undefined) queue.remove(id);
-    else if (!hasEnded(download)) download.cancel();
-    queued.delete(download);
+    queue.remove(download);
+    // One that failed too: it may have kept a part of its file for another try.
+    download.cancel();
     list.set(list.get().filter((other) => other !== download));
   }
 
@@ -55,9 +49,13 @@ export function createDownloads(api: Api): Downloads {
     enqueue(choice, sink) {
       const download = prepare(choice, sink);
       list.set([...list.get(), download]);
-      queued.set(download, queue.add(download));
+      queue.add(download);
     },
     remove,
-    clearEnded: () => list.get().filter(hasEnded).forEach(remove),
+    clearEnded: () =>
+      list
+        .get()
+        .filter(({ state }) => hasEnded(state.get()))
+        .forEach(remove),
   };
 }

@@ -1,14 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
+import { hasEnded } from '../lib/download-state.ts';
 import { useObservable, usePage } from './context.ts';
 import { DownloadRow } from './download-row.tsx';
 import { DownloadsPill } from './downloads-pill.tsx';
-import { hasEnded } from './downloads-state.ts';
+import { useRunning } from './use-running.ts';
 
 /** All downloads of this page, whatever link it is at. */
 export const DownloadList = () => {
   const { texts, downloads } = usePage();
   const list = useObservable(downloads.list);
+  const running = useRunning(list);
   const [heading, setHeading] = useState<HTMLElement | null>(null);
+  const clear = () => {
+    downloads.clearEnded();
+    heading?.focus(); // The button may be gone.
+  };
   useLeaveGuard();
   if (list.length === 0) return null;
   return (
@@ -17,16 +23,18 @@ export const DownloadList = () => {
         <h2 id="downloads" ref={setHeading} tabIndex={-1}>
           {texts.t('downloads.title')}
         </h2>
-        <button type="button" class="button plain small" onClick={downloads.clearEnded}>
-          {texts.t('downloads.clear')}
-        </button>
+        {running < list.length && (
+          <button type="button" class="button plain small" onClick={clear}>
+            {texts.t('downloads.clear')}
+          </button>
+        )}
       </div>
       <ul class="panel">
         {list.map((download) => (
           <DownloadRow key={keyOf(download)} download={download} onRemove={() => downloads.remove(download)} />
         ))}
       </ul>
-      <DownloadsPill heading={heading} />
+      <DownloadsPill running={running} heading={heading} />
     </section>
   );
 };
@@ -46,7 +54,7 @@ function useLeaveGuard(): void {
   const { downloads } = usePage();
   useEffect(() => {
     const guard = (event: BeforeUnloadEvent) => {
-      if (!downloads.list.get().every(hasEnded)) event.preventDefault();
+      if (downloads.list.get().some(({ state }) => !hasEnded(state.get()))) event.preventDefault();
     };
     addEventListener('beforeunload', guard);
     return () => removeEventListener('beforeunload', guard);
