@@ -1,5 +1,5 @@
 import type * as Contract from '../contract/index.ts';
-import { keyOf, type Rendition, type Resource } from '../state/index.ts';
+import { keyOf, type PlaylistEntry, type Rendition, type Resource } from '../state/index.ts';
 import type { Resolved, ResolvedPlaylist } from './extraction.ts';
 import { MP3_BITRATE_KBPS } from './mp3-conversion.ts';
 
@@ -18,6 +18,12 @@ export type ResourceInformation = Required<Omit<Contract.ResourceInformation, 'm
   mediaItems: MediaInformation[];
 };
 
+/**
+ * UTF-8 bytes of an answer. Lambda gives back 6 MB at most, in which every quote of this JSON is escaped once more: that
+ * adds about 11 %.
+ */
+const MOST_BYTES = 5_000_000;
+
 type Quality = 'best' | 'medium' | 'worst';
 type QualityField = 'Description' | 'Key' | 'FileExtension' | 'MimeType';
 
@@ -32,16 +38,33 @@ export function toResourceInformation(resolved: Resolved, requestedUrl: string):
   return { type: 'Media', title, author, coverUrl, mediaItems: [mediaInformation(resolved.resource, requestedUrl)] };
 }
 
-const playlistInformation = ({ title, author, coverUrl, items }: ResolvedPlaylist): ResourceInformation => ({
-  type: 'PlayList',
+const playlistInformation = ({ title, author, coverUrl, items }: ResolvedPlaylist): ResourceInformation => {
+  const head = { type: 'PlayList' as const, title, author, coverUrl };
+  return { ...head, mediaItems: withinBounds(items, MOST_BYTES - bytesOf({ ...head, mediaItems: [] })) };
+};
+
+/** The entries, the last of them bare where all would be more than an answer can carry: those are asked for by themselves. */
+function withinBounds(items: ResolvedPlaylist['items'], bytes: number): MediaInformation[] {
+  const bare = items.map(({ entry }) => bareInformation(entry));
+  // With the comma behind each.
+  let room = bytes - bare.reduce((sum, item) => sum + bytesOf(item) + 1, 0);
+  return bare.map((item, index) => {
+    const { entry, resource } = items[index] ?? {};
+    if (!entry || !resource || room < 0) return item;
+    const whole = mediaInformation(resource, entry.url);
+    // Below zero it stays there: no smaller entry comes whole behind one that is bare.
+    room -= bytesOf(whole) - bytesOf(item);
+    return room < 0 ? item : whole;
+  });
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+const bareInformation = ({ url, coverUrl, title, author }: PlaylistEntry): MediaInformation => ({
+  requestedUrl: url,
+  coverUrl,
   title,
   author,
-  coverUrl,
-  mediaItems: items.map(({ entry, resource }) =>
-    resource
-      ? mediaInformation(resource, entry.url)
-      : { requestedUrl: entry.url, coverUrl: entry.coverUrl, title: entry.title, author: entry.author },
-  ),
 });
 
 function mediaInformation(resource: Resource, requestedUrl: string): MediaInformation {

@@ -150,4 +150,30 @@ describe('a playlist', () => {
       coverUrl: null,
     });
   });
+
+  it('gives the last entries bare where all would be more than Lambda gives back', () => {
+    const renditions = Array.from({ length: 120 }, (_, id) => rendition(`é${id}`, 'video'));
+    const items = Array.from({ length: 400 }, (_, id) => ({
+      entry: { url: `https://media.example/${id}`, title: 'Title', author: null, coverUrl: null, resourceId: `${id}` },
+      resource: resource({ id: `${id}`, renditions: id === 399 ? [] : renditions }),
+    }));
+    const { mediaItems } = toResourceInformation(
+      { type: 'PlayList', title: null, author: null, coverUrl: null, items },
+      'https://media.example/list',
+    );
+    const body = JSON.stringify(mediaItems);
+    // What Lambda measures is the result that has this text as its body.
+    expect(Buffer.byteLength(JSON.stringify({ statusCode: 200, body }))).toBeLessThan(6_291_556);
+    expect(Buffer.byteLength(body)).toBeGreaterThan(4_900_000);
+    expect(mediaItems.map(({ requestedUrl }) => requestedUrl)).toEqual(items.map(({ entry }) => entry.url));
+    const whole = mediaItems.filter(({ video }) => video).length;
+    expect(mediaItems.slice(0, whole).every(({ video }) => video?.renditions.length === 120)).toBe(true);
+    expect(mediaItems.at(whole)).toEqual({
+      requestedUrl: `https://media.example/${whole}`,
+      title: 'Title',
+      author: null,
+      coverUrl: null,
+    });
+    expect(mediaItems.slice(whole).some((item) => 'video' in item)).toBe(false);
+  });
 });
