@@ -76,7 +76,7 @@ export class Api extends Construct {
 
   #createResolver(): ServiceFunction {
     const { deployment, table, tools, wake } = this.#options;
-    const { settings } = deployment;
+    const { settings, profile } = deployment;
     const resolver = this.#function('Resolver', 'get-resource', {
       memory: settings.resolverMemory,
       timeout: RESOLVE_TIMEOUT,
@@ -88,7 +88,11 @@ export class Api extends Construct {
         ...(wake ? [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [wake.functionArn] })] : []),
         ...secretReading(settings),
       ],
-      environment: { ...serviceEnvironment(settings), ...(wake && { WAKE_FUNCTION: wake.functionName }) },
+      environment: {
+        ...serviceEnvironment(settings),
+        ENTRIES_AT_ONCE: String(profile.entriesAtOnce),
+        ...(wake && { WAKE_FUNCTION: wake.functionName }),
+      },
     });
     // Apart: within the role, role and function would wait for each other.
     new Policy(this, 'ResolverInvokesItself', {

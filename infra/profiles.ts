@@ -20,6 +20,8 @@ export interface Profile {
   /** Requests a second that the HTTP API admits, lasting and in a burst. */
   readonly apiRate: number;
   readonly apiBurst: number;
+  /** Entries of one playlist that are resolved at once, each by an invocation of the resolver. */
+  readonly entriesAtOnce: number;
   /** `essential` stays within the ten alarms that cost nothing. */
   readonly alarms: 'essential' | 'full';
   /** US dollars a month. */
@@ -36,6 +38,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     pointInTimeRecovery: false,
     apiRate: 10,
     apiBurst: 20,
+    entriesAtOnce: 4,
     alarms: 'essential',
     monthlyBudget: 10,
   },
@@ -48,6 +51,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     pointInTimeRecovery: false,
     apiRate: 20,
     apiBurst: 40,
+    entriesAtOnce: 8,
     alarms: 'essential',
     monthlyBudget: 60,
   },
@@ -61,6 +65,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     firewall: { resolves: 300, streams: 3000 },
     apiRate: 100,
     apiBurst: 200,
+    entriesAtOnce: 24,
     alarms: 'full',
     monthlyBudget: 250,
   },
@@ -72,13 +77,14 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
  */
 export function profileOf(settings: DeploymentSettings): Profile {
   const profile = profiles[settings.profile];
-  const { taskCpu, taskMemory, minTasks, maxTasks, monthlyBudget } = settings;
+  const { taskCpu, taskMemory, minTasks, maxTasks, entriesAtOnce, monthlyBudget } = settings;
   const changed: Profile = {
     ...profile,
     ...(taskCpu && { taskCpu }),
     ...(taskMemory && { taskMemory }),
     ...(minTasks && { minTasks }),
     ...(maxTasks && { maxTasks }),
+    ...(entriesAtOnce && { entriesAtOnce }),
     ...(monthlyBudget && { monthlyBudget }),
   };
   if (changed.minTasks > changed.maxTasks) {

@@ -61,6 +61,8 @@ export interface DeploymentSettings {
   /** Tasks that always run. @default by profile */
   readonly minTasks?: number;
   readonly maxTasks?: number;
+  /** Entries of one playlist resolved at once; all of them count against the account's concurrent functions. @default by profile */
+  readonly entriesAtOnce?: number;
   /** MB of the resolver; Lambda gives CPU in proportion. @default 2048 */
   readonly resolverMemory: number;
   /** Minutes without a stream after which a task on demand ends. @default 15 */
@@ -120,6 +122,7 @@ const PARSERS = {
   taskMemory: wholeNumber(512, 122_880),
   minTasks: wholeNumber(1, 500),
   maxTasks: wholeNumber(1, 500),
+  entriesAtOnce: wholeNumber(1, 100),
   resolverMemory: wholeNumber(1024, 10_240),
   idleMinutes: wholeNumber(1, 24 * 60),
   logDays: oneOfNumbers(...LOG_DAYS),

@@ -1,5 +1,5 @@
 import { operations } from '../layers/contract/index.ts';
-import { readSettings, SettingError } from '../layers/settings/index.ts';
+import { readSettings, SettingError, wholeNumber } from '../layers/settings/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,6 +35,14 @@ export function required(environment: Environment, name: string): string {
   const text = environment[name]?.trim();
   if (!text) throw new SettingError(`${name} must be set`);
   return text;
+}
+
+/** What the least account bears: it may run ten functions at once, and others ask besides. */
+const FEW_ENTRIES = 4;
+
+/** Entries of one playlist that other invocations resolve at once. @throws SettingError */
+export function readEntriesAtOnce({ ENTRIES_AT_ONCE: text }: Environment): number {
+  return text?.trim() ? wholeNumber(1, 100)('ENTRIES_AT_ONCE', text.trim()) : FEW_ENTRIES;
 }
 
 /** What an operation of the API answers besides OPTIONS. */

@@ -6,7 +6,7 @@ import { readSettingsInAws } from '../../layers/settings/index.ts';
 import { createState } from '../../layers/state/index.ts';
 import { findLayeredYtDlp } from '../../layers/tools/index.ts';
 import { createFanOut, createResolveEntry, type EntryEvent } from '../fan-out.ts';
-import { methodsOf, readFunctionEnvironment, required } from '../function-environment.ts';
+import { methodsOf, readEntriesAtOnce, readFunctionEnvironment, required } from '../function-environment.ts';
 import { createGetResource } from '../get-resource.ts';
 import { createInvoker } from '../invoke.ts';
 import { createLayeredTools, patiently } from '../layered-tools.ts';
@@ -18,8 +18,6 @@ import { wakingAhead } from '../wake-ahead.ts';
 
 /** Where Lambda unpacks layers. */
 const LAYER = '/opt';
-/** Entries of one playlist that other invocations resolve at once; an account may run a thousand, at first ten. */
-const ENTRIES_AT_ONCE = 24;
 /** Milliseconds from the start of the process: at ten seconds Lambda ends an environment that is not ready, and begins anew. */
 const START_TIME = 8_000;
 /** Milliseconds that an answer waits to be told whether there are tools. */
@@ -43,7 +41,7 @@ const extraction = createExtraction({
   egress,
   state,
   log,
-  entriesAtOnce: ENTRIES_AT_ONCE,
+  entriesAtOnce: readEntriesAtOnce(process.env),
   resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.call(ownName, event, signal) }),
 });
 // While this environment starts rather than while somebody waits. One that does not start is told by the first question.

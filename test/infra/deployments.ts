@@ -19,7 +19,7 @@ export const somewhere = {
   hobby: synthesise({ profile: 'hobby', stage: 'blue' }, EUROPE),
   team: synthesise({ profile: 'team', stage: 'blue', architecture: 'arm64', ...DOMAIN }, VIRGINIA),
   public: synthesise(
-    { profile: 'public', stage: 'blue', alarmEmail: 'ops@example.com', cookiesSecret: SECRET },
+    { profile: 'public', stage: 'blue', alarmEmail: 'ops@example.com', cookiesSecret: SECRET, entriesAtOnce: 60 },
     EUROPE,
   ),
 };

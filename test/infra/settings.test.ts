@@ -104,6 +104,7 @@ describe('readContext', () => {
     ['taskMemory', { taskCpu: 1024, taskMemory: 2500 }],
     ['minTasks', { profile: 'hobby', minTasks: 1 }],
     ['maxTasks', { profile: 'hobby', maxTasks: 2 }],
+    ['entriesAtOnce', { entriesAtOnce: 0 }],
     ['resolverMemory', { resolverMemory: 128 }],
     ['logDays', { logDays: 31 }],
     ['zones', { zones: 'use1-az1' }],
@@ -130,7 +131,7 @@ describe('readContext', () => {
 describe('profileOf', () => {
   it('gives what the profile says, with the sizes that settings change', () => {
     expect(profileOf(readContext({}))).toEqual(profiles.team);
-    const sizes = { taskCpu: 2048, taskMemory: 4096, minTasks: 3, maxTasks: 9, monthlyBudget: 500 };
+    const sizes = { taskCpu: 2048, taskMemory: 4096, minTasks: 3, maxTasks: 9, entriesAtOnce: 50, monthlyBudget: 500 };
     expect(profileOf(readContext({ profile: 'public', ...sizes }))).toEqual({ ...profiles.public, ...sizes });
   });
 

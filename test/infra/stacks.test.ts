@@ -179,6 +179,17 @@ checkEdge();
 checkStreamHosts();
 
 describe('what settings change', () => {
+  const atOnce = (of: Template) => {
+    const resolver = ofType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
+    const { Variables = {} } = (resolver?.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
+    return Variables.ENTRIES_AT_ONCE;
+  };
+
+  it('resolves as many entries of a playlist at once as the account bears', () => {
+    expect(NAMES.map((name) => atOnce(template(name)))).toEqual(['4', '8', '24']);
+    expect(atOnce(placed('public'))).toBe('60');
+  });
+
   it('tells an e-mail address of every alarm and of the budget', () => {
     const of = placed('public');
     expect(only(of, 'AWS::SNS::Subscription')).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });

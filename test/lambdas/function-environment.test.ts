@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { methodsOf, readFunctionEnvironment, required } from '../../lambdas/function-environment.ts';
+import { methodsOf, readEntriesAtOnce, readFunctionEnvironment, required } from '../../lambdas/function-environment.ts';
 import { SettingError } from '../../layers/settings/index.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -62,6 +62,20 @@ describe('what the stack tells a function', () => {
     expect(required({ NAME: ' value ' }, 'NAME')).toBe('value');
     expect(() => required({}, 'WAKE_FUNCTION')).toThrow(new SettingError('WAKE_FUNCTION must be set'));
   });
+});
+
+describe('entries at once', () => {
+  it.each([
+    ['24', 24],
+    [' 1 ', 1],
+    [undefined, 4],
+    [' ', 4],
+  ])('%j are %d', (ENTRIES_AT_ONCE, expected) => expect(readEntriesAtOnce({ ENTRIES_AT_ONCE })).toBe(expected));
+
+  it('are some', () =>
+    expect(() => readEntriesAtOnce({ ENTRIES_AT_ONCE: '0' })).toThrow(
+      /^ENTRIES_AT_ONCE must be a whole number from 1 to 100/,
+    ));
 });
 
 describe('the methods of an operation', () => {
