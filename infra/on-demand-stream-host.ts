@@ -42,6 +42,8 @@ export class OnDemandStreamHost extends Construct {
     const { network } = options;
     const taskGroup = network.createGroupForCloudFront(this, 'TaskGroup', TASK_PORT);
     this.wake = this.#createWake(options, taskGroup.securityGroupId);
+    // Told ahead of a stream, which asks again by itself: late, it would wake a host that nobody waits for.
+    this.wake.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     this.register = this.#createRegister(options);
     const stopper = this.#createStopper(options);
     this.functions = [this.wake, this.register, stopper];

@@ -23,11 +23,12 @@ export class ToolUpdates extends Construct {
       timeout: Duration.minutes(15),
       resolver,
     });
+    // The next turn is the retry: two at once would wait for each other, and each failure is one alarm.
+    this.function.configureAsyncInvoke({ retryAttempts: 0 });
     if (everyHours > 0) {
       new Rule(this, 'Schedule', {
         description: 'Looks for newer tools',
         schedule: Schedule.rate(Duration.hours(everyHours)),
-        // The next turn is the retry: two at once would wait for each other.
         targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
       });
     }

@@ -106,6 +106,29 @@ describe.each(NAMES)('%s', (name) => {
     expect(only(of, 'Custom::ToolsLayer')).toMatchObject({ deployedAt: 'a day' });
   });
 
+  it('repeats no update that failed, and wakes for nobody who has stopped waiting', () => {
+    const asynchronous = ofType(of, 'AWS::Lambda::EventInvokeConfig').map(({ properties }) => properties as never);
+    expect(asynchronous).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          FunctionName: { Ref: expect.stringMatching(/^ToolUpdatesFunction/) },
+          MaximumRetryAttempts: 0,
+        }),
+        ...(isHobby
+          ? [
+              expect.objectContaining({
+                FunctionName: { Ref: expect.stringMatching(/^StreamsWake/) },
+                MaximumEventAgeInSeconds: 60,
+                MaximumRetryAttempts: 0,
+              }),
+            ]
+          : []),
+      ]),
+    );
+    // An end of a task that could not be registered is tried again.
+    expect(asynchronous).toHaveLength(isHobby ? 2 : 1);
+  });
+
   it('runs its task without root, on a system that it cannot write to', () => {
     const { Cpu, Memory, ContainerDefinitions, Volumes } = only(of, 'AWS::ECS::TaskDefinition') as never as {
       Cpu: string;
