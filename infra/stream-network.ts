@@ -27,6 +27,7 @@ export interface StreamNetworkOptions {
 const ZONES_WITH_VPC_ORIGINS: Readonly<Record<string, readonly string[]>> = {
   'us-east-1': ['use1-az1', 'use1-az2'],
   'us-west-1': ['usw1-az1', 'usw1-az3'],
+  'ca-central-1': ['cac1-az1', 'cac1-az2'],
   'ap-northeast-1': ['apne1-az1', 'apne1-az4'],
 };
 

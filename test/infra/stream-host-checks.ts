@@ -94,6 +94,10 @@ export function checkStreamHosts(): void {
         properties.AvailabilityZoneId,
       ]);
       expect(zones).toEqual([1, 2, 1, 2].map((number) => [undefined, `use1-az${number}`]));
+      const canada = synthesise({}, { account: '111111111111', region: 'ca-central-1' }).templates['reelay-main'] ?? of;
+      expect(ofType(canada, 'AWS::EC2::Subnet').map(({ properties }) => properties.AvailabilityZoneId)).toEqual(
+        [1, 2, 1, 2].map((number) => `cac1-az${number}`),
+      );
     });
   });
 
