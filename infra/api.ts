@@ -1,4 +1,5 @@
 import { Duration, Fn, Stack } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { HttpApi, HttpMethod, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -24,6 +25,17 @@ export interface ApiOptions {
 
 /** Longer than the 25 s a resolve may take, shorter than the 30 s after which the HTTP API would answer by itself. */
 const RESOLVE_TIMEOUT = Duration.seconds(29);
+
+/** What is logged of each request, as the HTTP API names it: neither who asks nor for what. */
+const ACCESS_LOG = {
+  requestTime: '$context.requestTime',
+  requestId: '$context.requestId',
+  routeKey: '$context.routeKey',
+  status: '$context.status',
+  error: '$context.error.message',
+  integrationError: '$context.integrationErrorMessage',
+  integrationLatency: '$context.integrationLatency',
+};
 
 /** The API without its streams: an HTTP API, and one function for each endpoint. */
 export class Api extends Construct {
@@ -62,6 +74,7 @@ export class Api extends Construct {
       throttle: { rateLimit: deployment.profile.apiRate, burstLimit: deployment.profile.apiBurst },
       accessLogSettings: {
         destination: new LogGroupLogDestination(createLogGroup(this, 'AccessLog', deployment.settings.logDays)),
+        format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });
     // The edge has folded the case of paths by now.

@@ -57,8 +57,11 @@ function rateRule(priority: number, name: string, path: string, limit: number): 
             fieldToMatch: { uriPath: {} },
             positionalConstraint: 'STARTS_WITH',
             searchString: path,
-            // The contract knows no case in paths.
-            textTransformations: [{ priority: 0, type: 'LOWERCASE' }],
+            // The contract knows no case in paths; a letter may also come as its code.
+            textTransformations: [
+              { priority: 0, type: 'URL_DECODE' },
+              { priority: 1, type: 'LOWERCASE' },
+            ],
           },
         },
       },

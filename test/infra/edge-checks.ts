@@ -67,6 +67,16 @@ export function checkEdge(): void {
         DefaultRouteSettings: { ThrottlingRateLimit: expect.any(Number), ThrottlingBurstLimit: expect.any(Number) },
       });
     });
+
+    it('logs of each request how it went, and neither its link nor its client', () => {
+      const { Format } = only(of, 'AWS::ApiGatewayV2::Stage').AccessLogSettings as never as { Format: string };
+      expect(Object.values(JSON.parse(Format)).sort()).toEqual(
+        [
+          ...['error.message', 'integrationErrorMessage', 'integrationLatency', 'requestId', 'requestTime'],
+          ...['routeKey', 'status'],
+        ].map((name) => `$context.${name}`),
+      );
+    });
   });
 
   describe('the firewall', () => {
@@ -78,7 +88,7 @@ export function checkEdge(): void {
       for (const name of ['hobby', 'team'] as const) expect(distribution(template(name)).WebACLId).toBeUndefined();
     });
 
-    it('counts by path, whatever the case, and never reads the query', () => {
+    it('counts by path, whatever the case and the spelling, and never reads the query', () => {
       const [acl] = ofType(somewhere.public.templates['reelay-blue-edge'] ?? { Resources: {} }, 'AWS::WAFv2::WebACL');
       expect(acl?.properties.Scope).toBe('CLOUDFRONT');
       const rules = acl?.properties.Rules as never as { Statement: { RateBasedStatement: Record<string, never> } }[];
@@ -92,7 +102,10 @@ export function checkEdge(): void {
           FieldToMatch: { UriPath: {} },
           PositionalConstraint: 'STARTS_WITH',
           SearchString,
-          TextTransformations: [{ Priority: 0, Type: 'LOWERCASE' }],
+          TextTransformations: [
+            { Priority: 0, Type: 'URL_DECODE' },
+            { Priority: 1, Type: 'LOWERCASE' },
+          ],
         },
       });
       expect(counted).toEqual([
