@@ -51,9 +51,11 @@ export class Api extends Construct {
     super(scope, id);
     this.#options = options;
     const { table, deployment } = options;
-    this.appInfo = this.#function('AppInfo', 'get-app-info', { permissions: [table.allow('GetItem')] });
+    this.appInfo = this.#function('AppInfo', 'get-app-info', {
+      permissions: [table.allowOnly(['tools', 'maintenance'], 'GetItem')],
+    });
     const requestCount = this.#function('RequestCount', 'get-request-count', {
-      permissions: [table.allow('BatchGetItem')],
+      permissions: [table.allowOnly(['count#*'], 'BatchGetItem')],
     });
     const description = this.#function('Description', 'get-api-description');
     const notFound = this.#function('NotFound', 'not-found');
@@ -97,7 +99,9 @@ export class Api extends Construct {
       // Each entry of a playlist is an invocation of its own, never deeper than that.
       recursiveLoop: RecursiveLoop.ALLOW,
       permissions: [
-        table.allow('GetItem', 'PutItem', 'UpdateItem'),
+        table.allowOnly(['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
+        table.allowOnly(['link#*', 'resource#*'], 'PutItem'),
+        table.allowOnly(['resource#*', 'count#*'], 'UpdateItem'),
         ...(wake ? [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [wake.functionArn] })] : []),
         ...secretReading(settings),
       ],

@@ -25,18 +25,12 @@ export class StateTable extends TableV2 {
     }
   }
 
-  /** May do this with any item. @param actions without their prefix: `GetItem` */
-  allow(...actions: string[]): PolicyStatement {
+  /** May do this with items whose key is among these patterns. @param actions without their prefix: `GetItem` */
+  allowOnly(keys: readonly string[], ...actions: string[]): PolicyStatement {
     return new PolicyStatement({
       actions: actions.map((action) => `dynamodb:${action}`),
       resources: [this.tableArn],
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys } },
     });
-  }
-
-  /** May do this with items whose key is among these patterns. */
-  allowOnly(keys: readonly string[], ...actions: string[]): PolicyStatement {
-    const statement = this.allow(...actions);
-    statement.addCondition('ForAllValues:StringLike', { 'dynamodb:LeadingKeys': keys });
-    return statement;
   }
 }

@@ -129,7 +129,9 @@ export class StreamTask extends Construct {
     const isOfService = idleMinutes === 0;
     const ownTasks = arnHere(this, 'ecs', `task/${this.cluster.clusterName}/*`);
     const statements = [
-      table.allow('GetItem', 'PutItem', 'UpdateItem'),
+      table.allowOnly(['resource#*', 'maintenance'], 'GetItem'),
+      // A link that has expired is resolved again; a use keeps its resource.
+      table.allowOnly(['resource#*'], 'PutItem', 'UpdateItem'),
       new PolicyStatement({ actions: ['s3:GetObject'], resources: [tools.bucket.arnForObjects('*')] }),
       // So that what is not there is 404 and not 403.
       new PolicyStatement({ actions: ['s3:ListBucket'], resources: [tools.bucket.bucketArn] }),

@@ -3,6 +3,7 @@ interface Statement {
   readonly Effect: string;
   readonly Action: string | string[];
   readonly Resource: unknown;
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 interface Policy {
   readonly PolicyDocument: { readonly Statement: readonly Statement[] };
@@ -36,6 +37,25 @@ export const resourcesOf = ({ Resources }: Template, action: string): Record<str
       const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [];
       const found = policies.flatMap(statementsOf).filter((statement) => actionsOf(statement).includes(action));
       return found.length > 0 ? [[nameOf(id), found.flatMap(({ Resource }) => [Resource].flat())]] : [];
+    }),
+  );
+
+/** Which items of the table each role may touch, by action; `any` where nothing bounds it. Policies within roles alone. */
+export const itemsOf = ({ Resources }: Template): Record<string, Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
+      const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [];
+      const found = policies.flatMap(statementsOf).flatMap((statement) =>
+        actionsOf(statement)
+          .filter((action) => action.startsWith('dynamodb:'))
+          .map((action) => [
+            action.replace('dynamodb:', ''),
+            [statement.Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? 'any'].flat(),
+          ]),
+      );
+      const byAction = Map.groupBy(found, ([action]) => action as string);
+      const entries = [...byAction].map(([action, each]) => [action, each.flatMap(([, keys]) => keys).sort()]);
+      return entries.length > 0 ? [[nameOf(id), Object.fromEntries(entries)]] : [];
     }),
   );
 

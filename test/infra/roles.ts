@@ -65,6 +65,31 @@ export const rolesOf = (profile: ProfileName): Record<string, string[]> =>
     ]),
   );
 
+const OF_TOOLS = ['maintenance', 'tools', 'tools-update'];
+const UPDATING = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOLS };
+
+/** Which items of the table each role may touch. */
+export const itemsOfRoles = (profile: ProfileName): Record<string, Record<string, string[]>> => ({
+  ApiAppInfoRole: { GetItem: ['maintenance', 'tools'] },
+  ApiRequestCountRole: { BatchGetItem: ['count#*'] },
+  ApiResolverRole: {
+    GetItem: ['link#*', 'maintenance', 'resource#*', 'tools'],
+    PutItem: ['link#*', 'resource#*'],
+    UpdateItem: ['count#*', 'resource#*'],
+  },
+  OriginSecretMakerRole: { GetItem: ['origin-secret'], PutItem: ['origin-secret'] },
+  ToolsLayerRole: UPDATING,
+  ToolUpdatesFunctionRole: UPDATING,
+  TaskTaskRole: { GetItem: ['maintenance', 'resource#*'], PutItem: ['resource#*'], UpdateItem: ['resource#*'] },
+  ...(profile === 'hobby' && {
+    StreamsWakeRole: {
+      GetItem: ['resource#*', 'stream-task'],
+      PutItem: ['stream-task'],
+      DeleteItem: ['stream-task'],
+    },
+  }),
+});
+
 /** Actions that AWS takes without a resource. */
 export const WITHOUT_RESOURCE = [
   'xray:PutTelemetryRecords',

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { DOMAIN, NAMES, nowhere, placed, SECRET, somewhere, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { checkEdge } from './edge-checks.ts';
-import { nameOf, permissionsOf, resourcesOf, statementsOnEverything, type Template } from './permissions.ts';
-import { rolesOf, WITHOUT_RESOURCE } from './roles.ts';
+import { itemsOf, nameOf, permissionsOf, resourcesOf, statementsOnEverything, type Template } from './permissions.ts';
+import { itemsOfRoles, rolesOf, WITHOUT_RESOURCE } from './roles.ts';
 import { checkStreamHosts } from './stream-host-checks.ts';
 import { FUNCTIONS } from './synth.ts';
 import { namesIn, ofType, only, standsOn } from './template.ts';
@@ -35,6 +35,9 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   it('gives each role these actions and no other', () => expect(permissionsOf(of)).toEqual(rolesOf(name)));
+
+  it('lets each role touch these items of the table and no other', () =>
+    expect(itemsOf(of)).toEqual(itemsOfRoles(name)));
 
   it('names every resource only where AWS takes none', () => {
     for (const statement of statementsOnEverything(of)) expect(WITHOUT_RESOURCE).toContain(statement.split(' ')[1]);
