@@ -61,7 +61,8 @@ export function planOf(command: string, flags: readonly string[], { app, assembl
   }
   if (command === 'destroy') {
     // Of all profiles this one has the most stacks: what an earlier deployment of another profile left is found too.
-    const everything = ['--context', 'profile=public'];
+    // Bounds that were set for that one may not fit this one; blank ones are not set.
+    const everything = ['profile=public', 'minTasks=', 'maxTasks='].flatMap((setting) => ['--context', setting]);
     const run = ['destroy', '--all', '--app', assembly, ...others];
     return { ...common, synth: synth('--output', assembly, ...everything, ...credentials), run };
   }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { places, planOf } from '../../infra/cli-plan.ts';
+import { profileOf } from '../../infra/profiles.ts';
+import { readContext } from '../../infra/settings.ts';
 
 const options = { app: 'node app.ts', assembly: '/tmp/assembly' };
 const SYNTH = ['synth', '--quiet', '--app', 'node app.ts'];
@@ -38,8 +40,24 @@ describe('planOf', () => {
     expect(plan?.synth.slice(SYNTH.length)).toEqual([
       ...['--context', 'profile=hobby', '--context', 'stage=blue'],
       ...['--output', '/tmp/assembly', '--context', 'profile=public'],
+      ...['--context', 'minTasks=', '--context', 'maxTasks='],
     ]);
     expect(plan?.run).toEqual(['destroy', '--all', '--app', '/tmp/assembly', '--force']);
+  });
+
+  it.each([
+    ['profile=team', 'maxTasks=1'],
+    ['profile=team', 'minTasks=3', 'maxTasks=3'],
+    ['profile=public', 'minTasks=30', 'maxTasks=40'],
+    ['profile=hobby', 'idleMinutes=5', 'entriesAtOnce=2'],
+  ])('destroys what was deployed with %s %s', (...settings) => {
+    const flags = settings.flatMap((setting) => ['-c', setting]);
+    const contextOf = (command: string) =>
+      (planOf(command, flags, options)?.synth ?? []).flatMap((flag, index, all) =>
+        all[index - 1] === '--context' ? [flag.split(/=(.*)/s, 2)] : [],
+      );
+    expect(() => profileOf(readContext(Object.fromEntries(contextOf('deploy'))))).not.toThrow();
+    expect(profileOf(readContext(Object.fromEntries(contextOf('destroy'))))).toHaveProperty('firewall');
   });
 
   it.each(['', 'bootstrap', 'deploy-all'])('knows no %j', (command) =>
