@@ -11,7 +11,13 @@ import type { Settings } from '../layers/settings/index.ts';
 import { createState, createTableClient, ensureTable } from '../layers/state/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import { answerUnreadable, createOpenSource, createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
+import {
+  answerUnreadable,
+  createOpenSource,
+  createStreamService,
+  LISTEN_BACKLOG,
+  MAX_HEADER_BYTES,
+} from '../stream-service/index.ts';
 import { buildPage } from './build-page.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
 import { createEnding } from './ending.ts';
@@ -94,7 +100,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         await page.ready;
       },
     });
-    const server = createServer((request, response) => {
+    const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
       if (STREAM_PATH.test(request.url ?? '')) streams.app.routing(request, response);
       else if (page.owns(request)) page.handle(request, response);
       else gateway(request, response);

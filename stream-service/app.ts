@@ -3,7 +3,7 @@ import { corsHeaders, type Log, preflightHeaders, problems } from '../layers/con
 import { type CombinedRouteDependencies, combinedRoute } from './combined-route.ts';
 import { type MediaRouteDependencies, mediaRoute } from './media-route.ts';
 import { createReplyProblem } from './problem-reply.ts';
-import { answerUnreadable } from './unreadable.ts';
+import { answerUnreadable, MAX_HEADER_BYTES } from './unreadable.ts';
 
 export interface AppOptions extends MediaRouteDependencies, CombinedRouteDependencies {
   /** Origins whose pages may read answers, or `*`. */
@@ -16,9 +16,9 @@ export interface AppOptions extends MediaRouteDependencies, CombinedRouteDepende
 }
 
 const METHODS = 'GET, HEAD';
-const STREAM_PATH = /^\/api\/stream\/(?:media|combined)\/[^/]+$/i;
 /** Characters; a key has 33. What is longer is an unknown path. */
 const MAX_KEY = 64;
+const STREAM_PATH = new RegExp(`^/api/stream/(?:media|combined)/[^/]{1,${MAX_KEY}}$`, 'i');
 
 /** The HTTP face of the stream service: routing, CORS, and an answer of ours for whatever goes wrong. */
 export function buildApp(options: AppOptions): FastifyInstance {
@@ -33,6 +33,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     forceCloseConnections: true,
     // Ours says the same in our words: nobody gets a place any more.
     return503OnClosing: false,
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
     clientErrorHandler: answerUnreadable,
     trustProxy: (_address, hop) => hop < trustedProxies,
     routerOptions: { caseSensitive: false, maxParamLength: MAX_KEY },
@@ -50,7 +51,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
   // Before any body is looked at.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
-    if (request.method !== 'OPTIONS') throw refusalOf(request.url);
+    const [path = ''] = request.url.split('?', 1);
+    if (!STREAM_PATH.test(path)) throw problems.notFound();
+    if (request.method !== 'OPTIONS') throw problems.methodNotAllowed(`${METHODS}, OPTIONS`);
     return reply
       .code(204)
       .headers(preflightHeaders(request.headers.origin, corsAllowedOrigins, METHODS))
@@ -62,10 +65,4 @@ export function buildApp(options: AppOptions): FastifyInstance {
   mediaRoute(app, options);
   combinedRoute(app, options);
   return app;
-}
-
-/** A method that no path has, or none on a path that is not there. */
-function refusalOf(url: string) {
-  const [path = ''] = url.split('?', 1);
-  return STREAM_PATH.test(path) ? problems.methodNotAllowed(`${METHODS}, OPTIONS`) : problems.notFound();
 }

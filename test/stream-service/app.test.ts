@@ -84,10 +84,10 @@ describe('methods', () => {
 describe('what is no HTTP', () => {
   it.each([
     ['a line of nonsense', 'nonsense\r\n\r\n', 400, 'Bad Request'],
-    ['a method nobody has', `BREW ${'/x'} HTTP/1.1\r\nHost: x\r\n\r\n`, 400, 'Bad Request'],
+    ['a method nobody has', `BREW ${'/x'} HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'Method Not Allowed'],
     [
       'endless headers',
-      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(80_000)}\r\n\r\n`,
       431,
       'Request Header Fields Too Large',
     ],
