@@ -1,9 +1,12 @@
-import { encodeExtended, format } from 'content-disposition';
+import { encodeExtended } from 'content-disposition';
 
 /** Characters of the name, extension aside: with every one at 4 bytes it stays under the 255 bytes of file systems. */
 const MAX_CHARACTERS = 60;
-/** Control and direction characters, lone surrogates, and what a file system reads as something else. */
-const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+/gu;
+/**
+ * Control and direction characters, lone surrogates, and what a file system reads as something else. The two joiners
+ * stay: emoji and some scripts are spelt with them.
+ */
+const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+|(?![\u200c\u200d])\p{Cf}/gu;
 /** Names Windows keeps for devices, whatever the extension. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
 
@@ -18,7 +21,7 @@ export function fileName({ title, author }: Naming, fileExtension: string): stri
   const clean = [...wanted.normalize('NFC').replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
     .slice(0, MAX_CHARACTERS)
     .join('')
-    .replace(/^[. ]+|[. ]+$/g, '');
+    .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
   const name = clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean;
   return name + fileExtension;
 }
@@ -26,8 +29,8 @@ export function fileName({ title, author }: Naming, fileExtension: string): stri
 /** The Content-Disposition of a download: a name in ASCII for old clients and the whole name beside it (RFC 6266 §5). */
 export function contentDisposition(naming: Naming, fileExtension: string): string {
   const name = fileName(naming, fileExtension);
-  const parameters = { filename: toAscii(name), 'filename*': encodeExtended(name) };
-  return format({ type: 'attachment', parameters });
+  // Quoted always: some clients look for nothing else.
+  return `attachment; filename="${toAscii(name)}"; filename*=${encodeExtended(name)}`;
 }
 
 /** Letters without their accents; what has no such form becomes an underscore. */

@@ -15,6 +15,8 @@ describe('fileName', () => {
     ['invoice\u202Egpj.exe', null, 'invoice gpj.exe.mp4'],
     ['NUL', null, 'NUL_.mp4'],
     ['...', null, 'media.mp4'],
+    ['👩\u200d💻 می\u200cخواهم', null, '👩\u200d💻 می\u200cخواهم.mp4'],
+    ['\u200d. \u200d', null, 'media.mp4'],
     ['half \ud800 pair', null, 'half pair.mp4'],
     ['Été 🎵', 'Björk', 'Björk - Été 🎵.mp4'],
   ])('%j by %j is %j', (title, author, name) => expect(fileName({ title, author }, '.mp4')).toBe(name));
@@ -30,6 +32,12 @@ describe('contentDisposition', () => {
   it('has a name in ASCII beside the whole one', () => {
     expect(contentDisposition({ title: 'Été 🎵', author: 'Björk' }, '.mp3')).toBe(
       `attachment; filename="Bjork - Ete _.mp3"; filename*=UTF-8''Bj%C3%B6rk%20-%20%C3%89t%C3%A9%20%F0%9F%8E%B5.mp3`,
+    );
+  });
+
+  it('quotes the name for old clients always', () => {
+    expect(contentDisposition({ title: 'clip', author: null }, '.mp4')).toBe(
+      `attachment; filename="clip.mp4"; filename*=UTF-8''clip.mp4`,
     );
   });
 

@@ -1,7 +1,10 @@
 /** Characters of the name, extension aside: with every one at 4 bytes it stays under the 255 bytes of file systems. */
 const MAX_CHARACTERS = 60;
-/** Control and direction characters, lone surrogates, and what a file system reads as something else. */
-const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+/gu;
+/**
+ * Control and direction characters, lone surrogates, and what a file system reads as something else. The two joiners
+ * stay: emoji and some scripts are spelt with them.
+ */
+const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+|(?![\u200c\u200d])\p{Cf}/gu;
 /** Names Windows keeps for devices, whatever the extension. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
 
@@ -16,7 +19,7 @@ export function fileNameOf({ title, author }: Naming, extension: string): string
   const clean = [...wanted.normalize('NFC').replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
     .slice(0, MAX_CHARACTERS)
     .join('')
-    .replace(/^[. ]+|[. ]+$/g, '');
+    .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
   const name = clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean;
   return name + (/^\.[a-z0-9]{1,8}$/i.test(extension) ? extension : '');
 }
