@@ -23,13 +23,13 @@ const AVAILABLE_FOR = 500;
 export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler => {
   const refuseInMaintenance = createMaintenanceCheck(state);
   return chain(options, async ({ rawQueryString, requestContext }) => {
-    const link = readLink(rawQueryString);
+    const { link, sent } = readLink(rawQueryString);
     await refuseInMaintenance();
     // From its arrival at the front door: a cold start has eaten into it already.
     const deadline = requestContext.timeEpoch + DEADLINE;
     const resolved = await extraction.resolve(link, { deadline }).catch(unlessStateIsGone);
     await count(state, options.log);
-    return { json: toResourceInformation(resolved, link) };
+    return { json: toResourceInformation(resolved, sent) };
   });
 };
 

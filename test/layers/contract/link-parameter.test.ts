@@ -24,7 +24,14 @@ describe('readLink', () => {
     ['another script', `url=${coded('https://пример.example/é')}`, 'https://пример.example/é'],
     ['an address', 'url=http://[::1]:8080/x', 'http://[::1]:8080/x'],
     ['4,096 characters', `url=${linkOf(4096)}`, linkOf(4096)],
-  ])('takes it %s', (_, query, link) => expect(readLink(query)).toBe(link));
+  ])('takes it %s', (_, query, link) => expect(readLink(query).link).toBe(link));
+
+  it('keeps what was sent beside what it means', () => {
+    expect(readLink('url=%20%09https://a.example/x%20')).toEqual({
+      link: 'https://a.example/x',
+      sent: ' \thttps://a.example/x ',
+    });
+  });
 
   it.each([
     ['missing', ''],
