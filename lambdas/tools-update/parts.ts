@@ -32,9 +32,10 @@ export interface FunctionLayers {
   }>;
   /**
    * Changes its layers from what they are at that moment, and waits until the change is in force.
+   * @param signal ends the waiting, not the change
    * @throws Error when it does not come into force
    */
-  change(to: (layers: readonly string[]) => readonly string[]): Promise<void>;
+  change(to: (layers: readonly string[]) => readonly string[], signal?: AbortSignal): Promise<void>;
 }
 
 /** Where verified archives are kept, and the pointer that stream tasks follow. */

@@ -11,7 +11,7 @@ export interface CanaryOptions {
 export function createCanary({ client, functionName, layers }: CanaryOptions): Canary {
   return {
     async try(layerVersionArn, signal) {
-      await layers.change(() => [layerVersionArn]);
+      await layers.change(() => [layerVersionArn], signal);
       const invoke = new InvokeCommand({ FunctionName: functionName, Payload: '{}' });
       const { FunctionError, Payload } = await client.send(invoke, { abortSignal: signal });
       const text = Payload?.transformToString() ?? '';

@@ -25,13 +25,14 @@ const ATTEMPTS = 5;
 export function createFunctionLayers(options: FunctionLayersOptions): FunctionLayers {
   const { client, functionName: FunctionName, patience = 120, interval = 1 } = options;
 
-  const settled = async () => {
-    const bounds = { client, maxWaitTime: patience, minDelay: interval, maxDelay: interval * 5 };
+  const settled = async (abortSignal?: AbortSignal) => {
+    const delays = { minDelay: interval, maxDelay: interval * 5 };
+    const bounds = { client, maxWaitTime: patience, ...delays, ...(abortSignal && { abortSignal }) };
     await waitUntilFunctionUpdatedV2(bounds, { FunctionName }).catch((error: Error) => {
       // That a change failed is told by what is read next, with its reason.
       if (!error.message.includes('"FAILURE"')) throw error;
     });
-    const found = await client.send(new GetFunctionConfigurationCommand({ FunctionName }));
+    const found = await client.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal });
     return {
       layers: (found.Layers ?? []).flatMap(({ Arn }) => Arn ?? []),
       inForce: found.LastUpdateStatus !== 'Failed',
@@ -53,17 +54,17 @@ export function createFunctionLayers(options: FunctionLayersOptions): FunctionLa
   };
 
   return {
-    read: settled,
-    async change(to) {
+    read: () => settled(),
+    async change(to, signal) {
       for (let attempt = 1; ; attempt++) {
-        const { layers, inForce, revision } = await settled();
+        const { layers, inForce, revision } = await settled(signal);
         const next = to(layers);
         if (inForce && next.length === layers.length && next.every((layer, index) => layer === layers[index])) return;
         if (await send(next, revision)) break;
         if (attempt === ATTEMPTS) throw new Error(`${FunctionName} is changed by somebody else all the time`);
-        await sleep(interval * 1000 * attempt);
+        await sleep(interval * 1000 * attempt, undefined, { signal });
       }
-      const { inForce, reason } = await settled();
+      const { inForce, reason } = await settled(signal);
       if (!inForce) throw new Error(`${FunctionName} did not take its new layers: ${reason}`);
     },
   };

@@ -141,6 +141,14 @@ describe('an update that meets', () => {
     await goesOn();
   });
 
+  it('a canary that takes its layer without end: waits no longer than it may', async () => {
+    lambda.endChange('canary', { status: 'Successful', looks: 100_000 });
+    const { canary } = world.assemble().parts;
+    const began = performance.now();
+    await expect(canary.try(world.placeholder, AbortSignal.timeout(200))).rejects.toThrow(/abort/i);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   it('a pointer that cannot be moved: the resolver gets back what it had, so that both are of one version', async () => {
     const { parts, functionLayers } = world.assemble();
     const movePointer = () => Promise.reject(new Error('Access Denied'));
