@@ -42,9 +42,10 @@ describe('the image', () => {
     expect(all('ENTRYPOINT')).toEqual([]);
   });
 
-  it('takes FFmpeg and Python from Debian, with nothing recommended and no lists left', () => {
+  it('takes FFmpeg from Debian and no Python, with nothing recommended and no lists left', () => {
     const install = all('RUN').find((run) => run.includes('apt-get install')) ?? '';
-    expect(install).toMatch(/--no-install-recommends (\S+ )*ffmpeg (\S+ )*python3 /);
+    expect(install).toMatch(/--no-install-recommends (\S+ )*ffmpeg /);
+    expect(install).not.toMatch(/python|pip/);
     expect(install).toMatch(/&& rm -rf \/var\/lib\/apt\/lists\/\*$/);
   });
 
