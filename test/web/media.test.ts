@@ -2,15 +2,17 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
 import { itInChromium as it } from '../support/chromium.ts';
+import { useFront } from './front.ts';
 import { useSite } from './site.ts';
 import { eventually, useVisitors } from './visitors.ts';
 
 const site = useSite();
+const front = useFront(() => site.baseUrl);
 const { come } = useVisitors();
 
 /** Opens a link, chooses a version by its label, and plays it. */
-async function play(path: string, version?: RegExp) {
-  const visitor = await come(site.baseUrl + site.pageOf(path));
+async function play(path: string, version?: RegExp, baseUrl = site.baseUrl) {
+  const visitor = await come(baseUrl + site.pageOf(path));
   const { page } = visitor;
   await page.getByRole('article').waitFor();
   if (version) await page.getByRole('radio', { name: version }).check();
@@ -102,6 +104,20 @@ describe('the player', () => {
     await page.getByRole('button', { name: 'Close the player' }).click();
     await page.getByRole('button', { name: /^Play Größe/ }).waitFor();
     expect(await element(page).count()).toBe(0);
+  });
+
+  it('waits for as long as the instance asks, says so, and goes on where it was', async () => {
+    const { page } = await play('/files/long.mp4', undefined, front.baseUrl);
+    front.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 3 });
+    await element(page).evaluate((media) => {
+      (media as HTMLMediaElement).currentTime = 240;
+    });
+    await page.getByRole('alert').getByText('A little too fast').waitFor();
+    await page.getByText(/^Next try in \d seconds?$/).waitFor();
+    front.refuse('/api/Stream/');
+    await eventually(() => page.getByRole('alert').getByText('A little too fast').count()).toBe(0);
+    await playsOnFrom(page, 240);
+    expect(await traits(page)).toMatchObject({ paused: false, error: null });
   });
 
   it('says why when there is nothing to play any more', async () => {

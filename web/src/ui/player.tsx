@@ -1,12 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApiFailure } from '../lib/api.ts';
 import type { Choice } from '../lib/choices.ts';
-import type { Texts } from '../lib/texts.ts';
-import { untilStreamable, type Waiting } from '../lib/waiting.ts';
+import { untilStreamable } from '../lib/waiting.ts';
 import { usePage } from './context.ts';
 import { Cover } from './cover.tsx';
-import { streamFailureText } from './failure-text.ts';
 import { Icon } from './icons.tsx';
+import { PlayerMessage, type Trouble } from './player-message.tsx';
 import { toFailure } from './session.ts';
 
 export interface PlayerProps {
@@ -15,11 +13,6 @@ export interface PlayerProps {
   readonly coverUrl: string | null;
   readonly onClose: () => void;
 }
-
-type Trouble =
-  | { readonly kind: 'waiting'; readonly waiting: Waiting }
-  | { readonly kind: 'failed'; readonly failure: ApiFailure }
-  | { readonly kind: 'unsupported' | 'interrupted' };
 
 /** Plays one choice with the browser's own controls, in the box that the cover had. */
 export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
@@ -37,10 +30,15 @@ export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
   }, []);
 
   const again = () => {
+    const player = media.current;
+    if (!player) return;
     setTrouble(undefined);
-    media.current?.load();
+    const place = player.currentTime;
+    player.load();
+    // Before anything is loaded, this is where playing begins (HTML: the default playback start position).
+    if (choice.canSeek) player.currentTime = place;
     // Where playing by itself is not allowed, the controls are there.
-    media.current?.play().catch(() => undefined);
+    player.play().catch(() => undefined);
   };
   // A media element does not say why it failed: the stream itself is asked.
   const explain = async () => {
@@ -75,7 +73,6 @@ export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
       hasAsked.current = false;
     },
   } as const;
-  const words = trouble && wordsOf(texts, trouble);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut; the button beside it does the same.
     <div class="player" onKeyDown={({ key }) => key === 'Escape' && !document.fullscreenElement && onClose()}>
@@ -87,37 +84,10 @@ export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
       ) : (
         <video {...common} playsInline poster={coverUrl ?? undefined} />
       )}
-      {words && (
-        <div class="player-message" role="alert">
-          <p>
-            <strong>{words.title}</strong>
-          </p>
-          {words.what && <p>{words.what}</p>}
-          {trouble.kind !== 'waiting' && trouble.kind !== 'unsupported' && (
-            <button type="button" class="button small" onClick={retry}>
-              <Icon name="retry" />
-              {t('action.retry')}
-            </button>
-          )}
-        </div>
-      )}
+      {trouble && <PlayerMessage trouble={trouble} onRetry={retry} />}
       <button type="button" class="button square small player-close" aria-label={t('player.close')} onClick={onClose}>
         <Icon name="close" />
       </button>
     </div>
   );
 };
-
-function wordsOf(texts: Texts, trouble: Trouble): { title: string; what?: string } {
-  switch (trouble.kind) {
-    case 'waiting':
-      return {
-        title: texts.t(`waiting.${trouble.waiting.reason}`),
-        what: texts.t(`waiting.${trouble.waiting.reason}.what`),
-      };
-    case 'failed':
-      return streamFailureText(texts, trouble.failure);
-    default:
-      return { title: texts.t(`player.${trouble.kind}`) };
-  }
-}
