@@ -1,15 +1,15 @@
 import { type Log, problems, silentLog } from '../contract/index.ts';
 import type { Egress } from '../egress/index.ts';
-import { type Link, linkId, type Resource, type ResourceOrigin } from '../state/index.ts';
+import { type Link, linkId, type Resource, type ResourceOrigin, resourceId } from '../state/index.ts';
 import { startWorker, type Tools } from '../tools/index.ts';
 import { assemble, identify, KEPT_SECONDS } from './assemble.ts';
+import { carryOver } from './carry-over.ts';
 import { type Bounds, inTime } from './deadline.ts';
-import { isList, isSearch } from './entries.ts';
+import { isList, isNamedByList, isSearch } from './entries.ts';
 import type { Extraction, Resolved } from './extraction.ts';
 import type { Info } from './info.ts';
 import { inspect } from './inspect.ts';
 import { normalizeLink } from './link.ts';
-import { readMetadata } from './metadata.ts';
 import { createPlaylists, type EntryRequest, type ListPlace, type ResolveEntry } from './playlists.ts';
 import { findItem, renew } from './refresh.ts';
 import { createResolver } from './resolver.ts';
@@ -74,8 +74,12 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   /** The resource that an item is, looked at and kept. */
   const keepItem = async (info: Info, origin: ResourceOrigin, identity: string, bounds: Bounds) => {
     const signal = inTime(bounds);
-    const candidates = await inspect(readTracks(info, epochSeconds()), { egress, identity, signal, link: origin.url });
-    const resource = assemble(info, candidates, { origin, egress: identity, now: epochSeconds() });
+    const [standing, candidates] = await Promise.all([
+      store.resource(resourceId(origin)),
+      inspect(readTracks(info, epochSeconds()), { egress, identity, signal, link: origin.url }),
+    ]);
+    const found = assemble(info, candidates, { origin, egress: identity, now: epochSeconds() });
+    const resource = standing ? carryOver(standing, found) : found;
     await store.keep(resource);
     return resource;
   };
@@ -84,7 +88,9 @@ export function createExtraction(options: ExtractionOptions): Extraction {
     const link = normalizeLink(url);
     // A list that contains itself would wait for itself.
     if (within.includes(link) || within.length > DEEPEST) throw problems.notFound();
-    const resolved = await resolveOnce({ link, within, entry }, bounds);
+    const list = isNamedByList(entry) ? within.at(-1) : undefined;
+    const name = list === undefined ? link : JSON.stringify([list, link]);
+    const resolved = await resolveOnce({ link, name, within, entry, ...(list && { list }) }, bounds);
     return resolved.type === 'Media' ? [resolved.resource] : resolved.items.flatMap(({ resource }) => resource ?? []);
   };
 
@@ -101,24 +107,25 @@ export function createExtraction(options: ExtractionOptions): Extraction {
     if (known.freshUntil <= epochSeconds()) return undefined;
     if (known.type === 'PlayList') return playlists.complete(known, { ...place, identity: egress.pick() }, bounds);
     const resource = await store.resource(known.resourceId);
-    if (!resource || resource.freshUntil <= epochSeconds() || !bearsTitleOf(place.entry, resource)) return undefined;
+    if (!resource || resource.freshUntil <= epochSeconds()) return undefined;
     await store.touch(resource);
     return { type: 'Media', resource };
   };
 
-  const discover = async ({ link, within, entry }: Place, bounds: Bounds): Promise<Resolved> => {
+  const discover = async ({ link, name, within, entry, list }: Place, bounds: Bounds): Promise<Resolved> => {
     const identity = egress.pick();
     const info = await resolver.ask({ url: link, identity, ...bounds, ...(entry && { entry }) });
     if (isList(info)) {
       if (isSearch(info) && !search) throw problems.notDeliverable('Links to search results are not handled.');
-      return playlists.resolve(info, { link, within, identity }, bounds);
+      return playlists.resolve(info, { link, name, within, identity }, bounds);
     }
-    const resource = await keepItem(info, { url: link, ...identify(info) }, identity, bounds);
+    const origin = { url: link, ...identify(info), ...(list && { list }) };
+    const resource = await keepItem(info, origin, identity, bounds);
     const { freshUntil } = resource;
     const expiresAt = epochSeconds() + KEPT_SECONDS;
     await store.keepLink({
       type: 'Media',
-      id: linkId(link),
+      id: linkId(name),
       url: link,
       resourceId: resource.id,
       freshUntil,
@@ -129,10 +136,10 @@ export function createExtraction(options: ExtractionOptions): Extraction {
 
   const resolveOnce = (place: Place, { deadline, signal }: Bounds): Promise<Resolved> =>
     resolves(
-      place.link,
+      place.name,
       async (shared) => {
         const bounds = { deadline, signal: shared };
-        const known = await store.link(place.link);
+        const known = await store.link(place.name);
         return (known && (await recall(known, place, bounds))) ?? (await discover(place, bounds));
       },
       signal,
@@ -149,8 +156,10 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   };
 
   return {
-    resolve: (url, { deadline, signal = new AbortController().signal }) =>
-      resolveOnce({ link: normalizeLink(url), within: [] }, { deadline, signal }),
+    resolve(url, { deadline, signal = new AbortController().signal }) {
+      const link = normalizeLink(url);
+      return resolveOnce({ link, name: link, within: [] }, { deadline, signal });
+    },
     resolveEntry: (request, { deadline, signal = new AbortController().signal }) =>
       resolveEntry(request, { deadline, signal }),
     refresh: (resource, signal) =>
@@ -163,11 +172,9 @@ export function createExtraction(options: ExtractionOptions): Extraction {
 /** A link to resolve; as an entry of a list, with what the list says of it. */
 interface Place extends Omit<ListPlace, 'identity'> {
   readonly entry?: EntryRequest['entry'];
+  /** The list whose words for the item win over its own: what is found is then another resource than the link's. */
+  readonly list?: string;
 }
-
-/** A feed names its files better than they name themselves: what the plain link gave before is not what it lists. */
-const bearsTitleOf = (entry: Info | undefined, { title }: Resource): boolean =>
-  entry?._type !== 'url_transparent' || readMetadata(entry).title === null || readMetadata(entry).title === title;
 
 /** What took too long is a failed fetch; what else is thrown is for whoever answers. */
 function asProblem(error: unknown): never {

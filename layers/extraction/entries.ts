@@ -31,9 +31,18 @@ export function readEntries(list: Info, listUrl: string): ListedEntry[] {
     const url = webUrl(info.url) ?? webUrl(info.webpage_url);
     const own = isResolved ? (webUrl(info.webpage_url) ?? listUrl) : url;
     const identity = numbered(identify(info), times);
-    return own ? [{ info, isResolved, identity, entry: { url: normalizeLink(own), ...readMetadata(info) } }] : [];
+    if (!own) return [];
+    const entry = {
+      url: normalizeLink(own),
+      ...readMetadata(info),
+      ...(isNamedByList(info) && { isNamedByList: true as const }),
+    };
+    return [{ info, isResolved, identity, entry }];
   });
 }
+
+/** Whether what the list says of an entry wins over what the entry's own page says. */
+export const isNamedByList = (info: Info): boolean => info._type === 'url_transparent';
 
 /** Some lists give all their items one id: the second of that name is the second of that name every time. */
 function numbered({ extractor, entryId }: Identity, times: Map<string, number>): Identity {
@@ -43,11 +52,11 @@ function numbered({ extractor, entryId }: Identity, times: Map<string, number>):
   return { extractor, entryId: time === 1 ? entryId : `${entryId} (${time})` };
 }
 
-/** A stored entry as one to be resolved by its URL, keeping what the list said of it. */
+/** A stored entry as one to be resolved by its URL, as its list gave it. */
 export function toUnresolved(entry: PlaylistEntry): ListedEntry {
   const { url, title, author, coverUrl } = entry;
   const info = {
-    _type: 'url_transparent',
+    _type: entry.isNamedByList ? 'url_transparent' : 'url',
     url,
     ...(title && { title }),
     ...(author && { uploader: author }),

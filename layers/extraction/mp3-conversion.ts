@@ -1,3 +1,5 @@
+import type { Resource } from '../state/index.ts';
+
 /**
  * The arithmetic of the MP3 conversion, needed both to promise its size and to keep the promise: an ID3v2 tag, then
  * nothing but frames. 48 kHz, 192 kbit/s, constant bit rate, no bit reservoir: every frame is alike.
@@ -16,6 +18,10 @@ export interface TagText {
   readonly title: string | null;
   readonly artist: string | null;
 }
+
+/** What the tag of a resource's conversions says. */
+export const tagText = ({ tag, title, author }: Pick<Resource, 'tag' | 'title' | 'author'>): TagText =>
+  tag ?? { title, artist: author };
 
 /** Frames of a conversion: LAME adds one for its delay. A rounding error of the seconds must not cost a frame. */
 export const mp3Frames = (durationSeconds: number): number =>

@@ -39,6 +39,8 @@ export interface PlaylistsOptions {
 /** Where a list was found. */
 export interface ListPlace {
   readonly link: string;
+  /** What it is kept under in the table. */
+  readonly name: string;
   readonly within: readonly string[];
   /** The outgoing identity it was listed through: links that came with it are bound to that address. */
   readonly identity: string;
@@ -66,7 +68,16 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
       return resources.map((resource) => {
         const url = resources.length === 1 ? listed.entry.url : resource.origin.url;
         const { title, author, coverUrl } = resource;
-        return { entry: { url, title, author, coverUrl, resourceId: resource.id }, resource };
+        const { isNamedByList } = listed.entry;
+        const entry = {
+          url,
+          title,
+          author,
+          coverUrl,
+          resourceId: resource.id,
+          ...(isNamedByList && { isNamedByList }),
+        };
+        return { entry, resource };
       });
     } catch (error) {
       return isFinal(error) ? [] : [{ entry: listed.entry }];
@@ -84,13 +95,17 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
     return items.flat().slice(0, playlistLimit);
   };
 
-  const keep = async (link: string, metadata: Omit<ResolvedPlaylist, 'type' | 'items'>, items: readonly Item[]) => {
+  const keep = async (
+    { link, name }: ListPlace,
+    metadata: Omit<ResolvedPlaylist, 'type' | 'items'>,
+    items: readonly Item[],
+  ) => {
     if (items.length === 0) throw problems.notFound();
     const { title, author, coverUrl } = metadata;
     const now = Math.floor(Date.now() / 1000);
     await store.keepLink({
       type: 'PlayList',
-      id: linkId(link),
+      id: linkId(name),
       url: link,
       freshUntil: now + FRESH_SECONDS,
       expiresAt: now + KEPT_SECONDS,
@@ -109,7 +124,7 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
      */
     async resolve(list: Info, place: ListPlace, bounds: Bounds): Promise<ResolvedPlaylist> {
       const entries = readEntries(list, place.link).slice(0, playlistLimit);
-      return keep(place.link, readMetadata(list), await settleAll(entries, place, bounds));
+      return keep(place, readMetadata(list), await settleAll(entries, place, bounds));
     },
 
     /**
@@ -130,7 +145,7 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
       );
       const missing = work.filter((one) => 'isResolved' in one);
       if (missing.some(({ entry }) => entry.url === known.url)) return undefined;
-      if (missing.length > 0) return keep(known.url, known, await settleAll(work, place, bounds));
+      if (missing.length > 0) return keep(place, known, await settleAll(work, place, bounds));
       const { title, author, coverUrl } = known;
       return { type: 'PlayList', title, author, coverUrl, items: work.filter((one) => !('isResolved' in one)) };
     },

@@ -23,8 +23,9 @@ export async function findByKey(
 ): Promise<KeyedRendition | undefined> {
   const ids = parseKey(key);
   const resource = ids && (await getResource(ids.resourceId));
-  const rendition = resource?.renditions.find(({ id }) => id === ids?.renditionId);
-  if (!resource || rendition?.urlType !== urlType) return undefined;
+  if (!resource) return undefined;
+  const rendition = [...resource.renditions, ...(resource.withdrawn ?? [])].find(({ id }) => id === ids?.renditionId);
+  if (rendition?.urlType !== urlType) return undefined;
   const tracks = rendition.formatIds.flatMap((id) => resource.tracks.find(({ formatId }) => formatId === id) ?? []);
   const [first, ...rest] = tracks;
   return first && tracks.length === rendition.formatIds.length

@@ -7,8 +7,8 @@ const RENDITION_CHARACTERS = 11;
 const KEY = new RegExp(`^([\\w-]{${RESOURCE_CHARACTERS}})([\\w-]{${RENDITION_CHARACTERS}})$`);
 
 /** The id of the resource found at an origin: the same every time it is resolved. */
-export const resourceId = ({ url, extractor, entryId }: ResourceOrigin): string =>
-  digest(['resource', url, extractor, entryId], RESOURCE_CHARACTERS);
+export const resourceId = ({ url, extractor, entryId, list }: ResourceOrigin): string =>
+  digest(['resource', url, extractor, entryId, ...(list === undefined ? [] : [list])], RESOURCE_CHARACTERS);
 
 /** The id under which a link is kept. `url` in WHATWG form, without userinfo and fragment. */
 export const linkId = (url: string): string => digest(['link', url], RESOURCE_CHARACTERS);

@@ -18,6 +18,10 @@ export interface Resource {
   readonly renditions: readonly Rendition[];
   /** The conversion to MP3; absent when nothing can be heard or when the best audio is MP3 already. */
   readonly mp3?: Mp3Conversion;
+  /** What the tag of a conversion says, where that was promised before the title changed. Absent: title and author. */
+  readonly tag?: { readonly title: string | null; readonly artist: string | null };
+  /** Renditions that were offered by earlier resolves, but not by the last: whoever has their keys may still use them. */
+  readonly withdrawn?: readonly Rendition[];
   /** Which outgoing proxy resolved it (`egress` names them); links are bound to the address that resolved them. */
   readonly egress: string;
   /** Epoch seconds. Until then GetResource answers from the table. */
@@ -34,6 +38,11 @@ export interface ResourceOrigin {
   readonly extractor: string;
   /** yt-dlp's `id` of the item. */
   readonly entryId: string;
+  /**
+   * The list that names the item otherwise than it names itself, as feeds do: what one list says of it is nothing that
+   * others should hear.
+   */
+  readonly list?: string;
 }
 
 /** How an upstream sends a format: one file, an HLS media playlist, or DASH fragments. */
@@ -169,4 +178,6 @@ export interface PlaylistEntry {
   readonly coverUrl: string | null;
   /** Set once it is resolved. */
   readonly resourceId?: string;
+  /** The list names it otherwise than it names itself. */
+  readonly isNamedByList?: true;
 }

@@ -320,6 +320,31 @@ describe('a playlist', () => {
     expect(await resolving).toMatchObject({ items: [{ entry: { url: entryUrl('a') } }] });
   });
 
+  it('names its entries for itself alone: the plain link and other lists keep their own', async () => {
+    const other = 'https://media.example/other-list';
+    const named = (title: string) => list(listed('a', { _type: 'url_transparent', title, url: entryUrl('a') }));
+    const { extraction, workers } = setUp();
+    const titleOf = async (url: string, ...answers: Info[]) => {
+      const resolving = extraction.resolve(url, { deadline: Date.now() + 20_000 });
+      for (const answer of answers) {
+        await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
+        workers[0]?.questions.shift()?.answer(answer);
+      }
+      const resolved = await resolving;
+      const found = resolved.type === 'Media' ? resolved.resource : resolved.items[0]?.resource;
+      return [found?.title, found?.id];
+    };
+    const plain = await titleOf(entryUrl('a'), item('a'));
+    const alpha = await titleOf(PAGE, named('Alpha'), item('a', { title: 'Alpha' }));
+    const beta = await titleOf(other, named('Beta'), item('a', { title: 'Beta' }));
+    expect([plain[0], alpha[0], beta[0]]).toEqual(['Title a', 'Alpha', 'Beta']);
+    expect(new Set([plain[1], alpha[1], beta[1]]).size).toBe(3);
+    // All from the table.
+    expect(await titleOf(entryUrl('a'))).toEqual(plain);
+    expect(await titleOf(PAGE)).toEqual(alpha);
+    expect(await titleOf(other)).toEqual(beta);
+  });
+
   it('resolves its entries where it is told to', async () => {
     const requests: unknown[] = [];
     const there = setUp({ [entryUrl('a')]: item('a') });
