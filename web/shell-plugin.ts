@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
 import type { Plugin, Rolldown } from 'vite';
 
 const WORKER = 'service-worker.js';
@@ -25,21 +24,16 @@ function shellOf(bundle: Rolldown.OutputBundle) {
   const entries = chunks.filter(({ isEntry, fileName }) => isEntry && fileName !== WORKER);
   const imported = entries.flatMap((entry) => [entry.fileName, ...entry.imports, ...stylesOf(entry)]);
   const styles = chunks.filter(({ fileName }) => imported.includes(fileName)).flatMap(stylesOf);
-  const assets = [...new Set([...imported, ...styles])].sort().map((name) => `/${name}`);
-  const locales = Object.fromEntries(
-    chunks.flatMap(({ facadeModuleId, fileName }) =>
-      facadeModuleId && /\/locales\/\w+\.json$/.test(facadeModuleId)
-        ? [[basename(facadeModuleId, '.json'), `/${fileName}`]]
-        : [],
-    ),
-  );
+  const locales = chunks.filter(({ facadeModuleId }) => /\/locales\/\w+\.json$/.test(facadeModuleId ?? ''));
+  const names = [...imported, ...styles, ...locales.map(({ fileName }) => fileName)];
+  const assets = [...new Set(names)].sort().map((name) => `/${name}`);
   const pages = Object.values(bundle).filter(({ fileName }) => fileName.endsWith('.html'));
   const content = pages.map((page) => (page.type === 'asset' ? page.source : page.code)).join('');
   const version = createHash('sha256')
-    .update(JSON.stringify([assets, locales, content]))
+    .update(JSON.stringify([assets, content]))
     .digest('hex')
     .slice(0, 12);
-  return { version, assets, locales };
+  return { version, assets };
 }
 
 const stylesOf = (chunk: Rolldown.OutputChunk): string[] => [

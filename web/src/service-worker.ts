@@ -3,9 +3,8 @@
 /** What this build's shell is made of: put in by web/shell-plugin.ts. */
 declare const __SHELL__: {
   readonly version: string;
+  /** The texts of every language too: one that was never used may be wanted without a connection. */
   readonly assets: readonly string[];
-  /** The texts by language. */
-  readonly locales: Readonly<Record<string, string>>;
 };
 
 // The library of pages is in the same check: this file's global is the worker's.
@@ -30,11 +29,7 @@ worker.addEventListener('fetch', (event) => {
 
 async function keepShell(): Promise<void> {
   const cache = await caches.open(CACHE);
-  const language = worker.navigator.languages
-    .map((tag) => tag.toLowerCase().split('-', 1)[0] ?? '')
-    .find((name) => name in shell.locales);
-  const texts = shell.locales[language ?? 'en'];
-  await cache.addAll([...PAGES, ...shell.assets, ...(texts ? [texts] : [])]);
+  await cache.addAll([...PAGES, ...shell.assets]);
 }
 
 async function forgetOlder(): Promise<void> {

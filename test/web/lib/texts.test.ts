@@ -1,7 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { chooseLocale, createTexts, LOCALES, loadTexts, type Text, type TextKey } from '../../../web/src/lib/texts.ts';
+import {
+  createTexts,
+  LOCALES,
+  loadFirstTexts,
+  loadTexts,
+  type Text,
+  type TextKey,
+  wantedLocales,
+} from '../../../web/src/lib/texts.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../web/locales');
 const read = (locale: string) =>
@@ -79,15 +87,24 @@ describe('a text', () => {
 
 describe('the language', () => {
   it.each([
-    [['de-AT', 'en'], null, 'de'],
-    [['nl', 'pt-BR', 'en'], null, 'pt'],
-    [['nl', 'sv'], null, 'en'],
-    [[], null, 'en'],
-    [['zh', 'JA'], null, 'ja'],
-    [['de'], 'ar', 'ar'],
-    [['de'], 'nonsense', 'de'],
-    [['ar_EG'], undefined, 'ar'],
-  ])('of %j with %j remembered is %s', (wanted, remembered, locale) => {
-    expect(chooseLocale(wanted, remembered)).toBe(locale);
+    [['de-AT', 'en'], null, ['de', 'en']],
+    [['nl', 'pt-BR', 'en'], null, ['pt', 'en']],
+    [['nl', 'sv'], null, ['en']],
+    [[], null, ['en']],
+    [['zh', 'JA'], null, ['ja', 'en']],
+    [['de', 'fr'], 'ar', ['ar', 'de', 'fr', 'en']],
+    [['de'], 'nonsense', ['de', 'en']],
+    [['ar_EG'], undefined, ['ar', 'en']],
+  ])('of %j with %j remembered is the first that can be had of %j', (wanted, remembered, locales) => {
+    expect(wantedLocales(wanted, remembered)).toEqual(locales);
+  });
+
+  it('is another wanted one where the first cannot be loaded', async () => {
+    const load = async (locale: string) => {
+      if (locale !== 'fr') throw new TypeError('Failed to fetch');
+      return createTexts('fr', {});
+    };
+    expect((await loadFirstTexts(['ar', 'fr', 'en'], load)).locale).toBe('fr');
+    await expect(loadFirstTexts(['ar', 'en'], load)).rejects.toThrow('Failed to fetch');
   });
 });

@@ -40,16 +40,27 @@ const FILES: Readonly<Record<Locale, () => Promise<{ readonly default: Readonly<
   ar: () => import('../../locales/ar.json'),
 };
 
-/** The first of the wanted languages (`navigator.languages`) that there is; a remembered one before them. */
-export function chooseLocale(wanted: readonly string[], remembered?: string | null): Locale {
-  const languages = [remembered ?? '', ...wanted].map((tag) => tag.toLowerCase().split(/[-_]/, 1)[0]);
-  return languages.map((language) => LOCALES.find((locale) => locale === language)).find(Boolean) ?? 'en';
+/** The wanted languages (`navigator.languages`) that there are; a remembered one before them, English behind them. */
+export function wantedLocales(wanted: readonly string[], remembered?: string | null): Locale[] {
+  const languages = [remembered ?? '', ...wanted, 'en'].map((tag) => tag.toLowerCase().split(/[-_]/, 1)[0]);
+  return [...new Set(languages.flatMap((language) => LOCALES.find((locale) => locale === language) ?? []))];
 }
 
 /** The texts of one language; no other is loaded. @throws TypeError when they cannot be had */
 export async function loadTexts(locale: Locale): Promise<Texts> {
   const { default: texts } = await FILES[locale]();
   return createTexts(locale, texts);
+}
+
+/** The texts of the first of some languages that can be had. @throws TypeError when none can be */
+export async function loadFirstTexts([first, ...others]: readonly Locale[], load = loadTexts): Promise<Texts> {
+  try {
+    return await load(first ?? 'en');
+  } catch (error) {
+    // Without a connection, or after a deployment, only those are there that this browser has kept.
+    if (others.length === 0) throw error;
+    return loadFirstTexts(others, load);
+  }
 }
 
 /** @param texts by key */

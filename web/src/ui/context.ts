@@ -22,8 +22,8 @@ export interface Page {
   readonly announcement: Subject<string>;
   /** Goes back to the instance that the page came from. */
   readonly forgetInstance: () => void;
-  /** Changes the language, and remembers it. */
-  readonly speak: (locale: Locale) => void;
+  /** Changes the language, and remembers it. One that cannot be loaded changes nothing. */
+  readonly speak: (locale: Locale) => Promise<void>;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

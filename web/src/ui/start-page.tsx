@@ -4,7 +4,8 @@ import { forgetBaseUrl, readBaseUrl } from '../lib/base-url.ts';
 import { createFormat } from '../lib/format.ts';
 import { createHistory } from '../lib/history.ts';
 import { createSubject } from '../lib/observable.ts';
-import { chooseLocale, type Locale, loadTexts } from '../lib/texts.ts';
+import { remember } from '../lib/store.ts';
+import { type Locale, loadFirstTexts, loadTexts, wantedLocales } from '../lib/texts.ts';
 import { PageContext } from './context.ts';
 import { createDownloads } from './downloads-state.ts';
 import { createSession } from './session.ts';
@@ -35,18 +36,25 @@ export async function startPage(content: ComponentChild, link?: string): Promise
   if (link) fixed.session.open(link);
   const root = document.getElementById('app') ?? document.body;
 
-  async function show(locale: Locale): Promise<void> {
-    const texts = await loadTexts(locale);
-    document.documentElement.lang = locale;
+  let texts = await loadFirstTexts(wantedLocales(navigator.languages, storage?.getItem(LANGUAGE)));
+  let lastAsked = texts.locale;
+  show();
+
+  function show(): void {
+    document.documentElement.lang = texts.locale;
     document.documentElement.dir = texts.direction;
-    const page = { ...fixed, texts, format: createFormat(locale), speak };
+    const page = { ...fixed, texts, format: createFormat(texts.locale), speak };
     render(<PageContext.Provider value={page}>{content}</PageContext.Provider>, root);
   }
-  function speak(locale: Locale): void {
-    storage?.setItem(LANGUAGE, locale);
-    void show(locale);
+  async function speak(locale: Locale): Promise<void> {
+    lastAsked = locale;
+    const loaded = await loadTexts(locale).catch(() => undefined);
+    if (locale !== lastAsked) return;
+    if (loaded) texts = loaded;
+    // Also when it is the old one: the select has changed by itself.
+    show();
+    if (loaded) remember(storage, LANGUAGE, locale);
   }
-  await show(chooseLocale(navigator.languages, storage?.getItem(LANGUAGE)));
 }
 
 /** Absent where the browser forbids it. */

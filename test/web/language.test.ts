@@ -1,0 +1,52 @@
+import type { Page } from 'playwright-core';
+import { describe } from 'vitest';
+import { itInChromium as it } from '../support/chromium.ts';
+import { useSite } from './site.ts';
+import { eventually, useVisitors } from './visitors.ts';
+
+const site = useSite();
+const { come } = useVisitors();
+
+const select = (page: Page) => page.getByRole('combobox');
+const language = (page: Page) =>
+  eventually(() => page.evaluate(() => [document.documentElement.lang, document.querySelector('select')?.value]));
+/** As offline, or in a tab that is older than what is deployed. */
+const withoutGerman = (page: Page) => page.route(/\/assets\/de-/, (route) => route.abort());
+
+describe('the language of the page', () => {
+  it('stays what it is when another cannot be loaded, and the next start is none the worse', async () => {
+    const { page } = await come(`${site.baseUrl}/`);
+    await withoutGerman(page);
+    const asked = page.waitForEvent('requestfailed');
+    await select(page).selectOption('de');
+    await asked;
+    await language(page).toEqual(['en', 'en']);
+    await page.reload();
+    await language(page).toEqual(['en', 'en']);
+    // It is only the way there that failed.
+    await page.unroute(/\/assets\/de-/);
+    await page.reload();
+    await select(page).selectOption('de');
+    await language(page).toEqual(['de', 'de']);
+  });
+
+  it('is the next one that is wanted where the remembered one cannot be loaded', async () => {
+    const { page, context } = await come('about:blank', { locale: 'fr' });
+    await context.addInitScript(() => localStorage?.setItem('reelay.language', 'de'));
+    await withoutGerman(page);
+    await page.goto(`${site.baseUrl}/`);
+    await language(page).toEqual(['fr', 'fr']);
+  });
+
+  it('is changed without a connection too, to one that was never used', async () => {
+    const { page, context } = await come(`${site.baseUrl}/`, { serviceWorkers: 'allow' });
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+    await page.reload();
+    await select(page).waitFor();
+    await context.setOffline(true);
+    await select(page).selectOption('ja');
+    await language(page).toEqual(['ja', 'ja']);
+    await page.reload();
+    await language(page).toEqual(['ja', 'ja']);
+  });
+});
