@@ -49,6 +49,28 @@ describe('the versions of an item', () => {
     expect(await page.getByText(/Put together while it is sent/).count()).toBe(0);
   });
 
+  it.each(['/hls/ts/index.m3u8', '/dash/number/manifest.mpd', '/live/index.m3u8'])(
+    'of what the instance puts together say that, and their command does not go on: %s',
+    async (path) => {
+      const { page } = await see(path);
+      await page.getByText(/Put together while it is sent/).waitFor();
+      await button(page, 'Command line').click();
+      await page.getByText(/^curl -fL -o /).waitFor();
+      await page.getByText(/^yt-dlp --no-continue -o /).waitFor();
+    },
+  );
+
+  it('of a file are not asked before somebody chooses, and their command goes on', async () => {
+    const { page, requests } = await see('/site/combined/resumable');
+    const heads = () => requests.filter((request) => request.method() === 'HEAD').length;
+    await page.getByRole('radio', { name: /^720p/ }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(heads()).toBe(0);
+    await button(page, 'Command line').click();
+    await page.getByText(/^curl -fL --retry 5 -C - -o /).waitFor();
+    expect(heads()).toBe(1);
+  });
+
   it('of a song are sound alone', async () => {
     const { page } = await see('/site/music/song');
     await page.getByRole('group', { name: 'Sound only' }).waitFor();

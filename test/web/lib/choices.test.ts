@@ -54,7 +54,7 @@ describe('the choices', () => {
     [
       'a file',
       { fileSizeBytes: 5, height: 1080, bitrate: 100.5 },
-      { sizeBytes: 5, height: 1080, bitrate: 100.5, canSeek: true, isMuxed: false, isSizeEstimate: false },
+      { sizeBytes: 5, height: 1080, bitrate: 100.5, isMuxed: false, isSizeEstimate: false },
     ],
     [
       'a muxed stream',
@@ -68,6 +68,10 @@ describe('the choices', () => {
     ],
   ])('tell of %s', (_, changes, expected) => {
     expect(choicesOf(item([rendition(changes)])).video[0]).toMatchObject(expected);
+  });
+
+  it('leave open whether a stream that is not muxed has ranges', () => {
+    expect(choicesOf(item([rendition()])).video[0]).not.toHaveProperty('canSeek');
   });
 
   it('leave out figures that are none', () => {

@@ -24,8 +24,8 @@ export interface Choice {
   readonly playsEverywhere: boolean;
   /** The best of its group. */
   readonly isBest: boolean;
-  /** A player can seek and a download can be resumed. Muxed streams cannot; others usually can. */
-  readonly canSeek: boolean;
+  /** A player can seek and a download can be resumed. Muxed streams cannot; absent of others, until they are asked. */
+  readonly canSeek?: boolean;
   readonly isMuxed: boolean;
   /** `video` or `audio`: the element that plays it. */
   readonly element: 'video' | 'audio';
@@ -88,7 +88,7 @@ function choice(name: ChoiceGroup, rendition: MediaRendition, isBest: boolean, n
     ...(isFigure(rendition.bitrate) && { bitrate: rendition.bitrate }),
     playsEverywhere: playsEverywhere(rendition, container),
     isBest,
-    canSeek: !isMuxed,
+    ...(isMuxed && { canSeek: false }),
     isMuxed,
     element: name === 'video' ? 'video' : 'audio',
     mimeType: rendition.mimeType ?? (name === 'video' ? 'video/mp4' : 'audio/mpeg'),

@@ -2,14 +2,17 @@ import type { Choice } from '../lib/choices.ts';
 import { curlCommand, likelyShell, ytDlpCommand } from '../lib/commands.ts';
 import { usePage } from './context.ts';
 import { CopyButton } from './copy-button.tsx';
+import { useRanges } from './use-ranges.ts';
 
 /** The same download for a terminal. */
 export const CommandLines = ({ choice }: { readonly choice: Choice }) => {
   const { api, texts } = usePage();
+  const { canSeek } = useRanges(choice, true);
   const options = {
     url: api.streamUrl(choice.rendition),
     fileName: choice.fileName,
-    canResume: choice.canSeek,
+    // Until it is known: a command that begins anew is right for every stream.
+    canResume: canSeek ?? false,
     shell: likelyShell(navigator.userAgent),
   };
   const commands = [

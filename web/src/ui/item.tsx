@@ -6,6 +6,7 @@ import { ChoiceList } from './choice-list.tsx';
 import { usePage } from './context.ts';
 import { Icon } from './icons.tsx';
 import { Stage } from './stage.tsx';
+import { useRanges } from './use-ranges.ts';
 
 export interface ItemProps {
   readonly item: MediaInformation;
@@ -20,7 +21,9 @@ export const Item = ({ item, isNested }: ItemProps) => {
   const [selectedId, select] = useState<string>();
   const [playing, play] = useState<Choice>();
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
-  const selected = all.find(({ id }) => id === selectedId) ?? choices.preselected;
+  const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
+  // What nobody chose yet is not asked, but for what tells no size: that is hardly a file.
+  const selected = useRanges(chosen, selectedId !== undefined || chosen?.sizeBytes === undefined);
   const title = item.title ?? t('item.untitled');
   return (
     <article class={isNested ? 'item nested' : 'item'} aria-label={title}>
@@ -39,7 +42,7 @@ export const Item = ({ item, isNested }: ItemProps) => {
         {selected ? (
           <>
             <ChoiceList choices={choices} selected={selected} onSelect={({ id }) => select(id)} />
-            {!selected.canSeek && (
+            {selected.canSeek === false && (
               <p class="remark">
                 <Icon name="clock" />
                 {t('choices.noSeek')}

@@ -36,7 +36,7 @@ export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
     const place = player.currentTime;
     player.load();
     // Before anything is loaded, this is where playing begins (HTML: the default playback start position).
-    if (choice.canSeek) player.currentTime = place;
+    if (choice.canSeek !== false) player.currentTime = place;
     // Where playing by itself is not allowed, the controls are there.
     player.play().catch(() => undefined);
   };
