@@ -79,6 +79,22 @@ describe('a link comes', () => {
   });
 });
 
+describe('the history', () => {
+  it('that is cleared in one tab is cleared in every tab', async () => {
+    const { page, context } = await come(at(site.pageOf('/site/combined/secret')));
+    await article(page, 'secret').waitFor();
+    await page.getByRole('link', { name: 'Reelay, start over' }).click();
+    const other = await context.newPage();
+    await other.goto(at('/'));
+    await button(other, 'Clear history').click();
+    await page.getByRole('heading', { name: /^Lately/ }).waitFor({ state: 'detached' });
+    await page.getByRole('textbox').fill(site.origin.url('/site/combined/next'));
+    await page.keyboard.press('Enter');
+    await article(page, 'next').waitFor();
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('secret');
+  });
+});
+
 describe('the page', () => {
   it('is used by keyboard alone', async () => {
     const { page } = await come(at('/'));

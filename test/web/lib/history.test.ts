@@ -42,6 +42,41 @@ describe('the history', () => {
     expect(two.entries.get()).toHaveLength(2);
   });
 
+  it('that another tab has cleared does not come back with the next link', () => {
+    const storage = createMemoryStore();
+    const [one, two] = [createHistory({ storage }), createHistory({ storage })];
+    one.add(entry(1));
+    two.add(entry(2));
+    two.clear();
+    one.add(entry(3));
+    expect(one.entries.get()).toMatchObject([entry(3)]);
+    expect(createHistory({ storage }).entries.get()).toHaveLength(1);
+  });
+
+  it.each(['reelay.history', null])('shows at once what another tab has changed under the key %s', (key) => {
+    const storage = createMemoryStore();
+    const events = new EventTarget();
+    const history = createHistory({ storage, events });
+    const tell = (name: string | null) => events.dispatchEvent(Object.assign(new Event('storage'), { key: name }));
+    createHistory({ storage }).add(entry(1));
+    tell('another');
+    expect(history.entries.get()).toEqual([]);
+    tell(key);
+    expect(history.entries.get()).toMatchObject([entry(1)]);
+  });
+
+  it('goes on for this page alone where there is no more room', () => {
+    const storage = createMemoryStore();
+    const history = createHistory({ storage });
+    history.add(entry(1));
+    storage.setItem = () => {
+      throw new DOMException('Full', 'QuotaExceededError');
+    };
+    history.add(entry(2));
+    history.add(entry(3));
+    expect(history.entries.get()).toHaveLength(3);
+  });
+
   it('works for this page alone where nothing may be kept', () => {
     for (const storage of [undefined, createMemoryStore({}, true)]) {
       const history = createHistory({ storage });

@@ -33,7 +33,7 @@ export function readBaseUrl({ origin, search, storage }: BaseUrlOptions): BaseUr
 }
 
 /** Back to the instance that the page came from. */
-export const forgetBaseUrl = (storage: Store | undefined): void => remember(storage, NAME, null);
+export const forgetBaseUrl = (storage: Store | undefined): void => void remember(storage, NAME, null);
 
 function normalize(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;

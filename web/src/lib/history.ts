@@ -21,6 +21,8 @@ export interface History {
 export interface HistoryOptions {
   /** Where to keep it. A storage that fails or is absent keeps it for this page alone. */
   readonly storage?: Store | undefined;
+  /** What tells of other tabs' changes to it, by `storage` events: `window`. */
+  readonly events?: Pick<EventTarget, 'addEventListener'>;
   /** Entries at most. @default 50 */
   readonly limit?: number;
   readonly now?: () => number;
@@ -31,20 +33,23 @@ const NAME = 'reelay.history';
 const LONGEST_TEXT = 300;
 const LONGEST_ADDRESS = 4096;
 
-export function createHistory({ storage, limit = 50, now = Date.now }: HistoryOptions): History {
+export function createHistory({ storage, events, limit = 50, now = Date.now }: HistoryOptions): History {
   const read = () => parse(recall(storage, NAME)).slice(0, limit);
   const entries = createSubject<readonly HistoryEntry[]>(read());
+  let isKept = storage !== undefined;
+  /** Another tab may have added some in the meantime, or cleared it. */
+  const current = () => (isKept ? read() : entries.get());
   const without = (link: string) => current().filter((entry) => entry.link !== link);
-  /** Another tab may have added some in the meantime. */
-  const current = () => {
-    const kept = read();
-    return kept.length > 0 ? kept : entries.get();
-  };
   const keep = (next: readonly HistoryEntry[]) => {
     const bounded = next.slice(0, limit);
-    remember(storage, NAME, bounded.length > 0 ? JSON.stringify(bounded) : null);
+    isKept = remember(storage, NAME, bounded.length > 0 ? JSON.stringify(bounded) : null);
     entries.set(bounded);
   };
+  events?.addEventListener('storage', (event) => {
+    const { key } = event as StorageEvent;
+    // Without a key it is all of the storage that was cleared.
+    if (key === NAME || key === null) entries.set(read());
+  });
   return {
     entries,
     add({ link, title, author, coverUrl }) {

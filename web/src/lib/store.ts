@@ -19,12 +19,16 @@ export function recall(store: Store | undefined, name: string): string | null {
   }
 }
 
-/** Remembers, or forgets with null. A storage that is full or forbidden remembers nothing. */
-export function remember(store: Store | undefined, name: string, value: string | null): void {
+/**
+ * Remembers, or forgets with null. A storage that is full or forbidden remembers nothing: the page does without.
+ * @returns whether it is remembered
+ */
+export function remember(store: Store | undefined, name: string, value: string | null): boolean {
   try {
     if (value === null) store?.removeItem(name);
     else store?.setItem(name, value);
+    return store !== undefined;
   } catch {
-    // The page does without.
+    return false;
   }
 }

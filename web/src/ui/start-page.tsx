@@ -20,7 +20,7 @@ export async function startPage(content: ComponentChild, link?: string): Promise
   const storage = openStorage();
   const instance = readBaseUrl({ origin: location.origin, search: location.search, storage });
   const api = createApi(instance.base);
-  const history = createHistory({ storage });
+  const history = createHistory({ storage, events: window });
   const fixed = {
     api,
     instance,
