@@ -22,7 +22,7 @@ export interface Profile {
   readonly apiBurst: number;
   /** Entries of one playlist that are resolved at once, each by an invocation of the resolver. */
   readonly entriesAtOnce: number;
-  /** `essential` stays within the ten alarms that cost nothing. */
+  /** Which troubles are watched for. An account has ten alarms free; each policy of scaling makes two more by itself. */
   readonly alarms: 'essential' | 'full';
   /** US dollars a month. */
   readonly monthlyBudget: number;

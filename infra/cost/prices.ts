@@ -33,8 +33,8 @@ export const METERS = {
   functionTimeX86: { what: 'functions, time (x86)', unit: 'GiB s', price: 0.0000166667, free: 400_000 },
   apiRequests: { what: 'HTTP API', unit: 'million', price: 1 },
 
-  tableWrites: { what: 'table, writes', unit: 'million', price: 0.625 },
-  tableReads: { what: 'table, reads', unit: 'million', price: 0.125 },
+  tableWrites: { what: 'table, writes of 1 KB', unit: 'million', price: 0.625 },
+  tableReads: { what: 'table, reads of 4 KB', unit: 'million', price: 0.125 },
   tableStorage: { what: 'table, storage', unit: 'GB', price: 0.25, free: 25 },
   tableRecovery: { what: 'table, point-in-time recovery', unit: 'GB', price: 0.2 },
 

@@ -33,6 +33,8 @@ const STANDING: Readonly<Record<string, Standing>> = {
     ['firewallRules', Array.isArray(Rules) ? Rules.length : 0],
   ],
   'AWS::CloudWatch::Alarm': ({ Metrics }) => [['alarms', metricsLookedAt(Metrics)]],
+  // Target tracking makes two of its own: to add, and to take away.
+  'AWS::ApplicationAutoScaling::ScalingPolicy': () => [['alarms', 2]],
   'AWS::CloudWatch::Dashboard': () => [['dashboards', 1]],
   'AWS::SecretsManager::Secret': () => [['secrets', 1]],
   'AWS::ECS::TaskDefinition': () => [['images', 0.35]],

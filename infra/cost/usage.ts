@@ -2,6 +2,10 @@ import type { Usage } from './bill.ts';
 import { type Template, taskSizeIn, tasksFor } from './standing.ts';
 import type { Traffic } from './traffic.ts';
 
+/** A resource in the table. A write is paid by the kilobyte of the whole item, also where it only keeps it; a read by four. */
+const RESOURCE_KB = 10;
+const RESOURCE_READ_UNITS = Math.ceil(RESOURCE_KB / 4);
+
 /** How much of everything a request takes, measured on one machine or counted in the code. */
 const EACH = {
   /** Seconds of a resolve, most of them waiting for the source. */
@@ -12,14 +16,15 @@ const EACH = {
   smallGib: 0.25,
   /** Looks at App and the count that come with a resolve. */
   smallCallsPerResolve: 2,
-  writesPerResolve: 4,
+  /** Beside the resource itself: the link, the count, a use. */
+  smallWritesPerResolve: 3,
   readsPerResolve: 4,
   readsPerStream: 2,
   /** Requests of one stream: players and downloaders ask by range. */
   requestsPerStream: 6,
-  /** Bytes of log and of table for one resolve, gigabytes. */
+  /** Of log and of table for one resolve, gigabytes. */
   logGb: 0.000004,
-  tableGb: 0.00001,
+  tableGb: RESOURCE_KB / 1e6,
   /** Share of resolves that are traced. */
   tracedShare: 0.05,
 } as const;
@@ -50,8 +55,8 @@ export function usageOf(template: Template, traffic: Traffic): Usage[] {
     [functionTime, resolves * EACH.resolveSeconds * EACH.resolveGib + small * EACH.smallSeconds * EACH.smallGib],
     [functionTime, UPDATES * UPDATE_GIB_SECONDS + (isOnDemand ? RECONCILIATIONS * EACH.smallGib : 0)],
     ['apiRequests', (resolves + small) / 1e6],
-    ['tableWrites', (resolves * EACH.writesPerResolve + streams) / 1e6],
-    ['tableReads', (resolves * EACH.readsPerResolve + streams * EACH.readsPerStream) / 1e6],
+    ['tableWrites', (resolves * (RESOURCE_KB + EACH.smallWritesPerResolve) + streams * RESOURCE_KB) / 1e6],
+    ['tableReads', (resolves * EACH.readsPerResolve + streams * EACH.readsPerStream * RESOURCE_READ_UNITS) / 1e6],
     ['tableStorage', resolves * EACH.tableGb],
     ...(hasRecovery(resources) ? ([['tableRecovery', resolves * EACH.tableGb]] as const) : []),
     ['edgeTraffic', gigabytes],

@@ -176,7 +176,7 @@ describe.each(NAMES)('%s', (name) => {
     );
   });
 
-  it('watches, within the alarms that cost nothing unless it is public', () => {
+  it('watches, and for more where it is public', () => {
     const alarms = ofType(of, 'AWS::CloudWatch::Alarm').map(({ id }) => nameOf(id).replace('MonitoringAlarms', ''));
     const essential = [
       'FunctionErrors',

@@ -43,6 +43,9 @@ describe('standingOf', () => {
     expect(() => standingOf(endpoint('Interface'))).toThrow(UnpricedResource);
   });
 
+  it('knows that each policy of scaling makes two alarms', () =>
+    expect(standingOf(of('AWS::ApplicationAutoScaling::ScalingPolicy'))).toEqual([['alarms', 2]]));
+
   it('counts the tasks that always run, by the least that scaling leaves', () => {
     const template = (scaling: object): Template => ({
       Resources: {
@@ -57,6 +60,16 @@ describe('standingOf', () => {
     const target = { Type: 'AWS::ApplicationAutoScaling::ScalableTarget', Properties: { MinCapacity: 2 } };
     expect(standingOf(template({}))).toContainEqual(['taskVcpuArm', 0.5 * 730]);
     expect(standingOf(template({ Scaling: target }))).toContainEqual(['taskVcpuArm', 2 * 0.5 * 730]);
+  });
+});
+
+describe('usageOf', () => {
+  it('pays a write by the kilobyte of what is written', () => {
+    const usage = usageOf({}, { ...IDLE, resolves: 1e6 });
+    const writes = usage.flatMap(([meter, quantity]) => (meter === 'tableWrites' ? [quantity] : []));
+    // The resource of some 10 KB, and three small items.
+    expect(writes).toEqual([13]);
+    expect(usageOf({}, { ...IDLE, streams: 1e6 })).toContainEqual(['tableWrites', 10]);
   });
 });
 
