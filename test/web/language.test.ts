@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { describe } from 'vitest';
 import { itInChromium as it } from '../support/chromium.ts';
 import { useSite } from './site.ts';
@@ -12,6 +12,15 @@ const language = (page: Page) =>
   eventually(() => page.evaluate(() => [document.documentElement.lang, document.querySelector('select')?.value]));
 /** As offline, or in a tab that is older than what is deployed. */
 const withoutGerman = (page: Page) => page.route(/\/assets\/de-/, (route) => route.abort());
+
+/** Makes the storage of the visitor's browser refuse what is named, as private windows and full disks do. */
+const refuse = (context: BrowserContext, names: readonly ('getItem' | 'setItem')[]) =>
+  context.addInitScript((methods) => {
+    for (const method of methods)
+      Storage.prototype[method] = () => {
+        throw new DOMException('Refused', 'SecurityError');
+      };
+  }, names);
 
 describe('the language of the page', () => {
   it('stays what it is when another cannot be loaded, and the next start is none the worse', async () => {
@@ -48,5 +57,18 @@ describe('the language of the page', () => {
     await language(page).toEqual(['ja', 'ja']);
     await page.reload();
     await language(page).toEqual(['ja', 'ja']);
+  });
+
+  it.each([
+    ['be written', ['setItem']],
+    ['be read', ['getItem']],
+    ['be used at all', ['getItem', 'setItem']],
+  ] as const)('can be chosen where storage cannot %s', async (_, names) => {
+    const { page, context } = await come('about:blank', { locale: 'fr' });
+    await refuse(context, names);
+    await page.goto(`${site.baseUrl}/`);
+    await language(page).toEqual(['fr', 'fr']);
+    await select(page).selectOption('de');
+    await language(page).toEqual(['de', 'de']);
   });
 });

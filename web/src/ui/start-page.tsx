@@ -4,7 +4,7 @@ import { forgetBaseUrl, readBaseUrl } from '../lib/base-url.ts';
 import { createFormat } from '../lib/format.ts';
 import { createHistory } from '../lib/history.ts';
 import { createSubject } from '../lib/observable.ts';
-import { remember } from '../lib/store.ts';
+import { localStore, recall, remember } from '../lib/store.ts';
 import { type Locale, loadFirstTexts, loadTexts, wantedLocales } from '../lib/texts.ts';
 import { PageContext } from './context.ts';
 import { createDownloads } from './downloads-state.ts';
@@ -17,7 +17,7 @@ const LANGUAGE = 'reelay.language';
  * @param link what it opens with: known before the first drawing, so that nothing moves afterwards
  */
 export async function startPage(content: ComponentChild, link?: string): Promise<void> {
-  const storage = openStorage();
+  const storage = localStore();
   const instance = readBaseUrl({ origin: location.origin, search: location.search, storage });
   const api = createApi(instance.base);
   const history = createHistory({ storage, events: window });
@@ -36,7 +36,7 @@ export async function startPage(content: ComponentChild, link?: string): Promise
   if (link) fixed.session.open(link);
   const root = document.getElementById('app') ?? document.body;
 
-  let texts = await loadFirstTexts(wantedLocales(navigator.languages, storage?.getItem(LANGUAGE)));
+  let texts = await loadFirstTexts(wantedLocales(navigator.languages, recall(storage, LANGUAGE)));
   let lastAsked = texts.locale;
   show();
 
@@ -54,14 +54,5 @@ export async function startPage(content: ComponentChild, link?: string): Promise
     // Also when it is the old one: the select has changed by itself.
     show();
     if (loaded) remember(storage, LANGUAGE, locale);
-  }
-}
-
-/** Absent where the browser forbids it. */
-function openStorage(): Storage | undefined {
-  try {
-    return localStorage;
-  } catch {
-    return undefined;
   }
 }
