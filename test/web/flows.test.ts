@@ -42,7 +42,8 @@ describe('a link', () => {
     ['no link at all', 'This is not a link.'],
     ['', 'Paste or type a link first.'],
     ['ftp://example.com/film.mp4', 'This is not a link.'],
-  ])('that is none is not asked for: %j', async (text, says) => {
+    [`https://example.com/${'x'.repeat(4096)}`, 'This link is too long'],
+  ])('that is none is not asked for: %.40s', async (text, says) => {
     const { page, resolves } = await come(at('/'));
     await page.getByRole('textbox').fill(text);
     await page.keyboard.press('Enter');

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { bookmarklet } from '../../../web/src/lib/bookmarklet.ts';
-import { linkFromLocation, linkFromText, linkFromTransfer, shareableLocation } from '../../../web/src/lib/incoming.ts';
+import {
+  isTooLong,
+  linkFromLocation,
+  linkFromText,
+  linkFromTransfer,
+  shareableLocation,
+} from '../../../web/src/lib/incoming.ts';
 
 describe('a link in a text', () => {
   it.each([
@@ -36,6 +42,14 @@ describe('a link in a text', () => {
     `https://a.example/${'x'.repeat(4096)}`,
     'https://a.example/\ud800',
   ])('none in %.40s', (text) => expect(linkFromText(text)).toBeUndefined());
+});
+
+it.each([
+  [`https://a.example/${'x'.repeat(4078)}`, false],
+  [` https://a.example/${'x'.repeat(4079)}`, true],
+  ['x'.repeat(5000), false],
+])('a link that is too long is told from a text that is none: %.40s', (text, isSo) => {
+  expect(isTooLong(text)).toBe(isSo);
 });
 
 describe('the address of the page', () => {

@@ -18,6 +18,10 @@ export function linkFromText(text: string): string | undefined {
   return BARE.test(trimmed) ? usable(`https://${trimmed}`) : undefined;
 }
 
+/** Whether a text would be a link, were it shorter. */
+export const isTooLong = (text: string): boolean =>
+  text.trim().length > LONGEST_LINK && /^https?:\/\/\S+$/i.test(text.trim());
+
 /** The link of a page opened by `/?url=…`, a share target (`url`, `text`, `title`) or a bookmarklet. */
 export function linkFromLocation(search: string): string | undefined {
   const query = new URLSearchParams(search);

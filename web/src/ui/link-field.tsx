@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { linkFromText, linkFromTransfer } from '../lib/incoming.ts';
+import { isTooLong, linkFromText, linkFromTransfer } from '../lib/incoming.ts';
+import type { TextKey } from '../lib/texts.ts';
 import { usePage } from './context.ts';
 import { Icon } from './icons.tsx';
 
@@ -33,7 +34,7 @@ export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
       onLink(found);
       return;
     }
-    setMessage(t(text.trim() ? 'field.invalid' : 'field.empty'));
+    setMessage(t(whyNot(text)));
     input.current?.focus();
   };
   const paste = (event: ClipboardEvent) => {
@@ -65,7 +66,6 @@ export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
           autoCapitalize="none"
           spellcheck={false}
           dir="ltr"
-          maxLength={4096}
           aria-label={t('field.label')}
           aria-invalid={message !== ''}
           aria-describedby="field-message"
@@ -90,3 +90,9 @@ export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
     </form>
   );
 };
+
+/** Why a text without a link in it cannot be looked up. */
+function whyNot(text: string): TextKey {
+  if (!text.trim()) return 'field.empty';
+  return isTooLong(text) ? 'field.tooLong' : 'field.invalid';
+}
