@@ -39,17 +39,31 @@ describe('a link', () => {
   });
 
   it.each([
-    ['no link at all', 'This is not a link.'],
-    ['', 'Paste or type a link first.'],
-    ['ftp://example.com/film.mp4', 'This is not a link.'],
-    [`https://example.com/${'x'.repeat(4096)}`, 'This link is too long'],
-  ])('that is none is not asked for: %.40s', async (text, says) => {
+    ['is only words', 'no link at all', 'This is not a link.'],
+    ['is not there', '', 'Paste or type a link first.'],
+    ['is of another kind', 'ftp://example.com/film.mp4', 'This is not a link.'],
+    ['is too long', `https://example.com/${'x'.repeat(4096)}`, 'This link is too long'],
+  ])('that %s is not asked for', async (_, text, says) => {
     const { page, resolves } = await come(at('/'));
     await page.getByRole('textbox').fill(text);
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: says }).waitFor();
     expect(await page.getByRole('textbox').getAttribute('aria-invalid')).toBe('true');
     expect(resolves()).toBe(0);
+  });
+
+  it('that is none is told in the language of the page, until something else is typed', async () => {
+    const { page } = await come(at('/'));
+    const field = page.getByRole('textbox');
+    await field.fill('no link at all');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'This is not a link.' }).waitFor();
+    await page.getByRole('combobox').selectOption('de');
+    await page.getByRole('alert').filter({ hasText: 'Das ist kein Link.' }).waitFor();
+    await field.press('End');
+    await field.press('Backspace');
+    await eventually(() => page.getByRole('alert').textContent()).toBe('');
+    expect(await field.getAttribute('aria-invalid')).toBe('false');
   });
 
   it.each([

@@ -15,18 +15,22 @@ export interface LinkFieldProps {
 export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
   const { t } = usePage().texts;
   const [text, setText] = useState(link ?? '');
-  const [message, setMessage] = useState('');
+  const [fault, setFault] = useState<TextKey>();
   const input = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
     setText(link ?? '');
-    setMessage('');
+    setFault(undefined);
   }, [link]);
   // The page is this field; only who came with a link wants something else first.
   useEffect(() => {
     if (!link) input.current?.focus({ preventScroll: true });
   }, []);
 
+  const type = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    setText(currentTarget.value);
+    setFault(undefined);
+  };
   const submit = (event: Event) => {
     event.preventDefault();
     const found = linkFromText(text);
@@ -34,7 +38,7 @@ export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
       onLink(found);
       return;
     }
-    setMessage(t(whyNot(text)));
+    setFault(whyNot(text));
     input.current?.focus();
   };
   const paste = (event: ClipboardEvent) => {
@@ -42,19 +46,19 @@ export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
     if (!found) return;
     event.preventDefault();
     setText(found);
-    setMessage('');
+    setFault(undefined);
     onLink(found);
   };
   const clear = () => {
     setText('');
-    setMessage('');
+    setFault(undefined);
     onClear();
     input.current?.focus();
   };
 
   return (
     <form noValidate onSubmit={submit}>
-      <div class="field" data-invalid={message !== ''}>
+      <div class="field" data-invalid={fault !== undefined}>
         <Icon name="link" />
         <input
           ref={input}
@@ -67,11 +71,11 @@ export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
           spellcheck={false}
           dir="ltr"
           aria-label={t('field.label')}
-          aria-invalid={message !== ''}
+          aria-invalid={fault !== undefined}
           aria-describedby="field-message"
           placeholder={t('field.placeholder')}
           value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onInput={type}
           onPaste={paste}
         />
         {text && (
@@ -85,7 +89,7 @@ export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
         </button>
       </div>
       <p class="field-message" id="field-message" role="alert">
-        {message}
+        {fault && t(fault)}
       </p>
     </form>
   );
