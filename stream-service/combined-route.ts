@@ -1,16 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../layers/contract/index.ts';
+import type { Track } from '../layers/state/index.ts';
 import { sendOutline, sendRepresentation } from './answer.ts';
 import { type CombineDependencies, createCombine } from './combined-body.ts';
 import { downloadHeaders } from './download-headers.ts';
-import type { FindRendition } from './find-rendition.ts';
+import type { FindRendition, Found } from './find-rendition.ts';
 import { COMBINED } from './mp4/mux-plan.ts';
-import type { Source } from './source/source.ts';
-import type { Visits } from './visits.ts';
+import type { OpenSource, Source } from './source/source.ts';
+import type { Visit, Visits } from './visits.ts';
 
 export interface CombinedRouteDependencies extends CombineDependencies {
   readonly findRendition: FindRendition;
   readonly visits: Visits;
+  /** As `openSource`, but never resolves again: for HEAD. Absent: HEAD says only what the table knows. */
+  readonly peekSource?: OpenSource;
   readonly log: Log;
 }
 
@@ -27,7 +30,8 @@ export function combinedRoute(app: FastifyInstance, dependencies: CombinedRouteD
 
   app.head<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Combined');
-    reply.headers({ ...downloadHeaders(found, fileExtension), ...estimate(found.tracks.map(trackBytes)) });
+    const sizes = await lookAt(found, () => visits.begin(request.ip, reply.raw), dependencies);
+    reply.headers({ ...downloadHeaders(found, fileExtension), ...estimate(sizes) });
     return sendOutline(reply, { size: undefined, mimeType, fileExtension, acceptRanges: 'none' });
   });
 
@@ -41,6 +45,30 @@ export function combinedRoute(app: FastifyInstance, dependencies: CombinedRouteD
     const representation = { size: undefined, etag: undefined, mimeType, fileExtension, read: () => body };
     return sendRepresentation(request, reply, representation, { visit, log });
   });
+}
+
+/** What GET would say, by the first bytes of the tracks; what the table knows where it knows all, or they cannot be had. */
+async function lookAt(
+  { resource, tracks }: Found,
+  begin: () => Visit,
+  { peekSource, log }: CombinedRouteDependencies,
+): Promise<(number | undefined)[]> {
+  const known = tracks.map(trackBytes);
+  const isKnown = tracks.every(({ delivery, sizeIsExact }) => delivery !== 'direct' || sizeIsExact);
+  if (!peekSource || isKnown) return known;
+  try {
+    const visit = begin();
+    const look = async (track: Track) => {
+      if (track.delivery !== 'direct') return track.sizeBytes;
+      const source = await peekSource(resource, track, visit.signal);
+      visit.atEnd(() => source.close());
+      return sourceBytes(source) ?? track.sizeBytes;
+    };
+    return await Promise.all(tracks.map(look));
+  } catch (error) {
+    log.info('HEAD could not look at the source', { error: String(error) });
+    return known;
+  }
 }
 
 /** The file is the sum of its tracks and a thousandth more: a hint for progress bars, never a Content-Length. */

@@ -85,8 +85,9 @@ async function open(
 
 /** What GET would say of a file or its conversion, by its first bytes; what the table knows where that cannot be had. */
 async function lookAt(found: Found, asMp3: boolean, begin: () => Visit, dependencies: MediaRouteDependencies) {
-  const { peekSource } = dependencies;
-  const outline = outlineOf(found, asMp3);
+  const { peekSource, requireFfmpeg } = dependencies;
+  const build = asMp3 ? await requireFfmpeg().catch(() => undefined) : undefined;
+  const outline = asMp3 ? mp3Outline(found.resource, found.tracks[0], build) : outlineOf(found);
   if (!peekSource || found.tracks[0].delivery !== 'direct') return outline;
   try {
     // A look takes a place like a stream; who has none left is told what the table knows.
@@ -99,8 +100,7 @@ async function lookAt(found: Found, asMp3: boolean, begin: () => Visit, dependen
   }
 }
 
-function outlineOf({ resource, rendition, tracks: [track] }: Found, asMp3: boolean): Outline {
-  if (asMp3) return mp3Outline(resource, track);
+function outlineOf({ rendition, tracks: [track] }: Found): Outline {
   if (track.delivery !== 'direct') return { ...remuxPlan(track), size: undefined, acceptRanges: 'none' };
   return { ...rendition, size: track.sizeIsExact ? track.sizeBytes : undefined, acceptRanges: 'bytes' };
 }

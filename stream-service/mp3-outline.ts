@@ -1,15 +1,26 @@
-import { id3Tag } from '../layers/extraction/index.ts';
+import { id3Tag, tagText } from '../layers/extraction/index.ts';
 import type { Resource, Track } from '../layers/state/index.ts';
+import type { Ffmpeg } from '../layers/tools/index.ts';
 import type { Outline } from './answer.ts';
+import { mp3Entity, mp3Etag } from './mp3/entity.ts';
 import { layoutBytes, promisedFrames } from './mp3/layout.ts';
 
-/** What is known of a conversion to MP3 before its source is open. */
-export function mp3Outline(resource: Resource, track: Track): Outline {
-  const tag = id3Tag({ title: resource.title, artist: resource.author });
+/**
+ * What is known of a conversion to MP3 before its source is open.
+ * @param build absent while it is not there yet
+ */
+export function mp3Outline(resource: Resource, track: Track, build: Ffmpeg | undefined): Outline {
+  const tag = id3Tag(tagText(resource));
+  const media = { mimeType: 'audio/mpeg', fileExtension: '.mp3' };
+  const isFile = track.delivery === 'direct';
   const frames = promisedFrames(resource, track, tag.length);
   // A file that does not say its size cannot be read from any place: then there will be no length either.
-  const seekable = track.delivery !== 'direct' || track.sizeBytes !== undefined;
-  const size = frames !== undefined && seekable ? layoutBytes({ tagBytes: tag.length, frames }) : undefined;
-  const acceptRanges = size !== undefined ? 'bytes' : resource.isLive ? 'none' : undefined;
-  return { size, acceptRanges, mimeType: 'audio/mpeg', fileExtension: '.mp3' };
+  if (frames === undefined || (isFile && track.sizeBytes === undefined))
+    return { ...media, size: undefined, acceptRanges: resource.isLive ? 'none' : undefined };
+
+  const layout = { tagBytes: tag.length, frames };
+  // A file has a word in its validator.
+  const entity = build && !isFile ? mp3Entity(resource, track, { kind: 'segments' }, build) : undefined;
+  const etag = entity && mp3Etag(entity, layout, tag);
+  return { ...media, size: layoutBytes(layout), acceptRanges: 'bytes', etag };
 }

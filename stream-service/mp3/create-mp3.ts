@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { type Log, problems } from '../../layers/contract/index.ts';
-import { id3Tag } from '../../layers/extraction/index.ts';
+import { id3Tag, tagText } from '../../layers/extraction/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
 import type { Admission } from '../admission.ts';
 import type { Loopback } from '../loopback.ts';
@@ -11,7 +10,8 @@ import type { Source } from '../source/source.ts';
 import { createAudioStarts } from './audio-start.ts';
 import { createBlockCache } from './block-cache.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
-import { LAYOUT_VERSION, type Layout, layoutBytes, promisedFrames } from './layout.ts';
+import { mp3Entity, mp3Etag } from './entity.ts';
+import { type Layout, layoutBytes, promisedFrames } from './layout.ts';
 import { mp3Stream } from './mp3-stream.ts';
 import { openPieces } from './pieces.ts';
 import { wholeStream } from './whole-stream.ts';
@@ -59,7 +59,7 @@ export function createMp3(options: Mp3Options): OpenMp3 {
     };
     const encoder = { path: build.path, loopback, onFailure };
 
-    const tag = id3Tag({ title: resource.title, artist: resource.author });
+    const tag = id3Tag(tagText(resource));
     const frames = canBeReadAnywhere(source) ? promisedFrames(resource, track, tag.length) : undefined;
     if (frames === undefined) {
       const read = () => wholeStream({ source, tag, encoder, acquire: admission.acquireFfmpeg });
@@ -68,11 +68,11 @@ export function createMp3(options: Mp3Options): OpenMp3 {
 
     const layout: Layout = { tagBytes: tag.length, frames };
     const size = layoutBytes(layout);
-    const entity = digest([resource.id, track.formatId, ...identify(source), build.buildId]);
+    const entity = mp3Entity(resource, track, source, build);
     return {
       ...MEDIA,
       size,
-      etag: `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64')])}"`,
+      etag: mp3Etag(entity, layout, tag),
       read: (first, last = size - 1) =>
         mp3Stream(first, last, {
           layout,
@@ -88,8 +88,3 @@ export function createMp3(options: Mp3Options): OpenMp3 {
 /** A live source has no places, and a file of unknown size is one that cannot be asked for ranges. */
 const canBeReadAnywhere = (source: Source): boolean =>
   (source.kind === 'file' ? source.size : source.durationSeconds) !== undefined;
-
-const identify = (source: Source): unknown[] => (source.kind === 'file' ? [source.size, source.validator] : []);
-
-const digest = (parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);

@@ -86,6 +86,14 @@ describe('Combined', () => {
     expect(target.origin.requestsTo('/site-media/')).toHaveLength(seen);
   });
 
+  it('has a HEAD that says its likely size like GET, though the page did not', async () => {
+    const { path } = await renditionOf(target, '/site/unsized/head');
+    const said = (headers: Record<string, unknown>) => Number(headers['estimated-content-length']);
+    const head = await target.get(path, { method: 'HEAD' });
+    expect(said(head.headers)).toBeGreaterThan(0);
+    expect(said(head.headers)).toBe(said((await target.get(path)).headers));
+  });
+
   it('is sent while it is muxed: the first bytes come before the last of a slow source', async () => {
     const { path } = await renditionOf(target, '/hls/master.m3u8');
     const { body } = await open(target.baseUrl + path);
@@ -142,6 +150,8 @@ describe('format=mp3', () => {
     expect(headers['content-type']).toBe('audio/mpeg');
     expect(headers['content-length']).toBe(String(fileSizeBytes));
     expect(body).toHaveLength(fileSizeBytes ?? -1);
+    const head = await target.get(path, { method: 'HEAD' });
+    for (const name of ['content-length', 'accept-ranges', 'etag']) expect(head.headers[name]).toBe(headers[name]);
     const sound = await inspect(body, '.mp3');
     expect(sound.codecs).toEqual(['mp3']);
     expect(sound.complaints).toBe('');
