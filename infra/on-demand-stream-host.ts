@@ -126,10 +126,14 @@ export class OnDemandStreamHost extends Construct {
         CLUSTER: cluster.clusterName,
         KEY_VALUE_STORE_ARN: keyValueStore.keyValueStoreArn,
         TASK_FAMILY: definition.family,
+        TASK_DEFINITION: definition.taskDefinitionArn,
+        WAKE_FUNCTION: this.wake.functionName,
       },
       permissions: [
         ...looking(this, task, 'ecs:StopTask'),
         new PolicyStatement({ actions: ['ec2:DescribeNetworkInterfaces'], resources: ['*'] }),
+        // To have a host succeeded that runs what was deployed before.
+        new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [this.wake.functionArn] }),
         new PolicyStatement({
           actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(
             (action) => `cloudfront-keyvaluestore:${action}`,

@@ -1,6 +1,6 @@
 import type { Log } from '../layers/contract/index.ts';
 import type { HostStore } from './on-demand/host-store.ts';
-import type { HostTask } from './on-demand/host-task.ts';
+import { type HostTask, isOutdated } from './on-demand/host-task.ts';
 import type { PublicNames } from './on-demand/public-names.ts';
 import { planRegistration, type RegistrationPlan } from './on-demand/registration.ts';
 import type { StreamTasks } from './on-demand/stream-tasks.ts';
@@ -9,6 +9,10 @@ export interface RegisterOptions {
   readonly tasks: Pick<StreamTasks, 'list' | 'stop'>;
   readonly publicNames: PublicNames;
   readonly store: HostStore;
+  /** ARN of the revision of the task definition that is deployed. */
+  readonly definition: string;
+  /** Has whoever starts hosts look whether one is needed. */
+  readonly wakeAhead: () => Promise<unknown>;
   readonly log: Log;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
@@ -34,10 +38,12 @@ interface Memory {
  * Makes the key-value store say what runs. An event is only a hint to look now: whatever came to pass before is put right
  * too, so that a lost event is healed by the next one, and at the latest by the schedule. While nothing runs the schedule
  * leaves the store alone, which costs by the call: what an end that nobody heard of has left there runs out by itself.
- * A host that no request comes to is stopped: nobody else would.
+ * A host that no request comes to is stopped: nobody else would. One that serves what was deployed before is succeeded, also
+ * where streams alone keep it awake.
  * @throws Error when others change the store each time; whoever calls tries again
  */
-export function createRegister({ tasks, publicNames, store, log, now = Date.now }: RegisterOptions) {
+export function createRegister(options: RegisterOptions) {
+  const { tasks, publicNames, store, definition, wakeAhead, log, now = Date.now } = options;
   let memory: Memory | undefined;
 
   const look = async (arn: string | undefined, ended: string | undefined): Promise<RegistrationPlan> => {
@@ -82,6 +88,8 @@ export function createRegister({ tasks, publicNames, store, log, now = Date.now 
         .stop(arn, REASON)
         // The next turn finds it again.
         .catch((error) => log.warn('A stream host could not be stopped', { task: arn, error: String(error) }));
+    if (plan.serving && isOutdated(plan.serving, definition))
+      await wakeAhead().catch((error) => log.warn('No successor could be asked for', { error: String(error) }));
     return { change: plan.change.kind };
   };
 }

@@ -12,6 +12,8 @@ export interface WakeOptions extends Omit<ChainOptions, 'methods'> {
   readonly state: Pick<State, 'getResource' | 'getStreamTask' | 'takeStreamTask' | 'endStreamTask'>;
   readonly tasks: Pick<StreamTasks, 'list'>;
   readonly startHost: StartHost;
+  /** ARN of the revision of the task definition that hosts are started by. */
+  readonly definition: string;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
 }
@@ -31,7 +33,7 @@ const START_LEASE_SECONDS = 300;
  * Answers streams while no host does. A key that exists starts one host, however many ask at once, and is answered 503
  * with what is going on; any other is 404 and starts nothing.
  */
-export function createWake({ state, tasks, startHost, now = Date.now, ...options }: WakeOptions) {
+export function createWake({ state, tasks, startHost, definition, now = Date.now, ...options }: WakeOptions) {
   const seconds = () => Math.floor(now() / 1000);
 
   const order = async ({ from, dead }: Extract<WakePlan, { kind: 'start' }>): Promise<WakePlan> => {
@@ -62,7 +64,7 @@ export function createWake({ state, tasks, startHost, now = Date.now, ...options
   const wake = async (): Promise<WakePlan> => {
     const lease = await state.getStreamTask();
     const known = await tasks.list('RUNNING', lease?.taskArn === undefined ? [] : [lease.taskArn]);
-    const plan = planWake({ lease, tasks: known, now: seconds() });
+    const plan = planWake({ lease, tasks: known, definition, now: seconds() });
     return plan.kind === 'start' ? order(plan) : plan;
   };
 

@@ -3,6 +3,7 @@ import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import type { Context } from 'aws-lambda';
 import { required } from '../function-environment.ts';
+import { createInvoker } from '../invoke.ts';
 import { clientBounds } from '../on-demand/client-bounds.ts';
 import { createHostStore } from '../on-demand/host-store.ts';
 import { createPublicNames } from '../on-demand/public-names.ts';
@@ -10,9 +11,16 @@ import { HOST_KEY } from '../on-demand/registration.ts';
 import { createStreamTasks } from '../on-demand/stream-tasks.ts';
 import { createFunctionLog } from '../powertools/log.ts';
 import { createRegister, type RegisterEvent } from '../register.ts';
+import type { AheadEvent } from '../wake.ts';
 
 const read = (name: string) => required(process.env, name);
+/** Milliseconds in which the one that wakes is told. */
+const PATIENCE = 2_000;
+
 const log = createFunctionLog();
+const invoker = createInvoker();
+const wakeFunction = read('WAKE_FUNCTION');
+const ahead: AheadEvent = { kind: 'ahead' };
 
 const register = createRegister({
   tasks: createStreamTasks({
@@ -26,6 +34,8 @@ const register = createRegister({
     storeArn: read('KEY_VALUE_STORE_ARN'),
     key: HOST_KEY,
   }),
+  definition: read('TASK_DEFINITION'),
+  wakeAhead: () => invoker.tell(wakeFunction, ahead, AbortSignal.timeout(PATIENCE)),
   log,
 });
 

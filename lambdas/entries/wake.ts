@@ -13,16 +13,19 @@ const log = createFunctionLog();
 const { tableName, origins } = readFunctionEnvironment(process.env);
 const cluster = { ecs: new ECSClient(clientBounds), cluster: read('CLUSTER') };
 
+const definition = read('TASK_DEFINITION');
+
 const wake = createWake({
   state: createState({ client: {}, tableName, log }),
   tasks: createStreamTasks(cluster),
   startHost: createStartHost({
     ...cluster,
-    taskDefinition: read('TASK_DEFINITION'),
+    taskDefinition: definition,
     containerName: read('CONTAINER_NAME'),
     subnets: read('SUBNETS').split(','),
     securityGroup: read('SECURITY_GROUP'),
   }),
+  definition,
   origins,
   log,
 });

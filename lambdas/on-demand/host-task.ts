@@ -4,6 +4,8 @@ import type { Task } from '@aws-sdk/client-ecs';
 export interface HostTask {
   readonly arn: string;
   readonly stage: HostStage;
+  /** ARN of the revision of its task definition: another one was deployed when it started than now where they differ. */
+  readonly definition?: string;
   /** Epoch seconds. */
   readonly createdAt: number;
   /** Epoch seconds; absent before its container runs. */
@@ -24,7 +26,15 @@ export const SECRET_VARIABLE = 'ORIGIN_SECRET';
 
 /** A task as ECS describes it. Undefined for one without an ARN: there is nothing to do with it. */
 export function readTask(task: Task): HostTask | undefined {
-  const { taskArn: arn, createdAt, startedAt, attachments = [], overrides, stoppedReason } = task;
+  const {
+    taskArn: arn,
+    taskDefinitionArn: definition,
+    createdAt,
+    startedAt,
+    attachments = [],
+    overrides,
+    stoppedReason,
+  } = task;
   if (!arn) return undefined;
   const networkInterface = attachments
     .filter(({ type }) => type === 'ElasticNetworkInterface')
@@ -36,6 +46,7 @@ export function readTask(task: Task): HostTask | undefined {
   return {
     arn,
     stage: stageOf(task),
+    ...(definition && { definition }),
     createdAt: createdAt ? secondsOf(createdAt) : 0,
     ...(startedAt && { runningSince: secondsOf(startedAt) }),
     ...(networkInterface && { networkInterface }),
@@ -43,6 +54,10 @@ export function readTask(task: Task): HostTask | undefined {
     ...(stoppedReason && { stopReason: stoppedReason }),
   };
 }
+
+/** Whether it runs what was deployed before. @param definition ARN of the revision that is deployed */
+export const isOutdated = (task: HostTask, definition: string): boolean =>
+  task.definition !== undefined && task.definition !== definition;
 
 /** The life of a task: PROVISIONING → PENDING → ACTIVATING → RUNNING → DEACTIVATING → … → STOPPED (ECS, task life cycle). */
 function stageOf({ lastStatus, desiredStatus, healthStatus }: Task): HostStage {

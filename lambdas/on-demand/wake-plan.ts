@@ -1,5 +1,5 @@
 import type { StreamTaskLease } from '../../layers/state/index.ts';
-import type { HostTask } from './host-task.ts';
+import { type HostTask, isOutdated } from './host-task.ts';
 
 /** What a wake finds. */
 export interface WakeSight {
@@ -7,6 +7,8 @@ export interface WakeSight {
   readonly lease: StreamTaskLease | undefined;
   /** Every task that ECS wants to run, and the one that the lease names. */
   readonly tasks: readonly HostTask[];
+  /** ARN of the revision of the task definition that is deployed. */
+  readonly definition: string;
   /** Epoch seconds. */
   readonly now: number;
 }
@@ -26,10 +28,22 @@ const BLIND_SECONDS = 30;
 const SHORTEST_WAIT = 5;
 
 /**
- * One host at a time: start one where none is and nobody is about to, take over from one that died, and else tell what
- * is going on. A request that comes here while a host has long been serving was refused there: it has no room.
+ * Whether the one host there is runs what was deployed before, and nobody has set out to replace it. A successor that died
+ * is not followed by the next before its lease has run out: the old host serves meanwhile.
  */
-export function planWake({ lease, tasks, now }: WakeSight): WakePlan {
+function needsSuccessor({ lease, tasks, definition }: WakeSight): boolean {
+  const [host, ...others] = tasks.filter(({ stage }) => stage !== 'ending' && stage !== 'stopped');
+  if (host?.stage !== 'running' || others.length > 0 || !isOutdated(host, definition)) return false;
+  return lease === undefined || lease.taskArn === host.arn;
+}
+
+/**
+ * One host at a time: start one where none is and nobody is about to, take over from one that died, and else tell what
+ * is going on; beside one that runs what was deployed before, start the one that takes its place. A request that comes here while a host has long been serving was refused there: it has no room.
+ */
+export function planWake(sight: WakeSight): WakePlan {
+  const { lease, tasks, now } = sight;
+  if (needsSuccessor(sight)) return { kind: 'start', ...(lease && { from: lease.owner }) };
   const running = tasks.filter(({ stage }) => stage === 'running');
   if (running.some(({ runningSince = now }) => now - runningSince >= SETTLE_SECONDS)) return { kind: 'serving' };
   if (running.length > 0) return { kind: 'coming', title: 'Registering the stream host', retryAfter: SHORTEST_WAIT };

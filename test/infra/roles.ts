@@ -50,6 +50,7 @@ const ON_DEMAND = {
     ...FUNCTION,
     ...SEEING_TASKS,
     'ecs:StopTask',
+    'lambda:InvokeFunction',
     'ec2:DescribeNetworkInterfaces',
     ...['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`),
   ],

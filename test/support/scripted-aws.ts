@@ -10,6 +10,7 @@ import { ECSClient } from '@aws-sdk/client-ecs';
 /** A task of ECS as its API describes it; a test moves it through its life. */
 export interface ScriptedTask {
   readonly taskArn: string;
+  readonly taskDefinitionArn: string;
   readonly group: string;
   readonly createdAt: number;
   readonly clientToken: string;
@@ -72,7 +73,8 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
       const known = tasks.find((task) => task.clientToken === clientToken);
       const task: ScriptedTask = known ?? {
         taskArn: `${CLUSTER.replace(':cluster/', ':task/')}/${randomUUID()}`,
-        group: `family:${taskDefinition}`,
+        taskDefinitionArn: String(taskDefinition),
+        group: `family:${String(taskDefinition).replace(/:\d+$/, '')}`,
         createdAt: now() / 1000,
         clientToken: String(clientToken),
         overrides,

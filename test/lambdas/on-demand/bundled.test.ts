@@ -37,6 +37,7 @@ async function invoke(name: string, event: unknown, change: Readonly<Record<stri
     CLUSTER: 'stream',
     TASK_DEFINITION: 'stream-family',
     TASK_FAMILY: 'stream-family',
+    WAKE_FUNCTION: 'wake',
     CONTAINER_NAME: 'stream',
     SUBNETS: 'subnet-1,subnet-2',
     SECURITY_GROUP: 'sg-1',

@@ -31,6 +31,7 @@ describe('a task as ECS describes it', () => {
   it('tells where it is and what it asks for', () => {
     const described = readTask({
       taskArn: 'arn',
+      taskDefinitionArn: 'arn:task-definition/stream:1',
       lastStatus: 'RUNNING',
       desiredStatus: 'RUNNING',
       createdAt: new Date(1_000_500),
@@ -59,6 +60,7 @@ describe('a task as ECS describes it', () => {
     expect(described).toEqual({
       arn: 'arn',
       stage: 'running',
+      definition: 'arn:task-definition/stream:1',
       createdAt: 1000,
       runningSince: 2000,
       networkInterface: 'eni-1',

@@ -26,6 +26,8 @@ export interface OnDemandInstance {
   wake(path: string, options?: Parameters<typeof eventOf>[1]): Promise<Result>;
   wakeAhead(): Promise<unknown>;
   register(event?: RegisterEvent): Promise<{ readonly change: string }>;
+  /** Both functions from now on with another revision of the task definition. */
+  deploy(): void;
   /** The register function from now on in an instance of its own, which remembers nothing. */
   startRegisterAnew(): void;
   close(): Promise<void>;
@@ -34,6 +36,7 @@ export interface OnDemandInstance {
 export const CORS_ORIGIN = 'https://page.example';
 const CLUSTER = 'stream';
 const FAMILY = 'stream-family';
+const revision = (number: number) => `${FAMILY}:${number}`;
 
 export async function startOnDemandInstance(): Promise<OnDemandInstance> {
   let skipped = 0;
@@ -50,25 +53,32 @@ export async function startOnDemandInstance(): Promise<OnDemandInstance> {
   const log = { info: note, warn: note, error: note };
 
   const ofCluster = { ecs: aws.ecs, cluster: CLUSTER };
-  const wake = createWake({
-    state,
-    tasks: createStreamTasks(ofCluster),
-    startHost: createStartHost({
-      ...ofCluster,
-      taskDefinition: FAMILY,
-      containerName: 'stream',
-      subnets: ['subnet-1', 'subnet-2'],
-      securityGroup: 'sg-1',
-    }),
-    origins: [CORS_ORIGIN],
-    log,
-    now,
-  });
+  let deployed = 1;
+  const createWakeHere = () =>
+    createWake({
+      state,
+      tasks: createStreamTasks(ofCluster),
+      startHost: createStartHost({
+        ...ofCluster,
+        taskDefinition: revision(deployed),
+        containerName: 'stream',
+        subnets: ['subnet-1', 'subnet-2'],
+        securityGroup: 'sg-1',
+      }),
+      definition: revision(deployed),
+      origins: [CORS_ORIGIN],
+      log,
+      now,
+    });
+  let wake = createWakeHere();
+  const wakeAhead = () => wake({ kind: 'ahead' }, {} as never);
   const createRegisterHere = () =>
     createRegister({
       tasks: createStreamTasks({ ...ofCluster, family: FAMILY }),
       publicNames: createPublicNames(aws.ec2),
       store: createHostStore({ client: aws.keyValueStore, storeArn: aws.storeArn, key: HOST_KEY }),
+      definition: revision(deployed),
+      wakeAhead,
       log,
       now,
     });
@@ -84,8 +94,13 @@ export async function startOnDemandInstance(): Promise<OnDemandInstance> {
       skipped += seconds;
     },
     wake: async (path, options) => (await wake(eventOf(path, options), {} as never)) as Result,
-    wakeAhead: () => wake({ kind: 'ahead' }, {} as never),
+    wakeAhead,
     register: (event = {}) => register(event),
+    deploy() {
+      deployed += 1;
+      wake = createWakeHere();
+      register = createRegisterHere();
+    },
     startRegisterAnew: () => {
       register = createRegisterHere();
     },

@@ -134,6 +134,51 @@ describe('a host on demand', () => {
   });
 });
 
+describe('a deployment while a host is in use', () => {
+  const SUCCESSOR = 'ec2-192-0-2-2.compute-1.amazonaws.com';
+  const revisions = () => instance.aws.tasks.map(({ taskDefinitionArn }) => taskDefinitionArn.split(':').at(-1));
+
+  it.each([
+    ['by the next resolve', () => instance.wakeAhead()],
+    ['by the schedule, where streams alone keep it awake', () => instance.register(SCHEDULE)],
+  ])('reaches it %s: a successor takes its place, and the old one drains', async (_, happens) => {
+    const { task, host } = await awake();
+    instance.pass(600);
+    instance.deploy();
+    await happens();
+    expect(revisions()).toEqual(['1', '2']);
+    expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: NAME, status: 206 });
+
+    // Until it runs nothing more is started, whoever looks.
+    instance.pass(20);
+    await Promise.all([instance.wakeAhead(), instance.wakeAhead(), instance.register(SCHEDULE)]);
+    const successor = newestTask();
+    await comesUp(successor, SUCCESSOR);
+    await tell(successor);
+    expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: SUCCESSOR, status: 206 });
+    expect([task.desiredStatus, successor.desiredStatus]).toEqual(['STOPPED', 'RUNNING']);
+    host.kill();
+    instance.aws.stop(task, 'No request comes to this stream host');
+    await tell(task);
+    instance.pass(600);
+    await instance.register(SCHEDULE);
+    await instance.wakeAhead();
+    expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: SUCCESSOR, status: 206 });
+    expect(revisions()).toEqual(['1', '2']);
+  });
+
+  it('leaves the old host serving while no successor can be started', async () => {
+    await awake();
+    instance.deploy();
+    instance.aws.interfere = (operation) =>
+      operation === 'RunTask' ? { type: 'ClientException', message: 'Capacity is unavailable' } : undefined;
+    expect(await instance.register(SCHEDULE)).toEqual({ change: 'write' });
+    expect(await instance.wakeAhead()).toEqual({ woken: 'refused' });
+    expect(await view({ range: 'bytes=0-9' })).toMatchObject({ by: NAME, status: 206 });
+    expect(revisions()).toEqual(['1']);
+  });
+});
+
 describe('the bad days of a host on demand', () => {
   it('a crash: the next stream finds nobody at the leased address, and has it replaced', async () => {
     const { task, host } = await awake();

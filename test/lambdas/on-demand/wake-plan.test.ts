@@ -16,6 +16,10 @@ const lease = (age: number, taskArn?: string): StreamTaskLease => ({
   expiresAt: NOW + 10,
   ...(taskArn && { taskArn }),
 });
+const DEPLOYED = 'arn:task-definition/stream:2';
+/** A host that serves, of the revision before. */
+const outdated = task('running', 900, { runningSince: NOW - 900, definition: 'arn:task-definition/stream:1' });
+const serving: WakePlan = { kind: 'serving' };
 const starting = (retryAfter: number): WakePlan => ({ kind: 'coming', title: 'Starting the stream host', retryAfter });
 const registering: WakePlan = { kind: 'coming', title: 'Registering the stream host', retryAfter: 5 };
 const dead = task('stopped', 20, { stopReason: 'Essential container in task exited' });
@@ -55,5 +59,27 @@ describe('a wake', () => {
       [task('ending', 20)],
       { kind: 'start', from: 'one', dead: task('ending', 20) },
     ],
-  ])('%s', (_, held, tasks, plan) => expect(planWake({ lease: held, tasks, now: NOW })).toEqual(plan));
+    ['leaves a host of what is deployed alone', undefined, [{ ...outdated, definition: DEPLOYED }], serving],
+    ['starts the successor of a host of a deployment before', undefined, [outdated], { kind: 'start' }],
+    [
+      'starts the successor of a host that has just been started',
+      lease(200, 'arn:task/1'),
+      [{ ...outdated, runningSince: NOW - 10 }],
+      { kind: 'start', from: 'one' },
+    ],
+    ['waits for whoever orders the successor', lease(0), [outdated], serving],
+    ['believes in a successor that ECS does not show yet', lease(0, 'arn:task/2'), [outdated], serving],
+    ['starts no third one beside a successor', undefined, [outdated, task('starting', 9, { arn: 'b' })], serving],
+    ['starts no third one beside a sick host', undefined, [outdated, task('unhealthy', 99, { arn: 'b' })], serving],
+    ['starts no third one beside two old hosts', undefined, [outdated, { ...outdated, arn: 'b' }], serving],
+    [
+      'leaves it at a successor that died, until its lease has run out',
+      lease(60, 'arn:task/2'),
+      [outdated, task('stopped', 60, { arn: 'arn:task/2' })],
+      serving,
+    ],
+    ['starts no successor of a host that ends', undefined, [{ ...outdated, stage: 'ending' }], { kind: 'start' }],
+  ])('%s', (_, held, tasks, plan) =>
+    expect(planWake({ lease: held, tasks, definition: DEPLOYED, now: NOW })).toEqual(plan),
+  );
 });
