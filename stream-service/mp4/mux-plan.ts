@@ -20,8 +20,13 @@ const AAC = /^(aac|mp4a(?!\.(40\.34|6b|69|a5|a6)))/i;
 const FRAMED = /^(ts|mts|m2ts|aac|adts)$/i;
 /** Without video nothing else would end a fragment before the end of the file: microseconds. */
 const AUDIO_FRAGMENT = '2000000';
-/** A video with hardly a keyframe must not be held in memory until the next one: bytes. */
-const MAX_FRAGMENT_BYTES = String(16 * 1024 * 1024);
+/** A video with hardly a keyframe must not be held back until the next one: bytes of memory, microseconds of waiting. */
+const VIDEO_BOUNDS = ['-frag_size', String(16 * 1024 * 1024), '-frag_duration', '8000000'];
+/**
+ * The header comes with the first fragment: only then it can say what the frames of AC-3 and of framed AAC carry, and by
+ * how much the tracks begin apart; and what cannot be written fails before the first byte.
+ */
+const FLAGS = ['empty_moov', 'default_base_moof', 'delay_moov'];
 /** The tracks and their language; what the source's container says of itself is not ours to pass on. */
 const COPY = ['-c', 'copy', '-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', 'experimental'];
 const WEBM = ['-live', '1', '-f', 'webm'];
@@ -58,11 +63,8 @@ const mayBeFramedAac = ({ audio, delivery, container }: Traits): boolean =>
   audio !== null && (delivery !== 'direct' || FRAMED.test(container)) && AAC.test(audio.codec ?? 'aac');
 
 function mp4Args(hasVideo: boolean, framedAac: boolean): string[] {
-  const flags = ['empty_moov', 'default_base_moof'];
-  if (hasVideo) flags.push('frag_keyframe');
-  // What the frames carry is in the header only when that waits for them: without it no browser plays the sound.
-  if (framedAac) flags.push('delay_moov');
-  const bound = hasVideo ? ['-frag_size', MAX_FRAGMENT_BYTES] : ['-frag_duration', AUDIO_FRAGMENT];
+  const flags = hasVideo ? [...FLAGS, 'frag_keyframe'] : FLAGS;
+  const bound = hasVideo ? VIDEO_BOUNDS : ['-frag_duration', AUDIO_FRAGMENT];
   const unpack = framedAac ? ['-bsf:a', 'aac_adtstoasc'] : [];
   return [...unpack, '-movflags', flags.join('+'), ...bound, '-f', 'mp4'];
 }
