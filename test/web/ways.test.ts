@@ -40,6 +40,24 @@ describe('a link comes', () => {
     await article(page, 'shared').waitFor();
   });
 
+  it.each([
+    ['/?url=garbage', 'garbage'],
+    ['/?title=A%20film&text=hello', 'hello'],
+    ['/?url=ftp://x/y', 'ftp://x/y'],
+  ])('or something else does, which is there to be mended: %s', async (address, text) => {
+    const { page, resolves } = await come(at(address));
+    await page.getByRole('alert').filter({ hasText: 'This is not a link.' }).waitFor();
+    const field = page.getByRole('textbox');
+    expect([await field.inputValue(), await field.getAttribute('aria-invalid')]).toEqual([text, 'true']);
+    expect(resolves()).toBe(0);
+    await field.fill(site.origin.url('/site/combined/mended'));
+    await page.keyboard.press('Enter');
+    await article(page, 'mended').waitFor();
+    await page.goBack();
+    await eventually(() => field.inputValue()).toBe(text);
+    await page.getByRole('alert').filter({ hasText: 'This is not a link.' }).waitFor();
+  });
+
   it('by dropping it anywhere', async () => {
     const { page } = await come(at('/'));
     const link = site.origin.url('/site/combined/dropped');

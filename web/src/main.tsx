@@ -1,9 +1,8 @@
 import './styles/index.css';
-import { linkFromLocation } from './lib/incoming.ts';
 import { sweepStorage } from './lib/sinks.ts';
 import { App } from './ui/app.tsx';
 import { startPage } from './ui/start-page.tsx';
 
-void startPage(<App />, linkFromLocation(location.search));
+void startPage(<App />, location.search);
 void sweepStorage();
 if (import.meta.env.PROD) void navigator.serviceWorker?.register('/service-worker.js');

@@ -6,6 +6,7 @@ import {
   linkFromText,
   linkFromTransfer,
   shareableLocation,
+  textFromLocation,
 } from '../../../web/src/lib/incoming.ts';
 
 describe('a link in a text', () => {
@@ -62,6 +63,15 @@ describe('the address of the page', () => {
     ['', undefined],
     ['?url=%', undefined],
   ])('%s holds %s', (search, link) => expect(linkFromLocation(search)).toBe(link));
+
+  it.each([
+    ['?url=garbage', 'garbage'],
+    ['?title=A+film&text=hello+there&url=', 'hello there'],
+    ['?url=+&title=A+film', 'A film'],
+    ['?url=ftp%3A%2F%2Fx%2Fy', 'ftp://x/y'],
+    ['?api=https://a.example', undefined],
+    ['', undefined],
+  ])('%s without a link holds %s', (search, text) => expect(textFromLocation(search)).toBe(text));
 
   it('is made for a link so that it comes back as it was', () => {
     const link = 'https://a.example/x?a=1&b=%20+#c=ü';

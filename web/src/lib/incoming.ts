@@ -24,13 +24,20 @@ export const isTooLong = (text: string): boolean =>
 
 /** The link of a page opened by `/?url=…`, a share target (`url`, `text`, `title`) or a bookmarklet. */
 export function linkFromLocation(search: string): string | undefined {
-  const query = new URLSearchParams(search);
-  // Android puts the link of a share into its text.
-  for (const name of ['url', 'text', 'title']) {
-    const link = linkFromText(query.get(name) ?? '');
+  for (const text of textsOf(search)) {
+    const link = linkFromText(text);
     if (link) return link;
   }
   return undefined;
+}
+
+/** What came in the place of a link, for a page that was opened the same way without any. */
+export const textFromLocation = (search: string): string | undefined => textsOf(search)[0];
+
+/** Android puts the link of a share into its text. */
+function textsOf(search: string): string[] {
+  const query = new URLSearchParams(search);
+  return ['url', 'text', 'title'].map((name) => query.get(name)?.trim() ?? '').filter((text) => text !== '');
 }
 
 /** The link of a drop or a paste. */

@@ -4,7 +4,8 @@ import type { Waiting } from '../lib/waiting.ts';
 
 /** What has become of the link in the field. */
 export type Outcome =
-  | { readonly phase: 'idle' }
+  /** `text`: what came with the address of the page, though it is no link. */
+  | { readonly phase: 'idle'; readonly text?: string }
   | { readonly phase: 'resolving'; readonly link: string; readonly waiting?: Waiting }
   | { readonly phase: 'resolved'; readonly link: string; readonly resource: ResourceInformation }
   | { readonly phase: 'failed'; readonly link: string; readonly failure: ApiFailure };
@@ -14,12 +15,12 @@ export type OutcomeEvent =
   | { readonly type: 'waits'; readonly waiting: Waiting }
   | { readonly type: 'found'; readonly resource: ResourceInformation }
   | { readonly type: 'failed'; readonly failure: ApiFailure }
-  | { readonly type: 'closed' };
+  | { readonly type: 'closed'; readonly text?: string };
 
 /** The next outcome. What comes late, for a link that is no longer being resolved, changes nothing. */
 export function reduce(outcome: Outcome, event: OutcomeEvent): Outcome {
   if (event.type === 'opened') return { phase: 'resolving', link: event.link };
-  if (event.type === 'closed') return { phase: 'idle' };
+  if (event.type === 'closed') return { phase: 'idle', ...(event.text !== undefined && { text: event.text }) };
   if (outcome.phase !== 'resolving') return outcome;
   const { link } = outcome;
   switch (event.type) {

@@ -43,7 +43,12 @@ export const App = () => {
           <TakeUpReel />
           <h1>{t('app.headline')}</h1>
           <p class="lede">{t('app.lede')}</p>
-          <LinkField link={linkOf(outcome)} onLink={navigation.open} onClear={navigation.close} />
+          <LinkField
+            link={linkOf(outcome)}
+            text={outcome.phase === 'idle' ? outcome.text : undefined}
+            onLink={navigation.open}
+            onClear={navigation.close}
+          />
         </div>
         <Announcer />
         {!isIdle && (

@@ -7,21 +7,23 @@ import { Icon } from './icons.tsx';
 export interface LinkFieldProps {
   /** The link that the page is about. */
   readonly link: string | undefined;
+  /** What came in its place, to be mended by hand. */
+  readonly text: string | undefined;
   readonly onLink: (link: string) => void;
   readonly onClear: () => void;
 }
 
 /** One field for a link: what is pasted is looked up at once. */
-export const LinkField = ({ link, onLink, onClear }: LinkFieldProps) => {
+export const LinkField = ({ link, text: given, onLink, onClear }: LinkFieldProps) => {
   const { t } = usePage().texts;
-  const [text, setText] = useState(link ?? '');
-  const [fault, setFault] = useState<TextKey>();
+  const [text, setText] = useState(link ?? given ?? '');
+  const [fault, setFault] = useState(given ? whyNot(given) : undefined);
   const input = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
-    setText(link ?? '');
-    setFault(undefined);
-  }, [link]);
+    setText(link ?? given ?? '');
+    setFault(given ? whyNot(given) : undefined);
+  }, [link, given]);
   // The page is this field; only who came with a link wants something else first.
   useEffect(() => {
     if (!link) input.current?.focus({ preventScroll: true });

@@ -10,7 +10,8 @@ export interface Session {
   readonly outcome: Observable<Outcome>;
   /** Resolves a link, waiting where that helps, and remembers what it found. */
   open(link: string): void;
-  close(): void;
+  /** @param text what came in a link's place */
+  close(text?: string): void;
 }
 
 export interface SessionOptions {
@@ -48,7 +49,7 @@ export function createSession({ api, history }: SessionOptions): Session {
   return {
     outcome,
     open: (link) => void resolve(link, restart({ type: 'opened', link })),
-    close: () => void restart({ type: 'closed' }),
+    close: (text) => void restart({ type: 'closed', ...(text !== undefined && { text }) }),
   };
 }
 

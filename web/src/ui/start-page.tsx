@@ -9,14 +9,15 @@ import { type Locale, loadFirstTexts, loadTexts, wantedLocales } from '../lib/te
 import { PageContext } from './context.ts';
 import { createDownloads } from './downloads-state.ts';
 import { createSession } from './session.ts';
+import { follow } from './use-location.ts';
 
 const LANGUAGE = 'reelay.language';
 
 /**
  * Puts a page into the document, in the reader's language.
- * @param link what it opens with: known before the first drawing, so that nothing moves afterwards
+ * @param search what it opens with, `location.search`: followed before the first drawing, so that nothing moves later
  */
-export async function startPage(content: ComponentChild, link?: string): Promise<void> {
+export async function startPage(content: ComponentChild, search = ''): Promise<void> {
   const storage = localStore();
   const instance = readBaseUrl({ origin: location.origin, search: location.search, storage });
   const api = createApi(instance.base);
@@ -33,7 +34,7 @@ export async function startPage(content: ComponentChild, link?: string): Promise
       location.assign('/');
     },
   };
-  if (link) fixed.session.open(link);
+  follow(fixed.session, search);
   const root = document.getElementById('app') ?? document.body;
 
   let texts = await loadFirstTexts(wantedLocales(navigator.languages, recall(storage, LANGUAGE)));

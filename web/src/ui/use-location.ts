@@ -1,5 +1,5 @@
 import { useCallback, useEffect } from 'preact/hooks';
-import { linkFromLocation, shareableLocation } from '../lib/incoming.ts';
+import { linkFromLocation, shareableLocation, textFromLocation } from '../lib/incoming.ts';
 import type { Session } from './session.ts';
 
 export interface Navigation {
@@ -7,16 +7,19 @@ export interface Navigation {
   readonly close: () => void;
 }
 
+/** Brings a session to where an address of the page (`location.search`) leads. */
+export function follow(session: Session, search: string): void {
+  const link = linkFromLocation(search);
+  if (link) session.open(link);
+  else session.close(textFromLocation(search));
+}
+
 /** Keeps the address of the page and its link in step: each link has an address, and going back goes back. */
 export function useLocation(session: Session): Navigation {
   useEffect(() => {
-    const follow = () => {
-      const link = linkFromLocation(location.search);
-      if (link) session.open(link);
-      else session.close();
-    };
-    addEventListener('popstate', follow);
-    return () => removeEventListener('popstate', follow);
+    const goBack = () => follow(session, location.search);
+    addEventListener('popstate', goBack);
+    return () => removeEventListener('popstate', goBack);
   }, [session]);
 
   const open = useCallback(
