@@ -136,7 +136,8 @@ export function createExtraction(options: ExtractionOptions): Extraction {
 
   const resolveOnce = (place: Place, { deadline, signal }: Bounds): Promise<Resolved> =>
     resolves(
-      place.name,
+      // Two lists that contain each other must not wait for each other.
+      JSON.stringify([...place.within, place.name]),
       async (shared) => {
         const bounds = { deadline, signal: shared };
         const known = await store.link(place.name);

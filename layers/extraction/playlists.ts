@@ -99,16 +99,16 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
     { link, name }: ListPlace,
     metadata: Omit<ResolvedPlaylist, 'type' | 'items'>,
     items: readonly Item[],
+    freshUntil = epochSeconds() + FRESH_SECONDS,
   ) => {
     if (items.length === 0) throw problems.notFound();
     const { title, author, coverUrl } = metadata;
-    const now = Math.floor(Date.now() / 1000);
     await store.keepLink({
       type: 'PlayList',
       id: linkId(name),
       url: link,
-      freshUntil: now + FRESH_SECONDS,
-      expiresAt: now + KEPT_SECONDS,
+      freshUntil,
+      expiresAt: epochSeconds() + KEPT_SECONDS,
       title,
       author,
       coverUrl,
@@ -145,9 +145,12 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
       );
       const missing = work.filter((one) => 'isResolved' in one);
       if (missing.some(({ entry }) => entry.url === known.url)) return undefined;
-      if (missing.length > 0) return keep(place, known, await settleAll(work, place, bounds));
+      // One that always fails must not keep the list from being read anew.
+      if (missing.length > 0) return keep(place, known, await settleAll(work, place, bounds), known.freshUntil);
       const { title, author, coverUrl } = known;
       return { type: 'PlayList', title, author, coverUrl, items: work.filter((one) => !('isResolved' in one)) };
     },
   };
 }
+
+const epochSeconds = (): number => Math.floor(Date.now() / 1000);

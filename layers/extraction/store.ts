@@ -1,5 +1,5 @@
 import { problems } from '../contract/index.ts';
-import { type Link, linkId, type Resource, type State } from '../state/index.ts';
+import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../state/index.ts';
 import { createRecent } from './recent.ts';
 
 /** The part of the table that resolving needs. A table that does not answer is a failed fetch, whatever it threw. */
@@ -47,9 +47,14 @@ export function createStore(state: StoreState): Store {
       resources.keep(resource);
     },
     async keepLink(link) {
-      await orFetchFailed(() => state.putLink(link));
+      await orFetchFailed(() => state.putLink(link).catch(unlessTooLarge));
       links.keep(link);
     },
     touch: (resource) => orFetchFailed(() => state.touchResource(resource)),
   };
+}
+
+/** A list that the table cannot take is answered all the same, and read anew by whoever asks next. */
+function unlessTooLarge(error: unknown): void {
+  if (!(error instanceof ItemTooLarge)) throw error;
 }

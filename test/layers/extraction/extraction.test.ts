@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../layers/egress/index.ts';
 import { createExtraction, type ExtractionOptions } from '../../../layers/extraction/index.ts';
-import { type Link, linkId, type Resource } from '../../../layers/state/index.ts';
+import { ItemTooLarge, type Link, linkId, type Resource } from '../../../layers/state/index.ts';
 import type { WorkerFailure } from '../../../layers/tools/index.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { fakeWorkers } from './fake-workers.ts';
@@ -343,6 +343,54 @@ describe('a playlist', () => {
     expect(await titleOf(entryUrl('a'))).toEqual(plain);
     expect(await titleOf(PAGE)).toEqual(alpha);
     expect(await titleOf(other)).toEqual(beta);
+  });
+
+  it('may contain a list that contains it, both asked at once', async () => {
+    const other = entryUrl('other');
+    const { resolve } = setUp({
+      [PAGE]: list(listed('a'), listed('other')),
+      [other]: list(listed('b'), { _type: 'url', url: PAGE, id: 'page' }),
+      [entryUrl('a')]: item('a'),
+      [entryUrl('b')]: item('b'),
+    });
+    const ids = (await Promise.all([resolve(PAGE), resolve(other)])).map((resolved) =>
+      resolved.type === 'PlayList' ? resolved.items.map(({ resource }) => resource?.origin.entryId) : [],
+    );
+    expect(ids).toEqual([
+      ['a', 'b'],
+      ['b', 'a'],
+    ]);
+  });
+
+  it('goes stale in its time, though one of its entries always fails', async () => {
+    const answers: Record<string, Info | WorkerFailure> = {
+      [PAGE]: list(listed('a'), listed('b')),
+      [entryUrl('a')]: item('a'),
+      [entryUrl('b')]: { kind: 'http', httpStatus: 503 },
+    };
+    const first = setUp(answers);
+    await first.items();
+    const known = first.links.get(linkId(PAGE));
+    if (!known) throw new Error('Not kept');
+    const freshUntil = Math.floor(Date.now() / 1000) + 60;
+    const later = setUp(answers);
+    later.links.set(known.id, { ...known, freshUntil });
+    for (const [id, resource] of first.resources) later.resources.set(id, resource);
+    expect(await later.items()).toEqual([
+      ['Title a', 'a'],
+      ['Listed b', undefined],
+    ]);
+    expect(later.links.get(known.id)?.freshUntil).toBe(freshUntil);
+  });
+
+  it('that the table cannot take is answered all the same', async () => {
+    const absent = async () => undefined;
+    const putLink = async (link: Link) => {
+      if (link.type === 'PlayList') throw new ItemTooLarge('too large');
+    };
+    const state = { getLink: absent, getResource: absent, putLink, putResource: absent, touchResource: absent };
+    const { items } = setUp({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') }, { state });
+    expect(await items()).toEqual([['Title a', 'a']]);
   });
 
   it('resolves its entries where it is told to', async () => {
