@@ -3,6 +3,8 @@ import type { Waiting } from './waiting.ts';
 
 export type DownloadFailureKind =
   | FailureKind
+  /** An entry of a list turned out to have nothing that can be taken. */
+  | 'nothing'
   /** The connection broke, and again; or fewer bytes came than were promised. */
   | 'interrupted'
   /** The file became another while it was being taken. */

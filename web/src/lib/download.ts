@@ -1,10 +1,10 @@
 import { type Fetch, isOnline } from './answers.ts';
-import type { DownloadFailure, DownloadState } from './download-state.ts';
-import { ApiFailure } from './failure.ts';
+import { describeFailure, mayBeRetried, spoilsWhatIsThere } from './download-failure.ts';
+import type { DownloadState } from './download-state.ts';
 import { createSubject, type Observable } from './observable.ts';
 import type { OpenSink, Sink } from './sinks.ts';
 import { createSpeedMeter } from './speed-meter.ts';
-import { createTransfer, type Transfer, TransferFailure } from './transfer.ts';
+import { createTransfer, type Transfer } from './transfer.ts';
 import { type Sleep, sleep, untilStreamable, type Waiting } from './waiting.ts';
 
 export type { DownloadFailure, DownloadFailureKind, DownloadState } from './download-state.ts';
@@ -37,11 +37,6 @@ export interface Download {
 
 /** Between two states that differ in figures alone, milliseconds. */
 const SHOWN_EVERY = 100;
-/** Another try would end the same. */
-const FINAL: readonly DownloadFailure['kind'][] = ['bad-link', 'not-found', 'refused'];
-/** What was written is of no use for another try. */
-const SPOILT: readonly DownloadFailure['kind'][] = [...FINAL, 'changed', 'no-space', 'not-writable'];
-
 /** A download that survives what a line does: it goes on at the exact byte wherever the stream has ranges. */
 export function createDownload(options: DownloadOptions): Download {
   const { url, fileName, expectedBytes, openSink, now = () => performance.now() } = options;
@@ -121,9 +116,9 @@ export function createDownload(options: DownloadOptions): Download {
   };
 
   const fail = async (error: unknown) => {
-    const failure = describe(error);
-    if (SPOILT.includes(failure.kind)) await leaveNothing();
-    show('failed', { failure, canRetry: !FINAL.includes(failure.kind) });
+    const failure = describeFailure(error);
+    if (spoilsWhatIsThere(failure)) await leaveNothing();
+    show('failed', { failure, canRetry: mayBeRetried(failure) });
   };
 
   const run = async () => {
@@ -197,20 +192,6 @@ function expectation(
   const estimate = transfer?.entity?.estimatedBytes ?? expectedBytes;
   if (estimate === undefined) return { isEstimate: false };
   return { totalBytes: Math.max(estimate, receivedBytes), isEstimate: true };
-}
-
-function describe(error: unknown): DownloadFailure {
-  if (error instanceof TransferFailure) return { kind: error.kind };
-  if (error instanceof ApiFailure) {
-    const { kind, title, detail, retryAfterSeconds } = error;
-    return {
-      kind,
-      ...(title !== undefined && { title }),
-      ...(detail !== undefined && { detail }),
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    };
-  }
-  return { kind: 'not-writable' };
 }
 
 /** A wait that ends as soon as the device has a connection again. */

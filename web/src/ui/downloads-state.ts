@@ -2,9 +2,19 @@ import type { Api } from '../lib/api.ts';
 import type { Choice } from '../lib/choices.ts';
 import { createDownload, type Download } from '../lib/download.ts';
 import { hasEnded } from '../lib/download-state.ts';
+import { createLaterDownload } from '../lib/later-download.ts';
 import { createSubject, type Observable } from '../lib/observable.ts';
 import { createQueue } from '../lib/queue.ts';
 import { type OpenSink, openSink } from '../lib/sinks.ts';
+import type { WaitOptions } from '../lib/waiting.ts';
+
+/** A choice that can be made only once its entry is looked up. */
+export interface LaterChoice {
+  /** What stands in the list of downloads until then. */
+  readonly name: string;
+  /** @throws ApiFailure, or the signal's reason */
+  find(options: WaitOptions): Promise<Choice>;
+}
 
 export interface Downloads {
   /** Newest first; those of a list in the order in which they are taken. */
@@ -12,7 +22,7 @@ export interface Downloads {
   /** Takes one at once. To be called inside a click: the browser may ask where to. */
   take(choice: Choice): void;
   /** Takes it after those that were enqueued before. */
-  enqueue(choice: Choice, sink: OpenSink): void;
+  enqueue(choice: Choice | LaterChoice, sink: OpenSink): void;
   /** Cancels one if it has not ended, and forgets it. */
   remove(download: Download): void;
   /** Forgets all that have ended. */
@@ -47,7 +57,13 @@ export function createDownloads(api: Api): Downloads {
       void download.start();
     },
     enqueue(choice, sink) {
-      const download = prepare(choice, sink);
+      const download =
+        'find' in choice
+          ? createLaterDownload({
+              name: choice.name,
+              find: async (options) => prepare(await choice.find(options), sink),
+            })
+          : prepare(choice, sink);
       list.set([...list.get(), download]);
       queue.add(download);
     },
