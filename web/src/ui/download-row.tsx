@@ -3,6 +3,7 @@ import type { Download, DownloadState } from '../lib/download.ts';
 import { type Page, useObservable, usePage } from './context.ts';
 import { streamFailureText } from './failure-text.ts';
 import { Icon, type IconName } from './icons.tsx';
+import { NextTry } from './next-try.tsx';
 
 export interface DownloadRowProps {
   readonly download: Download;
@@ -45,7 +46,7 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
       )}
       <p class="download-figures">
         <span class={phase}>{wordsOf(page, state)}</span>
-        <span>{figuresOf(page, state)}</span>
+        {state.waiting ? <NextTry waiting={state.waiting} /> : <span>{figuresOf(page, state)}</span>}
       </p>
       {failure && <p class="download-reason">{streamFailureText(page.texts, failure).what}</p>}
     </li>

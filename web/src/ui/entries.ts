@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApiFailure } from '../lib/api.ts';
+import { ApiFailure } from '../lib/api.ts';
 import type { MediaInformation, ResourceInformation } from '../lib/contract.ts';
-import { resolveWhenAvailable } from '../lib/waiting.ts';
+import { resolveWhenAvailable, type Waiting, type WaitOptions } from '../lib/waiting.ts';
 import { usePage } from './context.ts';
 import { toFailure } from './session.ts';
 
@@ -9,13 +9,19 @@ import { toFailure } from './session.ts';
 export interface Entry {
   readonly item: MediaInformation;
   readonly isLooking?: boolean;
+  /** Why the look-up takes longer. */
+  readonly waiting?: Waiting;
   readonly failure?: ApiFailure;
 }
 
 export interface Entries {
   readonly all: readonly Entry[];
-  /** Looks one up unless its versions are known. @returns it with its versions; undefined when that failed */
-  lookUp(index: number): Promise<MediaInformation | undefined>;
+  /** Looks one up and shows how that goes. It ends with the list. */
+  lookUp(index: number): Promise<void>;
+  /** Ends that. */
+  stop(index: number): void;
+  /** One with its versions, looked up unless they are known: also when the list is left. @throws ApiFailure */
+  find(index: number, options?: WaitOptions): Promise<MediaInformation>;
 }
 
 /** Whether there is anything to choose from. */
@@ -26,25 +32,36 @@ export function useEntries({ mediaItems }: ResourceInformation): Entries {
   const [all, setAll] = useState<readonly Entry[]>(() => (mediaItems ?? []).map((item) => ({ item })));
   const latest = useRef(all);
   latest.current = all;
-  const leaving = useRef(new AbortController());
-  useEffect(() => () => leaving.current.abort(), []);
+  const looking = useRef(new Map<number, AbortController>()).current;
+  const stop = (index: number) => looking.get(index)?.abort();
+  useEffect(() => () => [...looking.keys()].forEach(stop), []);
 
   const change = (index: number, entry: Entry) => setAll((before) => before.with(index, entry));
 
+  const find = async (index: number, options: WaitOptions = {}) => {
+    const item = latest.current[index]?.item;
+    if (!item) throw new ApiFailure('not-found');
+    if (hasVersions(item)) return item;
+    const { mediaItems: found } = await resolveWhenAvailable(api, item.requestedUrl ?? '', options);
+    const complete = { ...item, ...found?.[0] };
+    change(index, { item: complete });
+    return complete;
+  };
+
   const lookUp = async (index: number) => {
     const item = latest.current[index]?.item;
-    if (!item || hasVersions(item)) return item;
+    if (!item || looking.has(index)) return;
+    const asking = new AbortController();
+    const { signal } = asking;
+    looking.set(index, asking);
     change(index, { item, isLooking: true });
     try {
-      const { signal } = leaving.current;
-      const { mediaItems: found } = await resolveWhenAvailable(api, item.requestedUrl ?? '', { signal });
-      const complete = { ...item, ...found?.[0] };
-      change(index, { item: complete });
-      return complete;
+      await find(index, { signal, onWaiting: (waiting) => change(index, { item, isLooking: true, waiting }) });
     } catch (error) {
-      if (!leaving.current.signal.aborted) change(index, { item, failure: toFailure(error) });
-      return undefined;
+      change(index, signal.aborted ? { item } : { item, failure: toFailure(error) });
+    } finally {
+      looking.delete(index);
     }
   };
-  return { all, lookUp };
+  return { all, lookUp, stop, find };
 }

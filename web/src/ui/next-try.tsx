@@ -6,5 +6,5 @@ import { useCountdown } from './use-countdown.ts';
 export const NextTry = ({ waiting }: { readonly waiting: Waiting }) => {
   const { t } = usePage().texts;
   const seconds = useCountdown(waiting);
-  return seconds > 0 ? <p class="figures">{t('waiting.next', { count: seconds })}</p> : null;
+  return seconds > 0 ? <span class="figures">{t('waiting.next', { count: seconds })}</span> : null;
 };

@@ -5,26 +5,31 @@ import { type Entry, hasVersions } from './entries.ts';
 import { failureText } from './failure-text.ts';
 import { Icon } from './icons.tsx';
 import { Item } from './item.tsx';
+import { NextTry } from './next-try.tsx';
 
 export interface PlaylistEntryProps {
   readonly entry: Entry;
   readonly isPicked: boolean;
   readonly onPick: (isPicked: boolean) => void;
   readonly onLookUp: () => Promise<unknown>;
+  /** Ends a look-up that waits. */
+  readonly onStop: () => void;
 }
 
 /** One entry of a list; opened, its versions. */
-export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp }: PlaylistEntryProps) => {
-  const { texts } = usePage();
-  const { t } = texts;
+export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: PlaylistEntryProps) => {
+  const { t } = usePage().texts;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
-  const { item, isLooking, failure } = entry;
+  const { item, isLooking, waiting, failure } = entry;
   const title = item.title ?? t('item.untitled');
   const isKnown = hasVersions(item);
-  const toggle = () => {
-    setOpen(!isOpen);
-    if (!isOpen && !isKnown) void onLookUp();
+  const isBusy = isLooking && !waiting;
+  const act = () => {
+    if (isBusy) return;
+    if (waiting) onStop();
+    else if (!isKnown) void onLookUp();
+    setOpen(waiting ? false : failure ? true : !isOpen);
   };
   return (
     <li class="entry">
@@ -41,23 +46,20 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp }: PlaylistEnt
         <Cover url={item.coverUrl} isSmall />
         <div class="entry-text">
           <h3 dir="auto">{title}</h3>
-          {failure ? (
-            <p class="trouble" role="alert">
-              {failureText(texts, failure).title}
-            </p>
-          ) : (
-            <p dir="auto">{isLooking ? t('list.looking') : (item.author ?? (isKnown ? '' : t('list.noVersions')))}</p>
-          )}
+          <EntryNote entry={entry} />
         </div>
         <button
           type="button"
           class="button small"
           aria-controls={id}
-          disabled={isLooking}
-          onClick={failure ? () => void onLookUp() : toggle}
+          // Disabled it would lose the focus that pressed it.
+          aria-disabled={isBusy}
+          onClick={act}
         >
-          <Icon name={failure ? 'retry' : isKnown ? 'all' : 'search'} />
-          <span class="word">{t(isKnown ? (isOpen ? 'list.close' : 'list.open') : 'list.lookUp')}</span>
+          <Icon name={waiting ? 'close' : failure ? 'retry' : isKnown ? 'all' : 'search'} />
+          <span class="word">
+            {t(waiting ? 'waiting.stop' : isKnown ? (isOpen ? 'list.close' : 'list.open') : 'list.lookUp')}
+          </span>
           <span class="visually-hidden">{title}</span>
         </button>
       </div>
@@ -66,4 +68,30 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp }: PlaylistEnt
       </div>
     </li>
   );
+};
+
+/** Who made it; until that is known, how far its look-up is. */
+const EntryNote = ({ entry }: { readonly entry: Entry }) => {
+  const { texts } = usePage();
+  const { t } = texts;
+  const { item, isLooking, waiting, failure } = entry;
+  if (failure) {
+    return (
+      <p class="trouble" role="alert">
+        {failureText(texts, failure).title}
+      </p>
+    );
+  }
+  if (waiting) {
+    return (
+      <>
+        <p role="status">{t(`waiting.${waiting.reason}`)}</p>
+        <p>
+          <NextTry waiting={waiting} />
+        </p>
+      </>
+    );
+  }
+  const known = item.author ?? (hasVersions(item) ? '' : t('list.noVersions'));
+  return <p dir="auto">{isLooking ? t('list.looking') : known}</p>;
 };

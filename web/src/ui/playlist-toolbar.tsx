@@ -35,7 +35,13 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
         nameOf={(one) => t(`list.prefer.${one}`)}
         onChange={onPrefer}
       />
-      <button type="button" class="button primary" disabled={pickedCount === 0} onClick={onTake}>
+      {/* Not disabled: what loses the focus by being pressed leaves the keyboard nowhere. */}
+      <button
+        type="button"
+        class="button primary"
+        aria-disabled={pickedCount === 0}
+        onClick={() => pickedCount > 0 && onTake()}
+      >
         <Icon name="download" />
         {pickedCount === 0 ? t('action.download') : t('list.download', { count: pickedCount })}
       </button>

@@ -1,28 +1,25 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { choicesOf } from '../lib/choices.ts';
+import { useRef, useState } from 'preact/hooks';
+import { ApiFailure } from '../lib/api.ts';
+import { type Choice, choicesOf } from '../lib/choices.ts';
 import type { ResourceInformation } from '../lib/contract.ts';
 import { chooseFolder } from '../lib/sinks.ts';
+import type { WaitOptions } from '../lib/waiting.ts';
 import { usePage } from './context.ts';
 import { Cover } from './cover.tsx';
-import { useEntries } from './entries.ts';
+import type { LaterChoice } from './downloads-state.ts';
+import { hasVersions, useEntries } from './entries.ts';
 import { PlaylistEntry } from './playlist-entry.tsx';
 import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { type Preference, preferred } from './preference.ts';
 
 /** A list: pick some of its entries, take them one after another, or open one. */
 export const Playlist = ({ resource }: { readonly resource: ResourceInformation }) => {
-  const { texts, downloads } = usePage();
+  const { texts, downloads, announcement } = usePage();
   const { t } = texts;
   const entries = useEntries(resource);
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
   const [preference, prefer] = useState<Preference>('best');
-  const isHere = useRef(true);
-  useEffect(
-    () => () => {
-      isHere.current = false;
-    },
-    [],
-  );
+  const isChoosing = useRef(false);
 
   const pick = (index: number, isPicked: boolean) => {
     const next = new Set(picked);
@@ -30,16 +27,30 @@ export const Playlist = ({ resource }: { readonly resource: ResourceInformation 
     else next.delete(index);
     setPicked(next);
   };
+  const order = (index: number): Choice | LaterChoice | undefined => {
+    const { item } = entries.all[index] ?? {};
+    if (item && hasVersions(item)) return preferred(choicesOf(item), preference);
+    const find = async (options: WaitOptions) => {
+      const choice = preferred(choicesOf(await entries.find(index, options)), preference);
+      if (!choice) throw new ApiFailure('not-found');
+      return choice;
+    };
+    return item && { name: item.title ?? t('item.untitled'), find };
+  };
   const take = async () => {
+    // A second click must not ask for a place, nor take everything, once more.
+    if (isChoosing.current) return;
+    isChoosing.current = true;
     // Choosing nothing is an answer too.
     const sink = await chooseFolder().catch(() => undefined);
+    isChoosing.current = false;
     if (!sink) return;
-    for (const index of [...picked].sort((a, b) => a - b)) {
-      const item = await entries.lookUp(index);
-      if (!isHere.current) return;
-      const choice = item && preferred(choicesOf(item), preference);
-      if (choice) downloads.enqueue(choice, sink);
-    }
+    const orders = [...picked].sort((a, b) => a - b).flatMap((index) => order(index) ?? []);
+    // What has yet to be looked up may have to wait, and holds nothing that is known.
+    const [known, later] = [orders.filter((one) => !('find' in one)), orders.filter((one) => 'find' in one)];
+    for (const one of [...known, ...later]) downloads.enqueue(one, sink);
+    setPicked(new Set());
+    announcement.set(t('say.downloadsAdded', { count: orders.length }));
   };
 
   const title = resource.title ?? t('item.untitled');
@@ -76,6 +87,7 @@ export const Playlist = ({ resource }: { readonly resource: ResourceInformation 
                 isPicked={picked.has(index)}
                 onPick={(isPicked) => pick(index, isPicked)}
                 onLookUp={() => entries.lookUp(index)}
+                onStop={() => entries.stop(index)}
               />
             ))}
           </ol>

@@ -1,0 +1,122 @@
+import type { Page, Route } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { itInChromium as it } from '../support/chromium.ts';
+import { useSite } from './site.ts';
+import { eventually, useVisitors } from './visitors.ts';
+
+const site = useSite();
+const { come } = useVisitors();
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
+
+/** A list of which only the first two entries came with their versions in time. */
+async function seeList(name: string, count: number) {
+  const visitor = await come(`${site.baseUrl}/`);
+  const { page } = visitor;
+  await page.route(new RegExp(`GetResource.*list%2F${name}`), async (route) => {
+    const answer = await route.fetch();
+    const list = await answer.json();
+    const mediaItems = list.mediaItems.map(({ video, audio, ...late }: Record<string, unknown>, index: number) =>
+      index < 2 ? { ...late, video, audio } : late,
+    );
+    await route.fulfill({ response: answer, json: { ...list, mediaItems } });
+  });
+  await page.getByRole('textbox').fill(site.origin.url(`/site/list/${name}?n=${count}`));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: `List ${name}` }).waitFor();
+  return visitor;
+}
+
+/** From now on an entry is told to come back in two minutes; until it is let in. */
+async function refuse(page: Page, id: string) {
+  const entry = new RegExp(`GetResource.*${id}$`);
+  const answer = (route: Route) =>
+    route.fulfill({
+      status: 429,
+      headers: { 'retry-after': '120' },
+      json: { title: 'Too Many Requests', status: 429 },
+    });
+  await page.route(entry, answer);
+  return () => page.unroute(entry, answer);
+}
+
+const saved = (page: Page) => page.getByText('Saved', { exact: true }).count();
+const rows = (page: Page) => page.locator('.download').count();
+
+describe('an entry that is told to wait', () => {
+  it('says why and for how long, and can be stopped and looked up again', async () => {
+    const { page } = await seeList('slow', 3);
+    const letIn = await refuse(page, 'slow-3');
+    const act = button(page, new RegExp(`${titleOf('slow-3')}$`));
+    await act.click();
+    const entry = page.getByRole('listitem').filter({ has: act });
+    await entry.getByText('A little too fast').waitFor();
+    await entry.getByText(/^Next try in \d+ seconds$/).waitFor();
+    await button(page, `Stop waiting ${titleOf('slow-3')}`).click();
+    await button(page, `Look up ${titleOf('slow-3')}`).waitFor();
+    expect(await entry.getByText(/^Next try/).count()).toBe(0);
+    await letIn();
+    await button(page, `Look up ${titleOf('slow-3')}`).click();
+    await page.getByRole('radio', { name: /^720p/ }).waitFor();
+  });
+
+  it('keeps the focus of the keyboard on its button', async () => {
+    const { page } = await seeList('focus', 3);
+    await button(page, `Look up ${titleOf('focus-3')}`).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('radio', { name: /^720p/ }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide versions${titleOf('focus-3')}`);
+  });
+
+  it('holds none that is known, and lets the next go on when it is cancelled', async () => {
+    const { page } = await seeList('held', 4);
+    await refuse(page, 'held-3');
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    // What waits stands before what is known.
+    await page.getByRole('checkbox', { name: `Select ${titleOf('held-1')}` }).uncheck();
+    await button(page, 'Download 3').click();
+    await eventually(() => saved(page)).toBe(1);
+    const row = page.locator('.download').filter({ hasText: 'A little too fast' });
+    await row.getByText(/^Next try in \d+ seconds$/).waitFor();
+    await row.getByRole('button', { name: `Cancel ${titleOf('held-3')}` }).click();
+    await eventually(() => saved(page)).toBe(2);
+  });
+});
+
+describe('what is ordered of a list', () => {
+  it('is all in the downloads at once, and comes also when the list is left', async () => {
+    const { page } = await seeList('left', 6);
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await button(page, 'Download 6').click();
+    await eventually(() => rows(page)).toBe(6);
+    await page.getByRole('textbox').fill(site.origin.url('/site/combined/other'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('article', { name: titleOf('other') }).waitFor();
+    await eventually(() => saved(page)).toBe(6);
+    const names = await page.locator('.download-name').allTextContents();
+    for (let number = 1; number <= 6; number++)
+      expect(names.filter((name) => name.includes(`left-${number}`))).toHaveLength(1);
+  });
+
+  it('is taken once, however often the button is pressed', async () => {
+    const { page } = await seeList('twice', 2);
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await button(page, 'Download 2').dblclick();
+    await page.getByRole('status').getByText('2 downloads added.').waitFor({ state: 'attached' });
+    await eventually(() => saved(page)).toBe(2);
+    expect(await rows(page)).toBe(2);
+    expect(await page.getByRole('checkbox', { name: 'Select all' }).isChecked()).toBe(false);
+  });
+
+  it('that turns out to be nothing is told, and the others come', async () => {
+    const { page } = await seeList('nothing', 4);
+    await page.route(/GetResource.*nothing-3$/, (route) =>
+      route.fulfill({ status: 404, json: { title: 'Resource Not Found', status: 404 } }),
+    );
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await button(page, 'Download 4').click();
+    await eventually(() => saved(page)).toBe(3);
+    await page.getByText('Nothing to take there').waitFor();
+  });
+});
