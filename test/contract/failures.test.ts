@@ -81,6 +81,8 @@ describe('a link with nothing behind it is 404', () => {
     '/trouble/410',
     '/site/status/404',
     'http://nowhere.invalid/video',
+    'http://no..where.invalid/video',
+    `http://${'x'.repeat(64)}.invalid/video`,
     'https://nowhere.invalid/video',
     '/plain/image',
     '/plain/image.jpg',

@@ -88,9 +88,14 @@ def _kind_of_request(chain, http_error):
         return 'timeout'
     if _first(chain, ProxyError) or _tunnel_status(chain):
         return 'proxy'
-    if _first(chain, socket.gaierror):
+    if _first(chain, socket.gaierror) or any(_is_no_host(link) for link in chain):
         return 'dns'
     return 'network' if _first(chain, (RequestError, OSError)) else None
+
+
+def _is_no_host(link):
+    """A host name that cannot be written as DNS wants it (a label that is empty or too long) is not even asked for."""
+    return isinstance(link, UnicodeError) and 'idna' in str(link)
 
 
 def _is_refused_by_proxy(chain, http_error):
