@@ -29,6 +29,15 @@ describe('a link', () => {
     expect(resolves()).toBe(1);
   });
 
+  it('is taken out of the address of this page that somebody shared', async () => {
+    const { page } = await come(at('/'), CLIPBOARD);
+    await page.locator('input[name=url]:focus').waitFor();
+    await page.evaluate((text) => navigator.clipboard.writeText(text), at(site.pageOf('/site/combined/wrapped')));
+    await page.keyboard.press('Control+V');
+    await page.getByRole('heading', { name: titleOf('wrapped') }).waitFor();
+    expect(await page.getByRole('textbox').inputValue()).toBe(site.origin.url('/site/combined/wrapped'));
+  });
+
   it('shows the shape of what comes while it is looked up', async () => {
     moody.hesitates();
     const { page } = await come(at(site.pageOf('/moody/slow')));

@@ -45,6 +45,21 @@ describe('a link in a text', () => {
   ])('none in %.40s', (text) => expect(linkFromText(text)).toBeUndefined());
 });
 
+describe('a link to this page', () => {
+  const link = 'https://a.example/x?a=1&b=%20+#c';
+  const share = `http://r.example:8080${shareableLocation(link)}`;
+  it.each([
+    ['is the link that it holds', share, link],
+    ['also in a sentence', `See ${share}!`, link],
+    ['also with what it is asked with', `${share}&api=https://b.example`, link],
+    ['also within another', `http://r.example:8080${shareableLocation(share)}`, link],
+    ['also without a scheme', 'r.example:8080/?url=https://a.example/x', 'https://a.example/x'],
+    ['is itself when it holds none', 'http://r.example:8080/?url=nothing', 'http://r.example:8080/?url=nothing'],
+    ['is itself elsewhere', 'http://r.example:8080/status?url=https://a.example/', undefined],
+    ['of another host is left alone', `http://b.example${shareableLocation(link)}`, undefined],
+  ])('%s', (_, text, expected = text) => expect(linkFromText(text, 'r.example:8080')).toBe(expected));
+});
+
 it.each([
   [`https://a.example/${'x'.repeat(4078)}`, false],
   [` https://a.example/${'x'.repeat(4079)}`, true],

@@ -8,14 +8,16 @@ const BARE = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d{1,5})?(?:[/
 
 /**
  * The link in a text that somebody typed, pasted or shared: the first that there is; `example.com/x` gets its scheme.
+ * @param page host of this page: of a link to it, what counts is the link that it holds
  * @returns undefined when there is none
  */
-export function linkFromText(text: string): string | undefined {
+export function linkFromText(text: string, page = globalThis.location?.host): string | undefined {
   const trimmed = text.trim();
   const whole = /^https?:\/\/\S+$/i.test(trimmed) ? trimmed : undefined;
   const found = whole ?? withoutTail(SCHEMED.exec(trimmed)?.[0]);
-  if (found) return usable(found);
-  return BARE.test(trimmed) ? usable(`https://${trimmed}`) : undefined;
+  const bare = BARE.test(trimmed) ? `https://${trimmed}` : undefined;
+  const link = usable(found ?? bare);
+  return link && unwrapped(link, page);
 }
 
 /** Whether a text would be a link, were it shorter. */
@@ -23,9 +25,9 @@ export const isTooLong = (text: string): boolean =>
   text.trim().length > LONGEST_LINK && /^https?:\/\/\S+$/i.test(text.trim());
 
 /** The link of a page opened by `/?url=…`, a share target (`url`, `text`, `title`) or a bookmarklet. */
-export function linkFromLocation(search: string): string | undefined {
+export function linkFromLocation(search: string, page = globalThis.location?.host): string | undefined {
   for (const text of textsOf(search)) {
-    const link = linkFromText(text);
+    const link = linkFromText(text, page);
     if (link) return link;
   }
   return undefined;
@@ -64,7 +66,14 @@ function withoutTail(link: string | undefined): string | undefined {
   return bare;
 }
 
-function usable(link: string): string | undefined {
-  if (link.length > LONGEST_LINK || !link.isWellFormed() || !/^https?:\/\/[^/?#\\]/i.test(link)) return undefined;
+/** What a link to this page is about; any other link as it is. */
+function unwrapped(link: string, page: string | undefined): string {
+  const { host, pathname, search } = new URL(link);
+  return (host === page && pathname === '/' && linkFromLocation(search, page)) || link;
+}
+
+function usable(link: string | undefined): string | undefined {
+  if (!link || link.length > LONGEST_LINK || !link.isWellFormed() || !/^https?:\/\/[^/?#\\]/i.test(link))
+    return undefined;
   return URL.canParse(link) && new URL(link).hostname !== '' ? link : undefined;
 }
