@@ -42,17 +42,37 @@ export const origins: Parser<string[]> = (name, text) =>
     return isOrigin ? url.origin : refuse(name, 'a comma list of origins such as https://page.example, or *', item);
   });
 
+/** A name, an IPv4 address, or an IPv6 address in brackets. No wildcards: each entry opens one port of one host. */
+const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
+
 /** `host:port`; an IPv6 address in brackets. */
 export const hostPorts: Parser<string[]> = (name, text) =>
   items(text).map((item) => {
-    const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(item) ?? [];
-    const url = URL.parse(`http://${host}:${port}/`);
-    const isPair = url && url.host !== '' && url.pathname === '/' && url.username === '' && Number(port) > 0;
-    return isPair ? item : refuse(name, 'a comma list of host:port', item);
+    const [, , port] = HOST_PORT.exec(item) ?? [];
+    return Number(port) > 0 && URL.canParse(`http://${item}/`) ? item : refuse(name, 'a comma list of host:port', item);
   });
 
-export const httpUrls: Parser<string[]> = (name, text) =>
-  items(text).map((item) => {
-    const url = URL.parse(item);
-    return url && /^https?:$/.test(url.protocol) ? item : refuse(name, 'a comma list of http or https URLs', item);
+/** Never repeats what it refuses: however it is written, it may hold a password. */
+export const proxyUrls: Parser<string[]> = (name, text) =>
+  items(text).map((item, index) => {
+    if (isProxyUrl(item)) return item;
+    throw new SettingError(
+      `${name} must be a comma list of http://user:password@host:port, special characters percent-encoded; entry ${index + 1} is something else`,
+    );
   });
+
+function isProxyUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname + url.search + url.hash !== '/') return false;
+  return [url.username, url.password].every(isPercentEncoded);
+}
+
+/** Whoever logs in with it decodes it first. */
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false; // a `%` that stands for itself
+  }
+}

@@ -1,7 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SettingError } from './parsers.ts';
+import { checkCookies } from './cookies-file.ts';
+import { proxyUrls, SettingError } from './parsers.ts';
 import { readSettings, type Settings } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,10 +33,14 @@ export async function loadSecretSettings(
     return secret;
   };
   const [proxies, cookies] = await Promise.all([load('OUTGOING_PROXIES_SECRET'), load('COOKIES_SECRET')]);
+  // Here, so that what is refused is called by the name of the secret.
+  if (cookies) checkCookies('COOKIES_SECRET', Buffer.from(cookies));
   return {
     ...environment,
     // One a line reads better in a secret of several.
-    ...(proxies && { OUTGOING_PROXIES: proxies.trim().replaceAll(/[\s,]+/g, ',') }),
+    ...(proxies && {
+      OUTGOING_PROXIES: proxyUrls('OUTGOING_PROXIES_SECRET', proxies.replaceAll(/\s+/g, ',')).join(','),
+    }),
     ...(cookies && { COOKIES_FILE: await writeCookies(cookies) }),
   };
 }

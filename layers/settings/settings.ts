@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { flag, hostPorts, httpUrls, oneOf, origins, wholeNumber } from './parsers.ts';
+import { cookiesFile } from './cookies-file.ts';
+import { flag, hostPorts, oneOf, origins, proxyUrls, wholeNumber } from './parsers.ts';
 
 /** The environment, read once and validated. Every other room gets values as arguments. */
 export interface Settings {
@@ -25,7 +26,7 @@ export interface Settings {
   readonly egressAllow: readonly string[];
   /** Proxies that resolves and streams leave through, in turn. */
   readonly outgoingProxies: readonly string[];
-  /** Netscape cookies file: whoever asks is served what that account may see. */
+  /** Netscape cookies file, an absolute path: whoever asks is served what that account may see. */
   readonly cookiesFile?: string;
   /** Entries of a playlist at most. @default 200 */
   readonly playlistLimit: number;
@@ -49,18 +50,21 @@ const FFMPEGS_OF_A_CORE = 4;
 /** Bytes this process may have: a container's bound where there is one. */
 const memory = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
-/** @throws SettingError in one line that names the setting */
+/**
+ * Looks at no file but the cookies: those are checked before anything starts.
+ * @throws SettingError in one line that names the setting
+ */
 export function readSettings(environment: Environment): Settings {
   /** What is blank counts as not set. */
   const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
-  const parse = <T>(name: string, parser: (name: string, text: string) => T, otherwise: T): T => {
+  const parse = <T, U = T>(name: string, parser: (name: string, text: string) => T, otherwise: U): T | U => {
     const text = read(name);
     return text === undefined ? otherwise : parser(name, text);
   };
   const dataDir = read('DATA_DIR') ?? '.data';
   const ytDlpPath = read('YT_DLP_PATH');
   const ffmpegPath = read('FFMPEG_PATH');
-  const cookiesFile = read('COOKIES_FILE');
+  const cookies = parse('COOKIES_FILE', cookiesFile, undefined);
 
   return {
     host: read('HOST') ?? '127.0.0.1',
@@ -74,8 +78,8 @@ export function readSettings(environment: Environment): Settings {
     ...(ytDlpPath && { ytDlpPath }),
     ...(ffmpegPath && { ffmpegPath }),
     egressAllow: parse('EGRESS_ALLOW', hostPorts, []),
-    outgoingProxies: parse('OUTGOING_PROXIES', httpUrls, []),
-    ...(cookiesFile && { cookiesFile }),
+    outgoingProxies: parse('OUTGOING_PROXIES', proxyUrls, []),
+    ...(cookies && { cookiesFile: cookies }),
     playlistLimit: parse('PLAYLIST_LIMIT', wholeNumber(1, 1000), 200),
     search: parse('SEARCH', flag, false),
     maxFfmpeg: parse('MAX_FFMPEG', wholeNumber(1, 10_000), availableParallelism() * FFMPEGS_OF_A_CORE),

@@ -38,10 +38,26 @@ describe('loadSecretSettings', () => {
     expect(String(error)).toContain('COOKIES_SECRET');
     expect(String(error)).not.toContain('p4ssword');
   });
+
+  it.each([
+    ['COOKIES_SECRET', COOKIES, '[{"name":"sid","value":"p4ssword"}]'],
+    ['OUTGOING_PROXIES_SECRET', PROXIES, '10.1.2.3:8080:alice:p4ssword'],
+  ])('refuses what %s holds by that name, and repeats nothing of it', async (name, arn, text) => {
+    const writeCookies = vi.fn();
+    const load = loadSecretSettings({ [name]: arn }, { ...secrets({ [arn]: text }), writeCookies });
+    const error = await load.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SettingError);
+    expect(String(error)).toContain(`${name} must be`);
+    expect(String(error)).not.toContain('p4ssword');
+    expect(writeCookies).not.toHaveBeenCalled();
+  });
 });
 
 it('reads both secrets from Secrets Manager, cookies into a file of its own', async () => {
-  const values: Readonly<Record<string, string>> = { [PROXIES]: 'http://proxy.example:3128', [COOKIES]: '# Netscape' };
+  const values: Readonly<Record<string, string>> = {
+    [PROXIES]: 'http://proxy.example:3128',
+    [COOKIES]: '# Netscape HTTP Cookie File',
+  };
   const server = createServer((request, response) => {
     request.setEncoding('utf8').once('data', (body) => {
       const SecretString = values[JSON.parse(body).SecretId];
@@ -59,6 +75,6 @@ it('reads both secrets from Secrets Manager, cookies into a file of its own', as
   const { outgoingProxies, cookiesFile = '' } = await readSettingsInAws(named);
   onTestFinished(() => rm(dirname(cookiesFile), { recursive: true }));
   expect(outgoingProxies).toEqual(['http://proxy.example:3128']);
-  expect(await readFile(cookiesFile, 'utf8')).toBe('# Netscape');
+  expect(await readFile(cookiesFile, 'utf8')).toBe('# Netscape HTTP Cookie File');
   expect((await stat(cookiesFile)).mode & 0o077).toBe(0);
 });

@@ -52,7 +52,16 @@ describe('readSettings', () => {
     ['TOOLS_CHANNEL', 'beta'],
     ['EGRESS_ALLOW', 'media.lan'],
     ['EGRESS_ALLOW', 'media.lan:0'],
+    ['EGRESS_ALLOW', 'media.lan:65536'],
+    ['EGRESS_ALLOW', '*:80'],
+    ['EGRESS_ALLOW', '*.example.com:443'],
+    ['EGRESS_ALLOW', 'host?x:80'],
+    ['EGRESS_ALLOW', 'host#y:80'],
+    ['EGRESS_ALLOW', 'user@host:80'],
     ['OUTGOING_PROXIES', 'socks5://proxy.example'],
+    ['OUTGOING_PROXIES', 'http://proxy.example/?x'],
+    ['COOKIES_FILE', '/nonexistent/cookies.txt'],
+    ['COOKIES_FILE', '/'],
     ['PLAYLIST_LIMIT', '0'],
     ['MAX_STREAMS', '1e9'],
     ['SEARCH', 'perhaps'],
@@ -62,6 +71,13 @@ describe('readSettings', () => {
     expect(act).toThrow(new RegExp(`^${name} must be [^\n]+$`));
   });
 
-  it('does not repeat a password', () =>
-    expect(() => readSettings({ OUTGOING_PROXIES: 'ftp://user:secret@proxy' })).toThrow(/^(?!.*secret)/));
+  it.each(['ftp://user:s3cret@proxy', '10.1.2.3:8080:alice:s3cret', 'http://alice:s3cret%@host:9', 's3cret'])(
+    'names the entry of %s by its number alone: it may hold a password',
+    (proxy) => {
+      const act = () => readSettings({ OUTGOING_PROXIES: `http://good.example,${proxy}` });
+      expect(act).toThrow(SettingError);
+      expect(act).toThrow(/^OUTGOING_PROXIES must be [^\n]+ entry 2 [^\n]+$/);
+      expect(act).not.toThrow(/s3cret|alice/);
+    },
+  );
 });

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SettingError } from './parsers.ts';
+
+/** What yt-dlp asks of the first line. */
+const HEADER = /^#( Netscape)? HTTP Cookie File/;
+const FIELDS = 7;
+
+/**
+ * The path of a Netscape cookies file, absolute: yt-dlp runs in a folder of its own, and ignores a file that it does not
+ * find.
+ * @throws SettingError that names the setting, and nothing of the cookies
+ */
+export function cookiesFile(name: string, path: string): string {
+  const file = resolve(path);
+  checkCookies(name, readOrRefuse(name, file));
+  return file;
+}
+
+function readOrRefuse(name: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new SettingError(`${name} must be a file that can be read: ${file} (${code})`, { cause });
+  }
+}
+
+/**
+ * Refuses what yt-dlp would not start with; what it only skips may stay.
+ * @throws SettingError that names the setting, and nothing of the cookies
+ */
+export function checkCookies(name: string, bytes: Buffer): void {
+  const refuse = (reason: string): never => {
+    throw new SettingError(`${name} must be a Netscape cookies file: ${reason}`);
+  };
+  const lines = textOf(bytes)?.split(/\r?\n/) ?? refuse('it is not UTF-8');
+  if (!HEADER.test(lines[0] ?? '')) refuse('its first line is not "# Netscape HTTP Cookie File"');
+  const bad = lines.findIndex(isUnreadable);
+  if (bad >= 0) refuse(`its line ${bad + 1} cannot be read`);
+}
+
+function textOf(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined; // told by the caller
+  }
+}
+
+/** JSON, or a domain whose flag for its subdomains contradicts it. */
+function isUnreadable(line: string): boolean {
+  const fields = line.replace(/^#HttpOnly_/, '').split('\t');
+  const [domain = '', subdomains] = fields;
+  if (domain.startsWith('#')) return false;
+  if (fields.length !== FIELDS) return /^\s*[[{"]/.test(line);
+  return (subdomains === 'TRUE') !== domain.startsWith('.');
+}
