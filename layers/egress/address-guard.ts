@@ -29,6 +29,9 @@ const PRIVATE_NAMES = [
   'onion', // RFC 7686: never to be looked up
 ];
 
+/** Public by its number, and yet a cloud's own: Azure's host answers there, from within every network of its guests. */
+const AZURE_HOST = '168.63.129.16';
+
 /** IPv6 addresses given out as global unicast (RFC 4291 §2.4): everything else is special or unassigned. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
@@ -57,14 +60,14 @@ export const bareHost = (hostname: string): string => withoutBrackets(hostname).
 
 /**
  * Whether an address is one of the public internet: not loopback, private, link-local, shared (CGNAT), multicast,
- * reserved, documentation, or one that carries an IPv4 address inside (v4-mapped, NAT64, 6to4, Teredo). What cannot be
+ * reserved, documentation, a cloud's metadata, or one that carries an IPv4 address inside (v4-mapped, NAT64, 6to4, Teredo). What cannot be
  * read as an address is not public.
  */
 export function isPublicAddress(address: string): boolean {
   const bare = withoutBrackets(address);
   if (!ipaddr.isValid(bare)) return false;
   const parsed = ipaddr.parse(bare);
-  if (parsed.range() !== 'unicast') return false;
+  if (parsed.range() !== 'unicast' || bare === AZURE_HOST) return false;
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(GLOBAL_UNICAST);
 }
 
@@ -74,10 +77,13 @@ function isPublicName(hostname: string): boolean {
   return name.includes('.') && !PRIVATE_NAMES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }
 
+/** A name, an IPv4 address, or an IPv6 address in brackets; no wildcard, which would look as if it opened many. */
+const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
+
 function parseAllowed(entry: string): Destination {
-  const [, host, port] = /^(.+):(\d{1,5})$/.exec(entry.trim()) ?? [];
+  const [, host, port] = HOST_PORT.exec(entry.trim()) ?? [];
   const url = URL.parse(`http://${host}`);
-  if (!host || !url || url.host !== url.hostname || url.pathname !== '/' || url.username || Number(port) > 65_535)
+  if (!host || !url || Number(port) > 65_535)
     throw new Error(`An address to allow must be host:port, not ${JSON.stringify(entry)}`);
   return { hostname: url.hostname, port: Number(port) };
 }

@@ -47,7 +47,20 @@ const identityOf = (url: string): string =>
 
 function parseProxy(text: string, index: number): URL {
   const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol) || !url.hostname)
-    throw new Error(`Outgoing proxy ${index + 1} is not an http:// or https:// URL`);
+  const isOrigin = url && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/';
+  if (!isOrigin || ![url.username, url.password].every(isPercentEncoded))
+    throw new Error(
+      `Outgoing proxy ${index + 1} is not an http:// or https:// URL of host and port, credentials encoded`,
+    );
   return url;
+}
+
+/** The libraries that log in with it decode it first, and fail without a word of which setting it was. */
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false; // told by the caller
+  }
 }

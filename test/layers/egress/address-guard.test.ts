@@ -13,6 +13,7 @@ describe('isPublicAddress', () => {
     '126.255.255.255',
     '128.0.0.1',
     '169.253.255.255',
+    '168.63.129.15',
     '172.15.255.255',
     '172.32.0.0',
     '192.167.255.255',
@@ -36,6 +37,7 @@ describe('isPublicAddress', () => {
     ['link-local', '169.254.0.1'],
     ['EC2 metadata', '169.254.169.254'],
     ['ECS task credentials', '169.254.170.2'],
+    ["Azure's host", '168.63.129.16'],
     ['private', '172.16.0.1'],
     ['private', '172.31.255.255'],
     ['protocol assignments', '192.0.0.8'],
@@ -164,8 +166,20 @@ describe('a guard that allows host:port pairs', () => {
     expect(guard.admitsAddress('127.0.0.1', at('other.test', 80))).toBe(false);
   });
 
-  it.each(['', 'host', 'host:', ':80', 'host:99999', 'http://host:80', 'a b:80', 'host:80/path', 'user@host:80'])(
-    'does not understand %j',
-    (entry) => expect(() => createAddressGuard([entry])).toThrow('must be host:port'),
-  );
+  it.each([
+    '',
+    'host',
+    'host:',
+    ':80',
+    'host:99999',
+    'http://host:80',
+    'a b:80',
+    'host:80/path',
+    'user@host:80',
+    '*:80',
+    '*.example.com:443',
+    'host?x:80',
+    'host#y:80',
+    'host\\x:80',
+  ])('does not understand %j', (entry) => expect(() => createAddressGuard([entry])).toThrow('must be host:port'));
 });

@@ -23,14 +23,19 @@ describe('pick', () => {
     expect(egressFor({ outgoingProxies }).pick()).toBe(first);
   });
 
-  it.each(['ftp://proxy.example', 'user:secret@proxy.example:80', 'socks4://secret@x', ''])(
-    'does not start with %j, and does not repeat it',
-    (url) => {
-      const start = () => createEgress({ allow: [], outgoingProxies: ['http://good.example', url] });
-      expect(start).toThrow(/^Outgoing proxy 2 [^\n]+$/);
-      expect(start).not.toThrow('secret');
-    },
-  );
+  it.each([
+    'ftp://proxy.example',
+    'user:secret@proxy.example:80',
+    'socks4://secret@x',
+    '',
+    'http://user:secret%@host:9',
+    'http://host:9/?secret',
+    '10.1.2.3:8080:alice:secret',
+  ])('does not start with %j, and does not repeat it', (url) => {
+    const start = () => createEgress({ allow: [], outgoingProxies: ['http://good.example', url] });
+    expect(start).toThrow(/^Outgoing proxy 2 [^\n]+$/);
+    expect(start).not.toThrow('secret');
+  });
 });
 
 describe('a request through an outgoing proxy', () => {
