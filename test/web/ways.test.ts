@@ -98,6 +98,20 @@ describe('a link comes', () => {
 });
 
 describe('the history', () => {
+  it('reads from right to left where the language does: author, dot, time', async () => {
+    const { page } = await come(at(site.pageOf('/site/combined/rtl')), { locale: 'ar' });
+    await article(page, 'rtl').waitFor();
+    await page.goto(at('/'));
+    const [author, start, end] = await page.locator('.past bdi').evaluate((name) => {
+      const rest = document.createRange();
+      rest.setStartAfter(name);
+      rest.setEndAfter(name.parentElement?.lastChild ?? name);
+      return [name.textContent, name.getBoundingClientRect().left, rest.getBoundingClientRect().right] as const;
+    });
+    expect(author).toBe('Ärtist Example');
+    expect(start).toBeGreaterThanOrEqual(end - 1);
+  });
+
   it('that is cleared in one tab is cleared in every tab', async () => {
     const { page, context } = await come(at(site.pageOf('/site/combined/secret')));
     await article(page, 'secret').waitFor();

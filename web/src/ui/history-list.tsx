@@ -49,7 +49,12 @@ const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen
           </a>
         </h3>
         <p>
-          {entry.author && <bdi>{entry.author} · </bdi>}
+          {entry.author && (
+            <>
+              <bdi>{entry.author}</bdi>
+              {' · '}
+            </>
+          )}
           {format.ago(entry.at, Date.now())}
         </p>
       </div>
