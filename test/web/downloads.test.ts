@@ -107,6 +107,7 @@ describe('a download', () => {
     await isUnderWay(page);
     await front.breakOff();
     await says('The connection broke off');
+    await says('This version cannot be resumed. It starts over.');
     expect(files).toEqual([]);
     await act(/^Try .* again$/);
     await says('Saved');
@@ -139,6 +140,23 @@ describe('a download', () => {
     await act(/^Clear finished$/);
     await eventually(() => kept(page)).toEqual([]);
     expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
+  });
+});
+
+describe('a recording', () => {
+  it('of what has no end is stopped, and kept as far as it came', async () => {
+    const { page, files, act, says } = await take('/live/radio.mp3', /MP3/);
+    await act(/^Stop .* and keep what has arrived$/);
+    await says('Saved');
+    await eventually(() => files.length).toBe(1);
+    const [file] = files;
+    const bytes = await readFile((await file?.path()) ?? '');
+    // Whole pieces of the same sound: as many as came.
+    const tone = await readFile(join(site.origin.mediaDir, 'tone.mp3'));
+    expect(bytes.subarray(0, tone.length).equals(tone.subarray(0, bytes.length))).toBe(true);
+    expect(bytes.length).toBeGreaterThan(0);
+    await eventually(() => front.open).toBe(0);
+    expect(await page.getByRole('button', { name: /^Stop .* and keep/ }).count()).toBe(0);
   });
 });
 

@@ -11,6 +11,7 @@ function createPuppet() {
     isEstimate: false,
     bytesPerSecond: 0,
     canResume: false,
+    canKeep: false,
     canRetry: false,
     isHandedOver: false,
   });
@@ -21,6 +22,7 @@ function createPuppet() {
     start: async () => become('running'),
     pause: () => become('paused'),
     resume: () => become('running'),
+    keep: () => become('done'),
     cancel: () => become('cancelled'),
   };
   return { download, become };

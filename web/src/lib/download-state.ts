@@ -36,6 +36,8 @@ export interface DownloadState {
    * breaks starts over.
    */
   readonly canResume: boolean;
+  /** Nobody knows where it ends, as of a broadcast: `keep()` makes a file of what has arrived. */
+  readonly canKeep: boolean;
   /** In phase `failed`: `resume()` tries again, from the exact byte where `canResume`. */
   readonly canRetry: boolean;
   /** In phase `done`: the browser downloads by itself and shows how it goes; nothing more is known here. */

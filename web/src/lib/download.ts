@@ -32,6 +32,8 @@ export interface Download {
   pause(): void;
   /** Goes on after a pause, or tries again after a failure that allows it. */
   resume(): void;
+  /** Ends it where it is; what has arrived is the file. Only where the state says that it can. */
+  keep(): void;
   cancel(): void;
 }
 
@@ -47,6 +49,7 @@ export function createDownload(options: DownloadOptions): Download {
     isEstimate: expectedBytes !== undefined,
     bytesPerSecond: 0,
     canResume: false,
+    canKeep: false,
     canRetry: false,
     isHandedOver: false,
   });
@@ -70,6 +73,7 @@ export function createDownload(options: DownloadOptions): Download {
       bytesPerSecond,
       ...(left > 0 && { secondsLeft: Math.ceil(left) }),
       canResume: transfer?.canResume ?? false,
+      canKeep: receivedBytes > 0 && totalBytes === undefined,
       canRetry: false,
       isHandedOver: false,
       ...more,
@@ -168,6 +172,11 @@ export function createDownload(options: DownloadOptions): Download {
         cancelled = new AbortController();
         void begin();
       }
+    },
+    keep() {
+      if (!state.get().canKeep) return;
+      transfer?.finish();
+      if (!running) void begin();
     },
     cancel() {
       const { phase } = state.get();

@@ -52,6 +52,7 @@ export function createLaterDownload({ name, find }: LaterDownloadOptions): Downl
       cancelled = new AbortController();
       void run();
     },
+    keep: () => found?.keep(),
     cancel() {
       if (found) return found.cancel();
       cancelled.abort();
@@ -66,6 +67,7 @@ const stateOf = (phase: DownloadState['phase'], more: Partial<DownloadState> = {
   isEstimate: false,
   bytesPerSecond: 0,
   canResume: false,
+  canKeep: false,
   canRetry: false,
   isHandedOver: false,
   ...more,

@@ -40,6 +40,8 @@ export interface Transfer {
   /** Ends the connection where the rest can be asked for later; elsewhere holds it, reading nothing. */
   pause(): void;
   resume(): void;
+  /** What has arrived is all there shall be: `run` closes the file and settles, now or when it is called again. */
+  finish(): void;
 }
 
 /** Seconds that may pass in waits without any progress to speak of. */
@@ -52,6 +54,8 @@ const MOST_RESTARTS = 2;
 
 /** The attempt was ended on purpose, to go on later. */
 const PAUSED = new DOMException('Paused', 'AbortError');
+/** The attempt was ended on purpose, for good. */
+const FINISHED = new DOMException('Finished', 'AbortError');
 
 export function createTransfer(options: TransferOptions): Transfer {
   const { url, sink, fetch, sleep, stallMilliseconds, onBytes, onWaiting } = options;
@@ -60,6 +64,7 @@ export function createTransfer(options: TransferOptions): Transfer {
   let attempt = new AbortController();
   let gate: PromiseWithResolvers<void> | undefined;
   let restarts = 0;
+  let isFinished = false;
   const retries = createRetries();
 
   const startOver = async () => {
@@ -161,14 +166,14 @@ export function createTransfer(options: TransferOptions): Transfer {
     },
     async run(cancelled) {
       retries.reset();
-      for (;;) {
+      while (!isFinished) {
         try {
           await untilOpen(gate, cancelled);
           onWaiting();
           await tryOnce(cancelled);
           break;
         } catch (error) {
-          await recover(error, cancelled);
+          if (error !== FINISHED) await recover(error, cancelled);
         }
       }
       await write(() => sink.close());
@@ -180,6 +185,10 @@ export function createTransfer(options: TransferOptions): Transfer {
     resume() {
       gate?.resolve();
       gate = undefined;
+    },
+    finish() {
+      isFinished = true;
+      attempt.abort(FINISHED);
     },
   };
 }

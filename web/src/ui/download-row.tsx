@@ -30,6 +30,7 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
         {phase === 'failed' && state.canRetry && (
           <Act icon="retry" name={t('downloads.retry', { name })} onClick={download.resume} />
         )}
+        {state.canKeep && <Act icon="stop" name={t('downloads.keep', { name })} onClick={download.keep} />}
         {isOver ? (
           <Act icon="close" name={t('downloads.remove', { name })} onClick={onRemove} />
         ) : (

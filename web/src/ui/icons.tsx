@@ -18,6 +18,7 @@ const PATHS = {
   pause: 'M7 4v12m6-12v12',
   play: 'M6 3.5v13L16.5 10Z',
   retry: 'M16.5 10a6.5 6.5 0 1 1-2-4.7M16.5 2v4h-4',
+  stop: 'M5 5h10v10H5Z',
   share: 'M10 12V2.5M6.5 6 10 2.5 13.5 6M5 9.5H3.5v8h13v-8H15',
   search: 'm17 17-4-4m1.5-4.5a6 6 0 1 1-12 0 6 6 0 0 1 12 0Z',
 } as const;
