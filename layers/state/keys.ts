@@ -6,9 +6,15 @@ const RESOURCE_CHARACTERS = 22;
 const RENDITION_CHARACTERS = 11;
 const KEY = new RegExp(`^([\\w-]{${RESOURCE_CHARACTERS}})([\\w-]{${RENDITION_CHARACTERS}})$`);
 
-/** The id of the resource found at an origin: the same every time it is resolved. */
+/**
+ * The id of the resource found at an origin: the same every time it is resolved. A fragment that is a route leads to an
+ * item, which has an id of its own; behind a file it leads nowhere.
+ */
 export const resourceId = ({ url, extractor, entryId, list }: ResourceOrigin): string =>
-  digest(['resource', url, extractor, entryId, ...(list === undefined ? [] : [list])], RESOURCE_CHARACTERS);
+  digest(
+    ['resource', url.split('#', 1)[0] ?? '', extractor, entryId, ...(list === undefined ? [] : [list])],
+    RESOURCE_CHARACTERS,
+  );
 
 /** The id under which a link is kept. `url` in WHATWG form, without userinfo and fragment. */
 export const linkId = (url: string): string => digest(['link', url], RESOURCE_CHARACTERS);

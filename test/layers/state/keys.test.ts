@@ -18,6 +18,11 @@ describe('keys', () => {
   it('differ for several items of one page', () =>
     expect(resourceId(origin)).not.toBe(resourceId({ ...origin, entryId: '2' })));
 
+  it('differ for what a list names otherwise, and not by a fragment', () => {
+    expect(resourceId(origin)).not.toBe(resourceId({ ...origin, list: 'https://media.example/feed' }));
+    expect(resourceId(origin)).toBe(resourceId({ ...origin, url: `${origin.url}#/route` }));
+  });
+
   it('tell the two digests apart again', () =>
     expect(parseKey(keyOf('r'.repeat(22), 'q'.repeat(11)))).toEqual({
       resourceId: 'r'.repeat(22),
