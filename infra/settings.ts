@@ -40,6 +40,8 @@ export interface DeploymentSettings {
   /** US dollars a month of the whole account at which the budget warns. @default by profile */
   readonly monthlyBudget?: number;
   readonly toolsChannel: 'stable' | 'nightly';
+  /** The release of yt-dlp to run, of the channel: to stay at one, or go back to it. @default the newest that works */
+  readonly toolsVersion?: string;
   /** Hours between looks for newer tools; 0: only on demand. @default 12 */
   readonly toolsUpdateHours: number;
   /** `host:port` pairs that the egress guard admits though their addresses are private. */
@@ -111,6 +113,7 @@ const PARSERS = {
   alarmEmail: matching(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an e-mail address'),
   monthlyBudget: wholeNumber(1, 1_000_000),
   toolsChannel: oneOf('stable', 'nightly'),
+  toolsVersion: matching(/^\d{4}\.\d{2}\.\d{2}(\.\d{1,8})?$/, 'a release of yt-dlp such as 2026.11.20'),
   toolsUpdateHours: wholeNumber(0, 24 * 30),
   egressAllow: hostPorts,
   playlistLimit: wholeNumber(1, 1000),

@@ -71,7 +71,7 @@ export class Tools extends Construct {
     { name, timeout, resolver }: { name: string; timeout: Duration; resolver?: ServiceFunction },
   ): ServiceFunction {
     const { deployment, table } = this.#options;
-    const { toolsChannel, architecture } = deployment.settings;
+    const { toolsChannel, toolsVersion, architecture } = deployment.settings;
     const layerArn = arnHere(this, 'lambda', `layer:${this.#layerName}`);
     return new ServiceFunction(scope, id, {
       deployment,
@@ -84,6 +84,7 @@ export class Tools extends Construct {
         LAYER_NAME: this.#layerName,
         CANARY_FUNCTION: this.#canary.functionName,
         TOOLS_CHANNEL: toolsChannel,
+        ...(toolsVersion && { TOOLS_VERSION: toolsVersion }),
         ARCHITECTURE: architecture,
         PLACEHOLDER_LAYER_ARN: this.#placeholder.layerVersionArn,
         ...(resolver && { RESOLVER_FUNCTION: resolver.functionName }),

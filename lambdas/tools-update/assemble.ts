@@ -39,7 +39,8 @@ const ATTEMPTS = 6;
 /** All that the update stands on, over the AWS clients of this function's environment. */
 export function assembleTools(options: AssembleOptions): AssembledTools {
   const { environment, metrics, log, leaseSeconds, interval } = options;
-  const { channel, asset, bucket, layerName, architecture, canaryFunction, placeholder, tableName } = environment;
+  const { channel, pinned, asset, bucket, layerName, architecture, canaryFunction, placeholder, tableName } =
+    environment;
   const bounds = { connectionTimeout: 5_000, requestTimeout: CALL_TIMEOUT, throwOnRequestTimeout: true };
   const lambda = new LambdaClient({ maxAttempts: ATTEMPTS, requestHandler: bounds });
   const s3 = new S3Client({ requestHandler: bounds });
@@ -58,6 +59,7 @@ export function assembleTools(options: AssembleOptions): AssembledTools {
       state: createState({ client: {}, tableName, log }),
       scratchDir: tmpdir(),
       ...{ asset, placeholder, metrics, log, onStep },
+      ...(pinned && { pinned }),
       ...(leaseSeconds !== undefined && { leaseSeconds }),
     },
     functionLayers,

@@ -1,6 +1,6 @@
 import type { Architecture } from '@aws-sdk/client-lambda';
 import { oneOf, SettingError } from '../../layers/settings/index.ts';
-import { assetFor } from '../../layers/tools/index.ts';
+import { assetFor, isReleaseTag } from '../../layers/tools/index.ts';
 
 /** What the stack tells the functions that look after the tools layer. */
 export interface ToolsEnvironment {
@@ -11,6 +11,8 @@ export interface ToolsEnvironment {
   /** Absent in the custom resource, which attaches nothing. */
   readonly resolverFunction?: string;
   readonly channel: 'stable' | 'nightly';
+  /** The release to run, whichever is the newest. */
+  readonly pinned?: string;
   /** Of the resolver: the functions that fetch for it may run on another. */
   readonly architecture: Architecture;
   /** The file of a release for that architecture. */
@@ -32,6 +34,8 @@ export function readToolsEnvironment(environment: Readonly<Record<string, string
   const architecture = oneOf('x86_64', 'arm64')('ARCHITECTURE', read('ARCHITECTURE'));
   const asset = assetFor('linux', PROCESSORS[architecture], false);
   if (!asset) throw new SettingError(`ARCHITECTURE ${architecture} has no release`);
+  const pinned = environment.TOOLS_VERSION?.trim();
+  if (pinned && !isReleaseTag(pinned)) throw new SettingError('TOOLS_VERSION must be the tag of a release');
   const resolverFunction = environment.RESOLVER_FUNCTION?.trim();
   return {
     tableName: read('TABLE_NAME'),
@@ -39,6 +43,7 @@ export function readToolsEnvironment(environment: Readonly<Record<string, string
     layerName: read('LAYER_NAME'),
     canaryFunction: read('CANARY_FUNCTION'),
     ...(resolverFunction && { resolverFunction }),
+    ...(pinned && { pinned }),
     channel: oneOf('stable', 'nightly')('TOOLS_CHANNEL', read('TOOLS_CHANNEL')),
     architecture,
     asset,

@@ -15,7 +15,7 @@ export interface ToolsLayerParts extends UpdateParts {
 
 /** The tools layer as CloudFormation's custom resource. */
 export interface ToolsLayer {
-  /** The newest version that works, fetched if need be; the placeholder when there is none and none can be had. */
+  /** The version that is pinned, else the newest that works, fetched if need be; the placeholder when there is none and none can be had. */
   provide(request: Pick<ResourceRequest, 'signal'>): Promise<ResourceAnswer>;
   /** Removes every version. */
   remove(): Promise<void>;

@@ -15,6 +15,8 @@ export interface UpdateParts extends PrepareParts {
   readonly metrics: ToolMetrics;
   readonly log: Log;
   readonly placeholder?: string;
+  /** The release to run, whichever is the newest: also an older one than is in use. */
+  readonly pinned?: string;
   /** Seconds after which the leases of a run that died end. @default 60 */
   readonly leaseSeconds?: number;
 }
@@ -33,7 +35,7 @@ export type UpdateOutcome =
 interface Found {
   readonly versions: LayerVersion[];
   readonly inUse: Pointer | undefined;
-  /** To go to; absent when there is none newer than the one in use. */
+  /** To go to; absent when the one in use is to stay. */
   readonly candidate: string | undefined;
   /** Why nobody tells of the newest release. */
   readonly failure: Error | undefined;
@@ -42,9 +44,9 @@ interface Found {
 const LEASE_SECONDS = 60;
 
 /**
- * Brings the resolver and the pointer to the newest release that works. Every step leaves an instance that is available,
- * or is again when a lease runs out, and the next run goes on from what it finds.
- * @throws Error when the newest release cannot be brought in place: the one before it stays
+ * Brings the resolver and the pointer to the newest release that works, or to the one that is pinned. Every step leaves an
+ * instance that is available, or is again when a lease runs out, and the next run goes on from what it finds.
+ * @throws Error when that release cannot be brought in place: the one in use stays
  */
 export async function updateTools(parts: UpdateToolsParts, signal: AbortSignal): Promise<UpdateOutcome> {
   const { metrics, log } = parts;
@@ -81,9 +83,14 @@ export function alone<T>(
 
 /** What there is to be used, and to be tried. @throws Error when that cannot be told without asking for releases */
 export async function look(parts: UpdateParts, signal: AbortSignal): Promise<Found> {
-  const { releases, layers, archive, asset, onStep } = parts;
+  const { releases, layers, archive, asset, pinned, onStep } = parts;
   const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
   const inUse = releaseInUse(pointer, versions, asset);
+  // Nobody need be asked, and what else there is plays no part.
+  if (pinned) {
+    onStep('looked');
+    return { versions, inUse, candidate: inUse?.version === pinned ? undefined : pinned, failure: undefined };
+  }
   let newest: string | undefined;
   let failure: Error | undefined;
   try {

@@ -14,6 +14,7 @@ const full = (profile: string) =>
   synthesise(
     {
       ...{ profile, corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
+      toolsVersion: '2026.11.20',
       ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
     },
     EUROPE,

@@ -53,6 +53,7 @@ describe('readContext', () => {
       { alarmEmail: 'ops@example.com', monthlyBudget: 40 },
     ],
     [{ toolsUpdateHours: 0 }, { toolsUpdateHours: 0 }],
+    [{ toolsVersion: '2026.11.20' }, { toolsVersion: '2026.11.20' }],
     [{ search: true }, { search: true }],
     [{ egressAllow: 'media.lan:8000,[::1]:81' }, { egressAllow: ['media.lan:8000', '[::1]:81'] }],
     [
@@ -91,6 +92,8 @@ describe('readContext', () => {
     ['monthlyBudget', { monthlyBudget: '-1' }],
     ['monthlyBudget', { monthlyBudget: '9.99' }],
     ['toolsChannel', { toolsChannel: 'beta' }],
+    ['toolsVersion', { toolsVersion: 'latest' }],
+    ['toolsVersion', { toolsVersion: '2026.8.19' }],
     ['toolsUpdateHours', { toolsUpdateHours: '1d' }],
     ['egressAllow', { egressAllow: 'media.lan' }],
     ['egressAllow', { egressAllow: 'media.lan:99999' }],

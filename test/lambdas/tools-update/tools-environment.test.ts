@@ -19,6 +19,11 @@ describe('readToolsEnvironment', () => {
     expect(readToolsEnvironment({ ...environment, RESOLVER_FUNCTION: 'r' }).resolverFunction).toBe('r');
   });
 
+  it('knows a pinned release only where there is one', () => {
+    expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: ' ' })).not.toHaveProperty('pinned');
+    expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: '2026.11.20' }).pinned).toBe('2026.11.20');
+  });
+
   it.each(Object.keys(environment))('does not start without %s', (name) => {
     expect(() => readToolsEnvironment({ ...environment, [name]: ' ' })).toThrow(new RegExp(`^${name} must be set$`));
   });
@@ -26,6 +31,7 @@ describe('readToolsEnvironment', () => {
   it.each([
     ['ARCHITECTURE', 's390x'],
     ['TOOLS_CHANNEL', 'edge'],
+    ['TOOLS_VERSION', '../latest'],
   ])('does not start with %s=%s', (name, value) => {
     expect(() => readToolsEnvironment({ ...environment, [name]: value })).toThrow(new RegExp(`^${name} must be `));
   });

@@ -121,6 +121,22 @@ describe('the tools layer of a deployment', () => {
     expect(await deploy()).toBe(before);
   });
 
+  it('is an older release where that is pinned, for the tasks too, until another one is', async () => {
+    await release('2026.11.01');
+    const before = await deploy();
+    await release('2026.11.20');
+    const newer = await deploy();
+    world.pin('2026.11.01');
+    await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.01' }));
+    for (let deployment = 0; deployment < 2; deployment++) expect(await deploy()).toBe(before);
+    expect(await world.pointer()).toMatchObject({ version: '2026.11.01', layerVersionArn: before });
+    expect(await world.state.getTools()).toMatchObject({ ytDlp: '2026.11.01' });
+
+    world.pin('');
+    await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.20' }));
+    expect(await deploy()).toBe(newer);
+  });
+
   it('is the one in use while an update is under way', async () => {
     await release('2026.11.01');
     const before = await deploy();

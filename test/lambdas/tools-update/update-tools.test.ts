@@ -119,6 +119,45 @@ describe('an update', () => {
   });
 });
 
+describe('a release that is pinned', () => {
+  it('is gone back to, for the resolver and the tasks, and stays whatever is new', async () => {
+    await release('2026.11.01');
+    await world.update();
+    await release('2026.11.20');
+    await world.update();
+    world.pin('2026.11.01');
+    await works('2026.11.01');
+    expect(await world.update()).toEqual({ outcome: 'updated', version: '2026.11.01' });
+    expect(await inPlace()).toBe('2026.11.01');
+    await release('2026.11.21');
+    expect(await world.update()).toEqual({ outcome: 'current', version: '2026.11.01' });
+    expect(await inPlace()).toBe('2026.11.01');
+
+    world.pin(undefined);
+    expect(await world.update()).toEqual({ outcome: 'updated', version: '2026.11.21' });
+    expect(await inPlace()).toBe('2026.11.21');
+  });
+
+  it('is fetched when it is kept no longer, and nobody is asked for the newest', async () => {
+    await release('2026.11.20');
+    await world.update();
+    await release('2026.08.19');
+    pages.latest = undefined;
+    world.pin('2026.08.19');
+    expect(await world.update()).toEqual({ outcome: 'updated', version: '2026.08.19' });
+    expect(await inPlace()).toBe('2026.08.19');
+  });
+
+  it('and cannot be had leaves what is in use, and gives an alarm', async () => {
+    await release('2026.11.20');
+    await world.update();
+    world.pin('2026.08.19');
+    await expect(world.update()).rejects.toThrow(/404/);
+    expect(await inPlace()).toBe('2026.11.20');
+    expect(world.figures.at(-1)).toBe('failed');
+  });
+});
+
 describe('a release that is not to be trusted', () => {
   it.each<[string, () => unknown, RegExp]>([
     [

@@ -30,6 +30,8 @@ export interface World {
   /** What was said in figures: `updated`, `failed`, `maintained`, `age`. */
   readonly figures: string[];
   readonly steps: Step[];
+  /** Deploys both functions with this release pinned; undefined: none. */
+  pin(version: string | undefined): void;
   assemble(): ReturnType<typeof assembleTools>;
   /** One run of the update. */
   update(signal?: AbortSignal): Promise<UpdateOutcome>;
@@ -83,7 +85,7 @@ export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSecond
     await lambda.send(new CreateFunctionCommand({ FunctionName, ...code, Role: FUNCTION_ROLE, Layers: [...Layers] }));
   }
 
-  const environment = {
+  const environment: Record<string, string> = {
     ...{ TABLE_NAME: names.table, TOOLS_BUCKET: names.bucket, LAYER_NAME: `layer-${id}`, STAGE: 'test' },
     ...{ CANARY_FUNCTION: names.canary, RESOLVER_FUNCTION: names.resolver, PLACEHOLDER_LAYER_ARN: placeholder },
     ...{ TOOLS_CHANNEL: 'stable', ARCHITECTURE: 'x86_64' },
@@ -112,7 +114,8 @@ export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSecond
   return {
     ...{ environment, placeholder, others: [one, two], figures, steps, assemble },
     state: createState({ client: table, tableName: names.table }),
-    update: (signal = new AbortController().signal) => updateTools({ ...parts, resolver }, signal),
+    pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
+    update: (signal = new AbortController().signal) => updateTools({ ...assemble().parts, resolver }, signal),
     async attached() {
       const { Layers = [] } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName: names.resolver }));
       return Layers.map(({ Arn = '' }) => Arn);
