@@ -160,6 +160,18 @@ describe('the page', () => {
     await (await coming).path();
   });
 
+  it('gives a bookmark to who cannot drag one: Tab leads to its address, not to a link that does nothing', async () => {
+    const { page } = await come(at('/'), { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.locator('input:focus').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').textContent()).toBe('Copy its address for a bookmark');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('Copied.').waitFor();
+    const href = await page.getByRole('link', { name: 'Open in Reelay' }).getAttribute('href');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(href);
+  });
+
   it('speaks the language that is chosen, from right to left where that is so', async () => {
     const { page } = await come(at('/'), { locale: 'de-AT' });
     const language = () => page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);

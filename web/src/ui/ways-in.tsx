@@ -1,5 +1,6 @@
 import { bookmarklet } from '../lib/bookmarklet.ts';
 import { usePage } from './context.ts';
+import { CopyButton } from './copy-button.tsx';
 import { Icon } from './icons.tsx';
 import { InstallButton } from './install-button.tsx';
 
@@ -15,7 +16,8 @@ export const WaysIn = () => {
       <li>
         <Icon name="bookmark" />
         <p>
-          <Bookmarklet /> {t('ways.bookmarklet')}
+          <Bookmarklet /> {t('ways.bookmarklet')}{' '}
+          <CopyButton text={bookmarklet(location.origin)} label={t('ways.bookmarklet.copy')} />
         </p>
       </li>
       <li>
@@ -28,9 +30,9 @@ export const WaysIn = () => {
   );
 };
 
-/** To be dragged: clicked here it would only open this page on itself. */
+/** To be dragged alone: clicked here it would only open this page on itself. Without a mouse there is its address. */
 const Bookmarklet = () => (
-  <a class="bookmarklet" href={bookmarklet(location.origin)} onClick={(event) => event.preventDefault()}>
+  <a class="bookmarklet" tabIndex={-1} href={bookmarklet(location.origin)} onClick={(event) => event.preventDefault()}>
     {usePage().texts.t('ways.bookmarklet.name')}
   </a>
 );
