@@ -90,6 +90,22 @@ const LONG_TITLE =
   'The Complete and Unabridged History of the Lighthouse Keepers of the Northern Coast, Told by Themselves, with ' +
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft and Everything Else';
 
+const LIST: ResourceInformation = {
+  type: 'PlayList',
+  title: 'Northern Coast, All Parts',
+  author: 'Quiet Journeys',
+  coverUrl: cover('list'),
+  mediaItems: [
+    ...['One: The Harbour', 'Two: Along the Cliffs', 'Three: The Lighthouse', `Four: ${LONG_TITLE}`].map((part, n) =>
+      item(`Part ${part}`, 'Quiet Journeys', {
+        requestedUrl: `https://video.example/watch/part-${n}`,
+        coverUrl: cover(`part-${n}`),
+      }),
+    ),
+    unresolved,
+  ],
+};
+
 /** What a made-up instance answers, by the last part of the link's path. */
 export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
   video: media(item('A Walk Along the Northern Coast in Late Winter', 'Quiet Journeys')),
@@ -98,21 +114,8 @@ export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
   plain: media(item(null, null, { coverUrl: null, video: side(VIDEO.slice(5, 6)), audio: side([MP3]) })),
   japanese: media(item('冬の終わりの北の海岸を歩く：灯台守たちの静かな一日と、その記憶について', '静かな旅')),
   arabic: media(item('نزهة على الساحل الشمالي في أواخر الشتاء', 'رحلات هادئة')),
-  list: {
-    type: 'PlayList',
-    title: 'Northern Coast, All Parts',
-    author: 'Quiet Journeys',
-    coverUrl: cover('list'),
-    mediaItems: [
-      ...['One: The Harbour', 'Two: Along the Cliffs', 'Three: The Lighthouse', `Four: ${LONG_TITLE}`].map((part, n) =>
-        item(`Part ${part}`, 'Quiet Journeys', {
-          requestedUrl: `https://video.example/watch/part-${n}`,
-          coverUrl: cover(`part-${n}`),
-        }),
-      ),
-      unresolved,
-    ],
-  },
+  list: LIST,
+  'long-list': { ...LIST, title: LONG_TITLE },
 };
 
 export interface Refusal {

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { usePage } from './context.ts';
 import { Icon } from './icons.tsx';
 import { PREFERENCES, type Preference } from './preference.ts';
@@ -16,8 +17,10 @@ export interface PlaylistToolbarProps {
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
   const { count, pickedCount, preference, onPickAll, onPrefer, onTake } = props;
   const { t } = usePage().texts;
+  const bar = useRef<HTMLDivElement>(null);
+  useEffect(() => (bar.current ? tellHeight(bar.current) : undefined), []);
   return (
-    <div class="toolbar">
+    <div class="toolbar" ref={bar}>
       <label>
         <input
           type="checkbox"
@@ -48,3 +51,14 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
     </div>
   );
 };
+
+/** Lets the looks know how much room the bar takes: words and widths decide how many lines it has. @returns what ends it */
+function tellHeight(bar: HTMLElement): () => void {
+  const { style } = document.documentElement;
+  const observer = new ResizeObserver(() => style.setProperty('--toolbar', `${bar.offsetHeight}px`));
+  observer.observe(bar);
+  return () => {
+    observer.disconnect();
+    style.removeProperty('--toolbar');
+  };
+}
