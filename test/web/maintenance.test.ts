@@ -114,4 +114,26 @@ describe('when the instance asks for a pause', () => {
     front.refuse('/api/Fetch/');
     await page.getByRole('article').waitFor();
   });
+
+  it('the page says how long a long pause is', async () => {
+    front.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 400 });
+    const { page } = await see('/site/combined/patient-too');
+    await page.getByText(/^Next try in 6 min, \d+ sec$/).waitFor();
+  });
+
+  it('the page leaves a pause of an hour to the visitor, and says that it is one', async () => {
+    front.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 3600 });
+    const { page } = await see('/site/combined/too-eager');
+    await page.getByRole('heading', { name: 'Too many requests' }).waitFor();
+    await page.getByText('The instance asks for a pause. Try again in 1 hr.', { exact: true }).waitFor();
+    await page.getByRole('status').getByText('Try again in 1 hr').waitFor();
+  });
+
+  it('a download says how long, too', async () => {
+    const { page } = await see('/site/combined/download-pause');
+    front.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
+    await page.getByRole('button', { name: /^Download 720p/ }).click();
+    await page.getByText('A little too fast').waitFor();
+    await page.getByText(/^Next try in \d+ seconds$/).waitFor();
+  });
 });

@@ -1,4 +1,5 @@
 import type { DownloadFailureKind } from '../lib/download.ts';
+import { createFormat } from '../lib/format.ts';
 import type { TextKey, Texts } from '../lib/texts.ts';
 
 /** What happened, and what to do about it, in the reader's words. */
@@ -10,6 +11,8 @@ export interface FailureText {
 export interface FailureLike {
   readonly kind: DownloadFailureKind;
   readonly detail?: string;
+  /** Seconds that the instance asks to wait. */
+  readonly retryAfterSeconds?: number;
 }
 
 type Word = Exclude<DownloadFailureKind, 'refused'> | 'protected' | 'login' | 'region' | 'refused' | 'unhandled';
@@ -25,9 +28,19 @@ const REFUSALS: readonly (readonly [RegExp, Word])[] = [
 const wordOf = ({ kind, detail = '' }: FailureLike): Word =>
   kind === 'refused' ? (REFUSALS.find(([said]) => said.test(detail))?.[1] ?? 'refused') : kind;
 
-export function failureText({ t }: Texts, failure: FailureLike): FailureText {
+/** What an instance asks to come back from later. */
+const PAUSES: readonly DownloadFailureKind[] = ['too-many', 'busy', 'waking'];
+/** A shorter pause than these seconds was waited out before, and did not help: its length says nothing. */
+const WORTH_SAYING = 60;
+
+export function failureText({ t, locale }: Texts, failure: FailureLike): FailureText {
   const word = wordOf(failure);
-  return { title: t(`failure.${word}` satisfies TextKey), what: t(`failure.${word}.what` satisfies TextKey) };
+  const title = t(`failure.${word}` satisfies TextKey);
+  const { kind, retryAfterSeconds = 0 } = failure;
+  if (!PAUSES.includes(kind) || retryAfterSeconds < WORTH_SAYING)
+    return { title, what: t(`failure.${word}.what` satisfies TextKey) };
+  const duration = createFormat(locale).duration(retryAfterSeconds);
+  return { title, what: t('failure.later.what', { duration }) };
 }
 
 /** The same for a stream: what is not there any more is the version, not the page it came from. */

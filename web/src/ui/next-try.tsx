@@ -2,9 +2,19 @@ import type { Waiting } from '../lib/waiting.ts';
 import { usePage } from './context.ts';
 import { useCountdown } from './use-countdown.ts';
 
-/** The seconds until the next try. Belongs outside of what is read aloud: it changes with each of them. */
+/** From so many seconds on nobody wants to reckon in seconds. */
+const MINUTE = 60;
+
+/** The time until the next try. Belongs outside of what is read aloud: it changes with each second. */
 export const NextTry = ({ waiting }: { readonly waiting: Waiting }) => {
-  const { t } = usePage().texts;
+  const { texts, format } = usePage();
   const seconds = useCountdown(waiting);
-  return seconds > 0 ? <span class="figures">{t('waiting.next', { count: seconds })}</span> : null;
+  if (seconds === 0) return null;
+  return (
+    <span class="figures">
+      {seconds < MINUTE
+        ? texts.t('waiting.next', { count: seconds })
+        : texts.t('waiting.nextIn', { duration: format.duration(seconds) })}
+    </span>
+  );
 };

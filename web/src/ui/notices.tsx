@@ -4,7 +4,7 @@ import type { Waiting } from '../lib/waiting.ts';
 import { usePage } from './context.ts';
 import { failureText, mayPass } from './failure-text.ts';
 import { Icon, type IconName } from './icons.tsx';
-import { useCountdown } from './use-countdown.ts';
+import { NextTry } from './next-try.tsx';
 
 interface NoticeProps {
   readonly look: 'bad' | 'waiting';
@@ -76,7 +76,6 @@ export interface WaitingNoticeProps {
 export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
   const { t } = usePage().texts;
   const { reason, activity } = waiting;
-  const seconds = useCountdown(waiting);
   return (
     <Notice look="waiting" icon={reason === 'offline' ? 'offline' : 'clock'} title={t(`waiting.${reason}`)}>
       <p>{t(`waiting.${reason}.what`)}</p>
@@ -90,7 +89,9 @@ export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
         <button type="button" class="button" onClick={onStop}>
           {t('waiting.stop')}
         </button>
-        {seconds > 0 && <p class="notice-next figures">{t('waiting.next', { count: seconds })}</p>}
+        <p class="notice-next">
+          <NextTry waiting={waiting} />
+        </p>
       </div>
     </Notice>
   );
