@@ -3,6 +3,7 @@ import type { Egress } from '../egress/index.ts';
 import type { startWorker, Tools, WorkerFailure, WorkerOptions, WorkerProcess, YtDlp } from '../tools/index.ts';
 import { abortable, type Bounds, inTime } from './deadline.ts';
 import { toFailure } from './failures.ts';
+import { createFairTurns } from './fair-turns.ts';
 import type { Info } from './info.ts';
 
 /** One question to yt-dlp. */
@@ -52,6 +53,8 @@ const FIRST_BACKOFF = 500;
 const LONGEST_BACKOFF = 30_000;
 /** Milliseconds that a worker has to end a fork by itself at the deadline before its answer is no longer awaited. */
 const GRACE = 500;
+/** Milliseconds that a link waits before one of a site with more than half of the forks has to start again. */
+const PATIENCE = 1_000;
 
 /**
  * Keeps one worker warm: starts it again after a crash, and changes to a newer yt-dlp as soon as there is one, while the
@@ -61,6 +64,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   const { tools, start, egress, playlistLimit, queueLimit, maxBytes, log } = options;
   const { concurrency, memoryBytes, cookiesFile, pluginDirs } = options;
   const closing = new AbortController();
+  const turns = createFairTurns({ places: concurrency, patience: PATIENCE });
   const alive = new Set<Running>();
   let current: Running | undefined;
   let failures = 0;
@@ -148,10 +152,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 
   const askWorker = async (running: Running, { url, entry, identity, deadline, signal }: Question) => {
-    const worker = await abortable(
-      running.process.catch((cause) => Promise.reject(problems.fetchFailed(cause))),
-      signal,
-    );
+    const worker = await timely(abortable(running.process, inTime({ deadline, signal })), signal);
     const lease = await egress.lend({ identity, maxBytes });
     try {
       const left = Math.max(1, deadline - Date.now());
@@ -168,18 +169,40 @@ export function createResolver(options: ResolverOptions): Resolver {
     }
   };
 
+  const askOne = async (running: Running, question: Question) => {
+    running.asked += 1;
+    try {
+      return await askWorker(running, question);
+    } finally {
+      running.asked -= 1;
+      if (running.retired && running.asked === 0) end(running);
+    }
+  };
+
+  /** One fork for each question, the sites in their turns: one whose pages never end must not hold all of them. */
+  const askInTurn = async (question: Question) => {
+    const { signal } = question;
+    for (;;) {
+      const turn = await timely(turns.take(new URL(question.url).hostname, inTime(question)), signal);
+      try {
+        return await askOne(inPlace(), { ...question, signal: AbortSignal.any([signal, turn.revoked]) });
+      } catch (error) {
+        if (!turn.revoked.aborted) throw error;
+      } finally {
+        turn.give();
+      }
+    }
+  };
+
   return {
     async ask(question) {
       if (asking >= concurrency + queueLimit) throw problems.noCapacity();
-      const running = inPlace();
+      inPlace(); // starts meanwhile, or says at once why it cannot
       asking += 1;
-      running.asked += 1;
       try {
-        return await askWorker(running, question);
+        return await askInTurn(question);
       } finally {
         asking -= 1;
-        running.asked -= 1;
-        if (running.retired && running.asked === 0) end(running);
       }
     },
     warm,
@@ -190,6 +213,13 @@ export function createResolver(options: ResolverOptions): Resolver {
     },
   };
 }
+
+/** What is not there by the deadline is a failed fetch; who has left is told so. */
+const timely = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  work.catch((cause) => {
+    signal.throwIfAborted();
+    throw problems.fetchFailed(cause);
+  });
 
 /** The proxy knows why it cut a connection; yt-dlp only sees that it was cut. */
 function explained(failure: WorkerFailure, refused: boolean, isTooLarge: boolean): WorkerFailure {

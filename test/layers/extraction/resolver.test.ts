@@ -34,7 +34,7 @@ function setUp(options: Partial<ResolverOptions> = {}) {
     log: silentLog,
     ...options,
   });
-  const ask = (more: { signal?: AbortSignal; deadline?: number } = {}) =>
+  const ask = (more: { url?: string; signal?: AbortSignal; deadline?: number } = {}) =>
     resolver.ask({
       url: 'https://media.example/',
       identity: 'direct',
@@ -45,7 +45,8 @@ function setUp(options: Partial<ResolverOptions> = {}) {
   return { ask, inPlace, leases, resolver, workers };
 }
 
-const until = (condition: () => boolean | undefined) => expect.poll(condition, { interval: 5 }).toBe(true);
+const until = (condition: () => boolean | undefined) =>
+  expect.poll(condition, { interval: 5, timeout: 10_000 }).toBe(true);
 const status = (status: number) => ({ details: { status } });
 
 describe('the resolver', () => {
@@ -119,7 +120,7 @@ describe('the resolver', () => {
   });
 
   it('changes to a newer yt-dlp while the old one answers what it was asked', async () => {
-    const { ask, inPlace, workers } = setUp();
+    const { ask, inPlace, workers } = setUp({ concurrency: 2 });
     const old = ask();
     await until(() => workers[0]?.questions.length === 1);
     inPlace.ytDlp = ytDlp('2');
@@ -138,9 +139,11 @@ describe('the resolver', () => {
     const { ask, workers } = setUp();
     const asked = [ask(), ask()];
     await expect(ask()).rejects.toMatchObject(status(503));
-    await until(() => workers[0]?.questions.length === 2);
-    for (const question of workers[0]?.questions ?? []) question.answer({});
-    await Promise.all(asked);
+    for (const one of asked) {
+      await until(() => workers[0]?.questions.length === 1);
+      workers[0]?.questions.shift()?.answer({});
+      await one;
+    }
   });
 
   it('cancels what its caller no longer waits for', async () => {
@@ -151,6 +154,38 @@ describe('the resolver', () => {
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     expect(workers[0]?.questions[0]?.signal?.aborted).toBe(true);
+    expect(leases.open).toBe(0);
+  });
+
+  it('waits no longer than the deadline for a worker that does not come up', async () => {
+    const { ask } = setUp({ start: () => new Promise(() => undefined) });
+    await expect(ask({ deadline: Date.now() + 50 })).rejects.toMatchObject(status(502));
+  });
+
+  it('waits no longer than the deadline for a fork', async () => {
+    const { ask, workers } = setUp();
+    const leaving = new AbortController();
+    const slow = ask({ signal: leaving.signal });
+    await expect(ask({ deadline: Date.now() + 50 })).rejects.toMatchObject(status(502));
+    leaving.abort();
+    await expect(slow).rejects.toThrow();
+    expect(workers[0]?.questions).toHaveLength(1);
+  });
+
+  it('gives a link of another site a fork while the pages of one never end, and starts what it took it from again', async () => {
+    const { ask, leases, workers } = setUp({ concurrency: 4, queueLimit: 9 });
+    const slow = [1, 2, 3, 4].map((page) => ask({ url: `https://slow.example/${page}` }));
+    await until(() => workers[0]?.questions.length === 4);
+    const honest = ask({ url: 'https://honest.example/' });
+    await until(() => workers[0]?.questions.length === 5);
+    const questions = workers[0]?.questions ?? [];
+    const of = (path: string) => questions.filter(({ request }) => request.url.endsWith(path));
+    expect(questions.map(({ signal }) => signal?.aborted)).toEqual([false, false, false, true, false]);
+    of('honest.example/')[0]?.answer({ id: 'honest' });
+    expect(await honest).toEqual({ id: 'honest' });
+    await until(() => of('/4').length === 2);
+    for (const question of questions) question.answer({ id: question.request.url });
+    expect(await Promise.all(slow)).toMatchObject([{}, {}, {}, { id: 'https://slow.example/4' }]);
     expect(leases.open).toBe(0);
   });
 
