@@ -2,6 +2,8 @@ import { figure, type Info, infos, text, webUrl } from './info.ts';
 
 /** Characters kept of a title or an author: what the table stores and a file name shows needs no more. */
 const TEXT_LIMIT = 500;
+/** Characters of a cover's address at most: a longer one is a picture written into its address, or worse. */
+const COVER_LIMIT = 2_048;
 
 export interface Metadata {
   readonly title: string | null;
@@ -36,7 +38,17 @@ function coverOf(info: Info): string | null {
   const thumbnails = infos(info.thumbnails);
   const squares = thumbnails.filter(({ width, height }) => figure(width) !== undefined && width === height);
   const largest = squares.toSorted((a, b) => Number(b.width) - Number(a.width))[0];
-  return webUrl(largest?.url) ?? webUrl(info.thumbnail) ?? webUrl(thumbnails.at(-1)?.url) ?? null;
+  return coverUrl(largest?.url) ?? coverUrl(info.thumbnail) ?? coverUrl(thumbnails.at(-1)?.url) ?? null;
 }
 
-const bounded = (value: string | undefined): string | null => value?.toWellFormed().slice(0, TEXT_LIMIT) ?? null;
+const coverUrl = (value: unknown): string | undefined => {
+  const url = webUrl(value);
+  return url && url.length <= COVER_LIMIT ? url : undefined;
+};
+
+/** Without half a character at its end. */
+const bounded = (value: string | undefined): string | null =>
+  value
+    ?.toWellFormed()
+    .slice(0, TEXT_LIMIT)
+    .replace(/[\ud800-\udbff]$/, '') ?? null;

@@ -130,6 +130,13 @@ describe('readMetadata', () => {
     [{ thumbnail: 'https://i.example/w', thumbnails: [thumb('w', 1280, 720)] }, { coverUrl: 'https://i.example/w' }],
     [{ thumbnails: [thumb('a'), thumb('b')] }, { coverUrl: 'https://i.example/b' }],
     [{ thumbnail: 'javascript:alert(1)' }, { coverUrl: null }],
+    [{ title: `${'a'.repeat(499)}😀tail` }, { title: 'a'.repeat(499) }],
+    [{ uploader: `${'a'.repeat(498)}😀tail` }, { author: `${'a'.repeat(498)}😀` }],
+    [{ thumbnail: `https://a.example/${'x'.repeat(2_031)}` }, { coverUrl: null }],
+    [
+      { thumbnail: `https://a.example/${'x'.repeat(2_031)}`, thumbnails: [{ url: 'https://a.example/c.jpg' }] },
+      { coverUrl: 'https://a.example/c.jpg' },
+    ],
   ])('%j', (info, expected) => expect(readMetadata(info)).toMatchObject(expected));
 });
 
