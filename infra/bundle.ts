@@ -35,6 +35,11 @@ const SIDE_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** Programs that one in the same folder starts, by their names there, without `.mjs`. */
+const SIDE_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'functions/get-resource': { 'probe-worker': join(ROOT, 'layers', 'extraction', 'probe-worker.ts') },
+};
+
 /** Packages of CommonJS ask for Node's modules by `require`, which a module does not have. */
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
@@ -82,7 +87,12 @@ async function findPrograms(): Promise<Map<string, Program>> {
 /** All at once: what they share is read once, and each still gets its own copy. */
 async function compile(programs: readonly Program[], outDir: string, maps: boolean): Promise<void> {
   await build({
-    entryPoints: programs.map(({ entry, folder, file }) => ({ in: entry, out: `${folder}/${file}` })),
+    entryPoints: programs.flatMap(({ entry, folder, file }) =>
+      Object.entries({ [file]: entry, ...SIDE_PROGRAMS[folder] }).map(([name, path]) => ({
+        in: path,
+        out: `${folder}/${name}`,
+      })),
+    ),
     outdir: outDir,
     outExtension: { '.js': '.mjs' },
     absWorkingDir: ROOT,

@@ -11,6 +11,7 @@ import type { Info } from './info.ts';
 import { inspect } from './inspect.ts';
 import { normalizeLink } from './link.ts';
 import { createPlaylists, type EntryRequest, type ListPlace, type ResolveEntry } from './playlists.ts';
+import { closeProbe } from './probe.ts';
 import { findItem, renew } from './refresh.ts';
 import { createResolver } from './resolver.ts';
 import { createSingleFlight } from './single-flight.ts';
@@ -166,7 +167,9 @@ export function createExtraction(options: ExtractionOptions): Extraction {
     refresh: (resource, signal) =>
       refreshes(resource.id, (shared) => refreshNow(resource, shared), signal).catch(asProblem),
     warm: resolver.warm,
-    close: resolver.close,
+    async close() {
+      await Promise.all([resolver.close(), closeProbe()]);
+    },
   };
 }
 

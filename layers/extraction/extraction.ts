@@ -27,7 +27,7 @@ export interface Extraction {
   ): Promise<readonly Resource[]>;
   /** Starts yt-dlp ahead of the first link, when it is in place. @throws when it does not start */
   warm(): Promise<void>;
-  /** Ends yt-dlp and everything it still does. */
+  /** Ends yt-dlp, the process that reads containers, and everything they still do. */
   close(): Promise<void>;
 }
 

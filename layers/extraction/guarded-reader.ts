@@ -15,9 +15,16 @@ export interface GuardedReader {
   readonly contentType: string;
   /** Bytes; undefined when the source does not say. */
   readonly size: number | undefined;
-  readonly head: Buffer;
-  /** Bytes from `start` up to, not including, `end`. @throws when they cannot be had within the bounds */
-  read(start: number, end: number): Promise<Buffer>;
+  /** What has been read: the beginning, then what was asked for. */
+  readonly blocks: readonly [Block, ...Block[]];
+  /** Adds a block with the bytes from `start` up to, not including, `end`. @throws when they cannot be had within the bounds */
+  load(start: number, end: number): Promise<void>;
+}
+
+/** Bytes of a file, from `start` on. */
+export interface Block {
+  readonly start: number;
+  readonly bytes: Buffer;
 }
 
 export interface ReaderOptions {
@@ -46,10 +53,10 @@ export async function openReader(track: Track, { egress, identity, signal }: Rea
   }
   const head = answer.status === 200 || answer.status === 206 ? await collect(answer, BLOCK_BYTES) : discard(answer);
   const size = sizeOf(answer, head);
-  const blocks = [{ start: 0, bytes: head }];
+  const blocks: [Block, ...Block[]] = [{ start: 0, bytes: head }];
   let spent = head.length;
 
-  const fetchBlock = async (start: number, end: number) => {
+  const load = async (start: number, end: number) => {
     const last = Math.min(Math.max(end, start + BLOCK_BYTES), size ?? end) - 1;
     if (answer.status !== 206) throw new Error('The source cannot be read from the middle');
     if (blocks.length >= MAX_REQUESTS || spent + last - start > MAX_BYTES) throw new Error('Too much to read');
@@ -58,23 +65,18 @@ export async function openReader(track: Track, { egress, identity, signal }: Rea
       discard(part);
       throw new UpstreamError('The source answered another range');
     }
-    const block = { start, bytes: await collect(part, last - start + 1) };
-    spent += block.bytes.length;
-    blocks.push(block);
-    return block;
+    const bytes = await collect(part, last - start + 1);
+    if (bytes.length < end - start) throw new Error('The source ended early');
+    spent += bytes.length;
+    blocks.push({ start, bytes });
   };
 
   return {
     status: answer.status,
     contentType: answer.headers['content-type']?.toLowerCase() ?? '',
     size,
-    head,
-    async read(start, end) {
-      const held = blocks.find((block) => start >= block.start && end <= block.start + block.bytes.length);
-      const { start: from, bytes } = held ?? (await fetchBlock(start, end));
-      if (bytes.length < end - from) throw new Error('The source ended early');
-      return bytes.subarray(start - from, end - from);
-    },
+    blocks,
+    load,
   };
 }
 

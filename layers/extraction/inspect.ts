@@ -111,10 +111,11 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
   };
 
   const lookAtFile = async (track: Track): Promise<Track> => {
-    const reader = await openReader(track, { egress, identity, signal: patience() });
+    const signal = patience();
+    const reader = await openReader(track, { egress, identity, signal });
     // An empty file cannot satisfy the range it was asked for.
     if (reader.status !== 200 && reader.status !== 206) throw new Unusable(reader.status === 416 ? 404 : reader.status);
-    const facts = await probe(reader);
+    const facts = await probe(reader, signal);
     if (!facts) throw new Unusable(404);
     return withFacts(track, facts, reader.size);
   };
@@ -148,7 +149,7 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
         signal: patience(),
       });
       const bytes = await collect(answer, SEGMENT_BYTES);
-      return answer.status === 200 ? await probeSegment(bytes) : undefined;
+      return answer.status === 200 ? await probeSegment(bytes, inAll) : undefined;
     } catch {
       // The stream will say what is wrong with it; here it only stays unknown.
       return undefined;

@@ -15,7 +15,11 @@ beforeAll(async () => {
 afterAll(() => rm(dist, { recursive: true, force: true }));
 
 const ENTRIES = (await readdir(join(ROOT, 'lambdas/entries'))).map((file) => file.replace(/\.ts$/, ''));
-const PROGRAMS = [...ENTRIES.map((name) => `functions/${name}/index.mjs`), 'stream-service/main.mjs'];
+const PROGRAMS = [
+  ...ENTRIES.map((name) => `functions/${name}/index.mjs`),
+  'functions/get-resource/probe-worker.mjs',
+  'stream-service/main.mjs',
+];
 
 /** The packages whose sources a program has in it. */
 async function packagesOf(program: string): Promise<string[]> {
@@ -61,7 +65,7 @@ describe('the size of', () => {
   it.each([
     ['not-found', ['undici', 'typebox', '@aws-sdk/client-dynamodb']],
     ['get-app-info', ['undici', 'typebox', 'mediabunny', 'openpgp', '@aws-sdk/client-lambda', '@aws-sdk/client-s3']],
-    ['get-resource', ['openpgp', 'yauzl', 'typebox', '@aws-sdk/client-s3', '@aws-sdk/client-ecs']],
+    ['get-resource', ['openpgp', 'yauzl', 'typebox', 'mediabunny', '@aws-sdk/client-s3', '@aws-sdk/client-ecs']],
     ['canary', ['openpgp', 'yauzl', 'mediabunny', '@aws-sdk/client-dynamodb']],
   ])('%s has no share of %j', async (name, strangers) => {
     const packages = await packagesOf(`functions/${name}/index.mjs`);
@@ -71,7 +75,7 @@ describe('the size of', () => {
 
 describe('beside a program', () => {
   it.each([
-    ['functions/get-resource', ['index.mjs', 'worker']],
+    ['functions/get-resource', ['index.mjs', 'probe-worker.mjs', 'worker']],
     ['functions/canary', ['index.mjs', 'worker']],
     ['functions/get-api-description', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
     ['functions/get-app-info', ['index.mjs']],
