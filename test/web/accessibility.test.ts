@@ -99,6 +99,33 @@ describe('who uses no mouse', () => {
   });
 });
 
+describe('who watches the status', () => {
+  it('keeps the focus while the page checks again by itself', async () => {
+    const { page, requests } = await come('about:blank');
+    await page.clock.install();
+    await page.goto(`${site.baseUrl}/status`);
+    const again = page.getByRole('button', { name: 'Check now' });
+    await page.getByText('Everything works').waitFor();
+    await page.locator('button:not(:disabled, [aria-disabled=true])').waitFor();
+    await again.focus();
+    const answered = Promise.withResolvers<void>();
+    await page.route('**/api/App', async (route) => {
+      await answered.promise;
+      await route.continue();
+    });
+    const before = requests.length;
+    await page.clock.fastForward(16_000);
+    await eventually(() => requests.length).toBeGreaterThan(before);
+    // What is disabled loses the focus with the next picture.
+    await page.clock.runFor(200);
+    await page.screenshot();
+    expect(await again.evaluate((button) => button === document.activeElement)).toBe(true);
+    answered.resolve();
+    await page.locator('button:not(:disabled, [aria-disabled=true])').waitFor();
+    expect(await again.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+});
+
 describe('who wants less motion', () => {
   it('sees none while something is looked up', async () => {
     moody.hesitates();

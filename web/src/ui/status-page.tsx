@@ -57,7 +57,8 @@ export const StatusPage = () => {
           ))}
         </dl>
         <div class="status-again">
-          <button type="button" class="button" disabled={isChecking} onClick={check}>
+          {/* Disabled it would lose the focus at each check; a second one at a time does nothing. */}
+          <button type="button" class="button" aria-disabled={isChecking} onClick={check}>
             <Icon name="retry" />
             {t('status.again')}
           </button>
