@@ -143,6 +143,36 @@ describe('a download', () => {
   });
 });
 
+describe('a file that is handed to the downloads of the browser', () => {
+  it('can be fetched as late as somebody decides where to', async () => {
+    const { page, context } = await come('about:blank');
+    await context.addInitScript(() => {
+      const handed = { out: 0, back: 0 };
+      const { createObjectURL, revokeObjectURL } = URL;
+      Object.assign(globalThis, { handed });
+      Object.assign(URL, {
+        createObjectURL: (file: Blob) => {
+          handed.out++;
+          return createObjectURL(file);
+        },
+        revokeObjectURL: (address: string) => {
+          handed.back++;
+          revokeObjectURL(address);
+        },
+      });
+    });
+    await page.clock.install();
+    await page.goto(front.baseUrl + site.pageOf('/site/combined/late'));
+    await page.getByRole('button', { name: /^Download 720p/ }).click();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.clock.fastForward('30:00');
+    expect(await page.evaluate(() => (globalThis as unknown as { handed: object }).handed)).toEqual({
+      out: 1,
+      back: 0,
+    });
+  });
+});
+
 describe('a recording', () => {
   it('of what has no end is stopped, and kept as far as it came', async () => {
     const { page, files, act, says } = await take('/live/radio.mp3', /MP3/);

@@ -99,6 +99,10 @@ function stream(request: IncomingMessage, response: ServerResponse, pathname: st
     etag: '"one"',
     ...(asked && { 'content-range': `bytes ${first}-${end - 1}/${size}` }),
   });
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
   if (body) {
     response.end(body.subarray(first, end));
     return;

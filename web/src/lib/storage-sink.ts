@@ -2,8 +2,6 @@ import type { Sink } from './sinks.ts';
 import { takeByLink } from './take-by-link.ts';
 
 const FOLDER = 'downloads';
-/** How long the browser may take to begin reading a file that it was handed, milliseconds. */
-const HANDED_OUT = 60_000;
 
 /**
  * A file in the browser's own storage (the origin private file system), handed to its downloads once complete: for
@@ -62,10 +60,9 @@ async function storageSink(fileName: string, handle: FileSystemFileHandle, remov
     },
     async close() {
       await stream.close();
-      const address = URL.createObjectURL(await handle.getFile());
-      takeByLink(address, fileName);
-      // The browser copies it: nothing says when it has.
-      setTimeout(() => URL.revokeObjectURL(address), HANDED_OUT);
+      // The browser copies it, maybe after asking where to, and nothing says when it has. So the address is good for as
+      // long as the page is: it stands for a file on the disk, which is kept until then anyway.
+      takeByLink(URL.createObjectURL(await handle.getFile()), fileName);
     },
     async abort() {
       try {
