@@ -1,9 +1,10 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Announcer } from './announcer.tsx';
 import { linkOf, type Outcome } from './app-state.ts';
 import { Banner } from './banner.tsx';
 import { useObservable, usePage } from './context.ts';
 import { DownloadList } from './downloads.tsx';
+import { useKeptFocus } from './focus.ts';
 import { Footer } from './footer.tsx';
 import { HistoryList } from './history-list.tsx';
 import { Item } from './item.tsx';
@@ -34,11 +35,14 @@ export const App = () => {
     navigation.close();
   };
   const isIdle = outcome.phase === 'idle';
+  const main = useRef<HTMLElement>(null);
+  const result = useRef<HTMLDivElement>(null);
+  useKeptFocus(main, () => result.current ?? main.current);
   return (
     <div class={isDropping ? 'page dropping' : 'page'}>
       <Banner />
       <Masthead isMoving={outcome.phase === 'resolving'} onHome={goHome} />
-      <main class="wrap">
+      <main class="wrap" ref={main} tabIndex={-1}>
         <div class={isIdle ? 'hero' : 'hero small'}>
           <TakeUpReel />
           <h1>{t('app.headline')}</h1>
@@ -52,7 +56,7 @@ export const App = () => {
         </div>
         <Announcer />
         {!isIdle && (
-          <div class="outcome" aria-busy={outcome.phase === 'resolving'}>
+          <div class="outcome" ref={result} tabIndex={-1} aria-busy={outcome.phase === 'resolving'}>
             <Result outcome={outcome} navigation={navigation} />
           </div>
         )}

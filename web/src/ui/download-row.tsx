@@ -1,8 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Download, DownloadState } from '../lib/download.ts';
+import { hasEnded } from '../lib/download-state.ts';
 import { type Page, useObservable, usePage } from './context.ts';
+import { DownloadButtons } from './download-buttons.tsx';
 import { streamFailureText } from './failure-text.ts';
-import { Icon, type IconName } from './icons.tsx';
+import { leaveRow } from './focus.ts';
 import { NextTry } from './next-try.tsx';
 
 export interface DownloadRowProps {
@@ -18,25 +20,18 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
   useMilestones(page, name, state);
   const { t } = page.texts;
   const { phase, failure } = state;
-  const isOver = phase === 'done' || phase === 'failed' || phase === 'cancelled';
+  const isOver = hasEnded(state);
+  const row = useRef<HTMLLIElement>(null);
+  const remove = () => {
+    leaveRow(row.current);
+    onRemove();
+  };
   return (
-    <li class="download">
+    <li class="download" ref={row} tabIndex={-1}>
       <p class="download-name" dir="auto" title={name}>
         {name}
       </p>
-      <div class="download-buttons">
-        {phase === 'running' && <Act icon="pause" name={t('downloads.pause', { name })} onClick={download.pause} />}
-        {phase === 'paused' && <Act icon="play" name={t('downloads.resume', { name })} onClick={download.resume} />}
-        {phase === 'failed' && state.canRetry && (
-          <Act icon="retry" name={t('downloads.retry', { name })} onClick={download.resume} />
-        )}
-        {state.canKeep && <Act icon="stop" name={t('downloads.keep', { name })} onClick={download.keep} />}
-        {isOver ? (
-          <Act icon="close" name={t('downloads.remove', { name })} onClick={onRemove} />
-        ) : (
-          <Act icon="close" name={t('downloads.cancel', { name })} onClick={download.cancel} />
-        )}
-      </div>
+      <DownloadButtons download={download} state={state} onRemove={remove} />
       {!isOver && (
         <progress
           class={phase === 'paused' ? 'paused' : undefined}
@@ -53,20 +48,6 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
     </li>
   );
 };
-
-const Act = ({
-  icon,
-  name,
-  onClick,
-}: {
-  readonly icon: IconName;
-  readonly name: string;
-  readonly onClick: () => void;
-}) => (
-  <button type="button" class="button plain small square" aria-label={name} title={name} onClick={() => onClick()}>
-    <Icon name={icon} />
-  </button>
-);
 
 /** Between 0 and 1; undefined when nobody knows. What is only an estimate never shows as all of it. */
 function shareOf({ phase, receivedBytes, totalBytes, isEstimate }: DownloadState): number | undefined {

@@ -3,6 +3,7 @@ import { hasEnded } from '../lib/download-state.ts';
 import { useObservable, usePage } from './context.ts';
 import { DownloadRow } from './download-row.tsx';
 import { DownloadsPill } from './downloads-pill.tsx';
+import { leavePart } from './focus.ts';
 import { useRunning } from './use-running.ts';
 
 /** All downloads of this page, whatever link it is at. */
@@ -13,7 +14,9 @@ export const DownloadList = () => {
   const [heading, setHeading] = useState<HTMLElement | null>(null);
   const clear = () => {
     downloads.clearEnded();
-    heading?.focus(); // The button may be gone.
+    // The button is gone, and with all downloads the heading too.
+    if (downloads.list.get().length > 0) heading?.focus();
+    else leavePart(heading);
   };
   useLeaveGuard();
   if (list.length === 0) return null;

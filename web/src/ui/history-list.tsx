@@ -1,7 +1,9 @@
+import { useRef } from 'preact/hooks';
 import type { HistoryEntry } from '../lib/history.ts';
 import { shareableLocation } from '../lib/incoming.ts';
 import { useObservable, usePage } from './context.ts';
 import { Cover } from './cover.tsx';
+import { leavePart, leaveRow } from './focus.ts';
 import { Icon } from './icons.tsx';
 import { opensElsewhere } from './use-location.ts';
 
@@ -10,15 +12,20 @@ export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => voi
   const { texts, history } = usePage();
   const { t } = texts;
   const entries = useObservable(history.entries);
+  const section = useRef<HTMLElement>(null);
+  const clear = () => {
+    leavePart(section.current);
+    history.clear();
+  };
   if (entries.length === 0) return null;
   return (
-    <section class="section" aria-labelledby="history">
+    <section class="section" aria-labelledby="history" ref={section}>
       <div class="section-head">
         <div>
           <h2 id="history">{t('history.title')}</h2>
           <p class="muted section-note">{t('history.note')}</p>
         </div>
-        <button type="button" class="button plain small" onClick={history.clear}>
+        <button type="button" class="button plain small" onClick={clear}>
           {t('history.clear')}
         </button>
       </div>
@@ -39,8 +46,13 @@ const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen
     event.preventDefault();
     onOpen();
   };
+  const row = useRef<HTMLLIElement>(null);
+  const forget = () => {
+    leaveRow(row.current);
+    history.remove(entry.link);
+  };
   return (
-    <li class="past">
+    <li class="past" ref={row} tabIndex={-1}>
       <Cover url={entry.coverUrl} isSmall />
       <div>
         <h3>
@@ -62,7 +74,7 @@ const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen
         type="button"
         class="button plain small square"
         aria-label={texts.t('history.remove', { title })}
-        onClick={() => history.remove(entry.link)}
+        onClick={forget}
       >
         <Icon name="close" />
       </button>
