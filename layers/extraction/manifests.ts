@@ -1,3 +1,5 @@
+import { duration } from './info.ts';
+
 /** What the text of a manifest says of the stream behind it. */
 export interface ManifestFacts {
   /** Seconds; undefined when it is live or does not say. */
@@ -10,31 +12,41 @@ export interface ManifestFacts {
 
 /** Reads an HLS playlist (RFC 8216 §4.3). Undefined: not a playlist, or one of nothing. */
 export function readHlsPlaylist(text: string): ManifestFacts | undefined {
-  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
-  if (!lines[0]?.startsWith('#EXTM3U')) return undefined;
-  const segment = lines.find((line) => line !== '' && !line.startsWith('#'));
+  if (!/^\ufeff?#EXTM3U/.test(text)) return undefined;
+  // Never as lines: a few MB may be millions of them.
+  const segment = /^[^#\r\n].*/m.exec(text.replace(/^\ufeff/, ''))?.[0];
   if (!segment) return undefined;
-  const uriOf = (tag: string) => /\bURI="([^"]+)"/.exec(lines.find((line) => line.startsWith(tag)) ?? '')?.[1];
-  const [initialization, key] = [uriOf('#EXT-X-MAP:'), uriOf('#EXT-X-KEY:')];
-  const seconds = lines.reduce((sum, line) => sum + Number(/^#EXTINF:\s*([\d.]+)/.exec(line)?.[1] ?? 0), 0);
-  const isWhole = lines.some((line) => line.startsWith('#EXT-X-ENDLIST'));
+  const uriOf = (tag: RegExp) => /\bURI="([^"]+)"/.exec(tag.exec(text)?.[0] ?? '')?.[1];
+  const [initialization, key] = [uriOf(/^#EXT-X-MAP:.*/m), uriOf(/^#EXT-X-KEY:.*/m)];
+  const durationSeconds = /^#EXT-X-ENDLIST/m.test(text) ? duration(secondsOf(text)) : undefined;
   return {
-    ...(isWhole && seconds > 0 && { durationSeconds: Math.round(seconds * 1e6) / 1e6 }),
+    ...(durationSeconds && { durationSeconds }),
     segment,
     ...(initialization && { initialization }),
     ...(key && { key }),
   };
 }
 
+/** To the microsecond: what many rounded figures add up to. */
+function secondsOf(playlist: string): number {
+  let seconds = 0;
+  for (const [, written] of playlist.matchAll(/^#EXTINF:[ \t]*([\d.]+)/gm)) seconds += Number(written);
+  return Math.round(seconds * 1e6) / 1e6;
+}
+
+/** Characters in which the root element of a manifest begins and ends, whatever comments stand before it. */
+const ROOT_WITHIN = 64 * 1024;
+/** Up to the next bracket of either kind, so that no two attempts read the same characters. */
+const ROOT = /<(?:\w+:)?MPD\b([^<>]*)>/;
 const DURATION = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/;
 
 /** Reads a DASH manifest (ISO/IEC 23009-1 §5.3.1). Undefined: not one. */
 export function readDashManifest(text: string): ManifestFacts | undefined {
-  const root = /<(?:\w+:)?MPD\b([^>]*)>/.exec(text)?.[1];
+  const root = ROOT.exec(text.slice(0, ROOT_WITHIN))?.[1];
   if (root === undefined) return undefined;
   const written = /\bmediaPresentationDuration\s*=\s*["']([^"']+)["']/.exec(root)?.[1] ?? '';
   const [, days = 0, hours = 0, minutes = 0, seconds = 0] =
     DURATION.exec(written)?.map((part) => Number(part ?? 0)) ?? [];
-  const total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
-  return total > 0 ? { durationSeconds: total } : {};
+  const durationSeconds = duration(((days * 24 + hours) * 60 + minutes) * 60 + seconds);
+  return durationSeconds ? { durationSeconds } : {};
 }
