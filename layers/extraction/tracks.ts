@@ -1,4 +1,4 @@
-import type { AudioTraits, Delivery, Fragment, Track, VideoTraits } from '../state/index.ts';
+import type { AudioTraits, Cookie, Delivery, Fragment, Track, VideoTraits } from '../state/index.ts';
 import { parseCookies } from './cookies.ts';
 import { duration, figure, type Info, infos, isInfo, text, webUrl } from './info.ts';
 import { urlExpiresAt } from './url-expiry.ts';
@@ -51,11 +51,12 @@ const FOREIGN_LANGUAGE = -2;
 export function readTracks(info: Info, now: number): Candidate[] {
   const formats = Array.isArray(info.formats) ? infos(info.formats) : [{ format_id: '0', ...info }];
   const seen = new Set<string>();
+  const cookiesOf = createCookieReader();
   return formats
     .slice(-FORMATS_KEPT)
     .toReversed()
     .flatMap((format) => {
-      const track = readTrack(format, info, now);
+      const track = readTrack(format, info, now, cookiesOf);
       // The same file under a second name is no choice.
       const identity = track && JSON.stringify({ ...track, formatId: '', description: '' });
       if (!track || !identity || seen.has(identity)) return [];
@@ -64,7 +65,24 @@ export function readTracks(info: Info, now: number): Candidate[] {
     });
 }
 
-function readTrack(format: Info, info: Info, now: number): Track | undefined {
+/** What one format says of its cookies, the next ones say too: they share what was read. */
+function createCookieReader() {
+  const read = new Map<string, readonly Cookie[]>();
+  return (format: Info, url: string): readonly Cookie[] => {
+    const [line, host] = [text(format.cookies) ?? '', new URL(url).hostname];
+    const name = `${host} ${line}`;
+    const cookies = read.get(name) ?? parseCookies(line, host);
+    read.set(name, cookies);
+    return cookies;
+  };
+}
+
+function readTrack(
+  format: Info,
+  info: Info,
+  now: number,
+  cookiesOf: (format: Info, url: string) => readonly Cookie[],
+): Track | undefined {
   const url = webUrl(format.url);
   const delivery = url && deliveryOf(format, url);
   if (!url || !delivery || format.has_drm === true) return undefined;
@@ -86,7 +104,7 @@ function readTrack(format: Info, info: Info, now: number): Track | undefined {
     url,
     fragments,
     headers: readHeaders(format.http_headers ?? info.http_headers),
-    cookies: parseCookies(text(format.cookies) ?? '', new URL(url).hostname),
+    cookies: cookiesOf(format, url),
     chunkBytes: isInfo(format.downloader_options) ? figure(format.downloader_options.http_chunk_size) : undefined,
     urlExpiresAt: urlExpiresAt(url, now),
     container,
