@@ -25,9 +25,10 @@ export async function withLock<T>(file: string, work: () => Promise<T>, options:
   const { signal, onWait, staleAfter = 30_000, interval = 500 } = options;
   const owner = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID() });
   await mkdir(dirname(file), { recursive: true });
+  const isSilent = createWatch(staleAfter);
   for (let waits = 0; !(await take(file, owner)); waits++) {
     if (waits === 0) onWait?.();
-    if (!(await evict(file, staleAfter))) await sleep(interval, undefined, { signal });
+    if (!(await evict(file, isSilent))) await sleep(interval, undefined, { signal });
   }
   const beat = setInterval(() => {
     const now = new Date();
@@ -51,12 +52,25 @@ async function take(file: string, owner: string): Promise<boolean> {
   }
 }
 
+/**
+ * Tells a holder that is silent: its last sign of life, in epoch milliseconds, is long ago, or has been the same for as
+ * long as that. By the time of day alone, one whose clock was ahead would be alive for ever.
+ */
+function createWatch(staleAfter: number): (lastSign: number) => boolean {
+  let last = Number.NaN;
+  let since = 0;
+  return (lastSign) => {
+    if (lastSign !== last) [last, since] = [lastSign, performance.now()];
+    return Date.now() - lastSign >= staleAfter || performance.now() - since >= staleAfter;
+  };
+}
+
 /** True when the place may be free now. */
-async function evict(file: string, staleAfter: number): Promise<boolean> {
+async function evict(file: string, isSilent: (lastSign: number) => boolean): Promise<boolean> {
   const seen = await stat(file).catch(() => undefined);
   if (!seen) return true;
   const holder = await read(file);
-  if (Date.now() - seen.mtimeMs < staleAfter && !isGone(holder)) return false;
+  if (!isSilent(seen.mtimeMs) && !isGone(holder)) return false;
   // Moved away rather than removed: of several who wait, one has it, and puts back what turns out to be another's.
   const aside = `${file}.${randomUUID()}`;
   try {

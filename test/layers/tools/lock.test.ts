@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -70,6 +71,35 @@ describe('withLock', () => {
     await writeFile(file, 'the dead');
     await utimes(file, 1, 1);
     expect(await withLock(file, async () => 'done', options)).toBe('done');
+  });
+
+  it('takes over from a holder whose last sign of life lies in the future, once it has given no other', async () => {
+    const file = join(root, 'future');
+    await writeFile(file, JSON.stringify({ host: hostname(), pid: process.pid, id: 'before the restart' }));
+    const inAnHour = Date.now() / 1000 + 3600;
+    await utimes(file, inAnHour, inAnHour);
+    const started = performance.now();
+    expect(await withLock(file, async () => 'done', { ...options, staleAfter: 200 })).toBe('done');
+    expect(performance.now() - started).toBeGreaterThan(190);
+  });
+
+  it('waits for a holder whose clock is ahead and that gives signs of life', async () => {
+    const file = join(root, 'ahead');
+    await writeFile(file, 'alive');
+    let beats = 0;
+    const beat = setInterval(() => {
+      const ahead = Date.now() / 1000 + 3600 + ++beats;
+      void utimes(file, ahead, ahead);
+    }, 50);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    setTimeout(() => {
+      clearInterval(beat);
+      void rm(file).then(end);
+    }, 900);
+    const started = performance.now();
+    await withLock(file, async () => undefined, { ...options, staleAfter: 300 });
+    expect(performance.now() - started).toBeGreaterThan(850);
+    await ended;
   });
 
   it('takes over at once from a process of this machine that was killed', async () => {
