@@ -15,7 +15,7 @@ import { createMaintenanceKeeper } from './maintenance.ts';
 export interface LocalToolsOptions {
   readonly settings: Settings;
   readonly state: State;
-  readonly egress: Pick<Egress, 'request'>;
+  readonly egress: Pick<Egress, 'pick' | 'request'>;
   readonly log?: Log;
   /** Called with what is being done to the tools. */
   readonly onProgress?: (activity: Activity) => void;
@@ -45,12 +45,13 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     channel: settings.toolsChannel,
     ytDlpPath: settings.ytDlpPath,
     ffmpegPath: settings.ffmpegPath,
-    download: egress.request,
+    // As a resolve would: behind a proxy there may be no other way.
+    download: (url, options) => egress.request(url, { ...options, identity: egress.pick() }),
     report: (activity) => {
       void maintenance.enter(activity.name);
       onProgress?.(activity);
     },
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendLoopback }),
+    smokeTest: (candidate, signal) => smokeTestYtDlp(candidate, { lend: lendLoopback, signal }),
     record: state.putTools,
     followEvery: FOLLOW_EVERY,
     log,

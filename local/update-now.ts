@@ -35,9 +35,9 @@ export async function updateNow({
     channel: settings.toolsChannel,
     ytDlpPath: settings.ytDlpPath,
     ffmpegPath: settings.ffmpegPath,
-    download: egress.request,
+    download: (url, options) => egress.request(url, { ...options, identity: egress.pick() }),
     report: onProgress,
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendLoopback, signal }),
+    smokeTest: (candidate, closing) => smokeTestYtDlp(candidate, { lend: lendLoopback, signal: closing }),
     onFailure: (reason) => failures.push(reason),
     // The service says it in the table: when it takes them up, or at its start.
     record: async () => undefined,

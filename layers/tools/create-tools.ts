@@ -22,8 +22,8 @@ export interface ToolsOptions {
   readonly download: Download;
   /** Called with what is being done, and again as bytes come. Not called when everything is in place. */
   readonly report: (activity: Activity) => void;
-  /** @throws when a candidate does not work as a worker */
-  readonly smokeTest: (candidate: YtDlp) => Promise<void>;
+  /** @throws when a candidate does not work as a worker; aborted when the tools are closed */
+  readonly smokeTest: (candidate: YtDlp, signal: AbortSignal) => Promise<void>;
   /** Tells the rest of the instance what is in place. */
   readonly record: (inPlace: ToolsInPlace) => Promise<void>;
   /** Called with one line when an update could not be made: what was in place stays. */
@@ -69,7 +69,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
       ? [ytDlpAtPath(ytDlpPath)]
       : (sources?.ytDlp ?? [ytDlpRelease({ download, channel }), ytDlpFromPypi({ channel }), ytDlpOfSystem()]),
     allows: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
-    check: smokeTest,
+    check: (candidate) => smokeTest(candidate, signal),
     ...{ report, onFailure, log },
   });
   const ffmpeg = createInstaller<Ffmpeg>({

@@ -78,7 +78,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
   };
 
   /** One that was current before, while there is still one that works. */
-  const fallBack = async (): Promise<Placed<Tool> | undefined> => {
+  const fallBack = async (signal: AbortSignal): Promise<Placed<Tool> | undefined> => {
     for (const other of await shelf.others()) {
       if (!allows(other.tool)) continue;
       try {
@@ -86,6 +86,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
         await shelf.switchTo(other);
         return other;
       } catch (error) {
+        signal.throwIfAborted();
         log.warn(`${name} ${other.tool.version} on the shelf does not work`, { reason: reasonOf(error) });
       }
     }
@@ -116,7 +117,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
       return changes;
     },
     async install(signal) {
-      placed = await fallBack();
+      placed = await fallBack(signal);
       const failures: string[] = [];
       for (const source of placed ? [] : sources) {
         try {

@@ -74,6 +74,22 @@ const open = (ytDlp: readonly Source<YtDlp>[], others: Partial<ToolsOptions> = {
 };
 const shelf = async () => (await readdir(join(dir, 'yt-dlp'))).sort();
 
+describe('close', () => {
+  it('ends a smoke test that is under way', async () => {
+    const begun = Promise.withResolvers<void>();
+    const smokeTest: ToolsOptions['smokeTest'] = (_, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+        begun.resolve();
+      });
+    const tools = open([ytDlpFrom('A', '2026.08.19'), ytDlpFrom('B', '2026.08.19')], { smokeTest });
+    const ensured = tools.ensure();
+    await begun.promise;
+    await Promise.all([tools.close(), expect(ensured).rejects.toThrow('abort')]);
+    expect(events).toEqual(['FFmpeg', 'A']);
+  });
+});
+
 describe('ensure', () => {
   it('installs both, tells what it does, and records it', async () => {
     const tools = open([ytDlpFrom('A', '2026.08.19')]);

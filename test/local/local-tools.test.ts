@@ -1,0 +1,32 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { readSettings } from '../../layers/settings/index.ts';
+import { createState, createTableClient, ensureTable } from '../../layers/state/index.ts';
+import { startEmbeddedTable } from '../../local/embedded-table.ts';
+import { createLocalTools } from '../../local/local-tools.ts';
+import { installedTools } from '../installed-tools.ts';
+import { temporaryFolder } from '../layers/tools/temporary.ts';
+
+it('fetches tools through the outgoing proxies: there may be no other way out', async () => {
+  const dir = await temporaryFolder();
+  const table = await startEmbeddedTable({ dir: `${dir}/table` });
+  onTestFinished(() => table.close());
+  const client = createTableClient({ endpoint: table.endpoint });
+  await ensureTable(client, 'reelay');
+  const { ffmpeg } = await installedTools();
+  const identities: unknown[] = [];
+  const tools = createLocalTools({
+    settings: readSettings({ DATA_DIR: dir, FFMPEG_PATH: ffmpeg.path }),
+    state: createState({ client, tableName: 'reelay' }),
+    egress: {
+      pick: () => 'proxy-1',
+      request: async (_, options) => {
+        identities.push(options?.identity);
+        throw new Error('nothing is fetched here');
+      },
+    },
+  });
+  const ensured = tools.ensure().catch((error) => error);
+  await expect.poll(() => identities, { timeout: 30_000 }).toEqual(['proxy-1']);
+  await tools.close();
+  expect(await ensured).toBeInstanceOf(Error);
+});
