@@ -67,6 +67,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     ffmpeg: tools.ffmpeg,
     update,
     async ensure() {
+      await maintenance.takeOver();
       await tools.ensure().finally(maintenance.leave);
       const [ytDlp, ffmpeg] = [tools.ytDlp(), tools.ffmpeg()];
       if (!ytDlp || !ffmpeg) throw new Error('The tools are not in place');

@@ -7,6 +7,8 @@ const RENEW_MILLISECONDS = 20_000;
 
 /** The maintenance of this machine: in force from the first activity until it is over. */
 export interface MaintenanceKeeper {
+  /** Ends what an earlier process left that died, whatever its clock was: for the start, before any activity. */
+  takeOver(): Promise<void>;
   /** Names what is going on. The first call takes the lease, so that a look that finds nothing new takes none. */
   enter(activity: string): Promise<void>;
   /** Ends it. Without an activity before it, does nothing. */
@@ -14,8 +16,8 @@ export interface MaintenanceKeeper {
 }
 
 /**
- * Keeps the lease renewed while an activity runs. The table's folder belongs to one process at a time, so a lease of
- * the same owner from an earlier process that died is taken over rather than waited for.
+ * Keeps the lease renewed while an activity runs. The table's folder belongs to one process at a time, so a lease that
+ * stands at the start is of one that died.
  */
 export function createMaintenanceKeeper({ state, log }: { state: State; log: Log }): MaintenanceKeeper {
   const owner = 'this machine';
@@ -31,6 +33,11 @@ export function createMaintenanceKeeper({ state, log }: { state: State; log: Log
   };
 
   return {
+    async takeOver() {
+      await state
+        .endMaintenance(owner)
+        .catch((error) => log.warn('A maintenance lease may be left', { error: String(error) }));
+    },
     async enter(activity) {
       if (activity === current) return;
       current = activity;

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -7,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createState, createTableClient } from '../../layers/state/index.ts';
+import { startEmbeddedTable } from '../../local/embedded-table.ts';
 import { descendantsOf } from '../support/processes.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
@@ -65,6 +68,19 @@ afterEach(async () => {
   await started?.ended;
 });
 
+/** As a process would that died in the middle of an update, and whose clock was six hours ahead. */
+async function leaveMaintenance(dir: string): Promise<void> {
+  const table = await startEmbeddedTable({ dir });
+  const client = createTableClient({ endpoint: table.endpoint });
+  const state = createState({ client, tableName: 'reelay' });
+  const expiresAt = Math.floor(Date.now() / 1000) + 6 * 3600;
+  expect(await state.takeMaintenance({ activity: 'Updating yt-dlp to 1', owner: 'this machine', expiresAt })).toBe(
+    true,
+  );
+  client.destroy();
+  await table.close();
+}
+
 const json = async (url: string) => (await fetch(url)).json();
 
 describe('npm start', () => {
@@ -91,7 +107,8 @@ describe('npm start', () => {
     for (const { pid } of children) expect(() => process.kill(pid, 0)).toThrow();
   }, 240_000);
 
-  it('finds everything in place the second time, and no maintenance', async () => {
+  it('finds everything in place the second time, and no maintenance that a process left which died', async () => {
+    await leaveMaintenance(join(folder, 'data/table'));
     const service = start({ DATA_DIR: 'data' });
     await service.line(/^Ready: /);
     expect(service.lines.filter((line) => /Downloading|Installing/.test(line))).toEqual([]);
@@ -104,6 +121,21 @@ describe('npm start', () => {
     await service.line(/^Ready: /);
     expect((await readdir(compiled, { recursive: true })).length).toBeGreaterThan(100);
   });
+
+  it('ends at a signal in the middle of a smoke test', async () => {
+    const hanging = join(folder, 'hanging-yt-dlp');
+    const says =
+      '--version*) echo 2026.08.19;; *--help*) echo "--js-runtimes --plugin-dirs";; *) : >begun; exec /bin/sleep 300';
+    await writeFile(hanging, `#!/bin/sh\ncase "$*" in *${says};; esac\n`.replace('begun', join(folder, 'begun')), {
+      mode: 0o755,
+    });
+    const service = start({ DATA_DIR: 'hanging', YT_DLP_PATH: hanging });
+    await expect.poll(() => existsSync(join(folder, 'begun')), { timeout: 60_000 }).toBe(true);
+    const signalled = performance.now();
+    service.process.kill('SIGTERM');
+    await service.ended;
+    expect(performance.now() - signalled).toBeLessThan(10_000);
+  }, 120_000);
 
   it.each([
     ['a setting that makes no sense', { PORT: 'eighty' }, /^PORT must be /],
