@@ -49,3 +49,10 @@ const ENDED: readonly DownloadState['phase'][] = ['done', 'failed', 'cancelled']
 
 /** Whether nothing more happens by itself. */
 export const hasEnded = ({ phase }: DownloadState): boolean => ENDED.includes(phase);
+
+/** Between 0 and 1; undefined when nobody knows. What is only an estimate never shows as all of it. */
+export function shareOf({ phase, receivedBytes, totalBytes, isEstimate }: DownloadState): number | undefined {
+  if (phase === 'ready' || (phase === 'paused' && !totalBytes)) return 0;
+  if (!totalBytes) return undefined;
+  return Math.min(receivedBytes / totalBytes, isEstimate ? 0.99 : 1);
+}

@@ -12,16 +12,12 @@ export interface ActionsProps {
 
 /** What can be done with the chosen version. */
 export const Actions = ({ choice, onPlay }: ActionsProps) => {
-  const { texts, format, api, downloads, announcement } = usePage();
+  const { texts, format, api, downloads } = usePage();
   const { t } = texts;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
-  const { label, container, sizeBytes, fileName, rendition } = choice;
+  const { label, container, sizeBytes, rendition } = choice;
   const facts = [label, container, sizeBytes === undefined ? '' : format.bytes(sizeBytes)].filter(Boolean).join(', ');
-  const download = () => {
-    downloads.take(choice);
-    announcement.set(t('say.downloadStarted', { name: fileName }));
-  };
   return (
     <>
       <div class="actions">
@@ -29,7 +25,7 @@ export const Actions = ({ choice, onPlay }: ActionsProps) => {
           type="button"
           class="button primary"
           aria-label={t('action.downloadNamed', { label: facts })}
-          onClick={download}
+          onClick={() => downloads.take(choice)}
         >
           <Icon name="download" />
           {t('action.download')}

@@ -1,11 +1,12 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Download, DownloadState } from '../lib/download.ts';
-import { hasEnded } from '../lib/download-state.ts';
+import { hasEnded, shareOf } from '../lib/download-state.ts';
 import { type Page, useObservable, usePage } from './context.ts';
 import { DownloadButtons } from './download-buttons.tsx';
 import { streamFailureText } from './failure-text.ts';
 import { leaveRow } from './focus.ts';
 import { NextTry } from './next-try.tsx';
+import { useMilestones } from './use-milestones.ts';
 
 export interface DownloadRowProps {
   readonly download: Download;
@@ -17,7 +18,7 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
   const page = usePage();
   const state = useObservable(download.state);
   const name = download.fileName;
-  useMilestones(page, name, state);
+  useMilestones(name, state);
   const { t } = page.texts;
   const { phase, failure } = state;
   const isOver = hasEnded(state);
@@ -48,13 +49,6 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
     </li>
   );
 };
-
-/** Between 0 and 1; undefined when nobody knows. What is only an estimate never shows as all of it. */
-function shareOf({ phase, receivedBytes, totalBytes, isEstimate }: DownloadState): number | undefined {
-  if (phase === 'ready' || (phase === 'paused' && !totalBytes)) return 0;
-  if (!totalBytes) return undefined;
-  return Math.min(receivedBytes / totalBytes, isEstimate ? 0.99 : 1);
-}
 
 function wordsOf({ texts }: Page, { phase, waiting, failure, isHandedOver }: DownloadState): string {
   const { t } = texts;
@@ -87,20 +81,4 @@ function figuresOf({ texts, format }: Page, state: DownloadState): string {
   if (phase === 'running' && secondsLeft !== undefined)
     figures.push(t('downloads.left', { duration: format.duration(secondsLeft) }));
   return figures.join(' · ');
-}
-
-/** Tells each half and the end, never a tick. */
-function useMilestones({ texts, format, announcement }: Page, name: string, state: DownloadState): void {
-  const { t } = texts;
-  const isHalf = state.phase === 'running' && (shareOf(state) ?? 0) >= 0.5;
-  const last = useRef(state.phase);
-  useEffect(() => {
-    if (isHalf) announcement.set(t('say.downloadShare', { share: format.percent(0.5), name }));
-  }, [isHalf]);
-  useEffect(() => {
-    if (state.phase === last.current) return;
-    last.current = state.phase;
-    if (state.phase === 'done') announcement.set(t('say.downloadDone', { name }));
-    if (state.phase === 'failed') announcement.set(t('say.downloadFailed', { name }));
-  }, [state.phase]);
 }

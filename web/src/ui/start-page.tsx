@@ -3,13 +3,13 @@ import { createApi } from '../lib/api.ts';
 import { forgetBaseUrl, readBaseUrl } from '../lib/base-url.ts';
 import { createFormat } from '../lib/format.ts';
 import { createHistory } from '../lib/history.ts';
-import { createSubject } from '../lib/observable.ts';
 import { localStore, recall, remember } from '../lib/store.ts';
 import { type Locale, loadFirstTexts, loadTexts, wantedLocales } from '../lib/texts.ts';
 import { PageContext } from './context.ts';
 import { createDownloads } from './downloads-state.ts';
 import { createSession } from './session.ts';
 import { follow } from './use-location.ts';
+import { createVoice } from './voice.ts';
 
 const LANGUAGE = 'reelay.language';
 
@@ -28,7 +28,7 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     history,
     session: createSession({ api, history }),
     downloads: createDownloads(api),
-    announcement: createSubject(''),
+    announcement: createVoice(),
     forgetInstance() {
       forgetBaseUrl(storage);
       location.assign('/');
