@@ -99,6 +99,30 @@ describe('who uses no mouse', () => {
   });
 });
 
+describe('who has colours of their own', () => {
+  it.each(['light', 'dark'] as const)('sees what is drawn in them, too: %s', async (colorScheme) => {
+    const { page } = await come(`${site.baseUrl}/status`, { forcedColors: 'active', colorScheme });
+    await page.getByText('Everything works').waitFor();
+    const look = await page.evaluate(() => {
+      const probe = document.createElement('p');
+      probe.style.color = 'CanvasText';
+      probe.style.backgroundColor = 'Canvas';
+      document.body.append(probe);
+      const of = (selector: string, part?: string) => getComputedStyle(document.querySelector(selector) ?? probe, part);
+      const { color: ink, backgroundColor: ground } = getComputedStyle(probe);
+      return {
+        themes: [ink, ground],
+        mark: [of('.mark-reel').fill, of('.mark-play').fill],
+        tape: [of('.tape').backgroundColor, ground],
+        sign: [of('.status-now', '::before').backgroundColor, ground],
+      };
+    });
+    const { themes, ...drawn } = look;
+    expect(themes[0]).not.toBe(themes[1]);
+    expect(drawn).toEqual({ mark: themes, tape: themes, sign: themes });
+  });
+});
+
 describe('who watches the status', () => {
   it('keeps the focus while the page checks again by itself', async () => {
     const { page, requests } = await come('about:blank');
