@@ -1,0 +1,65 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { expect, it } from 'vitest';
+import { createState, type State } from '../../layers/state/index.ts';
+import { aResource } from '../layers/state/resources.ts';
+import { itemsOfRoles } from './roles.ts';
+
+/** Every right that a role has, in any profile: `stacks.test.ts` holds the templates to them. */
+const RIGHTS = itemsOfRoles('hobby');
+const lease = { owner: 'one', expiresAt: 2e9, activity: 'Updating', startedAt: 1 };
+const tools = { ytDlp: '1', ffmpeg: '1', verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' }, installedAt: 1 };
+const link = { type: 'Media', id: 'l', url: 'https://a.example/', resourceId: 'r', freshUntil: 2e9, expiresAt: 2e9 };
+
+/** What the code of each role asks of the table. */
+const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>[]>> = {
+  ApiAppInfoRole: (state) => [state.getTools(), state.getMaintenance()],
+  ApiRequestCountRole: (state) => [state.countRequests()],
+  ApiResolverRole: (state) => [
+    ...[state.getTools(), state.getMaintenance(), state.addRequest(), state.getLink('l'), state.getResource('r')],
+    ...[state.putLink(link as never), state.putResource(aResource(1)), state.touchResource(aResource(1))],
+  ],
+  OriginSecretMakerRole: (state) => [state.keepOriginSecret('secret')],
+  ToolsLayerRole: (state) => ofUpdates(state),
+  ToolUpdatesFunctionRole: (state) => ofUpdates(state),
+  TaskTaskRole: (state) => [
+    ...[state.getMaintenance(), state.getResource('r'), state.touchResource(aResource(1))],
+    state.putResource(aResource(1)),
+  ],
+  StreamsWakeRole: (state) => [
+    ...[state.getResource('r'), state.getStreamTask(), state.takeStreamTask(lease), state.endStreamTask('one')],
+  ],
+};
+const ofUpdates = (state: State) => [
+  ...[state.takeToolsUpdate(lease), state.endToolsUpdate('one'), state.takeMaintenance(lease)],
+  ...[state.endMaintenance('one'), state.getTools(), state.putTools(tools)],
+];
+
+/** `GetItem resource#r`, of all that is asked of a table in which there is nothing. */
+async function asked(calls: (state: State) => readonly Promise<unknown>[]): Promise<string[]> {
+  const found: string[] = [];
+  const client = new DynamoDBClient({ region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 's' } });
+  client.middlewareStack.add(
+    (_, { commandName = '' }) =>
+      async ({ input }) => {
+        for (const [, key] of JSON.stringify(input).matchAll(/"pk":(?:\{"S":)?"([^"]+)"/g))
+          found.push(`${commandName.replace('Command', '')} ${key}`);
+        return { output: { $metadata: {} }, response: {} };
+      },
+    { step: 'initialize', priority: 'low' },
+  );
+  await Promise.allSettled(calls(createState({ client, tableName: 'table', now: () => 1e12 })));
+  client.destroy();
+  return found;
+}
+
+it.each(Object.keys(RIGHTS))('%s may touch what its code touches', async (role) => {
+  const found = await asked(CALLS[role] ?? (() => []));
+  const isAllowed = (call: string) => {
+    const [action = '', key = ''] = call.split(' ');
+    return RIGHTS[role]?.[action]?.some((pattern) =>
+      pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
+    );
+  };
+  expect(found.length).toBeGreaterThan(0);
+  expect(found.filter((call) => !isAllowed(call))).toEqual([]);
+});
