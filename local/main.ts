@@ -1,5 +1,6 @@
 /** `npm start`: Reelay on one machine and one port. */
 import { readSettings, SettingError } from '../layers/settings/index.ts';
+import { endAtSignals } from './end-at-signals.ts';
 import { createProcessLog } from './process-log.ts';
 import { type Service, startService } from './service.ts';
 import { createTerminal } from './terminal.ts';
@@ -28,18 +29,7 @@ const service: Service = await startService({
 }).catch(fail);
 terminal.say(`Reelay ${service.version} answers at ${service.baseUrl}`);
 
-let leaving = false;
-/** The first signal lets running streams finish within the drain time, the second does not wait for them. */
-async function leave() {
-  if (leaving) process.exit(1);
-  leaving = true;
-  terminal.say('Ending: running streams may finish; again to end at once');
-  await service.close();
-  process.exit(0);
-}
-process.on('SIGINT', leave);
-process.on('SIGTERM', leave);
-process.on('SIGHUP', leave);
+endAtSignals(terminal, service.close);
 
 await service.ready.then(
   ({ ytDlp, ffmpeg }) =>

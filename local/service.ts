@@ -22,6 +22,7 @@ import { buildPage } from './build-page.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
 import { createEnding } from './ending.ts';
 import { createGateway } from './gateway.ts';
+import { listen } from './listen.ts';
 import { createLocalTools, type ToolsInPlace } from './local-tools.ts';
 import { createPage } from './page.ts';
 
@@ -106,7 +107,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       else gateway(request, response);
     });
     server.on('clientError', answerUnreadable);
-    await listen(server, settings);
+    await listen(server, { host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG });
     ending.own({
       close: async () => {
         server.close();
@@ -126,16 +127,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await ending.close();
     throw error;
   }
-}
-
-function listen(server: ReturnType<typeof createServer>, { host, port }: Settings): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used: ${error.message}`;
-      reject(new Error(`The address ${host}:${port} ${reason}`, { cause: error }));
-    });
-    server.listen({ port, host, backlog: LISTEN_BACKLOG }, resolve);
-  });
 }
 
 function baseUrlOf(address: string | AddressInfo | null): string {

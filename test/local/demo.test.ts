@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../layers/tools/temporary.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../local/demo.ts');
+/** The demo's own, the same every time. */
+const ORIGIN_PORT = 8090;
+const folder = await temporaryFolder();
+
+const listening = () => {
+  const server = createServer().listen(ORIGIN_PORT, '127.0.0.1');
+  return once(server, 'listening').then(
+    () => server,
+    () => undefined, // another process has it
+  );
+};
+const probe = await listening();
+probe?.close();
+
+const start = (env: NodeJS.ProcessEnv = {}) => {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const said = text(child.stdout);
+  const ended = once(child, 'close').then(async ([code]) => ({ code, lines: (await said).trimEnd().split('\n') }));
+  return { child, ended };
+};
+
+describe('npm run demo', () => {
+  it('says that its port is taken before it fetches anything', async () => {
+    const other = await listening();
+    expect(await start().ended).toEqual({ code: 1, lines: ['The address 127.0.0.1:8090 is taken'] });
+    other?.close();
+  });
+
+  it.skipIf(!probe)('says at a signal that it ends, and ends', async () => {
+    const hanging = join(folder, 'hanging-yt-dlp');
+    const says =
+      '*--version*) echo 2026.08.19;; *--help*) echo "--js-runtimes --plugin-dirs";; *) exec /bin/sleep 300;;';
+    await writeFile(hanging, `#!/bin/sh\ncase "$*" in ${says} esac\n`, { mode: 0o755 });
+    const { child, ended } = start({ YT_DLP_PATH: hanging });
+    await expect.poll(() => once(child.stdout, 'data').then(String), { timeout: 60_000 }).toMatch(/Downloading yt-dlp/);
+    child.kill('SIGINT');
+    const { code, lines } = await ended;
+    expect(code).toBe(0);
+    expect(lines.at(-1)).toBe('Ending: running streams may finish; again to end at once');
+  });
+});
