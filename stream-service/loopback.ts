@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { contentRange, decideRange } from './byte-range.ts';
-import type { FileSource, SegmentedSource, Source } from './source/source.ts';
+import type { FileSource, SegmentedSource, Source, Wanted } from './source/source.ts';
 
 /** A source as FFmpeg meets it: a URL on this machine, good while the stream it is for runs. */
 export interface LoopbackInput {
@@ -18,13 +18,18 @@ export interface LoopbackInput {
   close(): void;
 }
 
+export interface ServeOptions {
+  readonly fromSeconds?: number;
+  readonly wanted?: Wanted;
+}
+
 /** The one HTTP server, on 127.0.0.1 alone, from which every FFmpeg reads. */
 export interface Loopback {
   /**
    * A source that is still being opened keeps its reader waiting; failing to open is a failure like any other.
-   * `fromSeconds` is for segmented sources.
+   * `fromSeconds` and `wanted` are for segmented sources.
    */
-  serve(source: Source | Promise<Source>, options?: { readonly fromSeconds?: number }): LoopbackInput;
+  serve(source: Source | Promise<Source>, options?: ServeOptions): LoopbackInput;
   close(): Promise<void>;
 }
 
@@ -47,7 +52,7 @@ const gapArgs = (source: Source | Promise<Source>): string[] =>
 
 interface Entry {
   readonly source: Promise<Source>;
-  readonly fromSeconds: number;
+  readonly options: ServeOptions;
   readonly failed: AbortController;
   readonly responses: Set<ServerResponse>;
 }
@@ -65,12 +70,12 @@ export async function createLoopback(): Promise<Loopback> {
   const { port } = server.address() as AddressInfo;
 
   return {
-    serve(source, { fromSeconds = 0 } = {}) {
+    serve(source, options = {}) {
       const path = `/${randomBytes(18).toString('base64url')}`;
       const opened = Promise.resolve(source);
       const entry = {
         source: opened,
-        fromSeconds,
+        options,
         failed: new AbortController(),
         responses: new Set<ServerResponse>(),
       };
@@ -122,8 +127,9 @@ function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, re
 }
 
 function sendSegments(entry: Entry, source: SegmentedSource, response: ServerResponse): void {
+  const { fromSeconds = 0, wanted } = entry.options;
   response.writeHead(200);
-  send(entry, source.readFrom(entry.fromSeconds).stream, response);
+  send(entry, source.readFrom(fromSeconds, wanted).stream, response);
 }
 
 /** A body that fails is noted before its reader can see the cut; a reader that leaves is no failure. */

@@ -41,7 +41,7 @@ async function* withInput(
   { loopback }: EncoderOptions,
   encode: (input: LoopbackInput) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const input = loopback.serve(source);
+  const input = loopback.serve(source, { wanted: 'sound' });
   try {
     yield* encode(input);
   } finally {

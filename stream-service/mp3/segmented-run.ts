@@ -32,7 +32,7 @@ export async function openRun(
 ): Promise<LocatedRun> {
   let from = seconds;
   for (let left = TRIES; ; left -= 1) {
-    const { stream, startSeconds } = source.readFrom(from);
+    const { stream, startSeconds } = source.readFrom(from, 'sound');
     const close = () => void stream.destroy();
     const once = (stream: Readable) => onceFrom(stream, source.gapSeconds);
     if (startSeconds === 0) return { source: once(stream), offsetSeconds: 0, close };

@@ -37,20 +37,27 @@ export function readPlaylist(text: string, url: string, most: number): HlsPlayli
 
   const first = manifest.mediaSequence ?? 0;
   const sections = new Map<unknown, Section>();
-  const segments = manifest.segments.map(({ uri, duration, byterange, key, map, custom }, index): Segment => {
+  let isAnew = false;
+  const segments = manifest.segments.map((parsed, index): Segment => {
+    const { uri, duration, byterange, key, map, custom } = parsed;
     const sequence = first + index;
     const seconds = Math.max(duration ?? 0, 0);
+    // Said of a gap, it holds for what comes behind.
+    isAnew ||= parsed.discontinuity === true;
     // What it names is not there (draft-pantos-hls-rfc8216bis §4.4.4.7): it is not even looked at.
     if (custom?.gap !== undefined) return { sequence, seconds, content: { url: '' }, isGap: true };
     // The parser gives one object for a map that holds for many segments.
     if (map && !sections.has(map))
       sections.set(map, sectionOf(map.uri, map.byterange, cipherOf(map.key, sequence, url, true), url));
     const init = map && sections.get(map);
+    const begins = isAnew && { isAnew };
+    isAnew = false;
     return {
       sequence,
       seconds,
       content: sectionOf(uri, byterange, cipherOf(key, sequence, url), url),
       ...(init && { init }),
+      ...begins,
     };
   });
   const isComplete = manifest.endList === true;

@@ -17,6 +17,7 @@ declare module 'm3u8-parser' {
     readonly duration?: number;
     readonly byterange?: ParsedByteRange;
     readonly key?: ParsedKey;
+    readonly discontinuity?: boolean;
     readonly custom?: Readonly<Record<string, unknown>>;
     readonly map?: { readonly uri?: string; readonly byterange?: ParsedByteRange; readonly key?: ParsedKey };
   }

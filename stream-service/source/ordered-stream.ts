@@ -21,6 +21,7 @@ export interface Supply {
 
 /** Turns the bytes of one part into others. */
 export interface Filter {
+  /** @throws when it cannot be turned into anything true */
   update(chunk: Buffer): Buffer;
   /** What is left at its end. @throws when the part does not end as it should */
   final(): Buffer;
@@ -134,14 +135,21 @@ export class OrderedStream extends Readable {
     this.#head = part;
     this.#filter = this.#supply.filter?.(part);
     part.attach({
-      data: (chunk) => this.#give(this.#filter ? this.#filter.update(chunk) : chunk),
+      data: (chunk) => this.#give(chunk),
       end: () => this.#finish(part),
       fail: (error) => this.destroy(error),
     });
   }
 
-  #give(chunk: Buffer): boolean {
-    // A cipher may keep a few bytes back; an empty chunk would say nothing.
+  #give(bytes: Buffer): boolean {
+    let chunk: Buffer;
+    try {
+      chunk = this.#filter ? this.#filter.update(bytes) : bytes;
+    } catch (error) {
+      this.destroy(error as Error);
+      return false;
+    }
+    // A filter may keep a few bytes back; an empty chunk would say nothing.
     if (chunk.length > 0 && (!this.push(chunk) || isResting(this))) {
       this.#isWanted = false;
       this.#connections.blocked(true);

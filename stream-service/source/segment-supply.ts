@@ -8,6 +8,7 @@ import type { Filter, Supply } from './ordered-stream.ts';
 import { Part } from './part.ts';
 import type { Places } from './place.ts';
 import { readSmall } from './read-small.ts';
+import type { Splice } from './splice.ts';
 import { isSameSection, type Section, type Segment, segmentAt, type Timeline } from './timeline.ts';
 import { unknownEntity } from './verdict.ts';
 
@@ -16,10 +17,14 @@ export interface SegmentSupplyOptions extends AskDependencies {
   readonly timeline: Timeline;
   /** Index of the first segment to give. */
   readonly from: number;
+  /** Seconds before it. */
+  readonly startSeconds: number;
   readonly connections: ConnectionCount;
   /** Keys by URL, shared by all who read this source. */
   readonly keys: Map<string, Buffer>;
   readonly ranges: RangeNeed;
+  /** Absent: what is read has one clock and one description throughout. */
+  readonly splice: Splice | undefined;
 }
 
 /** A segment, or the initialization section before it. */
@@ -27,30 +32,45 @@ interface Piece {
   readonly segment: Segment;
   readonly side: 'init' | 'content';
   readonly section: Section;
+  /** Seconds before it, where its clock may begin anew. */
+  readonly place: number | undefined;
 }
 
 /** Gives each segment, and each initialization section where it changes; waits for what a live source will have. */
 export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
-  const { places, timeline, keys, connections, limits, log } = options;
+  const { places, timeline, keys, connections, limits, log, splice } = options;
   const ended = new AbortController();
   const filters = new WeakMap<Part, Filter>();
   const isMedia = ({ isGap }: Segment) => !isGap;
-  const queue = timeline.segments.slice(options.from).filter(isMedia);
+  let seconds = options.startSeconds;
+  const queue: { readonly segment: Segment; readonly startSeconds: number }[] = [];
+  const enqueue = (segments: readonly Segment[]) => {
+    for (const segment of segments) {
+      if (isMedia(segment)) queue.push({ segment, startSeconds: seconds });
+      seconds += segment.seconds;
+    }
+  };
+  enqueue(timeline.segments.slice(options.from));
   let { isComplete } = timeline;
   let init: Section | undefined;
+  let isAnew = true;
   let pending: Piece | undefined;
   let isBusy = false;
   let news: (error?: Error) => void = () => undefined;
 
   const nextPiece = (): Piece | undefined => {
-    const [segment] = queue;
-    if (!segment) return undefined;
+    const [next] = queue;
+    if (!next) return undefined;
+    const { segment, startSeconds } = next;
     if (segment.init && !isSameSection(segment.init, init)) {
       init = segment.init;
-      return { segment, side: 'init', section: init };
+      isAnew = true;
+      return { segment, side: 'init', section: init, place: undefined };
     }
     queue.shift();
-    return { segment, side: 'content', section: segment.content };
+    const place = isAnew || segment.isAnew ? startSeconds : undefined;
+    isAnew = false;
+    return { segment, side: 'content', section: segment.content, place };
   };
 
   /** What is listed now counts; what is no longer listed may still be there. */
@@ -98,7 +118,7 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
     timelineEnd = fresh.at(-1)?.sequence ?? last;
     const media = fresh.filter(isMedia);
     if (media.length < fresh.length) log.warn('A live source has a gap', { segments: fresh.length - media.length });
-    queue.push(...media);
+    enqueue(fresh);
     isComplete = found.isComplete;
     // A source that has nothing but gaps has stopped, however often it says so.
     return media.length > 0;
@@ -122,7 +142,11 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
       onBusy: connections.settle,
       onSettled: () => news(),
     });
-    if (key) filters.set(part, createDecrypt(key, cipher.iv));
+    const steps = [
+      ...(key ? [createDecrypt(key, cipher.iv)] : []),
+      ...(splice ? [piece.side === 'init' ? splice.init() : splice.segment(piece.place)] : []),
+    ];
+    if (steps.length > 0) filters.set(part, inTurn(steps));
     return part;
   };
 
@@ -151,6 +175,16 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
     close: () => ended.abort(new Error('No longer read')),
   };
 }
+
+/** One filter behind the other. */
+const inTurn = ([first, ...others]: readonly Filter[]): Filter =>
+  others.reduce<Filter>(
+    (before, after) => ({
+      update: (chunk) => after.update(before.update(chunk)),
+      final: () => Buffer.concat([after.update(before.final()), after.final()]),
+    }),
+    first as Filter,
+  );
 
 type LiveOptions = SegmentSupplyOptions & { readonly signal: AbortSignal };
 

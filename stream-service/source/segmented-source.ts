@@ -14,7 +14,8 @@ import { createPlaces, Expired } from './place.ts';
 import { readSmall } from './read-small.ts';
 import { createSegmentSupply } from './segment-supply.ts';
 import type { SegmentedSource, SegmentRun } from './source.ts';
-import { durationOf, findSegment, isSameMedia, longestGap, type Timeline } from './timeline.ts';
+import { createSplice, type Splice } from './splice.ts';
+import { beginsAnew, durationOf, findSegment, isSameMedia, longestGap, type Timeline } from './timeline.ts';
 import { unknownEntity } from './verdict.ts';
 
 export interface SegmentedSourceOptions extends AskDependencies {
@@ -48,14 +49,17 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
   const places = createPlaces({ ...options, load, isResolved: !isHls });
   const keys = new Map<string, Buffer>();
 
-  const run = (timeline: Timeline, seconds: number): SegmentRun => {
+  const run = (timeline: Timeline, seconds: number): SegmentRun & { readonly splice: Splice | undefined } => {
     const { segments, isComplete } = timeline;
     const { index, startSeconds } = isComplete
       ? findSegment(segments, seconds)
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
     const connections = createConnectionCount(limits.connections, options.gauge);
-    const supply = createSegmentSupply({ ...options, places, timeline, from: index, connections, keys, ranges });
-    return { stream: new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool }), startSeconds };
+    const splice = isComplete && !beginsAnew(segments) ? undefined : createSplice({ onListClock: isComplete });
+    const at = { places, timeline, from: index, startSeconds };
+    const supply = createSegmentSupply({ ...options, ...at, connections, keys, ranges, splice });
+    const stream = new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
+    return { stream, startSeconds, splice };
   };
 
   const { value: timeline } = await places.current(signal);
@@ -63,7 +67,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
     throw problems.fetchFailed(new Error('It has no segments'));
   const gapSeconds = longestGap(timeline.segments);
   if (gapSeconds > 0) options.log.warn('The source has gaps', { resource: resource.id, longestSeconds: gapSeconds });
-  let opening: SegmentRun | undefined = run(timeline, 0);
+  let opening: ReturnType<typeof run> | undefined = run(timeline, 0);
   // Nobody listens while it waits for its reader, who finds it destroyed then.
   opening.stream.on('error', () => undefined);
   const timer = setTimeout(close, limits.holdTimeout).unref();
@@ -89,11 +93,13 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
     kind: 'segments',
     gapSeconds,
     durationSeconds: timeline.isComplete ? durationOf(timeline.segments) : undefined,
-    readFrom(seconds) {
+    readFrom(seconds, wanted = 'all') {
       const adopted = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0 ? opening : undefined;
       if (adopted) opening = undefined;
       close();
-      return adopted ?? run(known ?? timeline, seconds);
+      const taken = adopted ?? run(known ?? timeline, seconds);
+      if (taken.splice) taken.splice.wanted = wanted;
+      return taken;
     },
     close,
   };

@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Resource, Track } from '../../layers/state/index.ts';
 
+/** What a source is read for. */
+export type Wanted = 'all' | 'sound';
+
 /** One track, open for reading: a file with offsets, or a run of segments with times. */
 export type Source = FileSource | SegmentedSource;
 
@@ -31,8 +34,11 @@ export interface SegmentedSource {
   /**
    * The initialization section and every segment from the one that holds `seconds` on, past the end: from the last one,
    * in a gap: from the one before it (live: from the newest ones on, whatever `seconds` says).
+   *
+   * One file it stays where its clock or its initialization begins anew midway: MP4 fragments get times that go on, and
+   * of initialization sections the first is given. Where what is wanted goes on in another coding the run breaks.
    */
-  readFrom(seconds: number): SegmentRun;
+  readFrom(seconds: number, wanted?: Wanted): SegmentRun;
   /** Forgets the bytes kept from the opening, when no `readFrom` will come for them. */
   close(): void;
 }

@@ -15,6 +15,8 @@ export interface Segment {
   readonly content: Section;
   /** The initialization section that this segment needs before it. */
   readonly init?: Section;
+  /** Its clock and its coding may have nothing to do with those of the segment before it (RFC 8216 §4.3.2.3). */
+  readonly isAnew?: true;
   /**
    * The source says that it has no media for this time: nothing is fetched. Time passes all the same: what comes behind
    * keeps its place, so that players stand still for a moment or go on behind it, and MP3 is silent. A stream with such
@@ -66,6 +68,12 @@ export function longestGap(segments: readonly Segment[]): number {
     longest = Math.max(longest, current);
   }
   return longest;
+}
+
+/** Whether clock or initialization begin anew anywhere behind the first segment. */
+export function beginsAnew(segments: readonly Segment[]): boolean {
+  const media = segments.filter(({ isGap }) => !isGap);
+  return media.slice(1).some(({ isAnew, init }, index) => isAnew || !isSameSection(init, media[index]?.init));
 }
 
 /** Seconds of all segments together. */

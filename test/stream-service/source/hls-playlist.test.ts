@@ -50,6 +50,13 @@ describe('readPlaylist', () => {
     expect(timelineOf([...gap, '#EXT-X-ENDLIST']).segments).toEqual([]);
   });
 
+  it('knows where clock and coding may begin anew, behind a gap too', () => {
+    const lines = ['#EXTINF:1,', 'a', '#EXT-X-DISCONTINUITY', '#EXTINF:1,', 'b', '#EXTINF:1,', 'c'];
+    const gap = ['#EXT-X-DISCONTINUITY', '#EXT-X-GAP', '#EXTINF:2,', 'x', '#EXTINF:1,', 'd'];
+    const anew = timelineOf([...lines, ...gap]).segments.map(({ isAnew = false }) => isAnew);
+    expect(anew).toEqual([false, true, false, false, true]);
+  });
+
   it.each([
     [0, 0, 0],
     [0.9, 0, 0],
@@ -115,6 +122,29 @@ describe('dashTimeline', () => {
     expect(numbers(before)).toEqual([0, 1, 2, 3]);
     expect(numbers(dashTimeline(fragments('?sig=2', 12, 16), true, before))).toEqual([2, 3, 4, 5]);
     expect(numbers(dashTimeline(fragments('?sig=2', 20, 22), true, before))).toEqual([4, 5]);
+  });
+
+  it('begins anew with each further initialization', () => {
+    const period = (name: string) => [
+      { url: `https://cdn.example/${name}/init`, seconds: 0 },
+      { url: `https://cdn.example/${name}/0`, seconds: 2 },
+      { url: `https://cdn.example/${name}/1`, seconds: 2 },
+    ];
+    const { segments } = dashTimeline([...period('a'), ...period('b')], false);
+    expect(segments.map(({ init, isAnew = false }) => [init?.url.slice(-6), isAnew])).toEqual([
+      ['a/init', false],
+      ['a/init', false],
+      ['b/init', true],
+      ['b/init', false],
+    ]);
+  });
+
+  it('takes segments of which nobody knows how long they are for segments', () => {
+    const { segments } = dashTimeline(
+      ['init', '0', '1'].map((name) => ({ url: `https://cdn.example/${name}`, seconds: 0 })),
+      false,
+    );
+    expect(segments).toHaveLength(2);
   });
 
   it('takes segments that initialize themselves as they are', () => {
