@@ -17,6 +17,7 @@ import {
 } from 'mediabunny';
 import type { AudioTraits, Track, VideoTraits } from '../state/index.ts';
 import type { Block } from './guarded-reader.ts';
+import { duration, figure, whole, withoutAbsent } from './info.ts';
 
 /** A file, or the beginning of one, as far as it has been read. */
 export interface Question {
@@ -98,35 +99,34 @@ async function readContents(input: Input, wantsDuration: boolean): Promise<Conte
   return { container, video, audio, ...(durationSeconds && { durationSeconds }) };
 }
 
-const videoTraits = async (track: InputVideoTrack): Promise<VideoTraits> => ({
-  ...(await codecOf(track)),
-  height: await track.getDisplayHeight(),
-  width: await track.getDisplayWidth(),
-});
+const videoTraits = async (track: InputVideoTrack): Promise<VideoTraits> =>
+  withoutAbsent({
+    codec: await codecOf(track),
+    height: whole(await track.getDisplayHeight()),
+    width: whole(await track.getDisplayWidth()),
+  });
 
 const audioTraits = async (track: InputAudioTrack): Promise<AudioTraits> => {
   const bitrate = (await track.getAverageBitrate()) ?? (await track.getBitrate());
-  return {
-    ...(await codecOf(track)),
-    sampleRate: await track.getSampleRate(),
-    ...(bitrate && { bitrate: bitrate / 1000 }),
-  };
+  return withoutAbsent({
+    codec: await codecOf(track),
+    sampleRate: whole(await track.getSampleRate()),
+    bitrate: figure(bitrate && bitrate / 1000),
+  });
 };
 
-async function codecOf(track: InputVideoTrack | InputAudioTrack): Promise<{ codec?: string }> {
-  const codec = (await track.getCodecParameterString()) ?? (await track.getCodec());
-  return codec ? { codec } : {};
-}
+const codecOf = async (track: InputVideoTrack | InputAudioTrack): Promise<string | undefined> =>
+  (await track.getCodecParameterString()) ?? (await track.getCodec()) ?? undefined;
 
 /**
- * Seconds: what the header says, else from the first to the last packet, as far as the reader's bounds allow: the clock
+ * Seconds: what the header says, where that can be, else from the first to the last packet, as far as the reader's bounds allow: the clock
  * of a container without a header begins anywhere.
  */
 async function durationOf(track: InputVideoTrack | InputAudioTrack | null): Promise<number | undefined> {
   try {
-    const written = await track?.getDurationFromMetadata();
+    const written = duration(await track?.getDurationFromMetadata());
     const seconds = written ?? ((await track?.computeDuration()) ?? 0) - ((await track?.getFirstTimestamp()) ?? 0);
-    return seconds > 0 ? Math.round(seconds * 1e6) / 1e6 : undefined;
+    return duration(Math.round(seconds * 1e6) / 1e6);
   } catch {
     // Out of bounds: a long file whose header does not say. It is offered without its duration.
     return undefined;

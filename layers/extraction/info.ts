@@ -10,6 +10,12 @@ const LONGEST = 1e7;
 export const figure = (value: unknown, most = MOST): number | undefined =>
   typeof value === 'number' && value > 0 && value < most ? value : undefined;
 
+/** Pixels, hertz: whole, and within 32 bits. */
+export const whole = (value: unknown): number | undefined => {
+  const known = figure(value, 2 ** 31 - 1);
+  return known === undefined ? undefined : Math.ceil(known);
+};
+
 /** A duration in seconds. */
 export const duration = (value: unknown): number | undefined => figure(value, LONGEST);
 
@@ -27,3 +33,7 @@ export function webUrl(value: unknown, base?: string): string | undefined {
   const url = typeof value === 'string' ? URL.parse(value, base) : null;
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined;
 }
+
+/** Drops what is undefined: unknown is absent, in the table too. */
+export const withoutAbsent = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as T;

@@ -27,9 +27,11 @@ export const tagText = ({ tag, title, author }: Pick<Resource, 'tag' | 'title' |
 export const mp3Frames = (durationSeconds: number): number =>
   Math.ceil(Math.round(durationSeconds * MP3_SAMPLE_RATE) / MP3_SAMPLES_PER_FRAME) + 1;
 
-/** Bytes of the whole conversion, tag included. */
-export const mp3SizeBytes = (durationSeconds: number, text: TagText): number =>
-  id3Tag(text).length + mp3Frames(durationSeconds) * MP3_FRAME_BYTES;
+/** Bytes of the whole conversion, tag included. Undefined when nobody can count that far. */
+export function mp3SizeBytes(durationSeconds: number, text: TagText): number | undefined {
+  const size = id3Tag(text).length + mp3Frames(durationSeconds) * MP3_FRAME_BYTES;
+  return Number.isSafeInteger(size) ? size : undefined;
+}
 
 /**
  * The tag in front of the frames: ID3v2.3, which every player reads (2.4 is unknown to some), texts in UTF-16.

@@ -1,6 +1,6 @@
 import type { AudioTraits, Cookie, Delivery, Fragment, Track, VideoTraits } from '../state/index.ts';
 import { parseCookies } from './cookies.ts';
-import { duration, figure, type Info, infos, isInfo, text, webUrl } from './info.ts';
+import { duration, figure, type Info, infos, isInfo, text, webUrl, whole, withoutAbsent } from './info.ts';
 import { urlExpiresAt } from './url-expiry.ts';
 
 /** A track, and how much its language is wanted: the original or default one more than a dub or a description. */
@@ -173,13 +173,3 @@ function languagePreference(format: Info, info: Info): number {
   const [language, original] = [text(format.language), text(info.language)];
   return language && original && language !== original ? FOREIGN_LANGUAGE : UNSPECIFIED_LANGUAGE;
 }
-
-/** Pixels, hertz: whole, and within 32 bits. */
-const whole = (value: unknown): number | undefined => {
-  const known = figure(value, 2 ** 31);
-  return known === undefined ? undefined : Math.ceil(known);
-};
-
-/** Drops what is undefined: unknown is absent, in the table too. */
-const withoutAbsent = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
-  Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as T;

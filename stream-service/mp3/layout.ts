@@ -36,10 +36,14 @@ export interface Piece {
 export function promisedFrames({ mp3, renditions, isLive, durationSeconds }: Resource, track: Track, tagBytes: number) {
   const carrier = renditions.find(({ id }) => id === mp3?.renditionId);
   if (mp3?.sizeBytes !== undefined && carrier?.formatIds[0] === track.formatId) {
-    return (mp3.sizeBytes - tagBytes) / MP3_FRAME_BYTES;
+    return countable((mp3.sizeBytes - tagBytes) / MP3_FRAME_BYTES);
   }
-  return isLive || !durationSeconds ? undefined : mp3Frames(durationSeconds);
+  return isLive || !durationSeconds ? undefined : countable(mp3Frames(durationSeconds));
 }
+
+/** Beyond, one frame more is the same number: whoever counts up to it never gets there. */
+const countable = (frames: number): number | undefined =>
+  Number.isSafeInteger(frames * MP3_FRAME_BYTES) ? frames : undefined;
 
 export const layoutBytes = ({ tagBytes, frames }: Layout): number => tagBytes + frames * MP3_FRAME_BYTES;
 

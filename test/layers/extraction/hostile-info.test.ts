@@ -63,6 +63,7 @@ const ODD: readonly unknown[] = [
   0,
   -1,
   1e308,
+  2 ** 31 - 0.5,
   Number.NaN,
   '',
   'none',
@@ -102,6 +103,7 @@ describe('an answer in which one field holds something odd', () => {
         expect(title === null || (title.length <= 500 && title.isWellFormed())).toBe(true);
         for (const { height, fileSizeBytes, bitrate } of mediaItems[0]?.video?.renditions ?? []) {
           expect([height, fileSizeBytes].every((figure) => figure === null || Number.isSafeInteger(figure))).toBe(true);
+          expect(height ?? 0).toBeLessThan(2 ** 31);
           expect(bitrate === null || Number.isFinite(bitrate)).toBe(true);
         }
       } catch (error) {

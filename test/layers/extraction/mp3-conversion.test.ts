@@ -22,6 +22,8 @@ describe('mp3SizeBytes', () => {
     const text = { title: 'Song', artist: 'Singer' };
     expect(mp3SizeBytes(10, text)).toBe(id3Tag(text).length + 418 * 576);
   });
+
+  it('is unknown beyond what can be counted', () => expect(mp3SizeBytes(1e13, silent)).toBeUndefined());
 });
 
 describe('id3Tag', () => {

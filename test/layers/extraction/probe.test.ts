@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Question } from '../../../layers/extraction/container-reading.ts';
 import type { GuardedReader } from '../../../layers/extraction/guarded-reader.ts';
 import { closeProbe, probe } from '../../../layers/extraction/probe.ts';
 import { createProbeProcess } from '../../../layers/extraction/probe-process.ts';
+import { ensureMedia } from '../../origin/media.ts';
 import { descendants } from '../../support/processes.ts';
 
 /** A frame of ADTS that says it has no bytes: whoever goes on to the next one never gets there. */
@@ -26,6 +29,14 @@ const crowded = () => {
   const header = box('tfhd', u32(0x020038, 1, 1, 1, 0));
   const fragment = box('traf', header, box('tfdt', u32(0, 0)), box('trun', u32(0, 0xffffffff)));
   return Buffer.concat([movie, box('moof', box('mfhd', u32(0, 1)), fragment), box('mdat', Buffer.alloc(64))]);
+};
+
+/** A WebM whose header says how long it lasts (RFC 9559 §5.1.2.10), and nothing else does. */
+const lasting = async (seconds: number) => {
+  const webm = await readFile(join(await ensureMedia(), 'tone.webm'));
+  webm.writeDoubleBE(seconds * 1000, webm.indexOf('448988', 'hex') + 3);
+  for (let at = webm.indexOf('DURATION'); at >= 0; at = webm.indexOf('DURATION')) webm.write('DURATIOX', at);
+  return webm;
 };
 
 const readerOf = (bytes: Buffer): GuardedReader => ({
@@ -54,6 +65,12 @@ describe('probe', () => {
   it('reads the files that come after one that it was ended by', async () => {
     const [, facts] = await Promise.all([look(ENDLESS), look(WAV)]);
     expect(facts).toMatchObject({ container: 'wav', durationSeconds: 1 });
+  });
+
+  it.each([1e20, Number.POSITIVE_INFINITY, 2e7])('takes %d seconds for no duration', async (seconds) => {
+    const { container, durationSeconds } = (await look(await lasting(seconds))) ?? {};
+    expect(container).toBe('webm');
+    expect(durationSeconds).toBeCloseTo(6, 1);
   });
 
   it('reads no file whose caller has left', async () => {

@@ -92,6 +92,12 @@ describe('promisedFrames', () => {
     ],
     ['nothing without a duration', resourceOf({}), undefined],
     ['nothing with a duration of 0', resourceOf({ durationSeconds: 0 }), undefined],
+    ['nothing beyond what can be counted', resourceOf({ durationSeconds: 1e13 }), undefined],
+    [
+      'nothing of a promise beyond what can be counted',
+      resourceOf({ ...promised, mp3: { renditionId: 'carrier', sizeBytes: 239_999_999_999_976_600 } }),
+      undefined,
+    ],
     ['nothing when it is live', resourceOf({ durationSeconds: 60, isLive: true }), undefined],
   ])('keeps to %s', (_, resource, frames) => expect(promisedFrames(resource, track, tagBytes)).toBe(frames));
 });
