@@ -54,13 +54,16 @@ describe('who does not see the page is told', () => {
   });
 
   it('that a download is half done once, whatever pauses it makes', async () => {
-    const { page, press, times } = await listenAt('/files/long.mp4');
+    const { page, press, times } = await listenAt('/files/long.mp4', { permissions: ['clipboard-write'] });
     // Of 8.4 MB.
     front.hold('/api/Stream/', 6_000_000);
     await page.getByRole('radio', { name: /MP4/ }).check();
     await press(/^Download ./);
     await eventually(() => times(/^50% of .* is here\.$/)).toBe(1);
     await press(/^Pause /);
+    // What is said in between must not make it news.
+    await press('Copy stream link');
+    await eventually(() => times(/^Copied\.$/)).toBe(1);
     front.hold('/api/Stream/', 300_000);
     await press(/^Resume /);
     await page.locator('.download-figures .running').waitFor({ state: 'attached' });
