@@ -59,7 +59,7 @@ const isMp4File = ({ delivery, container }: Track) => delivery === 'direct' && M
 
 function workOf(found: Found, sources: readonly (Source | Promise<Source>)[]) {
   const [video, audio = video] = found.tracks;
-  return { sources, plan: combinedPlan(audio), durationSeconds: durationOf(found) };
+  return { sources, plan: combinedPlan(video, audio), durationSeconds: durationOf(found) };
 }
 
 /** Both, or none: the first failure ends the opening of the other one. */

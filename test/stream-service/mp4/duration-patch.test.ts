@@ -11,7 +11,7 @@ import { headerPatch } from '../../../stream-service/mp4/header-patch.ts';
 import { combinedPlan } from '../../../stream-service/mp4/mux-plan.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
-import { audioTrack } from '../harness.ts';
+import { audioTrack, videoTrack } from '../harness.ts';
 
 /** A box of a type with its content. */
 function box(type: string, ...content: Buffer[]): Buffer {
@@ -142,7 +142,7 @@ describe('headerPatch', () => {
         '-v',
         'error',
         ...inputs,
-        ...combinedPlan(audioTrack()).args,
+        ...combinedPlan(videoTrack(), audioTrack()).args().output,
         output,
       ]);
       return readFile(output);

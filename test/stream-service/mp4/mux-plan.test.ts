@@ -28,8 +28,8 @@ describe('remuxPlan', () => {
     ['ec-3', false],
   ])('unpacks segments of %s: %s', (codec, unpacks) => {
     const track = trackOf('x', { delivery: 'hls', audio: codec === undefined ? {} : { codec } });
-    for (const { args } of [remuxPlan(track), combinedPlan(track)]) {
-      expect(args.includes('aac_adtstoasc')).toBe(unpacks);
+    for (const { args } of [remuxPlan(track), combinedPlan(track, track)]) {
+      expect(args().output.includes('aac_adtstoasc')).toBe(unpacks);
     }
   });
 
@@ -38,6 +38,8 @@ describe('remuxPlan', () => {
     ['aac', true],
     ['ts', true],
   ])('unpacks AAC of a direct .%s file: %s', (container, unpacks) => {
-    expect(combinedPlan(trackOf('x', { container })).args.includes('aac_adtstoasc')).toBe(unpacks);
+    expect(combinedPlan(trackOf('v'), trackOf('x', { container })).args().output.includes('aac_adtstoasc')).toBe(
+      unpacks,
+    );
   });
 });

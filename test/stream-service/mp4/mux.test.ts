@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -10,9 +10,9 @@ import { createLoopback, type Loopback } from '../../../stream-service/loopback.
 import { noMeter } from '../../../stream-service/meter.ts';
 import { createMux } from '../../../stream-service/mp4/mux.ts';
 import { combinedPlan, remuxPlan } from '../../../stream-service/mp4/mux-plan.ts';
-import type { Source } from '../../../stream-service/source/source.ts';
-import { inspect, runProgram } from '../../support/media-tools.ts';
-import { audioTrack, ffmpeg, mortalSource, trackOf, until } from '../harness.ts';
+import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { audioTrack, ffmpeg, mortalSource, trackOf, until, videoTrack } from '../harness.ts';
 import { fileSource } from '../mp3/harness.ts';
 
 const VIDEO = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10'];
@@ -24,6 +24,14 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'sound.m4a': [...SOUND, '-t', '60', '-c:a', 'aac', '-movflags', '+faststart'],
   'ac3.mp4': [...SOUND, '-t', '6', '-c:a', 'ac3'],
   'eac3.mp4': [...SOUND, '-t', '6', '-c:a', 'eac3'],
+  'video.webm': [...VIDEO, '-t', '6', '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-g', '20'],
+  'late.m4a': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '1.5'],
+  'at-6.ts': [...VIDEO, '-t', '6', ...H264, '-g', '20', '-output_ts_offset', '5'],
+  'sound-at-8.ts': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '6.5'],
+  'sound-at-5.ts': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '3.5'],
+  'sound-at-day.ts': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '80000'],
+  'fragments.mp4': [...SOUND, '-t', '6', '-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
+  'sound.aac': [...SOUND, '-t', '6', '-c:a', 'aac'],
   'ac3.ts': [...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'ac3'],
 };
 
@@ -46,7 +54,11 @@ afterEach(async () => {
 });
 
 const load = async (file: string) => fileSource(await readFile(join(folder, file)));
-const mux = (sources: Source[], plan = combinedPlan(audioTrack()), durationSeconds: number | undefined = 6) =>
+const mux = (
+  sources: Source[],
+  plan = combinedPlan(videoTrack(), audioTrack()),
+  durationSeconds: number | undefined = 6,
+) =>
   createMux({ loopback, admission: { acquireFfmpeg: () => () => undefined }, meter: noMeter, log: silentLog })(ffmpeg, {
     sources,
     plan,
@@ -77,5 +89,63 @@ describe('muxing by FFmpeg', () => {
     body.destroy();
     video.die();
     await until(() => runningFfmpegs() === 0);
+  });
+});
+
+/** A file as the segments of a list. */
+const segments = async (file: string) => segmentsOf(await readFile(join(folder, file)));
+function segmentsOf(bytes: Buffer): SegmentedSource {
+  const readFrom = () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 });
+  return { kind: 'segments', durationSeconds: 6, readFrom, close: () => undefined };
+}
+
+/** Seconds from where the video begins to where the sound does, as players see it. */
+async function apart(body: Buffer): Promise<number> {
+  const { output } = await withTemporaryFolder(async (place) => {
+    const file = join(place, 'muxed.mp4');
+    await writeFile(file, body);
+    return runProgram('ffprobe', [
+      '-v',
+      'error',
+      '-show_entries',
+      'packet=codec_type,pts_time',
+      '-of',
+      'csv=p=0',
+      file,
+    ]);
+  });
+  const first = (side: string) => Number(new RegExp(`^${side},(-?[\\d.]+)`, 'm').exec(output)?.[1]);
+  expect(Math.min(first('video'), first('audio'))).toBeGreaterThan(-0.1);
+  return first('audio') - first('video');
+}
+
+describe('video and sound that do not begin together', () => {
+  it.each([['WebM beside MP4', 'video.webm', 'late.m4a', 1.5]])(
+    'stay apart as they are: %s',
+    async (_name, video, audio, seconds) => {
+      const plan = combinedPlan(videoTrack({ container: 'webm' }), audioTrack());
+      expect(await apart(await buffer(mux([await load(video), await load(audio)], plan)))).toBeCloseTo(seconds, 1);
+    },
+  );
+
+  it.each([
+    ['later', 'sound-at-8.ts', 1.5],
+    ['earlier, and nothing is cut off', 'sound-at-5.ts', -1.5],
+    ['on a clock of its own, which is none to go by', 'sound-at-day.ts', 0],
+    ['packed, without any clock', 'sound.aac', 0],
+  ])('stay apart in segments: sound %s', async (_name, audio, seconds) => {
+    const plan = combinedPlan(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
+    const body = await buffer(mux([await segments('at-6.ts'), await segments(audio)], plan));
+    expect(await apart(body)).toBeCloseTo(seconds, 1);
+    expect((await inspect(body, '.mp4')).complaints).toBe('');
+  });
+
+  it('stay apart in segments: fragments of MP4 beside MPEG-TS', async () => {
+    const plan = combinedPlan(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
+    const sound = await readFile(join(folder, 'fragments.mp4'));
+    for (let at = sound.indexOf('tfdt'); at > 0; at = sound.indexOf('tfdt', at + 4)) {
+      sound.writeBigUInt64BE(sound.readBigUInt64BE(at + 8) + 8n * 48_000n, at + 8);
+    }
+    expect(await apart(await buffer(mux([await segments('at-6.ts'), segmentsOf(sound)], plan)))).toBeCloseTo(1.6, 1);
   });
 });

@@ -1,0 +1,81 @@
+import { type Box, boxes, child } from './boxes.ts';
+import { mpegTsBeginning } from './mpegts-beginning.ts';
+
+/** What the first bytes of segments say of them. */
+export interface Beginning {
+  /** Whether the first sound is AAC whose frames each carry a header (ADTS); undefined: it cannot be told. */
+  readonly isFramedAac?: boolean | undefined;
+  /** Seconds on the clock that its timestamps count on; undefined: they count on none that others share. */
+  readonly startSeconds?: number | undefined;
+}
+
+/** Boxes that a file or a segment begins with (ISO/IEC 14496-12 §4.3, §8.16). */
+const FIRST_BOXES = new Set(['ftyp', 'styp', 'moov', 'sidx', 'moof', 'emsg', 'prft', 'free']);
+const ID3_HEAD_BYTES = 10;
+/** The first two bytes of AC-3 and of WebM. MPEG audio begins with eleven bits set, framed AAC with twelve and layer 0. */
+const AC3 = 0x0b77;
+const EBML = 0x1a45;
+
+/** Reads the head of a run of segments. `isComplete`: more bytes would say no more. */
+export function readBeginning(head: Buffer): Beginning & { readonly isComplete: boolean } {
+  return mpegTsBeginning(head) ?? mp4Beginning(head) ?? packedBeginning(head);
+}
+
+/** Fragmented MP4: when its first fragment is decoded. */
+function mp4Beginning(head: Buffer) {
+  const [first] = boxes(head);
+  if (!first || !FIRST_BOXES.has(first.type)) return undefined;
+  const all = [...boxes(head)].filter(({ end }) => end <= head.length);
+  const moov = all.find(({ type }) => type === 'moov');
+  const moof = all.find(({ type }) => type === 'moof');
+  const starts = moov && moof ? startsOf(head, moof, timescales(head, moov)) : [];
+  return {
+    isFramedAac: false,
+    startSeconds: starts.length > 0 ? Math.min(...starts) : undefined,
+    isComplete: moof !== undefined,
+  };
+}
+
+/** Units a second by the number of the track. */
+function timescales(bytes: Buffer, moov: Box): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const trak of boxes(bytes, moov.content, moov.end)) {
+    const mdia = trak.type === 'trak' && trak.end <= moov.end && child(bytes, trak, 'mdia');
+    const tkhd = mdia && child(bytes, trak, 'tkhd');
+    const mdhd = mdia && child(bytes, mdia, 'mdhd');
+    if (!tkhd || !mdhd || tkhd.end - tkhd.content < 24 || mdhd.end - mdhd.content < 24) continue;
+    const at = (box: Box) => box.content + (bytes[box.content] === 1 ? 20 : 12);
+    found.set(bytes.readUInt32BE(at(tkhd)), bytes.readUInt32BE(at(mdhd)));
+  }
+  return found;
+}
+
+function startsOf(bytes: Buffer, moof: Box, scales: ReadonlyMap<number, number>): number[] {
+  return [...boxes(bytes, moof.content, moof.end)].flatMap((traf) => {
+    const isWhole = traf.end <= moof.end;
+    const tfhd = isWhole && child(bytes, traf, 'tfhd');
+    const tfdt = isWhole && child(bytes, traf, 'tfdt');
+    if (!tfhd || !tfdt || tfhd.end - tfhd.content < 8 || tfdt.end - tfdt.content < 8) return [];
+    const scale = scales.get(bytes.readUInt32BE(tfhd.content + 4));
+    const isLong = bytes[tfdt.content] === 1 && tfdt.end - tfdt.content >= 12;
+    const time = isLong ? Number(bytes.readBigUInt64BE(tfdt.content + 4)) : bytes.readUInt32BE(tfdt.content + 4);
+    return scale ? [time / scale] : [];
+  });
+}
+
+/** Frames without a container, behind a tag or not: FFmpeg counts them from 0, whatever the tag says. */
+function packedBeginning(head: Buffer) {
+  const at = tagBytes(head);
+  if (at + 2 > head.length) return { isComplete: false };
+  const word = head.readUInt16BE(at);
+  if ((word & 0xfff6) === 0xfff0) return { isFramedAac: true, isComplete: true };
+  const isOther = (word & 0xffe0) === 0xffe0 || word === AC3 || word === EBML;
+  return { ...(isOther && { isFramedAac: false }), isComplete: true };
+}
+
+/** Of an ID3v2 tag: its size counts seven bits to a byte. */
+function tagBytes(head: Buffer): number {
+  if (head.length < ID3_HEAD_BYTES || head.toString('latin1', 0, 3) !== 'ID3') return 0;
+  const size = head.subarray(6, ID3_HEAD_BYTES).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  return ID3_HEAD_BYTES + size;
+}
