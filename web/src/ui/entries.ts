@@ -1,9 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { ApiFailure } from '../lib/api.ts';
 import type { MediaInformation, ResourceInformation } from '../lib/contract.ts';
 import { resolveWhenAvailable, type Waiting, type WaitOptions } from '../lib/waiting.ts';
 import { usePage } from './context.ts';
 import { toFailure } from './session.ts';
+import { useKept } from './use-kept.ts';
 
 /** An entry of a list: it may have missed the resolve of the whole, and is looked up by itself. */
 export interface Entry {
@@ -27,16 +28,21 @@ export interface Entries {
 /** Whether there is anything to choose from. */
 export const hasVersions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
 
-export function useEntries({ mediaItems }: ResourceInformation): Entries {
+export function useEntries(resource: ResourceInformation): Entries {
   const { api } = usePage();
-  const [all, setAll] = useState<readonly Entry[]>(() => (mediaItems ?? []).map((item) => ({ item })));
+  const [all, setAll] = useKept<readonly Entry[]>(resource, 'entries', () =>
+    (resource.mediaItems ?? []).map((item) => ({ item })),
+  );
   const latest = useRef(all);
   latest.current = all;
   const looking = useRef(new Map<number, AbortController>()).current;
   const stop = (index: number) => looking.get(index)?.abort();
   useEffect(() => () => [...looking.keys()].forEach(stop), []);
 
-  const change = (index: number, entry: Entry) => setAll((before) => before.with(index, entry));
+  const change = (index: number, entry: Entry) => {
+    latest.current = latest.current.with(index, entry);
+    setAll(latest.current);
+  };
 
   const find = async (index: number, options: WaitOptions = {}) => {
     const item = latest.current[index]?.item;

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { ApiFailure } from '../lib/api.ts';
 import { type Choice, choicesOf } from '../lib/choices.ts';
 import type { ResourceInformation } from '../lib/contract.ts';
@@ -11,14 +11,15 @@ import { hasVersions, useEntries } from './entries.ts';
 import { PlaylistEntry } from './playlist-entry.tsx';
 import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { type Preference, preferred } from './preference.ts';
+import { useKept } from './use-kept.ts';
 
 /** A list: pick some of its entries, take them one after another, or open one. */
 export const Playlist = ({ resource }: { readonly resource: ResourceInformation }) => {
   const { texts, downloads, announcement } = usePage();
   const { t } = texts;
   const entries = useEntries(resource);
-  const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
-  const [preference, prefer] = useState<Preference>('best');
+  const [picked, setPicked] = useKept<ReadonlySet<number>>(resource, 'picked', () => new Set());
+  const [preference, prefer] = useKept<Preference>(resource, 'preference', () => 'best');
   const isChoosing = useRef(false);
 
   const pick = (index: number, isPicked: boolean) => {

@@ -2,6 +2,7 @@ import { type Api, ApiFailure } from '../lib/api.ts';
 import type { ResourceInformation } from '../lib/contract.ts';
 import type { History } from '../lib/history.ts';
 import { createSubject, type Observable } from '../lib/observable.ts';
+import { createRecent } from '../lib/recent.ts';
 import { resolveWhenAvailable } from '../lib/waiting.ts';
 import { type Outcome, type OutcomeEvent, reduce } from './app-state.ts';
 
@@ -10,6 +11,8 @@ export interface Session {
   readonly outcome: Observable<Outcome>;
   /** Resolves a link, waiting where that helps, and remembers what it found. */
   open(link: string): void;
+  /** Shows again what was left a moment ago; what is gone or old is resolved as by `open`. */
+  reopen(link: string): void;
   /** @param text what came in a link's place */
   close(text?: string): void;
 }
@@ -17,10 +20,16 @@ export interface Session {
 export interface SessionOptions {
   readonly api: Api;
   readonly history: History;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number;
 }
 
-export function createSession({ api, history }: SessionOptions): Session {
+/** What a visitor goes back to: so many answers, and for so long after they were left. */
+const RECENT = { most: 5, milliseconds: 120_000 };
+
+export function createSession({ api, history, now = () => performance.now() }: SessionOptions): Session {
   const outcome = createSubject<Outcome>({ phase: 'idle' });
+  const recent = createRecent<ResourceInformation>({ ...RECENT, now });
   let running = new AbortController();
 
   async function resolve(link: string, { signal }: AbortController): Promise<void> {
@@ -40,15 +49,24 @@ export function createSession({ api, history }: SessionOptions): Session {
   }
 
   function restart(event: OutcomeEvent): AbortController {
+    const left = outcome.get();
+    if (left.phase === 'resolved') recent.put(left.link, left.resource);
     running.abort();
     running = new AbortController();
     outcome.set(reduce(outcome.get(), event));
     return running;
   }
 
+  const open = (link: string) => void resolve(link, restart({ type: 'opened', link }));
   return {
     outcome,
-    open: (link) => void resolve(link, restart({ type: 'opened', link })),
+    open,
+    reopen(link) {
+      const resource = recent.get(link);
+      if (!resource) return open(link);
+      restart({ type: 'opened', link });
+      outcome.set(reduce(outcome.get(), { type: 'found', resource }));
+    },
     close: (text) => void restart({ type: 'closed', ...(text !== undefined && { text }) }),
   };
 }

@@ -10,7 +10,7 @@ export interface Navigation {
 /** Brings a session to where an address of the page (`location.search`) leads. */
 export function follow(session: Session, search: string): void {
   const link = linkFromLocation(search);
-  if (link) session.open(link);
+  if (link) session.reopen(link);
   else session.close(textFromLocation(search));
 }
 

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Api } from '../../../web/src/lib/api.ts';
+import { createHistory } from '../../../web/src/lib/history.ts';
+import { createSession } from '../../../web/src/ui/session.ts';
+
+const LINK = 'https://a.example/list';
+
+/** A session with an instance that knows every link, and a clock of its own. */
+function setUp() {
+  const asked: string[] = [];
+  let now = 0;
+  const api = {
+    async resolve(link: string) {
+      asked.push(link);
+      return { type: 'Media', title: link, mediaItems: [] };
+    },
+  } as unknown as Api;
+  const session = createSession({ api, history: createHistory({ storage: undefined }), now: () => now });
+  const resolved = async () => {
+    await expect.poll(() => session.outcome.get().phase).toBe('resolved');
+    const outcome = session.outcome.get();
+    return outcome.phase === 'resolved' ? outcome.resource : undefined;
+  };
+  const pass = (seconds: number) => {
+    now += seconds * 1000;
+  };
+  return { session, asked, resolved, pass };
+}
+
+describe('who goes back to a link', () => {
+  it('finds the very answer that was there, without asking again', async () => {
+    const { session, asked, resolved, pass } = setUp();
+    session.open(LINK);
+    const first = await resolved();
+    // However long it was looked at.
+    pass(3600);
+    session.open('https://a.example/other');
+    await resolved();
+    pass(60);
+    session.reopen(LINK);
+    expect(session.outcome.get()).toEqual({ phase: 'resolved', link: LINK, resource: first });
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each([
+    ['after some minutes', (pass: (seconds: number) => void) => pass(300), 0],
+    ['after many others', () => undefined, 6],
+  ])('has it asked for anew %s', async (_, wait, others) => {
+    const { session, asked, resolved, pass } = setUp();
+    session.open(LINK);
+    await resolved();
+    for (let count = 0; count < others; count++) {
+      session.open(`https://a.example/${count}`);
+      await resolved();
+    }
+    session.close();
+    wait(pass);
+    session.reopen(LINK);
+    await resolved();
+    expect(asked.filter((link) => link === LINK)).toHaveLength(2);
+  });
+});
+
+it('a link that is entered again is asked for again', async () => {
+  const { session, asked, resolved } = setUp();
+  session.open(LINK);
+  await resolved();
+  session.open(LINK);
+  await resolved();
+  expect(asked).toHaveLength(2);
+});

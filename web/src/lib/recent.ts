@@ -1,0 +1,30 @@
+/** The last few values, each for a while. */
+export interface Recent<T> {
+  put(key: string, value: T): void;
+  /** Undefined when it is not there any more. */
+  get(key: string): T | undefined;
+}
+
+export interface RecentOptions {
+  /** The oldest beyond it is forgotten. */
+  readonly most: number;
+  readonly milliseconds: number;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number;
+}
+
+export function createRecent<T>({ most, milliseconds, now = () => performance.now() }: RecentOptions): Recent<T> {
+  const kept = new Map<string, { readonly value: T; readonly until: number }>();
+  return {
+    put(key, value) {
+      kept.delete(key);
+      kept.set(key, { value, until: now() + milliseconds });
+      const [oldest] = kept.keys();
+      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+    },
+    get(key) {
+      const found = kept.get(key);
+      return found && now() < found.until ? found.value : undefined;
+    },
+  };
+}
