@@ -25,6 +25,8 @@ const DELIVERIES: Readonly<Record<string, Delivery>> = {
 const OWN_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;
 /** The best of them: no site has as many, and the table's item has its bounds. */
 const FORMATS_KEPT = 300;
+/** Pieces of all formats with video, and of all without: a day of one, or some hours of many, best first. */
+const FRAGMENTS_KEPT = { video: 150_000, audio: 50_000 };
 const AUDIO_CONTAINERS = new Set([
   'm4a',
   'mp3',
@@ -51,19 +53,23 @@ const FOREIGN_LANGUAGE = -2;
 export function readTracks(info: Info, now: number): Candidate[] {
   const formats = Array.isArray(info.formats) ? infos(info.formats) : [{ format_id: '0', ...info }];
   const seen = new Set<string>();
-  const cookiesOf = createCookieReader();
+  const readers = { cookies: createCookieReader(), fragments: createFragmentReader() };
   return formats
     .slice(-FORMATS_KEPT)
     .toReversed()
     .flatMap((format) => {
-      const track = readTrack(format, info, now, cookiesOf);
+      const track = readTrack(format, info, now, readers);
       // The same file under a second name is no choice.
-      const identity = track && JSON.stringify({ ...track, formatId: '', description: '' });
+      const identity = track && identityOf(track);
       if (!track || !identity || seen.has(identity)) return [];
       seen.add(identity);
       return [{ track, languagePreference: languagePreference(format, info), isBareLink: info.direct === true }];
     });
 }
+
+/** All that is said of it but its name. Of its pieces, which may be many, where they begin and end. */
+const identityOf = ({ formatId: _, description: __, fragments, ...track }: Track): string =>
+  JSON.stringify([track, fragments?.length, fragments?.[0], fragments?.at(-1)]);
 
 /** What one format says of its cookies, the next ones say too: they share what was read. */
 function createCookieReader() {
@@ -77,12 +83,13 @@ function createCookieReader() {
   };
 }
 
-function readTrack(
-  format: Info,
-  info: Info,
-  now: number,
-  cookiesOf: (format: Info, url: string) => readonly Cookie[],
-): Track | undefined {
+/** What is read of one format with an eye on those before it. */
+interface Readers {
+  readonly cookies: ReturnType<typeof createCookieReader>;
+  readonly fragments: ReturnType<typeof createFragmentReader>;
+}
+
+function readTrack(format: Info, info: Info, now: number, readers: Readers): Track | undefined {
   const url = webUrl(format.url);
   const delivery = url && deliveryOf(format, url);
   if (!url || !delivery || format.has_drm === true) return undefined;
@@ -92,7 +99,7 @@ function readTrack(
   const audio = audioTraits(format, video === null);
   if (!video && !audio) return undefined;
 
-  const fragments = delivery === 'dash' ? readFragments(format, url) : undefined;
+  const fragments = delivery === 'dash' ? readers.fragments(format, url, video ? 'video' : 'audio') : undefined;
   if (delivery === 'dash' && !fragments) return undefined;
 
   const seconds = duration(format.duration) ?? duration(info.duration);
@@ -104,7 +111,7 @@ function readTrack(
     url,
     fragments,
     headers: readHeaders(format.http_headers ?? info.http_headers),
-    cookies: cookiesOf(format, url),
+    cookies: readers.cookies(format, url),
     chunkBytes: isInfo(format.downloader_options) ? figure(format.downloader_options.http_chunk_size) : undefined,
     urlExpiresAt: urlExpiresAt(url, now),
     container,
@@ -144,6 +151,17 @@ function audioTraits(format: Info, alone: boolean): AudioTraits | null {
     sampleRate: whole(format.asr),
     bitrate: figure(format.abr) ?? (alone ? figure(format.tbr) : undefined),
   });
+}
+
+/** Reads the pieces of formats until there are too many: a manifest of one line may name millions. */
+function createFragmentReader() {
+  const left = { ...FRAGMENTS_KEPT };
+  return (format: Info, url: string, kind: keyof typeof left): Fragment[] | undefined => {
+    const count = Array.isArray(format.fragments) ? format.fragments.length : 0;
+    if (count > left[kind]) return undefined;
+    left[kind] -= count;
+    return readFragments(format, url);
+  };
 }
 
 /** The pieces of a DASH representation; undefined when one of them is no URL we can ask for. */

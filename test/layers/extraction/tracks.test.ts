@@ -103,6 +103,26 @@ describe('readTracks', () => {
       { url: 'https://b.example/2', seconds: 1.5 },
     ]));
 
+  describe('of DASH formats', () => {
+    const format = (format_id: string, count: number, more: object = {}) => ({
+      ...{ format_id, url: URL, protocol: 'http_dash_segments', ext: 'mp4' },
+      fragments: Array.from({ length: count }, (_, index) => ({ path: `${format_id[0]}/${index}`, duration: 2 })),
+      ...more,
+    });
+    const idsOf = (formats: readonly object[]) => readTracks({ formats }, NOW).map(({ track }) => track.formatId);
+    const silent = { vcodec: 'avc1', acodec: 'none' };
+    const heard = { vcodec: 'none', acodec: 'mp4a' };
+
+    it('leaves out what has more pieces than are looked at, in time and room for the rest', () => {
+      expect(idsOf([format('a', 50_001, heard), format('b', 10, heard)])).toEqual(['b']);
+      const ladder = ['a', 'b', 'c'].map((id) => format(id, 60_000, silent));
+      expect(idsOf([...ladder, format('d', 40_000, heard)])).toEqual(['d', 'c', 'b']);
+    });
+
+    it('tells two apart by where their pieces are', () =>
+      expect(idsOf([format('a', 10), format('a2', 10), format('b', 10)])).toEqual(['b', 'a2']));
+  });
+
   it('takes an approximate size as what it is, and any size of segments', () => {
     expect(readOne({ filesize_approx: 99.6 })).toMatchObject({ sizeBytes: 100, sizeIsExact: false });
     expect(readOne({ protocol: 'm3u8', filesize: 100 })).toMatchObject({ sizeBytes: 100, sizeIsExact: false });
