@@ -22,6 +22,12 @@ export interface PieceEncode {
 }
 
 /**
+ * Where sample rate or channels change midway, FFmpeg would begin all filters anew: those of a piece would count its
+ * samples from there once more, and put silence where sound is. So it fails instead.
+ */
+const FIXED_FORMAT = ['-reinit_filter', '0'];
+
+/**
  * Encodes a piece: exactly its bytes, or it throws. It also throws when the source fails in a way that FFmpeg takes for
  * the end of the audio, so that silence is never sent in its place.
  */
@@ -30,7 +36,9 @@ export const encodePiece = (
   encoder: EncoderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> =>
-  withInput(source, encoder, (input) => cut(run(input, inputArgs, filters, encoder, signal), skipBytes, bytes));
+  withInput(source, encoder, (input) =>
+    cut(run(input, [...FIXED_FORMAT, ...inputArgs], filters, encoder, signal), skipBytes, bytes),
+  );
 
 /** The conversion of a source whose duration nobody knows: from its beginning, or from now, until it ends. */
 export const encodeWhole = (source: Source, encoder: EncoderOptions, signal: AbortSignal): AsyncGenerator<Buffer> =>
