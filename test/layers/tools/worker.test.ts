@@ -100,6 +100,8 @@ describe('a worker', () => {
     ['not a link', { kind: 'expected' }],
     ['reelay-worker:concurrency=1&memory=1', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
     ['reelay-worker-test:worker', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    // By its own proxy: a header that names another is not obeyed.
+    ['reelay-worker-test:other-proxy', { kind: 'egress_refused' }],
     ['reelay-worker-test:large', { kind: 'too_large' }],
   ])('answers %s with a failure of its kind', async (url, error) =>
     expect(await worker.ask(question(url))).toMatchObject({ ok: false, error }),

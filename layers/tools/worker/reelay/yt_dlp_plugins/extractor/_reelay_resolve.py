@@ -46,6 +46,19 @@ def use_proxy(ydl, proxy):
         handler.proxies = proxies
 
 
+def keep_proxy(ydl):
+    """From now on, no header that a page or an extractor brings names another proxy: yt-dlp obeys one that does."""
+    urlopen = ydl.urlopen
+
+    def urlopen_by_this_proxy(request):
+        headers = getattr(request, 'headers', {})  # a URL alone has none
+        for name in [name for name in headers if name.lower() == 'ytdl-request-proxy']:
+            del headers[name]
+        return urlopen(request)
+
+    ydl.urlopen = urlopen_by_this_proxy
+
+
 def extract(ydl, request):
     ydl.params['extract_flat'] = 'in_playlist' if request['flat'] else False
     ydl.params['playlistend'] = request['playlistLimit']

@@ -6,7 +6,7 @@ import threading
 
 from yt_dlp.utils import unified_timestamp
 
-from ._reelay_resolve import encode, extract, plain, use_proxy
+from ._reelay_resolve import encode, extract, keep_proxy, plain, use_proxy
 
 ORIGIN = 'http://warm.invalid'
 MASTER = (b'#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000000,RESOLUTION=640x360,CODECS="avc1.4d401e,mp4a.40.2"\n'
@@ -40,6 +40,7 @@ def warm_up(ydl):
             extractor.suitable(f'{ORIGIN}/page')
     unified_timestamp('Sat, 21 Nov 2026 00:31:02 GMT')
     'warm'.encode('idna')
+    keep_proxy(ydl)
     rehearse(ydl)
     forget(ydl)
     gc.collect()

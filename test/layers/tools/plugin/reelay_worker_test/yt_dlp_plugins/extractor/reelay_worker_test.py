@@ -35,6 +35,10 @@ class ReelayWorkerTestIE(InfoExtractor):
         return {**info, 'description': output, 'view_count': code,
                 'duration': resource.getrlimit(resource.RLIMIT_AS)[0]}
 
+    def _act_other_proxy(self, info):
+        # Nobody listens there: whoever obeys the header finds a proxy that is down.
+        self._request_webpage(info['url'], info['id'], headers={'ytdl-request-proxy': 'http://127.0.0.1:9'})
+
     def _act_remember(self, info):
         seen = getattr(self._downloader, 'reelay_seen', 0)
         self._downloader.reelay_seen = seen + 1
