@@ -3,6 +3,7 @@ import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isProcessGone } from './process-gone.ts';
 
 export interface LockOptions {
   readonly signal: AbortSignal;
@@ -87,11 +88,9 @@ async function evict(file: string, isSilent: (lastSign: number) => boolean): Pro
 function isGone(holder: string | undefined): boolean {
   try {
     const { host, pid } = JSON.parse(holder ?? '') as { host: string; pid: number };
-    if (host !== hostname()) return false;
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'; // else it is another user's, or no note of ours
+    return host === hostname() && isProcessGone(pid);
+  } catch {
+    return false; // it is no note of ours
   }
 }
 

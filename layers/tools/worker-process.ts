@@ -1,12 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { readBoundedLines } from './bounded-lines.ts';
 import type { YtDlp } from './tools.ts';
 import { createConversation, type WorkerConversation } from './worker-conversation.ts';
+import { createWorkerHome } from './worker-home.ts';
 import type { WorkerAnswer, WorkerRequest } from './worker-protocol.ts';
 
 export interface WorkerOptions {
@@ -54,7 +54,7 @@ const MAX_STDERR_LINE_BYTES = 4_096;
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
   const { signal, onStderr = () => undefined } = options;
   signal?.throwIfAborted();
-  const home = await mkdtemp(join(tmpdir(), 'reelay-worker-'));
+  const home = await createWorkerHome();
   const child = spawnWorker(options, home);
   const conversation = createConversation((line) => child.stdin.write(line));
   let lastWords = 'it said nothing';
