@@ -18,6 +18,11 @@ export class FfmpegFailed extends Error {
 }
 
 const COMMON_FLAGS = ['-nostdin', '-hide_banner', '-loglevel', 'error'];
+/**
+ * What FFmpeg (5.1 to 9) says of an MP4 and of a Matroska or WebM that ends before what its index promises. It takes
+ * that for the end, and exits with 0.
+ */
+const CUT_INPUT = /: partial file$|\] File ended prematurely/m;
 /** Bytes of stderr kept: the last lines say why. */
 const STDERR_BYTES = 4096;
 /** Bytes of output held for a client that is slower than FFmpeg. */
@@ -29,9 +34,9 @@ const running = new Set<ChildProcess>();
 export const runningFfmpegs = (): number => running.size;
 
 /**
- * Runs FFmpeg with an empty environment and gives what it writes. The stream ends only when FFmpeg exited with 0, else
- * it is destroyed with an error. Destroying it ends the process, and waits for nobody: SIGKILL. The stream's `close`
- * comes when the process is gone.
+ * Runs FFmpeg with an empty environment and gives what it writes. The stream ends only when FFmpeg exited with 0 and
+ * found no input cut, else it is destroyed with an error. Destroying it ends the process, and waits for nobody: SIGKILL.
+ * The stream's `close` comes when the process is gone.
  */
 export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Readable {
   const child = spawn(path, [...COMMON_FLAGS, ...args, 'pipe:1'], { env: {}, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -77,6 +82,8 @@ export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Rea
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_BYTES);
+    // At once: what it writes from here on may be silence in the place of what is missing.
+    if (CUT_INPUT.test(stderr)) fail(new FfmpegFailed('An input ends before what it promises'));
   });
 
   if (signal?.aborted) abort();

@@ -21,7 +21,8 @@ const MDAT_HEADER_BYTES = 8;
  * Looks at every sample once, so that nothing can go wrong later but the reading.
  * @param size of the file
  * @returns the duration, in units of the media
- * @throws Unsupported when a sample is not in the file, or lies before one that is decoded earlier
+ * @throws Unsupported when a sample lies before one that is decoded earlier, and an error of no muxer's when one lies
+ * beyond the end: the file was cut, and FFmpeg would send what is left of it as if it were all
  */
 export function checkSamples(table: SampleTable, size: number): number {
   const walk = table.walk();
@@ -29,7 +30,7 @@ export function checkSamples(table: SampleTable, size: number): number {
   while (walk.next()) {
     if (walk.offset < end) throw new Unsupported('Samples out of order');
     end = walk.offset + walk.size;
-    if (!(end <= size)) throw new Unsupported('A sample is not in the file');
+    if (!(end <= size)) throw new Error('The file ends before what its header describes');
   }
   return walk.decodeTime + walk.duration;
 }

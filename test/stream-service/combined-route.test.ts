@@ -105,6 +105,22 @@ describe('Combined', () => {
     expect((await ask(url)).status).toBe(502);
   });
 
+  it('answers 502 for a file that was cut, by its index', async () => {
+    const whole = await readFile(join(media, 'ladder/h264-360.mp4'));
+    const cut = fileSource(whole.subarray(0, whole.length * 0.6));
+    expect((await ask(await start(cut, await load('ladder/aac-128.m4a')))).status).toBe(502);
+  });
+
+  it('never looks complete when a file without index was cut', async () => {
+    const whole = await readFile(join(media, 'ladder/vp9-360.webm'));
+    const url = await start(fileSource(whole.subarray(0, whole.length * 0.6)), await load('ladder/opus-96.webm'));
+    const outcome = await ask(url).then(
+      ({ status }) => status,
+      () => 'broken',
+    );
+    expect(['broken', 502]).toContain(outcome);
+  });
+
   it('answers the status of a source that fails before the first byte of the file', async () => {
     const video = { ...(await load('long-video.mp4', { cutAt: 0 })) };
     expect((await ask(await start(video, await load('long-audio.m4a')))).status).toBe(502);

@@ -1,9 +1,13 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../stream-service/ffmpeg.ts';
 import { firstBytes } from '../../stream-service/first-bytes.ts';
 import { createLoopback } from '../../stream-service/loopback.ts';
+import { ensureMedia } from '../origin/media.ts';
 import { ask } from '../support/ask.ts';
+import { withTemporaryFolder } from '../support/media-tools.ts';
 import { until } from './harness.ts';
 import { fileSource } from './mp3/harness.ts';
 
@@ -26,6 +30,24 @@ describe('runFfmpeg', () => {
 
   it('fails when there is no FFmpeg', async () => {
     await expect(buffer(runFfmpeg({ path: '/nowhere/ffmpeg', args: [] }))).rejects.toThrow('ENOENT');
+  });
+
+  describe.each(['clip.mp4', 'clip.webm', 'clip.mkv'])('of %s', (name) => {
+    const copy = (file: string) =>
+      buffer(runFfmpeg({ path: 'ffmpeg', args: ['-i', file, '-c', 'copy', '-f', 'matroska'] }));
+
+    it('fails when it is cut, though FFmpeg takes that for the end', async () => {
+      const file = await readFile(join(await ensureMedia(), name));
+      await withTemporaryFolder(async (folder) => {
+        const cut = join(folder, name);
+        await writeFile(cut, file.subarray(0, file.length * 0.6));
+        await expect(copy(cut)).rejects.toThrow('An input ends before what it promises');
+      });
+    });
+
+    it('does not when it is whole', async () => {
+      expect((await copy(join(await ensureMedia(), name))).length).toBeGreaterThan(10_000);
+    });
   });
 
   it('ends the process when its reader leaves', async () => {
