@@ -127,7 +127,7 @@ describe('the player', () => {
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await page.getByRole('alert').getByText('This version is gone').waitFor();
     await page.unroute('**/api/Stream/**');
-    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
     await playsOnFrom(page, 0);
     expect(await page.getByRole('alert').getByText('This version is gone').count()).toBe(0);
   });
