@@ -1,7 +1,7 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import dynalite from 'dynalite';
@@ -75,10 +75,15 @@ export async function startEmbeddedTable({ dir, now = Date.now }: EmbeddedTableO
  * dynalite would take the whole process down over a folder that it cannot open.
  */
 async function lockFolder(dir: string, items: string): Promise<Store> {
+  // First: a store makes its folder too, and where none can be made it may never come back.
+  try {
+    makeFolder(dir);
+    accessSync(dir, constants.W_OK);
+  } catch (error) {
+    throw unusable(dir, error);
+  }
   const lock = new Level(dir);
   try {
-    mkdirSync(dir, { recursive: true });
-    accessSync(dir, constants.W_OK);
     await lock.open();
     const store = new Level(items);
     await store.open();
@@ -86,12 +91,28 @@ async function lockFolder(dir: string, items: string): Promise<Store> {
     return lock;
   } catch (error) {
     await lock.close();
-    const { code, message, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
-    if (cause?.code === 'LEVEL_LOCKED')
-      throw new Error(`Another process uses the data folder ${dir}`, { cause: error });
-    const reason = cause?.message ?? code ?? message;
-    throw new Error(`The data folder ${dir} cannot be used: ${reason.split('\n')[0]}`, { cause: error });
+    throw unusable(dir, error);
   }
+}
+
+/** Step by step: Node's own way to make what stands above, too, turns in a circle for ever within /proc. */
+function makeFolder(dir: string): void {
+  try {
+    mkdirSync(dir);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(dir).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(dir))) throw error;
+    makeFolder(dirname(dir));
+    makeFolder(dir);
+  }
+}
+
+function unusable(dir: string, error: unknown): Error {
+  const { code, message, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
+  if (cause?.code === 'LEVEL_LOCKED') return new Error(`Another process uses the data folder ${dir}`, { cause: error });
+  const reason = cause?.message ?? code ?? message;
+  return new Error(`The data folder ${dir} cannot be used: ${reason.split('\n')[0]}`, { cause: error });
 }
 
 async function purgeExpired(table: DynamoDBDocumentClient, now: number, signal: AbortSignal): Promise<void> {

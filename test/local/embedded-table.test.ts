@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,4 +61,16 @@ describe('startEmbeddedTable', () => {
     const started = startEmbeddedTable({ dir: file + below });
     await expect(started).rejects.toThrow(/^The data folder [^\n]+ cannot be used: [^\n]+$/);
   });
+
+  it('makes the folders above its own', async () => {
+    const deep = join(dir, 'one', 'two', 'three');
+    await (await startEmbeddedTable({ dir: deep })).close();
+    await (await startEmbeddedTable({ dir: deep })).close();
+  });
+
+  it.runIf(existsSync('/proc/self'))('says in one line that no folder can be made there', () =>
+    expect(startEmbeddedTable({ dir: '/proc/reelay/table' })).rejects.toThrow(
+      /^The data folder \/proc\/reelay\/table cannot be used: [^\n]+$/,
+    ),
+  );
 });
