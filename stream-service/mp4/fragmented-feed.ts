@@ -1,6 +1,6 @@
 import { rewriteFragment } from './fragment.ts';
 import type { SourceCursor } from './source-cursor.ts';
-import { topBox } from './top-level.ts';
+import { laterBox, topBox } from './top-level.ts';
 import type { NextRun, Run } from './track-feed.ts';
 import { Unsupported } from './unsupported.ts';
 import { boxHeader } from './write-box.ts';
@@ -25,14 +25,18 @@ export interface FragmentedTrack {
 export function fragmentedRuns({ cursor, start, timescale, sourceId, defaults, id }: FragmentedTrack): NextRun {
   let at = start;
   let time = 0n;
+  let hasBegun = false;
   return async () => {
-    for (let found = await topBox(cursor, at); found; found = await topBox(cursor, at)) {
+    for (;;) {
+      const found = await (hasBegun ? laterBox(cursor, at) : topBox(cursor, at));
+      if (!found) return undefined;
       at = found.end;
       if (found.type !== 'moof') continue;
       if (found.end - found.content > MAX_MOOF_BYTES) throw new Unsupported('A fragment without end');
       const moof = await cursor.read(found.end - found.content);
       const media = await nextMedia(cursor, found.end);
       at = media.end;
+      hasBegun = true;
       const fragment = rewriteFragment({ moof, start: found.start, sourceId, id, defaults, time });
       time = fragment.endTime;
       if (fragment.bytes === 0) continue;
@@ -47,7 +51,6 @@ export function fragmentedRuns({ cursor, start, timescale, sourceId, defaults, i
           Buffer.concat([fragment.moof(sequence), boxHeader('mdat', fragment.bytes + MDAT_HEADER_BYTES)]),
       } satisfies Run;
     }
-    return undefined;
   };
 }
 

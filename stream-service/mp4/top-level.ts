@@ -13,6 +13,8 @@ const HEADER_BYTES = 8;
 const LARGE_BYTES = 8;
 /** Longer ones fall back to FFmpeg: one is held for as long as its stream runs. Nine hours of video have 12 MB. */
 const MAX_MOOV_BYTES = 16 * 1024 * 1024;
+/** Four characters of ASCII; QuickTime's begin with a copyright sign. */
+const BOX_NAME = /^[\x20-\x7e\xa9]{4}$/;
 /** Boxes before the header. */
 const MAX_BOXES = 64;
 
@@ -21,16 +23,37 @@ const MAX_BOXES = 64;
  * @throws Unsupported when it makes no sense, and whatever reading throws
  */
 export async function topBox(cursor: SourceCursor, start: number): Promise<TopBox | undefined> {
+  const found = await readBox(cursor, start);
+  return found && inside(found, cursor);
+}
+
+/**
+ * The same behind the first fragment, where players let a file end with bytes that are no box. Media that is cut is
+ * none of those.
+ * @throws Unsupported, and whatever reading throws
+ */
+export async function laterBox(cursor: SourceCursor, start: number): Promise<TopBox | undefined> {
+  const found = await readBox(cursor, start);
+  if (found?.type === 'moof' || found?.type === 'mdat') return inside(found, cursor);
+  return found && BOX_NAME.test(found.type) && isInside(found, cursor) ? found : undefined;
+}
+
+const isInside = ({ content, end }: TopBox, { size }: SourceCursor) => end >= content && end <= size;
+
+function inside(found: TopBox, cursor: SourceCursor): TopBox {
+  if (!isInside(found, cursor)) throw new Unsupported('A box reaches beyond the file');
+  return found;
+}
+
+async function readBox(cursor: SourceCursor, start: number): Promise<TopBox | undefined> {
   if (start + HEADER_BYTES > cursor.size) return undefined;
   cursor.seek(start);
   const header = await cursor.read(HEADER_BYTES);
   const size = header.readUInt32BE(0);
-  const isLarge = size === 1;
-  if (isLarge && start + HEADER_BYTES + LARGE_BYTES > cursor.size) throw new Unsupported('A box is cut');
+  const isLarge = size === 1 && start + HEADER_BYTES + LARGE_BYTES <= cursor.size;
   const bytes = isLarge ? Number((await cursor.read(LARGE_BYTES)).readBigUInt64BE()) : size;
   const content = cursor.position;
   const end = size === 0 ? cursor.size : start + bytes;
-  if (end < content || end > cursor.size) throw new Unsupported('A box reaches beyond the file');
   return { type: header.toString('latin1', 4), start, content, end };
 }
 

@@ -118,6 +118,26 @@ describe('a header that is not plainly understood', () => {
   });
 });
 
+describe('what follows the last fragment', () => {
+  it.each([
+    ['a few zeroes', Buffer.alloc(12)],
+    ['nothing that has a name', Buffer.from('0000000901020304ffffff', 'hex')],
+    ['a box longer than the file', Buffer.from('\0\x01\0\0free1234', 'latin1')],
+    ['half a long box', Buffer.from('\0\0\0\x01free1234', 'latin1')],
+    ['text', Buffer.from('<!-- served by a cache -->')],
+  ])('may be %s', async (_name, rest) => {
+    const whole = await buffer(await mux(fileSource(files.fragmented)));
+    const body = await buffer(await mux(fileSource(Buffer.concat([files.fragmented, rest]))));
+    expect(body.equals(whole)).toBe(true);
+  });
+
+  it.each(['moof', 'mdat'])('may not be a %s that is cut', async (type) => {
+    const rest = Buffer.from(`\0\x01\0\0${type}1234`, 'latin1');
+    const body = await mux(fileSource(Buffer.concat([files.fragmented, rest])));
+    await expect(buffer(body)).rejects.toThrow('A box reaches beyond the file');
+  });
+});
+
 describe('a source', () => {
   it.each(['video', 'fragmented'] as const)('that dies in the middle breaks the file (%s)', async (name) => {
     const source = fileSource(files[name], { cutAt: 65_536 });
