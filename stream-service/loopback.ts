@@ -42,13 +42,17 @@ const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMU
 
 /**
  * FFmpeg takes a jump of the clock of more than 10 s for a new clock, and closes it up: what is behind a gap would come
- * too early. One that is known is longer than that by itself.
+ * too early. One that is known is longer than that by itself. Where a clock does begin anew, and nothing is missing, a
+ * jump of a second is one that nobody is to wait for.
  */
 const JUMP_SECONDS = 10;
-const gapArgs = (source: Source | Promise<Source>): string[] =>
-  'kind' in source && source.kind === 'segments' && source.gapSeconds
-    ? ['-dts_delta_threshold', String(Math.ceil(source.gapSeconds) + JUMP_SECONDS)]
-    : [];
+const LEAST_JUMP_SECONDS = 1;
+function jumpArgs(source: Source | Promise<Source>): string[] {
+  if (!('kind' in source) || source.kind === 'file') return [];
+  const { gapSeconds = 0, beginsAnew } = source;
+  if (gapSeconds > 0) return ['-dts_delta_threshold', String(Math.ceil(gapSeconds) + JUMP_SECONDS)];
+  return beginsAnew ? ['-dts_delta_threshold', String(LEAST_JUMP_SECONDS)] : [];
+}
 
 interface Entry {
   readonly source: Promise<Source>;
@@ -83,7 +87,7 @@ export async function createLoopback(): Promise<Loopback> {
       opened.catch((error) => entry.failed.abort(error));
       return {
         url: `http://127.0.0.1:${port}${path}`,
-        args: [...gapArgs(source), ...INPUT_ARGS],
+        args: [...jumpArgs(source), ...INPUT_ARGS],
         failure: () => (entry.failed.signal.aborted ? entry.failed.signal.reason : undefined),
         failed: entry.failed.signal,
         close() {

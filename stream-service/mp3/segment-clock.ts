@@ -4,6 +4,8 @@ import type { AudioStart } from './audio-start.ts';
 const TIMESTAMP_PERIOD_SECONDS = 2 ** 33 / 90_000;
 /** Playlists round their durations: so far may timestamps and playlist be apart and still speak of the same place. */
 const TOLERANCE_SECONDS = 30;
+/** The same where a clock that begins anew may be apart by a little, too. */
+const TOLERANCE_ANEW_SECONDS = 1;
 
 /**
  * Seconds from the first audio sample of a segmented source to the first one of a run within it.
@@ -14,14 +16,22 @@ const TOLERANCE_SECONDS = 30;
  * @param source where the clock stands at the first audio sample of all
  * @param run where it stands at the first one of the run, where that could be read
  * @param startSeconds where the playlist says that the run starts
+ * @param beginsAnew whether the playlist says that the clock is set anew in between
  */
-export function runOffsetSeconds(source: AudioStart, run: AudioStart | undefined, startSeconds: number): number {
+export function runOffsetSeconds(
+  source: AudioStart,
+  run: AudioStart | undefined,
+  startSeconds: number,
+  beginsAnew = false,
+): number {
   if (!run || startSeconds === 0) return startSeconds;
   const told = clock(run) - clock(source);
   const wraps = Math.round((startSeconds - told) / TIMESTAMP_PERIOD_SECONDS);
   const offset = told + wraps * TIMESTAMP_PERIOD_SECONDS;
   const apart = Math.abs(offset - startSeconds);
-  return apart < TOLERANCE_SECONDS && apart < Math.abs(offset) ? offset : startSeconds;
+  return apart < (beginsAnew ? TOLERANCE_ANEW_SECONDS : TOLERANCE_SECONDS) && apart < Math.abs(offset)
+    ? offset
+    : startSeconds;
 }
 
 const clock = ({ firstSample, sampleRate }: AudioStart): number => firstSample / sampleRate;

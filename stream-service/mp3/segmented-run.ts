@@ -34,7 +34,7 @@ export async function openRun(
   for (let left = TRIES; ; left -= 1) {
     const { stream, startSeconds } = source.readFrom(from, 'sound');
     const close = () => void stream.destroy();
-    const once = (stream: Readable) => onceFrom(stream, source.gapSeconds);
+    const once = (stream: Readable) => onceFrom(stream, source);
     if (startSeconds === 0) return { source: once(stream), offsetSeconds: 0, close };
 
     const chunks = addAbortSignal(signal, stream).iterator() as AsyncIterator<Buffer>;
@@ -43,7 +43,7 @@ export async function openRun(
       if (signal.aborted) throw error;
       return undefined; // No audio so soon: the playlist has to do.
     });
-    const offsetSeconds = runOffsetSeconds(start, run, startSeconds);
+    const offsetSeconds = runOffsetSeconds(start, run, startSeconds, source.beginsAnew);
     if (offsetSeconds <= seconds || left === 1) {
       return { source: once(Readable.from(chain(head, chunks))), offsetSeconds, close };
     }
@@ -68,10 +68,9 @@ async function* chain(head: readonly Buffer[], rest: AsyncIterator<Buffer>): Asy
   yield* { [Symbol.asyncIterator]: () => rest };
 }
 
-const onceFrom = (stream: Readable, gapSeconds = 0): SegmentedSource => ({
-  kind: 'segments',
+const onceFrom = (stream: Readable, source: SegmentedSource): SegmentedSource => ({
+  ...source,
   durationSeconds: undefined,
-  gapSeconds,
   readFrom: () => ({ stream, startSeconds: 0 }),
   close: () => undefined,
 });

@@ -92,6 +92,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
   return {
     kind: 'segments',
     gapSeconds,
+    beginsAnew: beginsAnew(timeline.segments),
     durationSeconds: timeline.isComplete ? durationOf(timeline.segments) : undefined,
     readFrom(seconds, wanted = 'all') {
       const adopted = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0 ? opening : undefined;

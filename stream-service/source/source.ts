@@ -31,6 +31,8 @@ export interface SegmentedSource {
   readonly durationSeconds: number | undefined;
   /** Seconds of the longest time for which the source says that it has nothing. @default 0 */
   readonly gapSeconds?: number;
+  /** Whether its list says that clock or coding begin anew midway. A live source may do so all the same. @default false */
+  readonly beginsAnew?: boolean;
   /**
    * The initialization section and every segment from the one that holds `seconds` on, past the end: from the last one,
    * in a gap: from the one before it (live: from the newest ones on, whatever `seconds` says).

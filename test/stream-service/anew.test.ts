@@ -7,13 +7,20 @@ import { mediaKey, resourceOf, type Service, startService, trackOf } from './har
 import { startUpstream, type Upstream } from './source/upstream.ts';
 import { madeBy, melody, packetTimes } from './tones.ts';
 
-/** Six seconds in three segments: a picture and a tone. */
-const recording = (name: string, picture: string, tone: number): string[] => [
+/** Six seconds of a picture and a tone. */
+const coded = (picture: string, tone: number, ...more: string[]): string[] => [
   ...['-f', 'lavfi', '-i', `testsrc=s=${picture}:r=10:d=6`, '-f', 'lavfi', '-i', `sine=${tone}:r=48000:d=6`],
-  ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-bf', '0', '-c:a', 'aac', '-f', 'hls', '-hls_time', '2'],
-  ...['-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}.mp4`],
+  ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-bf', '0', '-c:a', 'aac', ...more],
+];
+/** In three segments. */
+const recording = (name: string, ...[picture, tone, ...more]: Parameters<typeof coded>): string[] => [
+  ...coded(picture, tone, ...more, '-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod'),
+  ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}.mp4`],
   ...['-hls_segment_filename', `${name}%d.m4s`, `${name}.m3u8`],
 ];
+/** In one piece of MPEG-TS whose clock begins at a time. */
+const broadcast = (name: string, tone: number, seconds: number): string[] =>
+  coded('64x48', tone, '-output_ts_offset', String(seconds), '-f', 'mpegts', `${name}.ts`);
 
 let folder: string;
 let upstream: Upstream;
@@ -23,7 +30,9 @@ beforeAll(async () => {
     recording('low', '64x48', 400),
     recording('high', '64x48', 800),
     recording('wide', '96x48', 800),
-    [...recording('slow', '64x48', 800).slice(0, -3), '-ar', '44100', ...recording('slow', '', 0).slice(-3)],
+    broadcast('early', 400, 0),
+    broadcast('late', 800, 14),
+    recording('slow', '64x48', 800, '-ar', '44100'),
   ]);
   upstream = await startUpstream();
   upstream.use(async (request, response) => {
@@ -130,5 +139,17 @@ describe('fragmented MP4 that goes on in another coding', () => {
   it('is never heard as something else', async () => {
     const url = await hls([map('low'), ...media('low'), ANEW, map('slow'), ...media('slow')]);
     for (const query of ['', '?format=mp3']) expect(['broken', 502]).toContain(await outcome(url + query));
+  });
+});
+
+describe('MPEG-TS whose clock jumps ahead at a discontinuity', () => {
+  const piece = (name: string) => ['#EXTINF:6.000,', `${name}.ts`];
+
+  it('leaves no hole', async () => {
+    const url = await hls([...piece('early'), ANEW, ...piece('late')]);
+    const { body } = await ask(url);
+    expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
+    expect((await stepsOf(body, 'v')).longest).toBeLessThan(0.3);
+    expect(await melody((await ask(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
   });
 });

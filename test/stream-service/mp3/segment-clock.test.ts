@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { parseFrameCrc } from '../../../stream-service/mp3/audio-start.ts';
+import { type AudioStart, parseFrameCrc } from '../../../stream-service/mp3/audio-start.ts';
 import { runOffsetSeconds } from '../../../stream-service/mp3/segment-clock.ts';
 
 const at = (seconds: number) => ({ sampleRate: 48_000, firstSample: seconds * 48_000 });
 
 describe('runOffsetSeconds', () => {
-  it.each([
+  it.each<[string, AudioStart, AudioStart | undefined, number, number, boolean?]>([
     ['the timestamps of MPEG-TS', at(1.4), at(61.45), 60, 60.05],
     ['the timestamps where the playlist rounds', at(1.4), at(3590.4), 3610, 3589],
     ['timestamps that have run over', at(95_440), at(56.282_311), 60, 60],
     ['the playlist where each segment counts from 0', at(0.025), at(0.025), 9.9, 9.9],
     ['the playlist where short segments count from 0', at(0), at(0), 2, 2],
     ['the playlist where the clock was set anew', at(10), at(700), 60, 60],
+    ['the timestamps where a clock begins anew elsewhere', at(1.4), at(61.45), 60, 60.05, true],
+    ['the playlist where the clock was set back a little', at(1.4), at(146.4), 160, 160, true],
     ['the playlist where no audio is found', at(1.4), undefined, 60, 60],
     ['neither at the start', at(1.4), at(1.4), 0, 0],
-  ])('believes %s', (_, source, run, startSeconds, offset) => {
-    expect(runOffsetSeconds(source, run, startSeconds)).toBeCloseTo(offset, 4);
+  ])('believes %s', (_, source, run, startSeconds, offset, beginsAnew = false) => {
+    expect(runOffsetSeconds(source, run, startSeconds, beginsAnew)).toBeCloseTo(offset, 4);
   });
 });
 
