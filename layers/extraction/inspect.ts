@@ -5,7 +5,7 @@ import type { Track } from '../state/index.ts';
 import { fileType } from './containers.ts';
 import { collect, openReader } from './guarded-reader.ts';
 import { webUrl } from './info.ts';
-import { readDashManifest, readHlsPlaylist } from './manifests.ts';
+import { isRounded, readDashManifest, readHlsPlaylist } from './manifests.ts';
 import { type Facts, probe, probeSegment } from './probe.ts';
 import { createReach } from './reach.ts';
 import { offer } from './renditions.ts';
@@ -91,7 +91,11 @@ async function exactConversion(
   const isSeen = !candidate || asked.some((one) => one.track.formatId === formatId && isVague(one));
   // Anything but a duration in doubt is not worth losing a format that the site itself describes.
   const exact = isSeen ? undefined : await look(candidate.track).catch(() => undefined);
-  if (!candidate || !exact?.durationSeconds) return usable;
+  if (!candidate || !exact) return usable;
+  // Its list only knows whole seconds, and those of its other variants are like it.
+  if (candidate.track.delivery === 'hls' && exact.durationSeconds === undefined)
+    return usable.map((one) => (one.track.delivery === 'hls' ? { ...one, track: untimed(one.track) } : one));
+  if (!exact.durationSeconds) return usable;
   const track = { ...candidate.track, durationSeconds: exact.durationSeconds };
   return usable.with(place, { ...candidate, track });
 }
@@ -131,9 +135,10 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
     await admitAll([segment, initialization, key].filter((url) => url !== undefined));
     const first = isVague({ track }) && !key ? (initialization ?? segment) : undefined;
     const traits = first ? await lookAtSegment({ ...track, url: first }) : undefined;
-    const { durationSeconds = track.durationSeconds } = facts;
+    const isUntimed = track.delivery === 'hls' && isRounded(text);
+    const durationSeconds = isUntimed ? undefined : (facts.durationSeconds ?? track.durationSeconds);
     return {
-      ...track,
+      ...(isUntimed ? untimed(track) : track),
       // The sound may begin behind what was read of a segment; an initialization section names all there is.
       ...(traits && { ...traits, audio: traits.audio ?? (initialization ? null : {}) }),
       ...(durationSeconds !== undefined && { durationSeconds }),
@@ -158,6 +163,8 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
 
   return { admit, look: (track: Track) => (track.delivery === 'direct' ? lookAtFile(track) : lookAtManifest(track)) };
 }
+
+const untimed = ({ durationSeconds: _, ...track }: Track): Track => track;
 
 /** What the bytes say wins over what the link looked like, but a name for the same type of file stays. */
 function withFacts(track: Track, facts: Facts, size: number | undefined): Track {

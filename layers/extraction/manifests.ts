@@ -27,6 +27,13 @@ export function readHlsPlaylist(text: string): ManifestFacts | undefined {
   };
 }
 
+/**
+ * Whether a recording's list only knows whole seconds, as before version 3 (§4.3.2.1): what many of them add up to is no
+ * duration to promise anything by.
+ */
+export const isRounded = (playlist: string): boolean =>
+  /^#EXT-X-ENDLIST/m.test(playlist) && !/^#EXTINF:[ \t]*\d*\.\d/m.test(playlist);
+
 /** To the microsecond: what many rounded figures add up to. */
 function secondsOf(playlist: string): number {
   let seconds = 0;

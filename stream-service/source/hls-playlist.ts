@@ -66,11 +66,14 @@ export function readPlaylist(text: string, url: string, most: number): HlsPlayli
     timeline: {
       segments: isComplete ? withoutOuterGaps(segments) : segments,
       isComplete,
+      ...(!DECIMAL.test(text) && { isRounded: true }),
       reloadSeconds: manifest.targetDuration ?? 6,
     },
   };
 }
 
+/** Lists before version 3 know whole seconds only, and many after it keep to them (RFC 8216 §4.3.2.1). */
+const DECIMAL = /^#EXTINF:\s*\d*\.\d/m;
 const GAP = /^#EXT-X-GAP\s*$/;
 
 const bandwidth = ({ attributes }: { readonly attributes?: { readonly BANDWIDTH?: number } }) =>

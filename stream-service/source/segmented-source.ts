@@ -93,7 +93,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
     kind: 'segments',
     gapSeconds,
     beginsAnew: beginsAnew(timeline.segments),
-    durationSeconds: timeline.isComplete ? durationOf(timeline.segments) : undefined,
+    durationSeconds: timeline.isComplete && !timeline.isRounded ? durationOf(timeline.segments) : undefined,
     readFrom(seconds, wanted = 'all') {
       const adopted = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0 ? opening : undefined;
       if (adopted) opening = undefined;

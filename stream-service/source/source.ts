@@ -27,7 +27,7 @@ export interface FileSource {
 /** HLS or DASH: an initialization section and segments, read one behind the other as one file. */
 export interface SegmentedSource {
   readonly kind: 'segments';
-  /** Seconds, as the playlist adds up; undefined for a live source. */
+  /** Seconds, as the playlist adds up; undefined for a live source, and where the playlist only knows whole seconds. */
   readonly durationSeconds: number | undefined;
   /** Seconds of the longest time for which the source says that it has nothing. @default 0 */
   readonly gapSeconds?: number;

@@ -4,6 +4,8 @@ export interface Timeline {
   readonly segments: readonly Segment[];
   /** False while more may come. */
   readonly isComplete: boolean;
+  /** Durations are whole seconds, so that many segments may last much longer or shorter than they add up to. */
+  readonly isRounded?: true;
   /** Seconds after which a live source may have more. */
   readonly reloadSeconds: number;
 }

@@ -169,6 +169,15 @@ describe('inspect', () => {
       audio: {},
     }));
 
+  it.each([{}, { vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', tbr: 400, height: 180 }])(
+    'promises no duration by an HLS playlist that only knows whole seconds (%j)',
+    async (more) => {
+      const path = '/hls/missing-segment.m3u8';
+      const found = await look([format(path, { protocol: 'm3u8_native', ext: 'mp4', ...more })], { duration: 34 });
+      expect(found.map(({ track }) => track.durationSeconds)).toEqual([undefined]);
+    },
+  );
+
   it('counts an HLS playlist to its last segment', async () =>
     expect(await trackOf('/hls/ts/index.m3u8', { protocol: 'm3u8_native' })).toMatchObject({ durationSeconds: 6 }));
 

@@ -44,6 +44,13 @@ describe('an HLS playlist', () => {
     expect(await readAll(stream)).toBe(sha256(Buffer.concat(segments.slice(index))));
   });
 
+  it('that knows whole seconds only does not say how long it lasts', async () => {
+    site.serve({ '/index.m3u8': () => playlist(listed().map((line) => line.replace('4.0', '4'))), ...parts(segments) });
+    const source = await site.open();
+    expect(source.durationSeconds).toBeUndefined();
+    expect(await readAll(source.readFrom(0).stream)).toBe(whole);
+  });
+
   it('gives each initialization section where it changes', async () => {
     const lines = ['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 2), '#EXT-X-DISCONTINUITY', '#EXT-X-MAP:URI="b.mp4"'];
     const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer];

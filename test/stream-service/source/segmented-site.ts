@@ -53,7 +53,7 @@ function handlerOf(file: SiteFile): (...args: Parameters<FaultHandler>) => void 
 export const playlist = (lines: readonly string[], end = true): string =>
   ['#EXTM3U', '#EXT-X-TARGETDURATION:4', ...lines, ...(end ? ['#EXT-X-ENDLIST'] : [])].join('\n');
 export const listed = (from = 0, to = 4): string[] =>
-  [0, 1, 2, 3].slice(from, to).flatMap((n) => ['#EXTINF:4,', `${n}.ts`]);
+  [0, 1, 2, 3].slice(from, to).flatMap((n) => ['#EXTINF:4.0,', `${n}.ts`]);
 export const parts = (files: readonly (Buffer | FaultHandler)[]): Record<string, Buffer | FaultHandler> =>
   Object.fromEntries(files.map((file, index) => [`/${index}.ts`, file]));
 
