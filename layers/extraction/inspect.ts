@@ -1,3 +1,4 @@
+import { createDecipheriv } from 'node:crypto';
 import pLimit from 'p-limit';
 import { problems } from '../contract/index.ts';
 import { type Egress, EgressRefused } from '../egress/index.ts';
@@ -30,6 +31,9 @@ const PATIENCE_IN_ALL = 9000;
 const MANIFEST_BYTES = 4 * 1024 * 1024;
 /** Enough of a segment to meet the parameters of its codecs. */
 const SEGMENT_BYTES = 128 * 1024;
+/** Of an AES-128 key, and of what it enciphers at a time. */
+const KEY_BYTES = 16;
+const BLOCK_BYTES = 16;
 
 /** Why a track is not offered. */
 class Unusable extends Error {
@@ -133,8 +137,11 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
     const place = (written: string | undefined) => webUrl(written, answer.url);
     const [segment, initialization, key] = [place(facts.segment), place(facts.initialization), place(facts.key)];
     await admitAll([segment, initialization, key].filter((url) => url !== undefined));
-    const first = isVague({ track }) && !key ? (initialization ?? segment) : undefined;
-    const traits = first ? await lookAtSegment({ ...track, url: first }) : undefined;
+    const first = initialization ?? segment;
+    const cipher = key && facts.iv ? { key, iv: facts.iv } : undefined;
+    const isReadable = !key || (cipher !== undefined && !initialization);
+    const traits =
+      first && isVague({ track }) && isReadable ? await lookAtSegment({ ...track, url: first }, cipher) : undefined;
     const isUntimed = track.delivery === 'hls' && isRounded(text);
     const durationSeconds = isUntimed ? undefined : (facts.durationSeconds ?? track.durationSeconds);
     return {
@@ -146,15 +153,19 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
     };
   };
 
-  const lookAtSegment = async (track: Track) => {
+  const fetchBytes = async (track: Track, most: number): Promise<Buffer> => {
+    const answer = await egress.request(track.url, { headersFor: requestHeaders(track), identity, signal: patience() });
+    const bytes = await collect(answer, most);
+    if (answer.status !== 200) throw new Unusable(answer.status);
+    return bytes;
+  };
+
+  const lookAtSegment = async (track: Track, cipher: { readonly key: string; readonly iv: Buffer } | undefined) => {
     try {
-      const answer = await egress.request(track.url, {
-        headersFor: requestHeaders(track),
-        identity,
-        signal: patience(),
-      });
-      const bytes = await collect(answer, SEGMENT_BYTES);
-      return answer.status === 200 ? await probeSegment(bytes, inAll) : undefined;
+      const bytes = await fetchBytes(track, SEGMENT_BYTES);
+      if (!cipher) return await probeSegment(bytes, inAll);
+      const key = await fetchBytes({ ...track, url: cipher.key }, KEY_BYTES);
+      return await probeSegment(decipherHead(bytes, key, cipher.iv), inAll);
     } catch {
       // The stream will say what is wrong with it; here it only stays unknown.
       return undefined;
@@ -162,6 +173,12 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
   };
 
   return { admit, look: (track: Track) => (track.delivery === 'direct' ? lookAtFile(track) : lookAtManifest(track)) };
+}
+
+/** The beginning of a segment in the clear (RFC 8216 §4.3.2.4: AES-128, CBC), as far as whole blocks of it have come. */
+function decipherHead(bytes: Buffer, key: Buffer, iv: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false);
+  return decipher.update(bytes.subarray(0, bytes.length - (bytes.length % BLOCK_BYTES)));
 }
 
 const untimed = ({ durationSeconds: _, ...track }: Track): Track => track;

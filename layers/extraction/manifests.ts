@@ -8,6 +8,8 @@ export interface ManifestFacts {
   readonly segment?: string;
   readonly initialization?: string;
   readonly key?: string;
+  /** How the first segment is enciphered with AES-128 (RFC 8216 §5.2): 16 bytes; absent: in another way, or not at all. */
+  readonly iv?: Buffer;
 }
 
 /** Reads an HLS playlist (RFC 8216 §4.3). Undefined: not a playlist, or one of nothing. */
@@ -18,13 +20,24 @@ export function readHlsPlaylist(text: string): ManifestFacts | undefined {
   if (!segment) return undefined;
   const uriOf = (tag: RegExp) => /\bURI="([^"]+)"/.exec(tag.exec(text)?.[0] ?? '')?.[1];
   const [initialization, key] = [uriOf(/^#EXT-X-MAP:.*/m), uriOf(/^#EXT-X-KEY:.*/m)];
+  const iv = ivOf(text);
   const durationSeconds = /^#EXT-X-ENDLIST/m.test(text) ? duration(secondsOf(text)) : undefined;
   return {
     ...(durationSeconds && { durationSeconds }),
     segment,
     ...(initialization && { initialization }),
     ...(key && { key }),
+    ...(iv && { iv }),
   };
+}
+
+/** Without an IV of its own a segment takes its number. */
+function ivOf(playlist: string): Buffer | undefined {
+  const key = /^#EXT-X-KEY:.*/m.exec(playlist)?.[0] ?? '';
+  if (!/\bMETHOD=AES-128\b/.test(key)) return undefined;
+  const sequence = /^#EXT-X-MEDIA-SEQUENCE:[ \t]*(\d{1,15})/m.exec(playlist)?.[1] ?? '0';
+  const hex = /\bIV=0x([\da-f]{1,32})\b/i.exec(key)?.[1] ?? BigInt(sequence).toString(16);
+  return Buffer.from(hex.padStart(32, '0'), 'hex');
 }
 
 /**

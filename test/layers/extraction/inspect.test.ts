@@ -17,6 +17,8 @@ const HEADS: Readonly<Record<string, Buffer>> = {
 };
 
 describe('inspect', () => {
+  /** Playlists to answer with. */
+  const lists: string[] = [];
   let origin: Origin;
   let egress: Egress;
 
@@ -26,6 +28,7 @@ describe('inspect', () => {
         '/heads/': ({ path, response }) => void response.end(HEADS[path]),
         '/other-range/': ({ response }) =>
           void response.writeHead(206, { 'content-range': 'bytes 500-507/1000' }).end('ftypisom'),
+        '/list/': ({ response }) => void response.end(lists.pop()),
         '/coded/': ({ response }) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('junk'),
       },
     });
@@ -157,17 +160,18 @@ describe('inspect', () => {
     ['/hls/ts/index.m3u8', { height: 180 }],
     ['/hls/fmp4/index.m3u8', { height: 180 }],
     ['/hls/audio/index.m3u8', null],
+    ['/hls/aes/index.m3u8', { height: 180 }],
     ['/live/index.m3u8', { height: 90 }],
   ])('learns from the beginning of %s what no master says', async (path, video) => {
     const track = await trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' });
     expect(track).toMatchObject({ video, audio: { codec: 'mp4a.40.2' } });
   });
 
-  it('leaves unknown what is encrypted', async () =>
-    expect(await trackOf('/hls/aes/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' })).toMatchObject({
-      video: {},
-      audio: {},
-    }));
+  it.each(['METHOD=SAMPLE-AES', 'METHOD=AES-128,IV=0x99'])('leaves unknown what %s keeps from it', async (method) => {
+    lists.push(`#EXTM3U\n#EXT-X-KEY:${method},URI="/hls/aes/key.bin"\n#EXTINF:2,\n/hls/aes/0.ts\n#EXT-X-ENDLIST\n`);
+    const track = await trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' });
+    expect(track).toMatchObject({ video: {}, audio: {} });
+  });
 
   it.each([{}, { vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', tbr: 400, height: 180 }])(
     'promises no duration by an HLS playlist that only knows whole seconds (%j)',

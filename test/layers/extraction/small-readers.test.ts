@@ -147,8 +147,17 @@ describe('manifests', () => {
     ['#EXTM3U\n', undefined],
     [
       '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXT-X-MAP:URI="i"\n#EXTINF:2,\na\n',
-      { segment: 'a', initialization: 'i', key: 'k' },
+      { segment: 'a', initialization: 'i', key: 'k', iv: Buffer.alloc(16) },
     ],
+    [
+      '#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:258\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXTINF:2,\na\n',
+      { segment: 'a', key: 'k', iv: Buffer.from('00000000000000000000000000000102', 'hex') },
+    ],
+    [
+      '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k",IV=0xA7\n#EXTINF:2,\na\n',
+      { segment: 'a', key: 'k', iv: Buffer.from('000000000000000000000000000000a7', 'hex') },
+    ],
+    ['#EXTM3U\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"\n#EXTINF:2,\na\n', { segment: 'a', key: 'k' }],
     ['ID3...', undefined],
     ['<html>', undefined],
   ])('%j as HLS', (text, expected) => expect(readHlsPlaylist(text)).toEqual(expected));
