@@ -24,7 +24,7 @@ export function readPlaylist(text: string, url: string, most: number): HlsPlayli
   if (!/^\ufeff?#EXTM3U/.test(text)) throw new PlaylistError('It is not a playlist');
   const parser = new Parser({ url });
   parser.addParser({ expression: GAP, customType: 'gap', segment: true });
-  parser.push(text.replace(/^\ufeff/, ''));
+  parser.push(withWholeVectors(text.replace(/^\ufeff/, '')));
   parser.end();
   const { manifest } = parser;
 
@@ -75,6 +75,17 @@ export function readPlaylist(text: string, url: string, most: number): HlsPlayli
 /** Lists before version 3 know whole seconds only, and many after it keep to them (RFC 8216 §4.3.2.1). */
 const DECIMAL = /^#EXTINF:\s*\d*\.\d/m;
 const GAP = /^#EXT-X-GAP\s*$/;
+
+const VECTOR = /^(#EXT-X-KEY:(?:.*,)?\s*IV=)"?([^",\r\n]*)"?/gm;
+
+/** An initialization vector is a number (§4.2), which may be written without leading zeros: the parser wants all 32 digits. */
+function withWholeVectors(text: string): string {
+  return text.replace(VECTOR, (_, before: string, written: string) => {
+    const digits = /^(?:0x)?([\da-f]{1,32})\s*$/i.exec(written)?.[1];
+    if (digits === undefined) throw new PlaylistError('An initialization vector is no number of 128 bits');
+    return `${before}0x${digits.padStart(32, '0')}`;
+  });
+}
 
 const bandwidth = ({ attributes }: { readonly attributes?: { readonly BANDWIDTH?: number } }) =>
   attributes?.BANDWIDTH ?? 0;

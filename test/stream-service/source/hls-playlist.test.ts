@@ -77,7 +77,23 @@ describe('readPlaylist', () => {
     expect(cipher?.keyUrl).toBe('https://cdn.example/a/k');
   });
 
+  it.each([
+    ['IV=0x7', '7'],
+    ['IV=0X7,KEYFORMAT="identity"', '7'],
+    ['IV="0x0102030405060708090a0b0c0d0e0f"', '102030405060708090a0b0c0d0e0f'],
+    [`IV=0x${'f'.repeat(32)}`, 'f'.repeat(32)],
+  ])('reads %s', (written, digits) => {
+    const lines = [`#EXT-X-KEY:METHOD=AES-128,URI="k",${written}`, '#EXTINF:1,', 'a'];
+    const { cipher } = timelineOf(lines).segments[0]?.content ?? {};
+    expect(cipher?.iv.toString('hex')).toBe(digits.padStart(32, '0'));
+    expect(cipher?.keyUrl).toBe('https://cdn.example/a/k');
+  });
+
   it.each<[string, string[]]>([
+    ...['', '0x', '0xg', `0x${'1'.repeat(33)}`].map((written): [string, string[]] => [
+      `IV=${written}`,
+      [`#EXT-X-KEY:METHOD=AES-128,URI="k",IV=${written}`, '#EXTINF:1,', 'a'],
+    ]),
     ['SAMPLE-AES', ['#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"', '#EXTINF:1,', 'a']],
     [
       'FairPlay',
