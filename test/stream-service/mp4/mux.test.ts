@@ -32,6 +32,13 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'sound-at-day.ts': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '80000'],
   'fragments.mp4': [...SOUND, '-t', '6', '-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
   'sound.aac': [...SOUND, '-t', '6', '-c:a', 'aac'],
+  'silent.ts': [...VIDEO, '-t', '6', ...H264],
+  'mp3.ts': [...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'libmp3lame'],
+  'aac.ts': [...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'aac'],
+  'opus.mp4': [
+    ...[...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'libopus'],
+    ...['-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
+  ],
   'ac3.ts': [...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'ac3'],
 };
 
@@ -118,6 +125,33 @@ async function apart(body: Buffer): Promise<number> {
   expect(Math.min(first('video'), first('audio'))).toBeGreaterThan(-0.1);
   return first('audio') - first('video');
 }
+
+describe('segments of which no codec is known', () => {
+  const plan = remuxPlan(trackOf('x', { delivery: 'hls', video: {}, audio: {} }));
+
+  it.each([
+    ['silent.ts', ['h264']],
+    ['sound-at-8.ts', ['aac']],
+    ['aac.ts', ['h264', 'aac']],
+    ['mp3.ts', ['h264', 'mp3']],
+    ['ac3.ts', ['h264', 'ac3']],
+    ['opus.mp4', ['h264', 'opus']],
+  ])('are sent with whatever they have: %s', async (file, codecs) => {
+    const probed = await inspect(await buffer(mux([await segments(file)], plan)), '.mp4');
+    expect(probed.codecs.toSorted()).toEqual(codecs.toSorted());
+    expect(probed.complaints).toBe('');
+  });
+
+  it('are a failure when they have nothing', async () => {
+    const nothing = segmentsOf(Buffer.from('no media at all '.repeat(1000)));
+    await expect(buffer(mux([nothing], plan))).rejects.toThrow('FFmpeg ended with');
+  });
+
+  it('must have what is known of them', async () => {
+    const heard = remuxPlan(trackOf('x', { delivery: 'hls' }));
+    await expect(buffer(mux([await segments('silent.ts')], heard))).rejects.toThrow('FFmpeg ended with');
+  });
+});
 
 describe('video and sound that do not begin together', () => {
   it.each([['WebM beside MP4', 'video.webm', 'late.m4a', 1.5]])(
