@@ -4,6 +4,7 @@ import { problems } from '../contract/index.ts';
 import { type Egress, EgressRefused } from '../egress/index.ts';
 import type { Track } from '../state/index.ts';
 import { fileType } from './containers.ts';
+import { isEncrypted } from './encryption.ts';
 import { collect, openReader } from './guarded-reader.ts';
 import { webUrl } from './info.ts';
 import { isRounded, readDashManifest, readHlsPlaylist } from './manifests.ts';
@@ -34,6 +35,9 @@ const SEGMENT_BYTES = 128 * 1024;
 /** Of an AES-128 key, and of what it enciphers at a time. */
 const KEY_BYTES = 16;
 const BLOCK_BYTES = 16;
+
+/** Stands among statuses for a file that is encrypted. */
+const PROTECTED = 415;
 
 /** Why a track is not offered. */
 class Unusable extends Error {
@@ -124,6 +128,7 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
     // An empty file cannot satisfy the range it was asked for.
     if (reader.status !== 200 && reader.status !== 206) throw new Unusable(reader.status === 416 ? 404 : reader.status);
     const facts = await probe(reader, signal);
+    if (isEncrypted(reader.blocks)) throw new Unusable(PROTECTED);
     if (!facts) throw new Unusable(404);
     return withFacts(track, facts, reader.size);
   };
@@ -206,10 +211,11 @@ const describe = (description: string, { video }: Pick<Track, 'video'>): string 
     video?.height ? ` - ${video.width}x${video.height}` : video ? '$&' : ' - audio only',
   );
 
-/** Why nothing is left: refused by the source, else out of order, else nothing there. */
+/** Why nothing is left: protected or refused by the source, else out of order, else nothing there. */
 function toProblem(failures: readonly unknown[]) {
   const statuses = failures.map(statusOf);
   const cause = failures[0];
+  if (statuses.includes(PROTECTED)) return problems.notDeliverable('The media is DRM protected.', cause);
   if (statuses.some((status) => [401, 403, 451].includes(status)))
     return problems.notDeliverable('The source refused to hand out this media.', cause);
   return statuses.every((status) => [404, 410].includes(status))

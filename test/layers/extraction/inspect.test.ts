@@ -1,8 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEgress, type Egress } from '../../../layers/egress/index.ts';
 import { inspect } from '../../../layers/extraction/inspect.ts';
 import { readTracks } from '../../../layers/extraction/tracks.ts';
+import { ensureMedia } from '../../origin/media.ts';
 import { type Origin, startOrigin } from '../../origin/server.ts';
+import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 
 /** Files that the recipes of the origin do not make: their first bytes are all that is read of them. */
 const HEADS: Readonly<Record<string, Buffer>> = {
@@ -16,9 +21,34 @@ const HEADS: Readonly<Record<string, Buffer>> = {
   html: Buffer.from('<!doctype html><title>No media</title>'),
 };
 
+function sendRange(file: Buffer | undefined, range: string | undefined, response: ServerResponse): void {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+  const part = file?.subarray(Number(first), Number(last) + 1) ?? '';
+  const end = Number(first) + part.length - 1;
+  response.writeHead(206, { 'content-range': `bytes ${first}-${end}/${file?.length}` }).end(part);
+}
+
+/** A file as a player with a licence would get it. */
+const encrypt = (input: string, more: readonly string[]): Promise<Buffer> =>
+  withTemporaryFolder(async (folder) => {
+    const output = join(folder, 'encrypted.mp4');
+    const key = [
+      '-encryption_scheme',
+      'cenc-aes-ctr',
+      '-encryption_key',
+      '00'.repeat(16),
+      '-encryption_kid',
+      '11'.repeat(16),
+    ];
+    const args = ['-nostdin', '-v', 'error', '-i', input, '-c', 'copy', ...key, ...more, output];
+    expect(await runProgram('ffmpeg', args)).toEqual({ code: 0, output: '' });
+    return readFile(output);
+  });
+
 describe('inspect', () => {
   /** Playlists to answer with. */
   const lists: string[] = [];
+  const encrypted = new Map<string, Buffer>();
   let origin: Origin;
   let egress: Egress;
 
@@ -29,10 +59,17 @@ describe('inspect', () => {
         '/other-range/': ({ response }) =>
           void response.writeHead(206, { 'content-range': 'bytes 500-507/1000' }).end('ftypisom'),
         '/list/': ({ response }) => void response.end(lists.pop()),
+        '/protected/': ({ path, request, response }) => sendRange(encrypted.get(path), request.headers.range, response),
         '/coded/': ({ response }) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('junk'),
       },
     });
     egress = createEgress({ allow: [origin.host] });
+    for (const [name, input, ...more] of [
+      ['front.mp4', 'clip.mp4', '-movflags', '+faststart'],
+      ['tail.mp4', 'clip.mp4'],
+      ['sound.m4a', 'tone.m4a'],
+    ] as const)
+      encrypted.set(name, await encrypt(join(await ensureMedia(), input), more));
   });
   afterAll(async () => {
     await egress.close();
@@ -181,6 +218,16 @@ describe('inspect', () => {
       expect(found.map(({ track }) => track.durationSeconds)).toEqual([undefined]);
     },
   );
+
+  it('says that an encrypted file is protected, wherever its header is', async () => {
+    for (const name of ['front.mp4', 'tail.mp4', 'sound.m4a']) {
+      await expect(trackOf(`/protected/${name}`)).rejects.toMatchObject({
+        details: { status: 415, detail: 'The media is DRM protected.' },
+      });
+    }
+    const kept = await look([format('/protected/front.mp4'), format('/files/clip.mp4')]);
+    expect(kept.map(({ track }) => track.formatId)).toEqual(['/files/clip.mp4']);
+  });
 
   it('counts an HLS playlist to its last segment', async () =>
     expect(await trackOf('/hls/ts/index.m3u8', { protocol: 'm3u8_native' })).toMatchObject({ durationSeconds: 6 }));
