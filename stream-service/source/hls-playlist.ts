@@ -22,6 +22,7 @@ export class PlaylistError extends Error {
  */
 export function readPlaylist(text: string, url: string, most: number): HlsPlaylist {
   if (!/^\ufeff?#EXTM3U/.test(text)) throw new PlaylistError('It is not a playlist');
+  if (ENDLESS_TAG.test(text)) throw new PlaylistError('It has a tag that would take too long to read');
   const parser = new Parser({ url });
   parser.addParser({ expression: GAP, customType: 'gap', segment: true });
   parser.push(withWholeVectors(text.replace(/^\ufeff/, '')));
@@ -74,6 +75,8 @@ export function readPlaylist(text: string, url: string, most: number): HlsPlayli
 
 /** Lists before version 3 know whole seconds only, and many after it keep to them (RFC 8216 §4.3.2.1). */
 const DECIMAL = /^#EXTINF:\s*\d*\.\d/m;
+/** The parser looks for a value behind every comma, to the end of the line: a line of nothing else takes it seconds. */
+const ENDLESS_TAG = /^#EXT(?:.{16384}|(?:[^,\r\n]*,){65})/m;
 const GAP = /^#EXT-X-GAP\s*$/;
 
 const VECTOR = /^(#EXT-X-KEY:(?:.*,)?\s*IV=)"?([^",\r\n]*)"?/gm;

@@ -42,6 +42,8 @@ describe('an HLS playlist', () => {
     ['is a master of itself', () => '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nindex.m3u8', 502],
     ['lists too much', () => playlist(Array.from({ length: 60 }, () => listed()).flat()), 502],
     ['is too large', () => `#EXTM3U\n${'#'.repeat(200_000)}`, 502],
+    ['has a tag of commas', () => playlist([`#EXT-X-KEY:${','.repeat(40_000)}`, ...listed()]), 502],
+    ['has a tag without end', () => playlist([`#EXT-X-DATERANGE:X=${'x'.repeat(20_000)}`, ...listed()]), 502],
   ])('that %s does not open', async (_, write, status) => {
     site.serve({
       ...(typeof write === 'function' && { '/index.m3u8': write }),
