@@ -5,7 +5,7 @@ import type { Resource, Track } from '../../layers/state/index.ts';
  * Changes with everything that decides which bytes stand where: the segment length, the way a segment is cut and
  * encoded. It is part of the ETag, so that no client joins two layouts.
  */
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 
 /**
  * Frames of a segment: 144 s. Longer ones cost less (each encoder has to start and to find its place in the source, as

@@ -1,4 +1,6 @@
-import { type Box, boxes, child } from './boxes.ts';
+import { type Box, boxes } from './boxes.ts';
+import { fragmentTimes } from './fragment-times.ts';
+import { initTracks } from './init-tracks.ts';
 import { mpegTsBeginning } from './mpegts-beginning.ts';
 
 /** What the first bytes of segments say of them. */
@@ -28,7 +30,7 @@ function mp4Beginning(head: Buffer) {
   const all = [...boxes(head)].filter(({ end }) => end <= head.length);
   const moov = all.find(({ type }) => type === 'moov');
   const moof = all.find(({ type }) => type === 'moof');
-  const starts = moov && moof ? startsOf(head, moof, timescales(head, moov)) : [];
+  const starts = moov && moof ? startsOf(bytesOf(head, moof), bytesOf(head, moov)) : [];
   return {
     isFramedAac: false,
     startSeconds: starts.length > 0 ? Math.min(...starts) : undefined,
@@ -36,32 +38,15 @@ function mp4Beginning(head: Buffer) {
   };
 }
 
-/** Units a second by the number of the track. */
-function timescales(bytes: Buffer, moov: Box): Map<number, number> {
-  const found = new Map<number, number>();
-  for (const trak of boxes(bytes, moov.content, moov.end)) {
-    const mdia = trak.type === 'trak' && trak.end <= moov.end && child(bytes, trak, 'mdia');
-    const tkhd = mdia && child(bytes, trak, 'tkhd');
-    const mdhd = mdia && child(bytes, mdia, 'mdhd');
-    if (!tkhd || !mdhd || tkhd.end - tkhd.content < 24 || mdhd.end - mdhd.content < 24) continue;
-    const at = (box: Box) => box.content + (bytes[box.content] === 1 ? 20 : 12);
-    found.set(bytes.readUInt32BE(at(tkhd)), bytes.readUInt32BE(at(mdhd)));
+function startsOf(moof: Buffer, moov: Buffer): number[] {
+  try {
+    return fragmentTimes(moof, initTracks(moov)).map(({ start }) => start);
+  } catch {
+    return []; // Damaged: it says nothing.
   }
-  return found;
 }
 
-function startsOf(bytes: Buffer, moof: Box, scales: ReadonlyMap<number, number>): number[] {
-  return [...boxes(bytes, moof.content, moof.end)].flatMap((traf) => {
-    const isWhole = traf.end <= moof.end;
-    const tfhd = isWhole && child(bytes, traf, 'tfhd');
-    const tfdt = isWhole && child(bytes, traf, 'tfdt');
-    if (!tfhd || !tfdt || tfhd.end - tfhd.content < 8 || tfdt.end - tfdt.content < 8) return [];
-    const scale = scales.get(bytes.readUInt32BE(tfhd.content + 4));
-    const isLong = bytes[tfdt.content] === 1 && tfdt.end - tfdt.content >= 12;
-    const time = isLong ? Number(bytes.readBigUInt64BE(tfdt.content + 4)) : bytes.readUInt32BE(tfdt.content + 4);
-    return scale ? [time / scale] : [];
-  });
-}
+const bytesOf = (bytes: Buffer, { start, end }: Box): Buffer => bytes.subarray(start, end);
 
 /** Frames without a container, behind a tag or not: FFmpeg counts them from 0, whatever the tag says. */
 function packedBeginning(head: Buffer) {

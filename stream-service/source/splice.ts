@@ -1,7 +1,7 @@
 import { problems } from '../../layers/contract/index.ts';
 import { boxes } from '../mp4/boxes.ts';
-import { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
-import { type InitTrack, initTracks, isSameDescription } from './mp4-init.ts';
+import { type FragmentTime, fragmentTimes, shiftFragment } from '../mp4/fragment-times.ts';
+import { type InitTrack, initTracks, isSameDescription } from '../mp4/init-tracks.ts';
 import type { Filter } from './ordered-stream.ts';
 import type { Wanted } from './source.ts';
 

@@ -1,6 +1,6 @@
-import { type Box, boxes, child } from '../mp4/boxes.ts';
-import { box, fullBox, u64 } from '../mp4/write-box.ts';
-import type { InitTrack } from './mp4-init.ts';
+import { type Box, boxes, child } from './boxes.ts';
+import type { InitTrack } from './init-tracks.ts';
+import { box, fullBox, u64 } from './write-box.ts';
 
 /** When one track's part of a `moof` is decoded. Seconds. */
 export interface FragmentTime {

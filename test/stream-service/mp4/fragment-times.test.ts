@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { fragmentTimes, shiftFragment } from '../../../stream-service/mp4/fragment-times.ts';
 import { box, fullBox, u32, u64 } from '../../../stream-service/mp4/write-box.ts';
-import { fragmentTimes, shiftFragment } from '../../../stream-service/source/fragment-times.ts';
 
 const DURATION = 0x8;
 const BASE_IS_MOOF = 0x2_0000;

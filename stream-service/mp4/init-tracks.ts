@@ -1,4 +1,4 @@
-import { type Box, boxes, child } from '../mp4/boxes.ts';
+import { type Box, boxes, child } from './boxes.ts';
 
 /** A track as an initialization section describes it. */
 export interface InitTrack {
