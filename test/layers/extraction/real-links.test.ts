@@ -87,7 +87,7 @@ describe('segments', () => {
     ['/hls/muxed.m3u8', ['180p Media .mp4', '90p Media .mp4'], [MP3]],
     ['/hls/ts/index.m3u8', ['180p Media .mp4'], [MP3]],
     ['/hls/fmp4/index.m3u8', ['180p Media .mp4'], [MP3]],
-    ['/hls/aes/index.m3u8', ['MP4 Media .mp4'], [MP3]],
+    ['/hls/aes/index.m3u8', ['180p Media .mp4'], [MP3]],
     ['/dash/number/manifest.mpd', ['720p Combined .mp4', '360p Combined .mp4'], ['128 kbps Media .m4a', MP3]],
     ['/dash/timeline/manifest.mpd', ['720p Combined .mp4', '360p Combined .mp4'], ['128 kbps Media .m4a', MP3]],
     ['/live/index.m3u8', ['90p Media .mp4'], [MP3]],
