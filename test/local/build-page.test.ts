@@ -77,7 +77,7 @@ describe('the build', () => {
 
   it('tells the service worker what this shell is made of, and of nothing else', () => {
     const worker = textOf('/service-worker.js');
-    const [, list = ''] = /(\{"?version"?:.*?\}\})/.exec(worker) ?? [];
+    const [, list = ''] = /(\{"?version"?:.*?\]\})/.exec(worker) ?? [];
     const named = matches(list, /["'`](\/[^"'`]+)["'`]/g);
     expect(named.length).toBeGreaterThan(8);
     for (const path of named) expect(files.has(path), path).toBe(true);
