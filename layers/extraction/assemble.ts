@@ -13,6 +13,8 @@ const EXPIRY_MARGIN_SECONDS = 300;
 /** A day after the last use, and the hour within which the table does not write a use again. */
 export const KEPT_SECONDS = 25 * 3600;
 
+export const epochSeconds = (): number => Math.floor(Date.now() / 1000);
+
 /** Which item of a page something is. */
 export type Identity = Pick<ResourceOrigin, 'extractor' | 'entryId'>;
 

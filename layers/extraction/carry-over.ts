@@ -24,9 +24,13 @@ export function carryOver(standing: Resource, found: Resource): Resource {
   };
 }
 
-function withdrawnOf({ renditions, withdrawn = [] }: Resource, offered: readonly Rendition[]): Rendition[] {
+/** What was offered and is not any more, but for what the source was found to have lost. */
+function withdrawnOf({ renditions, withdrawn = [], tracks }: Resource, offered: readonly Rendition[]): Rendition[] {
   const ids = new Set(offered.map(({ id }) => id));
-  return [...renditions, ...withdrawn].filter(({ id }) => !ids.has(id)).slice(0, MOST_WITHDRAWN);
+  const there = new Set(tracks.map(({ formatId }) => formatId));
+  return [...renditions, ...withdrawn]
+    .filter(({ id, formatIds }) => !ids.has(id) && formatIds.every((formatId) => there.has(formatId)))
+    .slice(0, MOST_WITHDRAWN);
 }
 
 /** Long lists would be kept for keys that hardly anybody uses: whoever does has them looked up again. */

@@ -2,7 +2,7 @@ import { type Log, problems, silentLog } from '../contract/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { type Link, linkId, type Resource, type ResourceOrigin, resourceId } from '../state/index.ts';
 import { startWorker, type Tools } from '../tools/index.ts';
-import { assemble, identify, KEPT_SECONDS } from './assemble.ts';
+import { assemble, epochSeconds, identify, KEPT_SECONDS } from './assemble.ts';
 import { carryOver } from './carry-over.ts';
 import { type Bounds, inTime } from './deadline.ts';
 import { isList, isNamedByList, isSearch } from './entries.ts';
@@ -185,5 +185,3 @@ function asProblem(error: unknown): never {
   const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
   throw isTimeout ? problems.fetchFailed(error) : error;
 }
-
-const epochSeconds = (): number => Math.floor(Date.now() / 1000);

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { problems } from '../contract/index.ts';
 import { linkId, type PlaylistLink, type Resource } from '../state/index.ts';
-import { KEPT_SECONDS } from './assemble.ts';
+import { epochSeconds, KEPT_SECONDS } from './assemble.ts';
 import { abortable, type Bounds, inTime } from './deadline.ts';
 import { type ListedEntry, readEntries, toUnresolved } from './entries.ts';
 import type { ResolvedPlaylist } from './extraction.ts';
@@ -152,5 +152,3 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
     },
   };
 }
-
-const epochSeconds = (): number => Math.floor(Date.now() / 1000);

@@ -1,4 +1,5 @@
 import { type ParsedByteRange, type ParsedKey, Parser } from 'm3u8-parser';
+import { isRounded } from '../../layers/extraction/index.ts';
 import { type Cipher, type Section, type Segment, type Timeline, withoutOuterGaps } from './timeline.ts';
 
 /** What a playlist is: segments, or a choice of other playlists of which the best is named. */
@@ -67,14 +68,12 @@ export function readPlaylist(text: string, url: string, most: number): HlsPlayli
     timeline: {
       segments: isComplete ? withoutOuterGaps(segments) : segments,
       isComplete,
-      ...(!DECIMAL.test(text) && { isRounded: true }),
+      ...(isRounded(text) && { isRounded: true }),
       reloadSeconds: manifest.targetDuration ?? 6,
     },
   };
 }
 
-/** Lists before version 3 know whole seconds only, and many after it keep to them (RFC 8216 §4.3.2.1). */
-const DECIMAL = /^#EXTINF:\s*\d*\.\d/m;
 /** The parser looks for a value behind every comma, to the end of the line: a line of nothing else takes it seconds. */
 const ENDLESS_TAG = /^#EXT(?:.{16384}|(?:[^,\r\n]*,){65})/m;
 const GAP = /^#EXT-X-GAP\s*$/;

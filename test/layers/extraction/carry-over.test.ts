@@ -86,6 +86,11 @@ describe('a resource that is resolved again', () => {
     expect([back.withdrawn, formats(back)]).toEqual([undefined, ['high', 'low']]);
   });
 
+  it('forgets a key of which a stream has found that nothing is there', () => {
+    const standing = resource([], { renditions: [rendition('high'), rendition('low')], tracks: [track('high')] });
+    expect(carryOver(standing, found)).not.toHaveProperty('withdrawn');
+  });
+
   it('does not grow with a source that names its formats anew each time', () => {
     let standing = resource(['f0']);
     for (let time = 1; time < 200; time += 1) standing = carryOver(standing, resource([`f${time}`]));

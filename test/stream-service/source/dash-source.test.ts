@@ -1,21 +1,15 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Track } from '../../../layers/state/index.ts';
-import { init, parts, readAll, same, segmentedSite, segments, statusOf } from './segmented-site.ts';
-import { resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
+import { init, parts, readAll, same, segments, statusOf, useSegmentedSite } from './segmented-site.ts';
+import { resourceWith, sha256, trackAt } from './upstream.ts';
 
-let upstream: Upstream;
-let site: ReturnType<typeof segmentedSite>;
-beforeAll(async () => {
-  upstream = await startUpstream();
-  site = segmentedSite(upstream);
-});
-afterAll(() => upstream.close());
+const site = useSegmentedSite();
 
 describe('DASH fragments', () => {
   const fragmentsOf = (prefix = '', from = 0, to = 4) => [
-    { url: `${upstream.origin}/${prefix}init.mp4`, seconds: 0 },
-    ...[0, 1, 2, 3].slice(from, to).map((n) => ({ url: `${upstream.origin}/${prefix}${n}.ts`, seconds: 2.5 })),
+    { url: `${site.origin}/${prefix}init.mp4`, seconds: 0 },
+    ...[0, 1, 2, 3].slice(from, to).map((n) => ({ url: `${site.origin}/${prefix}${n}.ts`, seconds: 2.5 })),
   ];
   const dash = (fragments = fragmentsOf()): Partial<Track> => ({ delivery: 'dash', fragments });
 

@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
 import {
   init,
@@ -11,20 +11,14 @@ import {
   readAll,
   type SiteFile,
   same,
-  segmentedSite,
   segments,
   statusOf,
+  useSegmentedSite,
   whole,
 } from './segmented-site.ts';
-import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
+import { bytesOf, resourceWith, sha256, trackAt } from './upstream.ts';
 
-let upstream: Upstream;
-let site: ReturnType<typeof segmentedSite>;
-beforeAll(async () => {
-  upstream = await startUpstream();
-  site = segmentedSite(upstream);
-});
-afterAll(() => upstream.close());
+const site = useSegmentedSite();
 
 describe('an HLS playlist', () => {
   it.each<[string, string | (() => string), number]>([
@@ -183,7 +177,7 @@ describe('an HLS playlist', () => {
       { seen: [], renew: () => undefined },
     );
     site.serve(files);
-    const refresh = vi.fn(async () => resourceWith(trackAt(`${upstream.origin}/fresh.m3u8`, { delivery: 'hls' })));
+    const refresh = vi.fn(async () => resourceWith(trackAt(`${site.origin}/fresh.m3u8`, { delivery: 'hls' })));
     expect(await readAll((await site.open({ refresh })).readFrom(0).stream)).toBe(whole);
     expect(refresh).toHaveBeenCalledTimes(1);
   });
@@ -194,7 +188,7 @@ describe('an HLS playlist', () => {
       '/fresh.m3u8': () => playlist(listed()),
       ...parts(segments),
     });
-    const refresh = async () => resourceWith(trackAt(`${upstream.origin}/fresh.m3u8`, { delivery: 'hls' }));
+    const refresh = async () => resourceWith(trackAt(`${site.origin}/fresh.m3u8`, { delivery: 'hls' }));
     expect(await readAll((await site.open({ refresh })).readFrom(0).stream)).toBe('broken 502');
   });
 

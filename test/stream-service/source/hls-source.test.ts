@@ -1,5 +1,5 @@
 import { createCipheriv } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
 import {
   init,
@@ -8,20 +8,14 @@ import {
   parts,
   playlist,
   readAll,
-  segmentedSite,
   segments,
   statusOf,
+  useSegmentedSite,
   whole,
 } from './segmented-site.ts';
-import { bytesOf, sha256, startUpstream, type Upstream } from './upstream.ts';
+import { bytesOf, sha256 } from './upstream.ts';
 
-let upstream: Upstream;
-let site: ReturnType<typeof segmentedSite>;
-beforeAll(async () => {
-  upstream = await startUpstream();
-  site = segmentedSite(upstream);
-});
-afterAll(() => upstream.close());
+const site = useSegmentedSite();
 
 describe('an HLS playlist', () => {
   it('is read as one file', async () => {

@@ -1,16 +1,10 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/ask.ts';
-import { init, listed, playlist, readAll, segmentedSite, segments, whole } from './segmented-site.ts';
-import { sha256, startUpstream, type Upstream } from './upstream.ts';
+import { init, listed, playlist, readAll, segments, useSegmentedSite, whole } from './segmented-site.ts';
+import { sha256 } from './upstream.ts';
 
-let upstream: Upstream;
-let site: ReturnType<typeof segmentedSite>;
-beforeAll(async () => {
-  upstream = await startUpstream();
-  site = segmentedSite(upstream);
-});
-afterAll(() => upstream.close());
+const site = useSegmentedSite();
 
 describe('a live playlist', () => {
   const files = Object.fromEntries([0, 1, 2, 3].map((index) => [`/${index}.ts`, segments[index] ?? init]));
@@ -80,7 +74,7 @@ describe('a live playlist', () => {
     const looks = asked.length;
     // Time in which a list that is looked at every 5 ms would be asked for many times.
     const others = 50;
-    for (let left = others; left > 0; left--) await ask(`${upstream.origin}/0.ts`);
+    for (let left = others; left > 0; left--) await ask(`${site.origin}/0.ts`);
     expect(asked.length - looks - others).toBeLessThanOrEqual(1);
   });
 });

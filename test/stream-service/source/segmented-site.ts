@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll } from 'vitest';
 import { Problem } from '../../../layers/contract/index.ts';
 import type { Track } from '../../../layers/state/index.ts';
 import type { SegmentedSource } from '../../../stream-service/source/index.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
-import { bytesOf, resourceWith, sha256, trackAt, type Upstream } from './upstream.ts';
+import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
 
 /** A file; a handler; or a text that is written anew for every request. */
 export type SiteFile = Buffer | FaultHandler | (() => string);
@@ -15,9 +16,18 @@ export const init = bytesOf(1000, 99);
 export const KEY = bytesOf(16, 5);
 export const whole = sha256(Buffer.concat(segments));
 
-/** A segmented source on an upstream. */
-export function segmentedSite(upstream: Upstream) {
+/** A segmented source on an upstream of its own, for the tests of one file. */
+export function useSegmentedSite() {
+  let upstream: Upstream;
+  beforeAll(async () => {
+    upstream = await startUpstream();
+  });
+  afterAll(() => upstream.close());
   return {
+    get origin() {
+      return upstream.origin;
+    },
+
     /** Serves files by path. Gives the paths that are asked for. */
     serve(files: Readonly<Record<string, SiteFile>>): string[] {
       const asked: string[] = [];

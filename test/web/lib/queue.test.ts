@@ -1,20 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Download, DownloadState } from '../../../web/src/lib/download.ts';
+import { READY } from '../../../web/src/lib/download-state.ts';
 import { createSubject } from '../../../web/src/lib/observable.ts';
 import { createQueue } from '../../../web/src/lib/queue.ts';
 
 /** A download that does what it is told. */
 function createPuppet() {
-  const state = createSubject<DownloadState>({
-    phase: 'ready',
-    receivedBytes: 0,
-    isEstimate: false,
-    bytesPerSecond: 0,
-    canResume: false,
-    canKeep: false,
-    canRetry: false,
-    isHandedOver: false,
-  });
+  const state = createSubject(READY);
   const become = (phase: DownloadState['phase']) => state.set({ ...state.get(), phase });
   const download: Download = {
     fileName: 'file.mp4',

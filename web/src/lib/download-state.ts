@@ -45,6 +45,18 @@ export interface DownloadState {
   readonly failure?: DownloadFailure;
 }
 
+/** One that nobody has begun. */
+export const READY: DownloadState = {
+  phase: 'ready',
+  receivedBytes: 0,
+  isEstimate: false,
+  bytesPerSecond: 0,
+  canResume: false,
+  canKeep: false,
+  canRetry: false,
+  isHandedOver: false,
+};
+
 const ENDED: readonly DownloadState['phase'][] = ['done', 'failed', 'cancelled'];
 
 /** Whether nothing more happens by itself. */

@@ -1,6 +1,6 @@
 import { type Fetch, isOnline } from './answers.ts';
 import { describeFailure, mayBeRetried, spoilsWhatIsThere } from './download-failure.ts';
-import type { DownloadState } from './download-state.ts';
+import { type DownloadState, READY } from './download-state.ts';
 import { createSubject, type Observable } from './observable.ts';
 import type { OpenSink, Sink } from './sinks.ts';
 import { createSpeedMeter } from './speed-meter.ts';
@@ -43,15 +43,8 @@ const SHOWN_EVERY = 100;
 export function createDownload(options: DownloadOptions): Download {
   const { url, fileName, expectedBytes, openSink, now = () => performance.now() } = options;
   const state = createSubject<DownloadState>({
-    phase: 'ready',
-    receivedBytes: 0,
-    ...(expectedBytes !== undefined && { totalBytes: expectedBytes }),
-    isEstimate: expectedBytes !== undefined,
-    bytesPerSecond: 0,
-    canResume: false,
-    canKeep: false,
-    canRetry: false,
-    isHandedOver: false,
+    ...READY,
+    ...(expectedBytes !== undefined && { totalBytes: expectedBytes, isEstimate: true }),
   });
   const meter = createSpeedMeter();
   let cancelled = new AbortController();

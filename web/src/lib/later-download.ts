@@ -1,6 +1,6 @@
 import type { Download } from './download.ts';
 import { describeFailure, mayBeRetried } from './download-failure.ts';
-import { type DownloadFailure, type DownloadState, hasEnded } from './download-state.ts';
+import { type DownloadFailure, type DownloadState, hasEnded, READY } from './download-state.ts';
 import { createSubject } from './observable.ts';
 import type { WaitOptions } from './waiting.ts';
 
@@ -62,14 +62,8 @@ export function createLaterDownload({ name, find }: LaterDownloadOptions): Downl
 }
 
 const stateOf = (phase: DownloadState['phase'], more: Partial<DownloadState> = {}): DownloadState => ({
+  ...READY,
   phase,
-  receivedBytes: 0,
-  isEstimate: false,
-  bytesPerSecond: 0,
-  canResume: false,
-  canKeep: false,
-  canRetry: false,
-  isHandedOver: false,
   ...more,
 });
 
