@@ -49,6 +49,21 @@ describe('a download', () => {
     expect(download.state.get()).toMatchObject({ bytesPerSecond: 0 });
   });
 
+  it('says what has arrived, and that it goes no further, while a connection brings nothing', async () => {
+    const { url } = await source({ name: 'stall', after: 150_000, times: 1 });
+    let now = 0;
+    const { download } = setUp(url, { now: () => now });
+    const done = download.start();
+    await until(download, ({ phase }) => phase === 'running');
+    now += 1000;
+    await until(download, ({ receivedBytes, bytesPerSecond }) => receivedBytes === 150_000 && bytesPerSecond > 0);
+    now += 10_000;
+    await until(download, ({ bytesPerSecond }) => bytesPerSecond === 0);
+    expect(download.state.get()).toMatchObject({ phase: 'running', receivedBytes: 150_000 });
+    download.cancel();
+    await done;
+  });
+
   it('goes on at the exact byte when the source drops three times, and asks for that very file', async () => {
     const { url, handler } = await source({ name: 'drop', after: 100_000, times: 3 });
     const { download, sink, waited } = setUp(url);

@@ -39,6 +39,7 @@ export interface Download {
 
 /** Between two states that differ in figures alone, milliseconds. */
 const SHOWN_EVERY = 100;
+
 /** A download that survives what a line does: it goes on at the exact byte wherever the stream has ranges. */
 export function createDownload(options: DownloadOptions): Download {
   const { url, fileName, expectedBytes, openSink, now = () => performance.now() } = options;
@@ -73,6 +74,11 @@ export function createDownload(options: DownloadOptions): Download {
     });
   };
   const isPaused = () => state.get().phase === 'paused';
+  const isDue = () => now() - shownAt >= SHOWN_EVERY;
+  /** The bytes that came since, or the speed of a connection that brings none. */
+  const refresh = () => {
+    if (state.get().phase === 'running' && isDue()) show('running');
+  };
   const showWaiting = (waiting?: Waiting) => {
     meter.reset();
     if (!isPaused()) show('waiting', waiting && { waiting });
@@ -98,7 +104,7 @@ export function createDownload(options: DownloadOptions): Download {
       onWaiting: showWaiting,
       onBytes(bytes) {
         meter.add(bytes, now());
-        const isNews = state.get().phase !== 'running' || now() - shownAt >= SHOWN_EVERY;
+        const isNews = state.get().phase !== 'running' || isDue();
         if (isNews && !isPaused()) show('running');
       },
     });
@@ -120,6 +126,7 @@ export function createDownload(options: DownloadOptions): Download {
 
   const run = async () => {
     showWaiting();
+    const clock = setInterval(refresh, SHOWN_EVERY);
     try {
       transfer ??= await open();
       if (!transfer) return;
@@ -132,6 +139,8 @@ export function createDownload(options: DownloadOptions): Download {
       if (!cancelled.signal.aborted && !isDismissed) return fail(error);
       await leaveNothing();
       show('cancelled');
+    } finally {
+      clearInterval(clock);
     }
   };
 
