@@ -25,7 +25,11 @@ export function sendBody(body: Readable, response: ServerResponse, bodies: Round
   const flush = () => {
     if (gathered === 0) return;
     gathered = 0;
+    // In chunked coding Node would otherwise give each chunk and each line between them to the system one by one.
+    const { socket } = response;
+    socket?.cork();
     response.uncork();
+    socket?.uncork();
     if (response.writableLength > 0) body.pause();
   };
   const waitForTurn = () => {
