@@ -1,7 +1,8 @@
 import { lookup as systemLookup } from 'node:dns/promises';
-import { createConnection, isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { type AddressGuard, bareHost, type Destination, isLiteral } from './address-guard.ts';
 import { EgressRefused, UpstreamError } from './egress.ts';
+import { openSocket } from './open-socket.ts';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -54,7 +55,10 @@ export function createDialer({ guard, lookup = lookupAll, timeout = 10_000 }: Di
 
   const connect = async (destination: Destination) => {
     const addresses = await resolve(destination);
-    return open({ host: bareHost(destination.hostname), port: destination.port, lookup: pinned(addresses) }, timeout);
+    return openSocket(
+      { host: bareHost(destination.hostname), port: destination.port, lookup: pinned(addresses) },
+      timeout,
+    );
   };
 
   return { resolve, connect };
@@ -68,31 +72,6 @@ export const pinned =
     const [first] = addresses;
     callback(null, first?.address ?? '', first?.family);
   };
-
-/** What nobody reads stays with the system, which holds it without a buffer of 64 KiB for each of a thousand sockets. */
-const UNBUFFERED = { readableHighWaterMark: 0 };
-
-function open(target: { host: string; port: number; lookup: LookupFunction }, timeout: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = createConnection({
-      ...target,
-      ...UNBUFFERED,
-      autoSelectFamily: true,
-      noDelay: true,
-      keepAlive: true,
-    });
-    const timer = setTimeout(() => socket.destroy(new Error('connect timed out')), timeout);
-    const fail = (cause: Error) => {
-      clearTimeout(timer);
-      reject(new UpstreamError('The host could not be connected to', { cause }));
-    };
-    socket.once('error', fail).once('connect', () => {
-      clearTimeout(timer);
-      socket.off('error', fail);
-      resolve(socket);
-    });
-  });
-}
 
 const lookupAll: Lookup = (hostname) => systemLookup(hostname, { all: true });
 
