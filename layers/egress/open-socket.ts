@@ -1,4 +1,5 @@
 import { createConnection, type LookupFunction, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { UpstreamError } from './egress.ts';
 
 /** Bytes read from a socket at once. Each read costs its way through the streams, each resting client holds one. */
@@ -39,6 +40,8 @@ export function openSocket(
       noDelay: true,
       keepAlive: true,
     });
+    // With `onread`, a socket would begin to read whenever it is asked for what it holds: a chunk more for each.
+    Object.assign(socket, { read: Readable.prototype.read });
     const timer = setTimeout(() => socket.destroy(new Error('connect timed out')), timeout);
     const fail = (cause: Error) => {
       clearTimeout(timer);
