@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { MP3_FRAME_BYTES } from '../../layers/extraction/index.ts';
 import type { Release } from '../admission.ts';
+import { evenShare } from './even-share.ts';
 import { answerable } from './failures.ts';
 import { type Layout, nextPiece, type Piece, SEGMENT_FRAMES, tagSlice } from './layout.ts';
 import { type Stretch, startStretch } from './stretch.ts';
@@ -20,8 +21,6 @@ export interface Mp3StreamOptions {
 const LITTLE_BYTES = 500 * MP3_FRAME_BYTES;
 /** For a fast one: a whole segment, 3.5 MB, for each that is under way. */
 const MUCH_BYTES = SEGMENT_FRAMES * MP3_FRAME_BYTES;
-/** Frames for which an encoder of their own is worth its start and its warm-up: 24 s. */
-const LEAST_SHARE_FRAMES = 1000;
 /** Milliseconds that a client may take for a chunk, some 30 kB, and still be a fast one. */
 const REST_MS = 250;
 
@@ -63,17 +62,16 @@ async function* bytes(
     }
   }
 
-  /** The last segment would keep one encoder busy while the others have nothing left to do: they share it. */
-  let share: number | undefined;
-  const framesOf = ({ firstFrame, endFrame, slice }: Piece): number => {
-    const isLast = cursor + slice[1] - slice[0] > last;
-    if (isLast && isFast()) share ??= Math.max(Math.ceil((endFrame - firstFrame) / parallelism), LEAST_SHARE_FRAMES);
-    return share ?? SEGMENT_FRAMES;
+  /** Frames of the rest of a segment for the next encoder. */
+  const nextShare = (segment: number, begun: readonly Stretch[]): number => {
+    if (!isFast()) return segment;
+    const left = Math.ceil((last + 1 - cursor) / MP3_FRAME_BYTES);
+    return evenShare({ begun: begun.map(missingFrames), segment, left, encoders: parallelism });
   };
 
-  const startNext = (): Stretch | undefined => {
+  const startNext = (begun: readonly Stretch[] = []): Stretch | undefined => {
     const rest = nextPiece(layout, cursor, last, SEGMENT_FRAMES);
-    const piece = rest && nextPiece(layout, cursor, last, framesOf(rest));
+    const piece = rest && nextPiece(layout, cursor, last, nextShare(rest.endFrame - rest.firstFrame, begun));
     if (!piece) return undefined;
     const from = cursor;
     cursor += piece.slice[1] - piece.slice[0];
@@ -83,9 +81,9 @@ async function* bytes(
 
   /** Whoever is slow needs the next segment only when this one is there. */
   const lookAhead = (current: Stretch) => {
-    const wanted = isFast() ? parallelism : Number(current.isComplete);
+    const wanted = isFast() ? parallelism : Number(current.missingBytes === 0);
     while (pending.length < wanted) {
-      const next = startNext();
+      const next = startNext([current, ...pending]);
       if (!next) return;
       pending.push(next);
     }
@@ -105,3 +103,5 @@ async function* bytes(
   }
   if (head.length > 0) yield head;
 }
+
+const missingFrames = ({ missingBytes }: Stretch): number => Math.ceil(missingBytes / MP3_FRAME_BYTES);

@@ -2,8 +2,8 @@
 export interface Stretch {
   /** The next of them, as soon as there are some; undefined at its end. @throws what made the encode fail */
   take(): Promise<Buffer | undefined>;
-  /** All of it is in memory, or was taken. */
-  readonly isComplete: boolean;
+  /** Bytes still to be encoded. */
+  readonly missingBytes: number;
 }
 
 export interface StretchOptions {
@@ -65,8 +65,8 @@ export function startStretch({ first, last, encode, room }: StretchOptions): Str
         await news.promise;
       }
     },
-    get isComplete() {
-      return next > last;
+    get missingBytes() {
+      return last + 1 - next;
     },
   };
 }

@@ -25,10 +25,9 @@ it('has the last segment shared by those who encode side by side, in order on th
   const whole = Buffer.concat([tag, frames(0, layout.frames)]);
   expect(body.equals(whole.subarray(3))).toBe(true);
   const isLast = ({ segment }: Piece) => segment === 2;
-  expect(pieces.filter(isLast).map(({ firstFrame, endFrame }) => [firstFrame, endFrame])).toEqual([
-    [12_000, 14_000],
-    [14_000, 16_000],
-  ]);
+  const [first, second, ...more] = pieces.filter(isLast);
+  expect([first?.firstFrame, second?.firstFrame, second?.endFrame]).toEqual([12_000, first?.endFrame, 16_000]);
+  expect(more).toEqual([]);
 });
 
 it('encodes a little for a client that takes little', async () => {
