@@ -6,6 +6,8 @@ import { problems } from '../layers/contract/index.ts';
  * @throws the stream's own error when it fails before, Problem 502 when it ends without a byte
  */
 export async function firstBytes(stream: Readable): Promise<void> {
+  // It has told so already, maybe to somebody else.
+  if (stream.readableLength > 0 && !stream.destroyed) return;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const look = () => {
     if (stream.readableLength > 0) resolve();

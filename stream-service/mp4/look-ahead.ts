@@ -71,6 +71,8 @@ async function beginningOf(stream: Readable): Promise<{ readonly beginning: Begi
 
 /** Settles when there are bytes to read, or an end. @throws what the stream failed with */
 async function hasMore(stream: Readable): Promise<boolean> {
+  // It has told so already, maybe to somebody else.
+  if (stream.readableLength > 0 && !stream.destroyed) return true;
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   const look = () => resolve(true);
   const stop = finished(stream, { writable: false }, (error) => (error ? reject(error) : resolve(false)));

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { firstBytes } from '../../../stream-service/first-bytes.ts';
 import { lookAhead } from '../../../stream-service/mp4/look-ahead.ts';
 import type { SegmentedSource } from '../../../stream-service/source/source.ts';
 
@@ -21,14 +22,17 @@ describe('lookAhead', () => {
     ['that never say it', Buffer.concat([ftyp, Buffer.alloc(400_000, 7)])],
     ['that end before they say it', ftyp],
   ])('gives every byte of segments %s to the first reader', async (_name, bytes) => {
-    for (const size of [1000, 65_536]) {
+    for (const size of [1000, 65_536, 262_144]) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
         bytes.subarray(index * size, (index + 1) * size),
       );
       const late = (async function* () {
         for (const chunk of chunks) yield await new Promise<Buffer>((done) => setImmediate(done, chunk));
       })();
-      const { source } = await lookAhead(sourceOf(Readable.from(late, { objectMode: false })), never);
+      const stream = Readable.from(late, { objectMode: false });
+      // As it is opened: whoever waited for its first bytes has been told of them.
+      await firstBytes(stream);
+      const { source } = await lookAhead(sourceOf(stream), never);
       expect((await read(source)).equals(bytes)).toBe(true);
     }
   });
