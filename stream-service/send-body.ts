@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished, type Readable } from 'node:stream';
+import { giveBack } from '../layers/egress/index.ts';
 import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 
 /** Bytes that one body gathers before they are written: one large write wakes a client once. */
@@ -54,7 +55,7 @@ export function sendBody(body: Readable, response: ServerResponse, bodies: Round
     }
     gathered += chunk.length;
     response.write(chunk, () => {
-      release(chunk);
+      giveBack(chunk);
       onWritten();
     });
     if (gathered >= Math.min(GATHERED_BYTES, GATHERED_BYTES_IN_ALL / bodies.members())) flush();
@@ -67,9 +68,4 @@ export function sendBody(body: Readable, response: ServerResponse, bodies: Round
     else response.end();
   });
   finished(response, () => body.destroy());
-}
-
-/** Frees what lies under a chunk, unless other chunks share it. */
-function release({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

@@ -3,7 +3,9 @@ import type { Destination } from './address-guard.ts';
 import type { Dialer } from './dial.ts';
 import { EgressRefused, type GuardedRequest, type GuardedResponse, UpstreamError } from './egress.ts';
 import { toUpstreamError } from './failures.ts';
+import { gather } from './gather.ts';
 import { DIRECT, type Identities } from './identities.ts';
+import { shareOfReads } from './open-socket.ts';
 import { headersOfHop, nextHop } from './redirects.ts';
 import { dispatch, type RawResponse } from './response-body.ts';
 
@@ -98,8 +100,11 @@ function directDispatcher({ dialer, ca, connectTimeout = 10_000 }: GuardedClient
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
     dialer.connect({ hostname: target.hostname, port }).then(
       (socket) => {
-        if (target.protocol === 'https:') secure({ ...target, httpSocket: socket }, callback);
-        else callback(null, socket);
+        if (target.protocol !== 'https:') return callback(null, socket);
+        secure({ ...target, httpSocket: socket }, (...result) => {
+          if (result[1]) gather(result[1], shareOfReads);
+          callback(...result);
+        });
       },
       (error: Error) => callback(error, null),
     );

@@ -1,3 +1,4 @@
+export { giveBack } from './chunk-memory.ts';
 export * from './create-egress.ts';
 export * from './egress.ts';
 export * from './lend-loopback.ts';

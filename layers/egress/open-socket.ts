@@ -1,5 +1,6 @@
 import { createConnection, type LookupFunction, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { copyOf } from './chunk-memory.ts';
 import { UpstreamError } from './egress.ts';
 
 /** Bytes read from a socket at once. Each read costs its way through the streams, each resting client holds one. */
@@ -15,10 +16,10 @@ let openSockets = 0;
 /** What the types of `createConnection` leave out. */
 const UNBUFFERED = { readableHighWaterMark: 0 };
 
-const roomToRead = (): Uint8Array => {
-  const share = READ_BYTES_IN_ALL / openSockets;
-  return arrivals.subarray(0, Math.max(Math.min(share, MOST_READ_BYTES), LEAST_READ_BYTES));
-};
+/** Bytes that one of the sockets open now may hold. */
+export const shareOfReads = (): number => Math.min(READ_BYTES_IN_ALL / openSockets, MOST_READ_BYTES);
+
+const roomToRead = (): Uint8Array => arrivals.subarray(0, Math.max(shareOfReads(), LEAST_READ_BYTES));
 
 /**
  * Opens a TCP connection, at most `timeout` milliseconds long. What nobody reads stays with the system: a thousand
@@ -56,10 +57,4 @@ export function openSocket(
       resolve(socket);
     });
   });
-}
-
-function copyOf(bytes: Uint8Array): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  copy.set(bytes);
-  return copy;
 }
