@@ -16,7 +16,7 @@ const DATA_DIR = resolve(import.meta.dirname, '../.data');
 export interface Bench {
   readonly origin: BenchOrigin;
   readonly service: Server;
-  /** nginx `proxy_pass` to the origin, unbuffered. */
+  /** nginx `proxy_pass` to the origin, unbuffered; below `/secure/` by TLS. */
   readonly nginx: Server;
   readonly barePipe: Server;
   /** Bytes of each file of `media.ts`. */
@@ -69,10 +69,11 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
       removeData();
     },
   });
+  const unbuffered = 'proxy_buffering off; proxy_http_version 1.1; proxy_set_header Connection "";';
   const nginx = keep(
-    await startNginx(
-      `location / { proxy_pass ${origin.baseUrl}; proxy_buffering off; proxy_http_version 1.1; proxy_set_header Connection ""; }`,
-    ),
+    await startNginx(`
+      location / { proxy_pass ${origin.baseUrl}; ${unbuffered} }
+      location /secure/ { proxy_pass ${origin.secure.baseUrl}/; ${unbuffered} }`),
   );
   const pipePort = await freePort();
   const barePipe = keep(
@@ -82,7 +83,11 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
       { port: pipePort },
     ),
   );
-  const service = keep(await startReelay(origin.host, data));
+  const service = keep(
+    await startReelay(`${origin.host},${origin.secure.host}`, data, {
+      NODE_EXTRA_CA_CERTS: origin.secure.certificate,
+    }),
+  );
 
   const resolveLink = async (link: string): Promise<ResourceAnswer> => {
     const response = await fetch(`${service.baseUrl}/api/Fetch/GetResource?${new URLSearchParams({ url: link })}`);
@@ -106,10 +111,10 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
 
 /**
  * The service in a process of its own, with its tools in place.
- * @param host what it may reach, `host:port`
+ * @param hosts what it may reach, `host:port`, separated by commas
  * @param data folder for its table
  */
-export async function startReelay(host: string, data: string, env: NodeJS.ProcessEnv = {}): Promise<Server> {
+export async function startReelay(hosts: string, data: string, env: NodeJS.ProcessEnv = {}): Promise<Server> {
   const port = await freePort();
   // As it is started to serve (local/bootstrap.mjs).
   const args = [...nodeFlags, resolve(import.meta.dirname, 'service-process.ts')];
@@ -122,7 +127,7 @@ export async function startReelay(host: string, data: string, env: NodeJS.Proces
       DATA_DIR: data,
       TOOLS_DIR: join(DATA_DIR, 'tools'),
       TOOLS_UPDATE_HOURS: '0',
-      EGRESS_ALLOW: host,
+      EGRESS_ALLOW: hosts,
       MAX_STREAMS: '2000',
       MAX_STREAMS_PER_CLIENT: '2000',
       ...env,

@@ -2,18 +2,21 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { certificate } from '../test/layers/egress/certificate.ts';
 import { MEDIA_DIR } from './media.ts';
 import { onExit } from './on-exit.ts';
-import { type Server, startNginx } from './processes.ts';
+import { freePort, type Server, startNginx } from './processes.ts';
 
 export interface BenchOrigin extends Server {
+  /** The same by TLS, and whose certificate it is to be trusted by: the path of a PEM file. */
+  readonly secure: { readonly host: string; readonly baseUrl: string; readonly certificate: string };
   /** Describes an item at `/site/{name}` to the test extractor: which files it has. */
   publish(name: string, formats: readonly Format[], durationSeconds: number): Promise<void>;
 }
 
 export interface Format {
   readonly id: string;
-  /** Path on the origin. */
+  /** Path on the origin, or the whole URL. */
   readonly path: string;
   readonly vcodec: string;
   readonly acodec: string;
@@ -28,12 +31,20 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
   await symlink(MEDIA_DIR, join(root, 'media'));
   const remove = () => rmSync(root, { recursive: true, force: true });
   const forget = onExit(remove);
-  const nginx = await startNginx(`
+  const tls = { port: await freePort(), certificate: join(root, 'certificate.pem'), key: join(root, 'key.pem') };
+  await writeFile(tls.certificate, certificate.cert);
+  await writeFile(tls.key, certificate.key);
+  const host = `127.0.0.1:${tls.port}`;
+  const nginx = await startNginx(
+    `
     root ${root};
     location /site-api/ { default_type application/json; }
-    location /slow/ { alias ${MEDIA_DIR}/; limit_rate 4m; }`);
+    location /slow/ { alias ${MEDIA_DIR}/; limit_rate 4m; }`,
+    tls,
+  );
   return {
     ...nginx,
+    secure: { host, baseUrl: `https://${host}`, certificate: tls.certificate },
     async publish(name, formats, durationSeconds) {
       const info = {
         id: name,
@@ -42,7 +53,7 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
         duration: durationSeconds,
         formats: formats.map(({ id, path, vcodec, acodec, bytes, height }) => ({
           format_id: id,
-          url: `${nginx.baseUrl}${path}`,
+          url: new URL(path, nginx.baseUrl).href,
           ext: path.split('.').pop(),
           protocol: 'http',
           vcodec,

@@ -80,8 +80,21 @@ export async function startServer(
 /** Where the system can do it (Linux), a program is told to end when whoever started it is killed outright. */
 const UNTIL_WE_END = existsSync('/usr/bin/setpriv') ? ['/usr/bin/setpriv', '--pdeathsig', 'TERM', '--'] : [];
 
-/** nginx with one `server` block of our own; two workers, as many as this machine has cores. */
-export async function startNginx(locations: string): Promise<Server> {
+export interface Tls {
+  readonly port: number;
+  /** Paths of PEM files. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/**
+ * nginx with one `server` block of our own; two workers, as many as this machine has cores.
+ * @param tls serves the same by TLS too
+ */
+export async function startNginx(locations: string, tls?: Tls): Promise<Server> {
+  const secure = tls
+    ? `listen 127.0.0.1:${tls.port} ssl; ssl_certificate ${tls.certificate}; ssl_certificate_key ${tls.key};`
+    : '';
   const port = await freePort();
   const dir = await mkdtemp(join(tmpdir(), 'bench-nginx-'));
   const file = join(dir, 'nginx.conf');
@@ -94,7 +107,7 @@ http {
   types { video/mp4 mp4; audio/mp4 m4a; video/webm webm; application/json json; text/html html; }
   client_body_temp_path ${dir}; proxy_temp_path ${dir}; fastcgi_temp_path ${dir}; uwsgi_temp_path ${dir}; scgi_temp_path ${dir};
   keepalive_requests 100000;
-  server { listen 127.0.0.1:${port} reuseport backlog=4096; ${locations} }
+  server { listen 127.0.0.1:${port} reuseport backlog=4096; ${secure} ${locations} }
 }`,
   );
   return startServer('nginx', ['-c', file, '-p', dir], { port, folder: dir });
