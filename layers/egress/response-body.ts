@@ -10,7 +10,7 @@ export interface RawResponse {
   readonly body: Readable;
 }
 
-/** Bytes held for a reader that asks for them by itself: one read from a socket. Who pauses has none held. */
+/** Bytes from which no more are asked for ahead of a reader that asks by itself. Who pauses has one read held at most. */
 const HIGH_WATER_MARK = 64 * 1024;
 
 /** An upstream's body. Destroying it before its end closes the connection at once. */

@@ -35,7 +35,7 @@ export interface OrderedOptions {
   readonly pool: AheadPool;
 }
 
-/** Bytes kept for a reader that asks by itself: one read from a socket. What is more stays with the parts. */
+/** Bytes from which no more are kept for a reader that asks by itself: what is more stays with the parts. */
 const HIGH_WATER_MARK = 64 * 1024;
 
 /** Parts one behind the other as one stream, the next ones under way before their turn. */
