@@ -3,6 +3,8 @@ import { giveBack } from './chunk-memory.ts';
 
 /** Of a TLS record, at most (RFC 8446 §5.1). Who sends a shorter one had no more to send. */
 const RECORD_BYTES = 16 * 1024;
+/** Four records lie in one read of Node's. With less room than that, each is better passed on as it comes. */
+const WORTHWHILE_BYTES = 4 * RECORD_BYTES;
 
 /**
  * Lets a TLS socket give the full records that come within one turn of the event loop as one chunk: each would cost its
@@ -25,6 +27,7 @@ export function gather(socket: Socket, most: () => number): void {
       flush();
       return push(null);
     }
+    if (bytes === 0 && most() < WORTHWHILE_BYTES) return push(record);
     if (bytes === 0) setImmediate(flush);
     records.push(record);
     bytes += record.length;

@@ -48,13 +48,19 @@ describe('what a socket gathers', () => {
   });
 
   it('is bounded: no more is wanted while so much waits for its reader', async () => {
-    const socket = idle(2 * RECORD);
-    expect(socket.push(record(RECORD, 1))).toBe(true);
-    expect(socket.push(record(RECORD, 2))).toBe(false);
+    const socket = idle(4 * RECORD);
+    for (const value of [1, 2, 3]) expect(socket.push(record(RECORD, value))).toBe(true);
+    expect(socket.push(record(RECORD, 4))).toBe(false);
     await turn();
-    expect(socket.push(record(10, 3))).toBe(false);
+    expect(socket.push(record(10, 5))).toBe(false);
     socket.read();
-    expect(socket.push(record(10, 4))).toBe(true);
+    expect(socket.push(record(10, 6))).toBe(true);
+  });
+
+  it('is nothing where there is little room: each record is given as it comes', () => {
+    const socket = idle(2 * RECORD);
+    socket.push(record(RECORD, 1));
+    expect(socket.readableLength).toBe(RECORD);
   });
 
   it('is gone with the socket', async () => {
