@@ -32,7 +32,6 @@ export function openSocket(
   timeout: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    openSockets += 1;
     const socket: Socket = createConnection({
       ...target,
       ...UNBUFFERED,
@@ -41,6 +40,7 @@ export function openSocket(
       noDelay: true,
       keepAlive: true,
     });
+    openSockets += 1;
     // With `onread`, a socket would begin to read whenever it is asked for what it holds: a chunk more for each.
     Object.assign(socket, { read: Readable.prototype.read });
     const timer = setTimeout(() => socket.destroy(new Error('connect timed out')), timeout);

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { copyOf } from './chunk-memory.ts';
 import { toUpstreamError } from './failures.ts';
 import { isResting } from './resting.ts';
 
@@ -25,7 +26,7 @@ class ResponseBody extends Readable {
 
   accept(chunk: Buffer): void {
     // The first lies in one piece of memory with the head of the answer: whoever takes it shall have nothing else.
-    const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : Buffer.from(chunk);
+    const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : copyOf(chunk);
     if (!this.push(own) || isResting(this)) this.#controller.pause();
   }
 

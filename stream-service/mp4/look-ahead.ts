@@ -1,4 +1,5 @@
-import { finished, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { hasBytes } from '../first-bytes.ts';
 import type { SegmentedSource, Source } from '../source/source.ts';
 import { type Beginning, readBeginning } from './beginning.ts';
 
@@ -58,7 +59,7 @@ function adopting(source: SegmentedSource, run: ReturnType<SegmentedSource['read
 /** Reads as much of a stream as it takes to tell how it begins. What is given in its place still has those bytes. */
 async function beginningOf(stream: Readable): Promise<{ readonly beginning: Beginning; readonly stream: Readable }> {
   let head = Buffer.alloc(0);
-  while (await hasMore(stream)) {
+  while (await hasBytes(stream)) {
     head = Buffer.concat([head, stream.read() ?? Buffer.alloc(0)]);
     const beginning = readBeginning(head);
     if (!beginning.isComplete && head.length < MOST_BYTES) continue;
@@ -67,20 +68,4 @@ async function beginningOf(stream: Readable): Promise<{ readonly beginning: Begi
   }
   if (head.length === 0) throw new Error('The source ended without a byte');
   return { beginning: readBeginning(head), stream: Readable.from([head]) };
-}
-
-/** Settles when there are bytes to read, or an end. @throws what the stream failed with */
-async function hasMore(stream: Readable): Promise<boolean> {
-  // It has told so already, maybe to somebody else.
-  if (stream.readableLength > 0 && !stream.destroyed) return true;
-  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-  const look = () => resolve(true);
-  const stop = finished(stream, { writable: false }, (error) => (error ? reject(error) : resolve(false)));
-  stream.once('readable', look);
-  try {
-    return await promise;
-  } finally {
-    stream.off('readable', look);
-    stop();
-  }
 }
