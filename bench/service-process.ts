@@ -1,6 +1,7 @@
 /** The service under measurement, in a process of its own: as `npm start`, plus the extractor of the bench's origin. */
-import { silentLog } from '../layers/contract/index.ts';
-import { readSettings } from '../layers/settings/index.ts';
+
+import { readSettings } from '../core/config/settings.ts';
+import { silentLog } from '../core/log/log.ts';
 import { startService } from '../local/service.ts';
 import { PLUGIN_DIR } from './bench.ts';
 

@@ -1,10 +1,9 @@
 /** What CDK runs, by `cdk.json`: makes what is deployed, then describes it. */
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { buildPage } from './build-page.ts';
-import { bundle } from './bundle.ts';
+import { buildPage, bundle } from './build/index.ts';
+import { ContextError, checkPlace, readContext } from './config/index.ts';
 import { createApp } from './create-app.ts';
-import { ContextError, checkPlace, readContext } from './settings.ts';
 
 /** Where the page's build goes too. */
 const BUNDLE_DIR = join(import.meta.dirname, '..', 'dist');

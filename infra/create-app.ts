@@ -2,11 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type Environment, Stack, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import type { Deployment } from './deployment.ts';
-import { Firewall } from './firewall.ts';
-import { profileOf } from './profiles.ts';
+import { checkPlace, type Deployment, profileOf, readContext } from './config/index.ts';
+import { Firewall } from './constructs/edge/index.ts';
 import { ReelayStack } from './reelay-stack.ts';
-import { checkPlace, readContext } from './settings.ts';
 
 export interface AppOptions {
   /** The folder with what runs: `functions/<name>`, `stream-service`. */

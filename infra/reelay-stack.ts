@@ -1,21 +1,20 @@
 import { CfnOutput, CfnRule, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
-import { Api } from './api.ts';
-import { BalancedStreamHost, PROXIES_BEFORE_BALANCED_TASK } from './balanced-stream-host.ts';
-import type { Deployment } from './deployment.ts';
-import { EdgeDistribution } from './edge-distribution.ts';
-import { Firewall } from './firewall.ts';
-import { ownProviderLogs } from './logs.ts';
-import { Monitoring } from './monitoring.ts';
-import { OnDemandStreamHost, PROXIES_BEFORE_TASK_ON_DEMAND } from './on-demand-stream-host.ts';
-import { OriginSecret } from './origin-secret.ts';
-import { Page } from './page.ts';
-import { StateTable } from './state-table.ts';
-import { StreamNetwork } from './stream-network.ts';
-import { StreamTask } from './stream-task.ts';
-import { ToolUpdates } from './tool-updates.ts';
-import { Tools } from './tools.ts';
+import type { Deployment } from './config/index.ts';
+import { Api } from './constructs/api/index.ts';
+import { EdgeDistribution, Firewall, OriginSecret, Page } from './constructs/edge/index.ts';
+import { Monitoring } from './constructs/monitoring/index.ts';
+import { ownProviderLogs, StateTable } from './constructs/shared/index.ts';
+import {
+  BalancedStreamHost,
+  OnDemandStreamHost,
+  PROXIES_BEFORE_BALANCED_TASK,
+  PROXIES_BEFORE_TASK_ON_DEMAND,
+  StreamNetwork,
+  StreamTask,
+} from './constructs/stream-host/index.ts';
+import { Tools, ToolUpdates } from './constructs/tools/index.ts';
 
 export interface ReelayStackProps extends StackProps {
   readonly deployment: Deployment;

@@ -1,16 +1,13 @@
 /** `npm run demo`: Reelay with a media origin beside it, and commands to paste. Needs no internet but for its tools. */
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { readSettings } from '../layers/settings/index.ts';
+import { createEnding } from '../core/concurrency/index.ts';
+import { readSettings } from '../core/config/index.ts';
 import { ensureMedia } from '../test/origin/media.ts';
 import { type Origin, startOrigin } from '../test/origin/server.ts';
-import { describeExhibit, EXHIBITS } from './demo-exhibits.ts';
-import { endAtSignals } from './end-at-signals.ts';
-import { createEnding } from './ending.ts';
-import { listen } from './listen.ts';
-import { createProcessLog } from './process-log.ts';
+import { describeExhibit, EXHIBITS } from './demo/index.ts';
+import { createProcessLog, createTerminal, endAtSignals, listen } from './process/index.ts';
 import { startService } from './service.ts';
-import { createTerminal } from './terminal.ts';
 
 /** The same every time, so that links and keys are too. */
 const ORIGIN_PORT = 8090;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import dynalite from 'dynalite';
-import { createTableClient } from '../layers/state/index.ts';
+import { createTableClient } from '../core/state/index.ts';
 
 /** The very store that dynalite opens. */
 const { Level } = createRequire(createRequire(import.meta.url).resolve('dynalite'))('level') as {

@@ -1,9 +1,7 @@
 /** `npm start`: Reelay on one machine and one port. */
-import { readSettings, SettingError } from '../layers/settings/index.ts';
-import { endAtSignals } from './end-at-signals.ts';
-import { createProcessLog } from './process-log.ts';
+import { readSettings, SettingError } from '../core/config/index.ts';
+import { createProcessLog, createTerminal, endAtSignals } from './process/index.ts';
 import { type Service, startService } from './service.ts';
-import { createTerminal } from './terminal.ts';
 
 const terminal = createTerminal(process.stdout);
 

@@ -3,28 +3,24 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createFunctions } from '../lambdas/index.ts';
-import { type Log, problems, silentLog } from '../layers/contract/index.ts';
-import { createEgress } from '../layers/egress/index.ts';
-import { createExtraction } from '../layers/extraction/index.ts';
-import type { Settings } from '../layers/settings/index.ts';
-import { createState, createTableClient, ensureTable } from '../layers/state/index.ts';
+import { problems } from '../core/api/index.ts';
+import { createEnding } from '../core/concurrency/index.ts';
+import type { Settings } from '../core/config/index.ts';
+import { createEgress } from '../core/egress/index.ts';
+import { type Log, silentLog } from '../core/log/index.ts';
+import { createExtraction } from '../core/resolve/index.ts';
+import { createState, createTableClient, ensureTable } from '../core/state/index.ts';
+import { createFunctions } from '../lambdas/api/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import {
-  answerUnreadable,
-  createOpenSource,
-  createStreamService,
-  LISTEN_BACKLOG,
-  MAX_HEADER_BYTES,
-} from '../stream-service/index.ts';
-import { buildPage } from './build-page.ts';
+import { answerUnreadable, MAX_HEADER_BYTES } from '../stream-service/http/index.ts';
+import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
+import { createOpenSource } from '../stream-service/source/index.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
-import { createEnding } from './ending.ts';
-import { createGateway } from './gateway.ts';
-import { listen } from './listen.ts';
-import { createLocalTools, type ToolsInPlace } from './local-tools.ts';
-import { createPage } from './page.ts';
+import { createGateway } from './gateway/index.ts';
+import { buildPage, createPage } from './page/index.ts';
+import { listen } from './process/index.ts';
+import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
 
 export interface ServiceOptions {
   readonly settings: Settings;

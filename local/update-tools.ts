@@ -1,7 +1,7 @@
 /** `npm run update-tools`: looks for newer tools now, whether or not the service runs beside it. */
-import { readSettings } from '../layers/settings/index.ts';
-import { createTerminal } from './terminal.ts';
-import { updateNow } from './update-now.ts';
+import { readSettings } from '../core/config/index.ts';
+import { createTerminal } from './process/index.ts';
+import { updateNow } from './tools/index.ts';
 
 const terminal = createTerminal(process.stdout);
 const leaving = new AbortController();

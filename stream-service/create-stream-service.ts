@@ -1,17 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { Log } from '../layers/contract/index.ts';
-import type { State } from '../layers/state/index.ts';
+import type { Log } from '../core/log/index.ts';
+import type { State } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
-import { type AdmissionLimits, createAdmission } from './admission.ts';
-import { buildApp } from './app.ts';
-import { createFindRendition } from './find-rendition.ts';
-import { createLoopback } from './loopback.ts';
-import { type Meter, noMeter } from './meter.ts';
+import { createLoopback, createRequireFfmpeg } from './ffmpeg/index.ts';
+import { buildApp, createFindRendition } from './http/index.ts';
 import { createMp3 } from './mp3/index.ts';
-import { createMux } from './mp4/mux.ts';
-import { createRequireFfmpeg } from './require-ffmpeg.ts';
-import type { OpenSource } from './source/source.ts';
-import { createVisits } from './visits.ts';
+import { createMux } from './mux/ffmpeg/index.ts';
+import { type AdmissionLimits, createAdmission, createVisits, type Meter, noMeter } from './sessions/index.ts';
+import type { OpenSource } from './source/index.ts';
 
 export interface StreamServiceOptions {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;

@@ -1,8 +1,6 @@
 /** The stream service as one container runs it. */
-import { readSettingsInAws } from '../layers/settings/index.ts';
-import { startTask } from './task/start-task.ts';
-import { createTaskLog } from './task/task-log.ts';
-import { readTaskSettings } from './task/task-settings.ts';
+import { readSettingsInAws } from '../core/config/index.ts';
+import { createTaskLog, readTaskSettings, startTask } from './task/index.ts';
 
 const log = createTaskLog(process.stdout);
 

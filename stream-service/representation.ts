@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Resource, Track } from '../layers/state/index.ts';
-import type { Source } from './source/source.ts';
+import type { Resource, Track } from '../core/state/index.ts';
+import type { Source } from './source/index.ts';
 
 /** What a Stream endpoint sends: a direct file, a conversion, a remux. One path answers them all. */
 export interface Representation {

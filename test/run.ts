@@ -1,7 +1,7 @@
 /** `npm test`: every check there is, in order of how soon it tells. Arguments narrow the last step: `npm test -- test/layers`. */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { pathWithPrograms } from './programs.ts';
+import { pathWithPrograms } from './support/programs.ts';
 
 const bin = (name: string) => resolve(import.meta.dirname, '../node_modules/.bin', name);
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { installedTools } from '../../test/installed-tools.ts';
+import { installedTools } from '../../test/support/installed-tools.ts';
 import type { Case } from '../bench.ts';
 import { firstByteMs, take } from '../clients.ts';
 import { inTurn, median, seconds } from '../figures.ts';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { installedTools } from '../../test/installed-tools.ts';
+import { installedTools } from '../../test/support/installed-tools.ts';
 import { type Case, PLUGIN_DIR } from '../bench.ts';
 import { inTurn, seconds } from '../figures.ts';
 

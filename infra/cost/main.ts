@@ -3,13 +3,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ContextError, type ProfileName, profiles } from '../config/index.ts';
 import { createApp } from '../create-app.ts';
-import { type ProfileName, profiles } from '../profiles.ts';
-import { ContextError } from '../settings.ts';
 import { billOf } from './bill.ts';
+import { standingOf, type Template } from './fixed-costs.ts';
 import { PRICES_AS_OF } from './prices.ts';
 import { report } from './report.ts';
-import { standingOf, type Template } from './standing.ts';
 import { IDLE, TRAFFIC } from './traffic.ts';
 import { usageOf } from './usage.ts';
 

@@ -1,4 +1,4 @@
-import type { ProfileName } from '../profiles.ts';
+import type { ProfileName } from '../config/index.ts';
 
 /** What an instance does in a month. */
 export interface Traffic {

@@ -1,5 +1,5 @@
 import type { Usage } from './bill.ts';
-import { type Template, taskSizeIn, tasksFor } from './standing.ts';
+import { type Template, taskSizeIn, tasksFor } from './fixed-costs.ts';
 import type { Traffic } from './traffic.ts';
 
 /** A resource in the table. A write is paid by the kilobyte of the whole item, also where it only keeps it; a read by four. */

@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lendLoopback } from '../../layers/egress/index.ts';
-import { findLayeredYtDlp, smokeTestYtDlp } from '../../layers/tools/index.ts';
-import { createFunctionLog } from '../powertools/log.ts';
-import { createTryLayer } from '../tools-update/try-layer.ts';
+import { lendLoopback } from '../../core/egress/index.ts';
+import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
+import { findLayeredYtDlp } from '../../layers/tools/yt-dlp/index.ts';
+import { createFunctionLog } from '../runtime/index.ts';
+import { createTryLayer } from '../tools-update/index.ts';
 
 /** Where Lambda unpacks layers. */
 const LAYERS = '/opt';

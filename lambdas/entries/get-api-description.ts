@@ -1,6 +1,5 @@
-import { readFunctionEnvironment } from '../function-environment.ts';
-import { createGetApiDescription } from '../get-api-description.ts';
-import { createFunctionLog } from '../powertools/log.ts';
+import { createGetApiDescription } from '../api/index.ts';
+import { createFunctionLog, readFunctionEnvironment } from '../runtime/index.ts';
 
 export const handler = createGetApiDescription({
   ...readFunctionEnvironment(process.env),

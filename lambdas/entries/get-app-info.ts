@@ -1,7 +1,6 @@
-import { createState } from '../../layers/state/index.ts';
-import { methodsOf, readFunctionEnvironment } from '../function-environment.ts';
-import { createGetAppInfo } from '../get-app-info.ts';
-import { createFunctionLog } from '../powertools/log.ts';
+import { createState } from '../../core/state/index.ts';
+import { createGetAppInfo } from '../api/index.ts';
+import { createFunctionLog, methodsOf, readFunctionEnvironment } from '../runtime/index.ts';
 
 const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);

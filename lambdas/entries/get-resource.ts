@@ -1,20 +1,24 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEgress } from '../../layers/egress/index.ts';
-import { createExtraction } from '../../layers/extraction/index.ts';
-import { readSettingsInAws } from '../../layers/settings/index.ts';
-import { createState } from '../../layers/state/index.ts';
-import { findLayeredYtDlp } from '../../layers/tools/index.ts';
-import { createFanOut, createResolveEntry, type EntryEvent } from '../fan-out.ts';
-import { methodsOf, readEntriesAtOnce, readFunctionEnvironment, required } from '../function-environment.ts';
-import { createGetResource } from '../get-resource.ts';
-import { createInvoker } from '../invoke.ts';
-import { createLayeredTools, patiently } from '../layered-tools.ts';
-import { measured } from '../measured.ts';
-import type { Event } from '../middleware/index.ts';
-import { createFunctionLog } from '../powertools/log.ts';
-import { createResolveMetrics } from '../powertools/metrics.ts';
-import { wakingAhead } from '../wake-ahead.ts';
+import { readSettingsInAws } from '../../core/config/index.ts';
+import { createEgress } from '../../core/egress/index.ts';
+import { createExtraction } from '../../core/resolve/index.ts';
+import { createState } from '../../core/state/index.ts';
+import { findLayeredYtDlp } from '../../layers/tools/yt-dlp/index.ts';
+import { createFanOut, createGetResource, createResolveEntry, type EntryEvent } from '../api/index.ts';
+import { type Event, measured } from '../middleware/index.ts';
+import {
+  createFunctionLog,
+  createInvoker,
+  createLayeredTools,
+  createResolveMetrics,
+  methodsOf,
+  patiently,
+  readEntriesAtOnce,
+  readFunctionEnvironment,
+  required,
+} from '../runtime/index.ts';
+import { wakingAhead } from '../stream-host/index.ts';
 
 /** Where Lambda unpacks layers. */
 const LAYER = '/opt';

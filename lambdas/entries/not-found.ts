@@ -1,5 +1,4 @@
-import { readFunctionEnvironment } from '../function-environment.ts';
-import { createNotFound } from '../not-found.ts';
-import { createFunctionLog } from '../powertools/log.ts';
+import { createNotFound } from '../api/index.ts';
+import { createFunctionLog, readFunctionEnvironment } from '../runtime/index.ts';
 
 export const handler = createNotFound({ ...readFunctionEnvironment(process.env), log: createFunctionLog() });

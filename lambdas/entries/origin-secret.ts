@@ -1,7 +1,6 @@
-import { createState } from '../../layers/state/index.ts';
-import { required } from '../function-environment.ts';
-import { createOriginSecret } from '../origin-secret.ts';
-import { createFunctionLog } from '../powertools/log.ts';
+import { createState } from '../../core/state/index.ts';
+import { createFunctionLog, required } from '../runtime/index.ts';
+import { createOriginSecret } from '../stream-host/index.ts';
 
 const log = createFunctionLog();
 

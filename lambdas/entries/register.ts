@@ -2,16 +2,17 @@ import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyval
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import type { Context } from 'aws-lambda';
-import { required } from '../function-environment.ts';
-import { createInvoker } from '../invoke.ts';
-import { clientBounds } from '../on-demand/client-bounds.ts';
-import { createHostStore } from '../on-demand/host-store.ts';
-import { createPublicNames } from '../on-demand/public-names.ts';
-import { HOST_KEY } from '../on-demand/registration.ts';
-import { createStreamTasks } from '../on-demand/stream-tasks.ts';
-import { createFunctionLog } from '../powertools/log.ts';
-import { createRegister, type RegisterEvent } from '../register.ts';
-import type { AheadEvent } from '../wake.ts';
+import { createFunctionLog, createInvoker, required } from '../runtime/index.ts';
+import {
+  type AheadEvent,
+  clientBounds,
+  createHostStore,
+  createPublicNames,
+  createRegister,
+  createStreamTasks,
+  HOST_KEY,
+  type RegisterEvent,
+} from '../stream-host/index.ts';
 
 const read = (name: string) => required(process.env, name);
 /** Milliseconds in which the one that wakes is told. */

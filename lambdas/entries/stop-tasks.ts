@@ -1,9 +1,6 @@
 import { ECSClient } from '@aws-sdk/client-ecs';
-import { required } from '../function-environment.ts';
-import { clientBounds } from '../on-demand/client-bounds.ts';
-import { createStreamTasks } from '../on-demand/stream-tasks.ts';
-import { createFunctionLog } from '../powertools/log.ts';
-import { createStopTasks } from '../stop-tasks.ts';
+import { createFunctionLog, required } from '../runtime/index.ts';
+import { clientBounds, createStopTasks, createStreamTasks } from '../stream-host/index.ts';
 
 /** A custom resource of the stack: nothing of the cluster runs once it is deleted. */
 export const handler = createStopTasks({

@@ -1,9 +1,5 @@
-import { customResource } from '../custom-resource.ts';
-import { createFunctionLog } from '../powertools/log.ts';
-import { createToolMetrics } from '../powertools/metrics.ts';
-import { assembleTools } from '../tools-update/assemble.ts';
-import { readToolsEnvironment } from '../tools-update/tools-environment.ts';
-import { createToolsLayer } from '../tools-update/tools-layer.ts';
+import { createFunctionLog, createToolMetrics, customResource } from '../runtime/index.ts';
+import { assembleTools, createToolsLayer, readToolsEnvironment } from '../tools-update/index.ts';
 
 const log = createFunctionLog();
 const environment = readToolsEnvironment(process.env);

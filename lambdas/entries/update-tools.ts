@@ -1,10 +1,7 @@
 import type { Context } from 'aws-lambda';
-import { SettingError } from '../../layers/settings/index.ts';
-import { createFunctionLog } from '../powertools/log.ts';
-import { createToolMetrics } from '../powertools/metrics.ts';
-import { assembleTools } from '../tools-update/assemble.ts';
-import { readToolsEnvironment } from '../tools-update/tools-environment.ts';
-import { type UpdateOutcome, updateTools } from '../tools-update/update-tools.ts';
+import { SettingError } from '../../core/config/index.ts';
+import { createFunctionLog, createToolMetrics } from '../runtime/index.ts';
+import { assembleTools, readToolsEnvironment, type UpdateOutcome, updateTools } from '../tools-update/index.ts';
 
 /** Milliseconds that are kept to put things back in, when there is no time to finish. */
 const RESERVE = 60_000;

@@ -1,12 +1,9 @@
 import { ECSClient } from '@aws-sdk/client-ecs';
 import type { Context } from 'aws-lambda';
-import { createState } from '../../layers/state/index.ts';
-import { readFunctionEnvironment, required } from '../function-environment.ts';
+import { createState } from '../../core/state/index.ts';
 import type { Event } from '../middleware/index.ts';
-import { clientBounds } from '../on-demand/client-bounds.ts';
-import { createStartHost, createStreamTasks } from '../on-demand/stream-tasks.ts';
-import { createFunctionLog } from '../powertools/log.ts';
-import { type AheadEvent, createWake } from '../wake.ts';
+import { createFunctionLog, readFunctionEnvironment, required } from '../runtime/index.ts';
+import { type AheadEvent, clientBounds, createStartHost, createStreamTasks, createWake } from '../stream-host/index.ts';
 
 const read = (name: string) => required(process.env, name);
 const log = createFunctionLog();

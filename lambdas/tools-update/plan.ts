@@ -1,5 +1,5 @@
 import { compareVersions, isReleaseTag } from '../../layers/tools/index.ts';
-import type { LayerVersion, Pointer } from './parts.ts';
+import type { LayerVersion, Pointer } from './types.ts';
 
 /** Versions kept in all: the one in use, and those to go back to. */
 const KEPT = 3;

@@ -1,6 +1,7 @@
 import type { Architecture } from '@aws-sdk/client-lambda';
-import { oneOf, SettingError } from '../../layers/settings/index.ts';
-import { assetFor, isReleaseTag } from '../../layers/tools/index.ts';
+import { oneOf, SettingError } from '../../core/config/index.ts';
+import { isReleaseTag } from '../../layers/tools/index.ts';
+import { assetFor } from '../../layers/tools/yt-dlp/index.ts';
 
 /** What the stack tells the functions that look after the tools layer. */
 export interface ToolsEnvironment {

@@ -1,9 +1,9 @@
-import type { ResourceAnswer, ResourceRequest } from '../custom-resource.ts';
-import { LeaseTaken } from './hold-lease.ts';
-import type { Pointer } from './parts.ts';
+import type { ResourceAnswer, ResourceRequest } from '../runtime/index.ts';
 import { ageInHours, releaseInUse } from './plan.ts';
-import { prepareRelease } from './prepare.ts';
+import { prepareRelease } from './prepare-release.ts';
+import type { Pointer } from './types.ts';
 import { alone, look, record, type UpdateParts } from './update-tools.ts';
+import { LeaseTaken } from './with-lease.ts';
 
 export interface ToolsLayerParts extends UpdateParts {
   readonly layerName: string;

@@ -1,6 +1,6 @@
-import { describeError, type Log } from '../../layers/contract/index.ts';
+import { describeError, type Log } from '../../core/log/index.ts';
 import type { YtDlp } from '../../layers/tools/index.ts';
-import type { CanaryVerdict } from './parts.ts';
+import type { CanaryVerdict } from './types.ts';
 
 export interface TryLayerOptions {
   /** The yt-dlp of the layer; undefined when it has none. Its version is what it says of itself. */

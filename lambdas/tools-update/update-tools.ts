@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../../layers/contract/index.ts';
-import type { State } from '../../layers/state/index.ts';
-import { holdLease, LeaseTaken } from './hold-lease.ts';
-import type { FunctionLayers, LayerVersion, Pointer, ToolMetrics } from './parts.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { State } from '../../core/state/index.ts';
+import type { ToolMetrics } from '../runtime/index.ts';
+import { switchTo } from './attach-release.ts';
 import { ageInHours, pruning, publishedOf, releaseInUse, releaseToTry, replaceLayer } from './plan.ts';
-import { type PrepareParts, prepareRelease } from './prepare.ts';
-import { switchTo } from './switch.ts';
+import { type PrepareParts, prepareRelease } from './prepare-release.ts';
+import type { FunctionLayers, LayerVersion, Pointer } from './types.ts';
+import { holdLease, LeaseTaken } from './with-lease.ts';
 
 export interface UpdateParts extends PrepareParts {
   readonly state: Pick<

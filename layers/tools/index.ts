@@ -1,12 +1,3 @@
-export * from './create-tools.ts';
-export { type Download, downloadFile } from './download.ts';
-export * from './layered-yt-dlp.ts';
-export * from './releases.ts';
-export * from './smoke-test.ts';
-export type { FetchOptions, Source } from './source.ts';
-export * from './tools.ts';
-export { unpackYtDlp } from './unpack-yt-dlp.ts';
+export type { Source } from './tool-provider.ts';
+export type { Activity, Ffmpeg, Tools, YtDlp } from './tools.ts';
 export { compareVersions, isReleaseTag } from './versions.ts';
-export * from './worker-process.ts';
-export type * from './worker-protocol.ts';
-export { assetFor } from './yt-dlp-release.ts';

@@ -1,6 +1,6 @@
-import { runFfmpeg } from '../ffmpeg.ts';
-import type { Source } from '../source/source.ts';
-import type { EncoderOptions } from './segment-encoder.ts';
+import { runFfmpeg } from '../ffmpeg/index.ts';
+import type { Source } from '../source/index.ts';
+import type { EncoderOptions } from './encoder-options.ts';
 
 /** Where the clock of an audio track stands at its first sample: not at 0 in MPEG-TS, in HLS, in a cut file. */
 export interface AudioStart {

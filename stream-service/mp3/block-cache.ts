@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FileSource } from '../source/source.ts';
+import type { FileSource } from '../source/index.ts';
 
 /** Small enough that a seek reads little in vain, large enough that a file is read in few requests. */
 const BLOCK_BYTES = 512 * 1024;

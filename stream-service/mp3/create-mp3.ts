@@ -1,20 +1,20 @@
 import { availableParallelism } from 'node:os';
-import { type Log, problems } from '../../layers/contract/index.ts';
-import { id3Tag, tagText } from '../../layers/extraction/index.ts';
+import { problems } from '../../core/api/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import { id3Tag, tagText } from '../../core/media/mp3/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
-import type { Admission } from '../admission.ts';
-import type { Loopback } from '../loopback.ts';
-import type { Meter } from '../meter.ts';
+import type { Loopback } from '../ffmpeg/index.ts';
 import type { OpenMp3 } from '../representation.ts';
-import type { Source } from '../source/source.ts';
+import type { Admission, Meter } from '../sessions/index.ts';
+import type { Source } from '../source/index.ts';
 import { createAudioStarts } from './audio-start.ts';
 import { createBlockCache } from './block-cache.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
-import { mp3Entity, mp3Etag } from './entity.ts';
+import { mp3Entity, mp3Etag } from './etag.ts';
+import { openPieces } from './frame-range-encoder.ts';
 import { type Layout, layoutBytes, promisedFrames } from './layout.ts';
-import { mp3Stream } from './mp3-stream.ts';
-import { openPieces } from './pieces.ts';
-import { wholeStream } from './whole-stream.ts';
+import { mp3Stream } from './ranged-stream.ts';
+import { wholeStream } from './sequential-stream.ts';
 
 export interface Mp3Options {
   /** Absent until it has been fetched. */

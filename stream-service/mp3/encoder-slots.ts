@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { problems } from '../../layers/contract/index.ts';
-import type { Release } from '../admission.ts';
+import { problems } from '../../core/api/index.ts';
+import type { Release } from '../sessions/index.ts';
 
 /** Milliseconds until a stream that has begun looks again for a process that others have taken. */
 const RETRY_MS = 200;

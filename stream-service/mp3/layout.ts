@@ -1,5 +1,5 @@
-import { MP3_FRAME_BYTES, mp3Frames } from '../../layers/extraction/index.ts';
-import type { Resource, Track } from '../../layers/state/index.ts';
+import { MP3_FRAME_BYTES, mp3Frames } from '../../core/media/mp3/index.ts';
+import type { Resource, Track } from '../../core/state/index.ts';
 
 /**
  * Changes with everything that decides which bytes stand where: the segment length, the way a segment is cut and

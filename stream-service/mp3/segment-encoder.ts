@@ -1,15 +1,8 @@
 import type { Readable } from 'node:stream';
-import { FfmpegFailed, runFfmpeg } from '../ffmpeg.ts';
-import type { Loopback, LoopbackInput } from '../loopback.ts';
-import type { Source } from '../source/source.ts';
+import { FfmpegFailed, type LoopbackInput, runFfmpeg } from '../ffmpeg/index.ts';
+import type { Source } from '../source/index.ts';
+import type { EncoderOptions } from './encoder-options.ts';
 import { encodeArgs, WHOLE_FILTERS } from './segment-plan.ts';
-
-export interface EncoderOptions {
-  /** FFmpeg. */
-  readonly path: string;
-  readonly loopback: Loopback;
-  readonly onFailure: (stderr: string) => void;
-}
 
 /** One run of FFmpeg, and which of the bytes it writes are wanted. */
 export interface PieceEncode {

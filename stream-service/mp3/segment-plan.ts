@@ -3,7 +3,7 @@ import {
   MP3_FRAME_BYTES,
   MP3_SAMPLE_RATE,
   MP3_SAMPLES_PER_FRAME,
-} from '../../layers/extraction/index.ts';
+} from '../../core/media/mp3/index.ts';
 import type { AudioStart } from './audio-start.ts';
 import { type Piece, SEGMENT_FRAMES } from './layout.ts';
 

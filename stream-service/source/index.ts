@@ -1,3 +1,3 @@
-export { defaultLimits, type SourceLimits } from './limits.ts';
-export * from './open-source.ts';
-export type * from './source.ts';
+export { firstBytes, hasBytes } from './first-bytes.ts';
+export { createOpenSource } from './open-source.ts';
+export type { FileSource, OpenSource, SegmentedSource, Source, Wanted } from './source.ts';

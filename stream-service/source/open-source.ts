@@ -1,14 +1,12 @@
-import { type Log, silentLog } from '../../layers/contract/index.ts';
-import type { Egress } from '../../layers/egress/index.ts';
-import type { Resource } from '../../layers/state/index.ts';
-import { createAheadPool } from './ahead-pool.ts';
-import type { AskDependencies } from './ask.ts';
-import { openFile } from './file-source.ts';
-import { createGauge } from './gauge.ts';
-import { defaultLimits, type SourceLimits } from './limits.ts';
-import { asStreamProblem, createPlaces } from './place.ts';
-import { openSegments } from './segmented-source.ts';
+import type { Egress } from '../../core/egress/index.ts';
+import { type Log, silentLog } from '../../core/log/index.ts';
+import type { Resource } from '../../core/state/index.ts';
+import { createAheadPool, createGauge } from './buffer/index.ts';
+import { openFile } from './file/index.ts';
+import { type AskDependencies, defaultLimits, type SourceLimits } from './request/index.ts';
+import { openSegments } from './segmented/index.ts';
 import type { OpenSource } from './source.ts';
+import { asStreamProblem, createPlaces } from './track-locator.ts';
 
 export interface OpenSourceOptions {
   readonly egress: Pick<Egress, 'request'>;

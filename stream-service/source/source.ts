@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Resource, Track } from '../../layers/state/index.ts';
+import type { Resource, Track } from '../../core/state/index.ts';
 
 /** What a source is read for. */
 export type Wanted = 'all' | 'sound';

@@ -1,4 +1,4 @@
-import type { Meter } from '../meter.ts';
+import type { Meter } from '../sessions/index.ts';
 
 export interface IdleOptions {
   /** Without a stream; 0: it never ends. */

@@ -1,4 +1,4 @@
-import type { Meter } from '../meter.ts';
+import type { Meter } from '../sessions/index.ts';
 
 export interface MetricsOptions {
   readonly stage: string;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { createOriginCheck, ORIGIN_HEADER, problems } from '../../layers/contract/index.ts';
+import { problems } from '../../core/api/index.ts';
+import { createOriginCheck, ORIGIN_HEADER } from '../../core/http/index.ts';
 
 /** Answers 404 to whoever does not come through the edge, paths in `open` aside: tell nothing. */
 export function requireOriginSecret(app: FastifyInstance, secret: string, open: readonly string[]): void {

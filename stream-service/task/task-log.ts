@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { fieldsWithoutSecrets, type Log } from '../../layers/contract/index.ts';
+import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
 
 /** Writes one JSON line an event, for whatever collects the output of containers. */
 export function createTaskLog(out: pino.DestinationStream): Log {

@@ -1,5 +1,5 @@
-import type { Log } from '../../layers/contract/index.ts';
-import type { Meter } from '../meter.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { Meter } from '../sessions/index.ts';
 
 export interface TaskProtectionOptions {
   /** `ECS_AGENT_URI`. */

@@ -1,4 +1,4 @@
-import { SettingError, wholeNumber } from '../../layers/settings/index.ts';
+import { SettingError, wholeNumber } from '../../core/config/index.ts';
 
 /** What a task is told besides the settings of every host. */
 export interface TaskSettings {

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../layers/contract/index.ts';
-import { type Egress, lendLoopback } from '../../layers/egress/index.ts';
-import type { Settings } from '../../layers/settings/index.ts';
-import { createTools, type Source, smokeTestYtDlp, type Tools, type YtDlp } from '../../layers/tools/index.ts';
+import type { Settings } from '../../core/config/index.ts';
+import { type Egress, lendLoopback } from '../../core/egress/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { Source, Tools, YtDlp } from '../../layers/tools/index.ts';
+import { createTools } from '../../layers/tools/install/index.ts';
+import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
 
 export interface TaskToolsOptions {
   readonly settings: Pick<Settings, 'toolsDir' | 'toolsChannel' | 'toolsUpdateHours' | 'ytDlpPath' | 'ffmpegPath'>;

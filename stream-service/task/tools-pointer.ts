@@ -4,7 +4,9 @@ import type { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import { downloadFile, isReleaseTag, type Source, unpackYtDlp, type YtDlp } from '../../layers/tools/index.ts';
+import { isReleaseTag, type Source, type YtDlp } from '../../layers/tools/index.ts';
+import { downloadFile } from '../../layers/tools/release/index.ts';
+import { unpackYtDlp } from '../../layers/tools/yt-dlp/index.ts';
 
 /** What whoever updates the tools writes last, once a release has proven itself. */
 const Pointer = Type.Object({

@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundle } from '../../infra/bundle.ts';
+import { bundle } from '../../infra/build/bundle.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -79,7 +79,7 @@ describe('beside a program', () => {
     ['functions/canary', ['index.mjs', 'worker']],
     ['functions/get-api-description', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
     ['functions/get-app-info', ['index.mjs']],
-    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'worker']],
+    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'plugins']],
   ])('%s is what it reads, and nothing else', async (folder, files) => {
     const beside = await readdir(join(dist, folder));
     expect(beside.filter((file) => !file.endsWith('.map')).sort()).toEqual(files);

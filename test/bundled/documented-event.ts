@@ -1,4 +1,4 @@
-import type { Event } from '../../lambdas/index.ts';
+import type { Event } from '../../lambdas/middleware/event.ts';
 
 export interface Changes {
   readonly method?: string;

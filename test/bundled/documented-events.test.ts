@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Event, Result } from '../../lambdas/index.ts';
+import type { Event, Result } from '../../lambdas/middleware/event.ts';
 import { bareEvent, type Changes, documented } from './documented-event.ts';
-import { type FunctionRig, startFunctionRig } from './function-rig.ts';
+import { type FunctionRig, startFunctionRig } from './function-runner.ts';
 
 const SECRET = 'only-the-edge-knows';
 const ORIGIN = 'https://page.example';

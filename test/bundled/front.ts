@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { Gateway } from '../../local/gateway.ts';
+import type { Gateway } from '../../local/gateway/gateway.ts';
 
 const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 

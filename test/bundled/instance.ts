@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { operations, silentLog } from '../../layers/contract/index.ts';
-import { createGateway, type HttpApiHandler } from '../../local/gateway.ts';
+import { operations } from '../../core/api/operations.ts';
+import { silentLog } from '../../core/log/log.ts';
+import { createGateway, type HttpApiHandler } from '../../local/gateway/gateway.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target.ts';
-import { installedTools } from '../installed-tools.ts';
+import { installedTools } from '../support/installed-tools.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { startFront } from './front.ts';
-import { type FunctionRig, startFunctionRig } from './function-rig.ts';
+import { type FunctionRig, startFunctionRig } from './function-runner.ts';
 
 /** What is deployed, on this machine: every bundle in a process of its own, behind one port. */
 export interface BundledInstance {

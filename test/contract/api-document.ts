@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { expect } from 'vitest';
-import type { Answer } from '../support/ask.ts';
+import type { Answer } from '../support/request.ts';
 
 /** What the tests read of an OpenAPI 3.0 document. */
 export interface OpenApi {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
-import { open } from '../support/ask.ts';
 import { inspect } from '../support/media-tools.ts';
+import { open } from '../support/request.ts';
 import { conversionOf, itemOf, renditionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { open } from '../support/ask.ts';
 import { inspect } from '../support/media-tools.ts';
 import { descendants } from '../support/processes.ts';
+import { open } from '../support/request.ts';
 import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { isRemote, useTarget } from './target.ts';

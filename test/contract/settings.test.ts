@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Origin, startOrigin } from '../origin/server.ts';
-import { ask, open } from '../support/ask.ts';
+import { ask, open } from '../support/request.ts';
 import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { isRemote, startOwnService, useTarget } from './target.ts';

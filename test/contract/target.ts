@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-import { silentLog } from '../../layers/contract/index.ts';
-import type { ResourceInformation } from '../../layers/extraction/index.ts';
-import { readSettings, type Settings } from '../../layers/settings/index.ts';
+import { readSettings, type Settings } from '../../core/config/settings.ts';
+import { silentLog } from '../../core/log/log.ts';
+import type { ResourceInformation } from '../../core/resolve/response/response.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
-import { type Answer, type AskOptions, ask } from '../support/ask.ts';
+import { type Answer, type AskOptions, ask } from '../support/request.ts';
 import { type ApiDocument, createApiDocument } from './api-document.ts';
 
 /** The extractor plugin of the origin's watch site. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { open } from '../support/ask.ts';
+import { open } from '../support/request.ts';
 import { outcomeOf } from './outcome.ts';
 import { ROUTES } from './site.ts';
 import { ALWAYS, cells, everywhere, onFiles, type Row, useInstance } from './table.ts';

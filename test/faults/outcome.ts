@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expectProblem } from '../contract/api-document.ts';
-import { open } from '../support/ask.ts';
+import { open } from '../support/request.ts';
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 

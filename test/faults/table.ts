@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
-import { runningFfmpegs } from '../../stream-service/ffmpeg.ts';
+import { runningFfmpegs } from '../../stream-service/ffmpeg/run-ffmpeg.ts';
 import type { Fault } from '../origin/faults.ts';
-import { ask } from '../support/ask.ts';
+import { ask } from '../support/request.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type Arming, type Item, ROUTES, type Route } from './site.ts';

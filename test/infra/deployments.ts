@@ -1,4 +1,4 @@
-import type { ProfileName } from '../../infra/profiles.ts';
+import type { ProfileName } from '../../infra/config/settings.ts';
 import type { Template } from './permissions.ts';
 import { EUROPE, synthesise, VIRGINIA } from './synth.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readSettings } from '../../layers/settings/index.ts';
+import { readSettings } from '../../core/config/settings.ts';
 import { readTaskSettings } from '../../stream-service/task/task-settings.ts';
 import { NAMES, template } from './deployments.ts';
 import { EUROPE, FUNCTIONS, synthesise } from './synth.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { createResolveMetrics, createToolMetrics } from '../../lambdas/powertools/metrics.ts';
+import { createResolveMetrics, createToolMetrics } from '../../lambdas/runtime/metrics.ts';
 import { createMetrics } from '../../stream-service/task/metrics.ts';
 import { NAMES, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
@@ -83,7 +83,7 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   it('has the origins that the function at the edge chooses from', () => {
-    const code = readFileSync(join(ROOT, 'infra/edge/viewer-request.js'), 'utf8');
+    const code = readFileSync(join(ROOT, 'infra/constructs/edge/viewer-request.js'), 'utf8');
     const chosen = [...code.matchAll(/(?:origin: |selectRequestOriginById\()'(\w+)'/g)].map(([, id]) => id);
     const origins = distribution(of).Origins.map(({ Id }) => Id);
     const wanted = new Set(chosen.filter((id) => id !== 'wake' || name === 'hobby'));

@@ -2,7 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { apiHeaders, createHeadersPolicy, type Headers, pageHeaders } from '../../infra/security-headers.ts';
+import {
+  apiHeaders,
+  createHeadersPolicy,
+  type Headers,
+  pageHeaders,
+} from '../../infra/constructs/edge/security-headers.ts';
 import { temporaryFolder } from './synth.ts';
 import { only } from './template.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { profileOf, profiles } from '../../infra/profiles.ts';
-import { ContextError, checkPlace, readContext } from '../../infra/settings.ts';
+import { ContextError } from '../../infra/config/parsers.ts';
+import { profileOf, profiles } from '../../infra/config/profiles.ts';
+import { checkPlace, readContext } from '../../infra/config/settings.ts';
 import { flags } from './synth.ts';
 
 const CERTIFICATE = 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555';

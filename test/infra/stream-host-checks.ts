@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProfileName } from '../../infra/profiles.ts';
+import type { ProfileName } from '../../infra/config/settings.ts';
 import { placed, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';

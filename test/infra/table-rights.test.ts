@@ -1,7 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { createState, type State } from '../../layers/state/index.ts';
-import { aResource } from '../layers/state/resources.ts';
+import { createState } from '../../core/state/create-state.ts';
+import type { State } from '../../core/state/state.ts';
+import { aResource } from '../core/state/resources.ts';
 import { itemsOfRoles } from './roles.ts';
 
 /** Every right that a role has, in any profile: `stacks.test.ts` holds the templates to them. */

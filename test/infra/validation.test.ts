@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { CfnResource, type Stack } from 'aws-cdk-lib';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { expect, it } from 'vitest';
+import { ContextError } from '../../infra/config/parsers.ts';
 import { createApp } from '../../infra/create-app.ts';
-import { ContextError } from '../../infra/settings.ts';
 import { flags, placeholderBundle, temporaryFolder } from './synth.ts';
 
 it('fails on what cdk-nag and CloudFormation find wrong, and on that alone', () => {

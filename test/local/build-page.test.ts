@@ -2,8 +2,8 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildPage } from '../../local/build-page.ts';
-import { loadPageFiles, type PageFile } from '../../local/page-files.ts';
+import { buildPage } from '../../local/page/build-page.ts';
+import { loadPageFiles, type PageFile } from '../../local/page/page-files.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 
 /** What a first visit may take, bytes as they are sent and requests. */

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createState, createTableClient, ensureTable } from '../../layers/state/index.ts';
+import { createState } from '../../core/state/create-state.ts';
+import { createTableClient, ensureTable } from '../../core/state/table.ts';
 import { startEmbeddedTable } from '../../local/embedded-table.ts';
 
 let dir: string;

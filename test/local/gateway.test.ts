@@ -3,8 +3,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createGateway, type HttpApiHandler } from '../../local/gateway.ts';
-import { ask } from '../support/ask.ts';
+import { createGateway, type HttpApiHandler } from '../../local/gateway/gateway.ts';
+import { ask } from '../support/request.ts';
 
 let server: Server;
 let baseUrl = '';

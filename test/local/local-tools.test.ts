@@ -1,10 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { readSettings } from '../../layers/settings/index.ts';
-import { createState, createTableClient, ensureTable } from '../../layers/state/index.ts';
+import { readSettings } from '../../core/config/settings.ts';
+import { createState } from '../../core/state/create-state.ts';
+import { createTableClient, ensureTable } from '../../core/state/table.ts';
 import { startEmbeddedTable } from '../../local/embedded-table.ts';
-import { createLocalTools } from '../../local/local-tools.ts';
-import { installedTools } from '../installed-tools.ts';
+import { createLocalTools } from '../../local/tools/local-tools.ts';
 import { temporaryFolder } from '../layers/tools/temporary.ts';
+import { installedTools } from '../support/installed-tools.ts';
 
 it('fetches tools through the outgoing proxies: there may be no other way out', async () => {
   const dir = await temporaryFolder();

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createState, createTableClient } from '../../layers/state/index.ts';
+import { createState } from '../../core/state/create-state.ts';
+import { createTableClient } from '../../core/state/table.ts';
 import { startEmbeddedTable } from '../../local/embedded-table.ts';
 import { descendantsOf } from '../support/processes.ts';
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPage, type Page } from '../../local/page.ts';
+import { createPage, type Page } from '../../local/page/page.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
-import { ask } from '../support/ask.ts';
+import { ask } from '../support/request.ts';
 
 const START = `<!doctype html><title>start</title>${'<p>some text</p>'.repeat(100)}`;
 const FILES: Readonly<Record<string, string>> = {

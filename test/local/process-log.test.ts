@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createProcessLog } from '../../local/process-log.ts';
+import { createProcessLog } from '../../local/process/process-log.ts';
 
 const LINK = 'https://user:pass@media.example/watch?token=hush';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ask } from '../support/ask.ts';
+import { ask } from '../support/request.ts';
 import { type Origin, startOrigin } from './server.ts';
 import { STRICT_CHUNK } from './sites/watch-rules.ts';
 

@@ -41,7 +41,7 @@ export interface EdgeOutcome {
 /** The key-value store, as far as the function reads it. */
 export type EdgeStore = (key: string) => string | undefined;
 
-const FUNCTION = join(import.meta.dirname, '../../infra/edge/viewer-request.js');
+const FUNCTION = join(import.meta.dirname, '../../infra/constructs/edge/viewer-request.js');
 const MODULE = join(import.meta.dirname, 'cloudfront-module.js');
 
 /** The function's source as it is deployed. */

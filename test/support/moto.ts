@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { withLock } from '../../layers/tools/lock.ts';
+import { withLock } from '../../layers/tools/install/lock.ts';
 
 const run = promisify(execFile);
 const DIR = fileURLToPath(new URL('../../.data/test-moto', import.meta.url));

@@ -1,7 +1,9 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
-import { silentLog } from '../../layers/contract/index.ts';
-import { createState, createTableClient, type State } from '../../layers/state/index.ts';
+import { silentLog } from '../../core/log/log.ts';
+import { createState } from '../../core/state/create-state.ts';
+import type { State } from '../../core/state/state.ts';
+import { createTableClient } from '../../core/state/table.ts';
 import type { EmbeddedTable } from '../../local/embedded-table.ts';
 import { itInChromium as it } from '../support/chromium.ts';
 import { useFront } from './front.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-import type { Settings } from '../../layers/settings/index.ts';
+import type { Settings } from '../../core/config/settings.ts';
 import { startOwnService } from '../contract/target.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';

@@ -1,7 +1,6 @@
 import './styles/index.css';
-import { sweepStorage } from './lib/sinks.ts';
-import { App } from './ui/app.tsx';
-import { startPage } from './ui/start-page.tsx';
+import { sweepStorage } from './download/index.ts';
+import { App, startPage } from './ui/shell/index.ts';
 
 void startPage(<App />, location.search);
 void sweepStorage();

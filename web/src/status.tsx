@@ -1,5 +1,5 @@
 import './styles/index.css';
-import { startPage } from './ui/start-page.tsx';
-import { StatusPage } from './ui/status-page.tsx';
+import { startPage } from './ui/shell/index.ts';
+import { StatusPage } from './ui/status/index.ts';
 
 void startPage(<StatusPage />);

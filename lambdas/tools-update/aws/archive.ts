@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import type { Archive } from '../parts.ts';
+import type { Archive } from '../types.ts';
 
 const POINTER_KEY = 'current.json';
 const DEPLOYED_KEY = 'deployed.json';

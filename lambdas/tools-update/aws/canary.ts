@@ -1,5 +1,5 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { Canary, CanaryVerdict, FunctionLayers } from '../parts.ts';
+import type { Canary, CanaryVerdict, FunctionLayers } from '../types.ts';
 
 export interface CanaryOptions {
   readonly client: LambdaClient;

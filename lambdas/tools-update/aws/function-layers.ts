@@ -5,7 +5,7 @@ import {
   UpdateFunctionConfigurationCommand,
   waitUntilFunctionUpdatedV2,
 } from '@aws-sdk/client-lambda';
-import type { FunctionLayers } from '../parts.ts';
+import type { FunctionLayers } from '../types.ts';
 
 export interface FunctionLayersOptions {
   readonly client: LambdaClient;

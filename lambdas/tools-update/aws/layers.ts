@@ -6,7 +6,7 @@ import {
   paginateListLayerVersions,
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
-import type { Layers, LayerVersion } from '../parts.ts';
+import type { Layers, LayerVersion } from '../types.ts';
 
 export interface LayersOptions {
   readonly client: LambdaClient;

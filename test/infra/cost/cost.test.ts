@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { ProfileName } from '../../../infra/config/settings.ts';
 import { billOf, totalOf } from '../../../infra/cost/bill.ts';
+import { standingOf, type Template, UnpricedResource } from '../../../infra/cost/fixed-costs.ts';
 import { METERS } from '../../../infra/cost/prices.ts';
 import { report } from '../../../infra/cost/report.ts';
-import { standingOf, type Template, UnpricedResource } from '../../../infra/cost/standing.ts';
 import { IDLE, TRAFFIC } from '../../../infra/cost/traffic.ts';
 import { usageOf } from '../../../infra/cost/usage.ts';
-import type { ProfileName } from '../../../infra/profiles.ts';
 import { synthesise } from '../synth.ts';
 
 const of = (...types: string[]): Template => ({

@@ -3,12 +3,12 @@
  * Arguments: the step, the URL of the release pages, the file of their key. The environment is the function's.
  */
 import { readFileSync } from 'node:fs';
-import { assembleTools } from '../../../lambdas/tools-update/assemble.ts';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import { silentLog } from '../../../core/log/log.ts';
+import { assembleTools } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
-import { silentLog } from '../../../layers/contract/index.ts';
-import { createEgress } from '../../../layers/egress/index.ts';
-import { createReleases } from '../../../layers/tools/index.ts';
+import { createReleases } from '../../../layers/tools/release/releases.ts';
 
 const [fatal, url = '', keyFile = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });

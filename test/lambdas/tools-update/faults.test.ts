@@ -4,8 +4,8 @@ import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
+import { ASSET, createWorld, type World } from './fakes.ts';
 import { type LambdaStandIn, startLambdaStandIn } from './lambda-stand-in.ts';
-import { ASSET, createWorld, type World } from './world.ts';
 
 /** What moto does not fail: a stand-in for Lambda that does, beside moto's S3 and DynamoDB. */
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];

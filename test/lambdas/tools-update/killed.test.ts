@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Step } from '../../../lambdas/tools-update/parts.ts';
+import type { Step } from '../../../lambdas/tools-update/types.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
-import { ASSET, createWorld, type World } from './world.ts';
+import { ASSET, createWorld, type World } from './fakes.ts';
 
 const CHILD = resolve(import.meta.dirname, 'dying-update.ts');
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { LayerVersion, Pointer } from '../../../lambdas/tools-update/parts.ts';
 import {
   ageInHours,
   archiveKey,
@@ -10,6 +9,7 @@ import {
   releaseToTry,
   replaceLayer,
 } from '../../../lambdas/tools-update/plan.ts';
+import type { LayerVersion, Pointer } from '../../../lambdas/tools-update/types.ts';
 
 const ASSET = 'yt-dlp_linux.zip';
 const SHA = 'ab'.repeat(32);

@@ -5,7 +5,7 @@ import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
-import { ASSET, createWorld, type World } from './world.ts';
+import { ASSET, createWorld, type World } from './fakes.ts';
 
 const moto = await startMoto();
 const pages = await startReleasePages();

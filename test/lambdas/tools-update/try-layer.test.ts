@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../core/log/log.ts';
 import { createTryLayer } from '../../../lambdas/tools-update/try-layer.ts';
-import { silentLog } from '../../../layers/contract/index.ts';
-import { smokeTestYtDlp } from '../../../layers/tools/index.ts';
-import { installedTools } from '../../installed-tools.ts';
+import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
 import { leaseFor } from '../../layers/tools/lease.ts';
+import { installedTools } from '../../support/installed-tools.ts';
 
 const { ytDlp } = await installedTools();
 const smokeTest = (candidate: typeof ytDlp) => smokeTestYtDlp(candidate, { lend: leaseFor });

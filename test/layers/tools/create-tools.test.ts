@@ -1,16 +1,16 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTools, type ToolsOptions } from '../../../layers/tools/create-tools.ts';
+import { createTools, type ToolsOptions } from '../../../layers/tools/install/create-tools.ts';
+import { withLock } from '../../../layers/tools/install/lock.ts';
+import type { Source } from '../../../layers/tools/tool-provider.ts';
 import {
   type Activity,
   type Ffmpeg,
   type ToolsInPlace,
   ToolUnavailable,
   type YtDlp,
-} from '../../../layers/tools/index.ts';
-import { withLock } from '../../../layers/tools/lock.ts';
-import type { Source } from '../../../layers/tools/source.ts';
+} from '../../../layers/tools/tools.ts';
 import { temporaryFolder } from './temporary.ts';
 
 /** Sources on this disk, on the real shelf and behind the real lock. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../../layers/contract/index.ts';
-import { createInstaller } from '../../../layers/tools/installer.ts';
-import type { Placed, Shelf } from '../../../layers/tools/shelf.ts';
+import { silentLog } from '../../../core/log/log.ts';
+import { createInstaller } from '../../../layers/tools/install/installer.ts';
+import type { Placed, Shelf } from '../../../layers/tools/install/version-store.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 
 const placed = (version: string): Placed<YtDlp> => ({

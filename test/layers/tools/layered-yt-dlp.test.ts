@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findLayeredYtDlp } from '../../../layers/tools/index.ts';
+import { findLayeredYtDlp } from '../../../layers/tools/yt-dlp/layered-yt-dlp.ts';
 
 let layer: string;
 let staging: string;

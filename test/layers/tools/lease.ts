@@ -1,4 +1,4 @@
-import { createEgress } from '../../../layers/egress/index.ts';
+import { createEgress } from '../../../core/egress/create-egress.ts';
 
 /** A lease of an egress of its own that admits one address on loopback. */
 export async function leaseFor(host: string) {

@@ -5,13 +5,13 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { withLock } from '../../../layers/tools/lock.ts';
+import { withLock } from '../../../layers/tools/install/lock.ts';
 import { temporaryFolder } from './temporary.ts';
 
 const root = await temporaryFolder();
 const never = new AbortController().signal;
 const options = { signal: never, interval: 5 };
-const module = fileURLToPath(new URL('../../../layers/tools/lock.ts', import.meta.url));
+const module = fileURLToPath(new URL('../../../layers/tools/install/lock.ts', import.meta.url));
 
 describe('withLock', () => {
   it('lets one do the work at a time', async () => {

@@ -1,12 +1,12 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { inspectFfmpeg } from '../../../layers/tools/ffmpeg-check.ts';
-import { ffmpegAtPath, ffmpegOfSystem } from '../../../layers/tools/ffmpeg-sources.ts';
-import { findOnPath, run } from '../../../layers/tools/program.ts';
-import { findPython } from '../../../layers/tools/python.ts';
-import { ytDlpAtPath, ytDlpOfSystem } from '../../../layers/tools/yt-dlp-program.ts';
-import { installedTools } from '../../installed-tools.ts';
+import { inspectFfmpeg } from '../../../layers/tools/ffmpeg/ffmpeg-check.ts';
+import { ffmpegAtPath, ffmpegOfSystem } from '../../../layers/tools/ffmpeg/ffmpeg-providers.ts';
+import { findOnPath, run } from '../../../layers/tools/process/program.ts';
+import { findPython } from '../../../layers/tools/process/python.ts';
+import { ytDlpAtPath, ytDlpOfSystem } from '../../../layers/tools/yt-dlp/yt-dlp-program.ts';
+import { installedTools } from '../../support/installed-tools.ts';
 import { temporaryFolder } from './temporary.ts';
 
 const dir = await temporaryFolder();

@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../layers/egress/index.ts';
-import { ffmpegFromPypi } from '../../../layers/tools/ffmpeg-sources.ts';
-import { type Activity, createTools, smokeTestYtDlp } from '../../../layers/tools/index.ts';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import { ffmpegFromPypi } from '../../../layers/tools/ffmpeg/ffmpeg-providers.ts';
+import { createTools } from '../../../layers/tools/install/create-tools.ts';
+import type { Activity } from '../../../layers/tools/tools.ts';
+import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
 import { leaseFor } from './lease.ts';
 import { temporaryFolder } from './temporary.ts';
 

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { smokeTestYtDlp, type YtDlp } from '../../../layers/tools/index.ts';
-import { installedTools } from '../../installed-tools.ts';
+import type { YtDlp } from '../../../layers/tools/tools.ts';
+import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
+import { installedTools } from '../../support/installed-tools.ts';
 import { leaseFor } from './lease.ts';
 import { temporaryFolder } from './temporary.ts';
 

@@ -7,10 +7,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../layers/egress/index.ts';
-import { startWorker, type WorkerOptions, type WorkerProcess, type YtDlp } from '../../../layers/tools/index.ts';
-import { installedTools } from '../../installed-tools.ts';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import type { YtDlp } from '../../../layers/tools/tools.ts';
+import { startWorker, type WorkerOptions, type WorkerProcess } from '../../../layers/tools/worker/worker-process.ts';
 import { startOrigin } from '../../origin/server.ts';
+import { installedTools } from '../../support/installed-tools.ts';
 
 /** The real yt-dlp as a worker, through the real egress, against the origin. */
 const { ytDlp } = await installedTools();

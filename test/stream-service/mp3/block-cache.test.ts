@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createBlockCache } from '../../../stream-service/mp3/block-cache.ts';
 import { randomFrom } from './coded-sound.ts';
-import { fileSource } from './harness.ts';
+import { fileSource } from './instance.ts';
 
 const random = randomFrom(5);
 const bytes = Buffer.from(Array.from({ length: 3_000_000 }, () => random() * 256));

@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Problem } from '../../../layers/contract/index.ts';
+import { Problem } from '../../../core/api/problem.ts';
 import { madeBy, melody } from '../tones.ts';
-import { fileSource, readRange, resourceOf, startMp3, track } from './harness.ts';
+import { fileSource, readRange, resourceOf, startMp3, track } from './instance.ts';
 
 const tone = (name: string, height: number, rate: number, channels: number): string[] => [
   ...['-f', 'lavfi', '-i', `sine=${height}:r=${rate}:d=8`, '-ac', String(channels), '-c:a', 'aac', `${name}.aac`],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createAdmission } from '../../../stream-service/admission.ts';
 import { createEncoderSlots } from '../../../stream-service/mp3/encoder-slots.ts';
+import { createAdmission } from '../../../stream-service/sessions/admission.ts';
 
 const forever = new AbortController().signal;
 const noCapacity = { details: { status: 503 } };

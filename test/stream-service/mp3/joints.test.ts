@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Source } from '../../../stream-service/source/source.ts';
 import { codedSound, decode, ffmpeg, listen, RATE, writeWav } from './coded-sound.ts';
-import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './harness.ts';
+import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './instance.ts';
 
 /** One joint, at 144 s. */
 const SECONDS = 165;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { id3Tag, mp3SizeBytes } from '../../../layers/extraction/index.ts';
-import type { Rendition } from '../../../layers/state/index.ts';
+import { id3Tag, mp3SizeBytes } from '../../../core/media/mp3/mp3-format.ts';
+import type { Rendition } from '../../../core/state/resource.ts';
 import {
   type Layout,
   layoutBytes,
@@ -10,7 +10,7 @@ import {
   tagSlice,
 } from '../../../stream-service/mp3/layout.ts';
 import { randomFrom } from './coded-sound.ts';
-import { resourceOf, track } from './harness.ts';
+import { resourceOf, track } from './instance.ts';
 
 const SEGMENT_BYTES = SEGMENT_FRAMES * 576;
 const layout: Layout = { tagBytes: 100, frames: 15_000 };

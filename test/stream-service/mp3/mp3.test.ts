@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mp3SizeBytes } from '../../../layers/extraction/index.ts';
-import { runningFfmpegs } from '../../../stream-service/ffmpeg.ts';
+import { mp3SizeBytes } from '../../../core/media/mp3/mp3-format.ts';
+import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { probe } from '../../support/media-tools.ts';
 import { codedSound, decode, ffmpeg, listen, RATE, randomFrom, writeWav } from './coded-sound.ts';
-import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './harness.ts';
+import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './instance.ts';
 
 const SECONDS = 160;
 const resource = resourceOf({ durationSeconds: SECONDS, title: 'Title', author: 'Artist' });

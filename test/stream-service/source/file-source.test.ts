@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Problem, problems } from '../../../layers/contract/index.ts';
-import type { Track } from '../../../layers/state/index.ts';
-import type { FileSource, Source } from '../../../stream-service/source/index.ts';
+import { Problem, problems } from '../../../core/api/problem.ts';
+import type { Track } from '../../../core/state/resource.ts';
+import type { FileSource, Source } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type Fault, type FaultOptions } from '../../origin/faults.ts';
 import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
 
@@ -264,7 +264,7 @@ describe('what is asked of a source', () => {
         { ...cookie, name: 'secure', domain: '127.0.0.1', secure: true },
       ],
     });
-    const { createEgress } = await import('../../../layers/egress/index.ts');
+    const { createEgress } = await import('../../../core/egress/index.ts');
     const egress = createEgress({ allow: [`127.0.0.1:${port}`, new URL(upstream.origin).host] });
     const source = isFile(await upstream.reader({ egress })(resourceWith(track), track));
     expect(await readAll(source.read(0))).toBe(whole);

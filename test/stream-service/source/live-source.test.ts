@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../support/ask.ts';
+import { ask } from '../../support/request.ts';
 import { init, listed, playlist, readAll, segments, useSegmentedSite, whole } from './segmented-site.ts';
 import { sha256 } from './upstream.ts';
 

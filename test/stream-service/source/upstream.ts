@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createEgress, type Egress } from '../../../layers/egress/index.ts';
-import type { Resource, Track } from '../../../layers/state/index.ts';
-import { createOpenSource, type OpenSourceOptions } from '../../../stream-service/source/index.ts';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import type { Egress } from '../../../core/egress/egress.ts';
+import type { Resource, Track } from '../../../core/state/resource.ts';
+import { createOpenSource, type OpenSourceOptions } from '../../../stream-service/source/open-source.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { bundle } from '../../../infra/bundle.ts';
-import type { World } from './world.ts';
+import { bundle } from '../../../infra/build/bundle.ts';
+import type { World } from './fakes.ts';
 
 const UID = 1000;
 /** Whether this machine can start a process as the image does: as user 1000 on a read-only root. */

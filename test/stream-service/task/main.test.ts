@@ -1,13 +1,13 @@
 import { chmod, cp, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findOnPath } from '../../../layers/tools/program.ts';
-import { installedTools } from '../../installed-tools.ts';
-import { ask, open } from '../../support/ask.ts';
+import { findOnPath } from '../../../layers/tools/process/program.ts';
+import { installedTools } from '../../support/installed-tools.ts';
 import { descendantsOf } from '../../support/processes.ts';
+import { ask, open } from '../../support/request.ts';
 import { Container, canConfine, layOut } from './container.ts';
+import { startWorld, type World } from './fakes.ts';
 import { archiveOf, publish } from './releases.ts';
-import { startWorld, type World } from './world.ts';
 
 const VERSION = '2026.01.01';
 let world: World;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { YtDlp } from '../../../layers/tools/index.ts';
+import type { YtDlp } from '../../../layers/tools/tools.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import type { ObjectStore } from '../../support/s3.ts';
 

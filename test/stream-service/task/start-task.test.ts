@@ -1,14 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readSettings } from '../../../layers/settings/index.ts';
+import { readSettings } from '../../../core/config/settings.ts';
 import { startTask, type Task, type TaskOptions } from '../../../stream-service/task/start-task.ts';
 import { readTaskSettings, type TaskSettings } from '../../../stream-service/task/task-settings.ts';
-import { ask, type OpenAnswer, open } from '../../support/ask.ts';
+import { ask, type OpenAnswer, open } from '../../support/request.ts';
 import { startObjectStore } from '../../support/s3.ts';
-import { until } from '../harness.ts';
+import { until } from '../instance.ts';
+import { startWorld, type World } from './fakes.ts';
 import { archiveOf, BUCKET, pointerTo, publish } from './releases.ts';
-import { startWorld, type World } from './world.ts';
 
 const WORKER = [process.execPath, join(import.meta.dirname, 'quick-worker.mjs'), '--'] as const;
 const UNKNOWN = '/api/Stream/Media/unknown';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SettingError } from '../../../layers/settings/index.ts';
+import { SettingError } from '../../../core/config/parsers.ts';
 import { readTaskSettings } from '../../../stream-service/task/task-settings.ts';
 
 describe('the settings of a task', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Api } from '../../../web/src/lib/api.ts';
+import type { Api } from '../../../web/src/api/api.ts';
 import { createHistory } from '../../../web/src/lib/history.ts';
 import { createSession } from '../../../web/src/ui/session.ts';
 

@@ -1,6 +1,4 @@
-import type { ApiFailure } from '../lib/api.ts';
-import type { ResourceInformation } from '../lib/contract.ts';
-import type { Waiting } from '../lib/waiting.ts';
+import type { ApiFailure, ResourceInformation, Waiting } from '../api/index.ts';
 
 /** What has become of the link in the field. */
 export type Outcome =

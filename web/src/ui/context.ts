@@ -1,11 +1,7 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import type { Api } from '../lib/api.ts';
-import type { BaseUrl } from '../lib/base-url.ts';
-import type { Format } from '../lib/format.ts';
-import type { History } from '../lib/history.ts';
-import type { Observable, Subject } from '../lib/observable.ts';
-import type { Locale, Texts } from '../lib/texts.ts';
+import type { Api, BaseUrl } from '../api/index.ts';
+import type { Format, History, Locale, Observable, Subject, Texts } from '../lib/index.ts';
 import type { Downloads } from './downloads-state.ts';
 import type { Session } from './session.ts';
 

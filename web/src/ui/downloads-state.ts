@@ -1,12 +1,15 @@
-import type { Api } from '../lib/api.ts';
-import type { Choice } from '../lib/choices.ts';
-import { createDownload, type Download } from '../lib/download.ts';
-import { hasEnded } from '../lib/download-state.ts';
-import { createLaterDownload } from '../lib/later-download.ts';
-import { createSubject, type Observable } from '../lib/observable.ts';
-import { createQueue } from '../lib/queue.ts';
-import { type OpenSink, openSink } from '../lib/sinks.ts';
-import type { WaitOptions } from '../lib/waiting.ts';
+import type { Api, WaitOptions } from '../api/index.ts';
+import {
+  createDownload,
+  createLaterDownload,
+  createQueue,
+  type Download,
+  hasEnded,
+  type OpenSink,
+  openSink,
+} from '../download/index.ts';
+import { createSubject, type Observable } from '../lib/index.ts';
+import type { Choice } from '../renditions/index.ts';
 
 /** A choice that can be made only once its entry is looked up. */
 export interface LaterChoice {

@@ -1,6 +1,5 @@
-import type { DownloadFailureKind } from '../lib/download.ts';
-import { createFormat } from '../lib/format.ts';
-import type { TextKey, Texts } from '../lib/texts.ts';
+import type { DownloadFailureKind } from '../download/index.ts';
+import { createFormat, type TextKey, type Texts } from '../lib/index.ts';
 
 /** What happened, and what to do about it, in the reader's words. */
 export interface FailureText {

@@ -1,9 +1,5 @@
-import { type Api, ApiFailure } from '../lib/api.ts';
-import type { ResourceInformation } from '../lib/contract.ts';
-import type { History } from '../lib/history.ts';
-import { createSubject, type Observable } from '../lib/observable.ts';
-import { createRecent } from '../lib/recent.ts';
-import { resolveWhenAvailable } from '../lib/waiting.ts';
+import { type Api, ApiFailure, type ResourceInformation, resolveWhenAvailable } from '../api/index.ts';
+import { createRecent, createSubject, type History, type Observable } from '../lib/index.ts';
 import { type Outcome, type OutcomeEvent, reduce } from './app-state.ts';
 
 /** One link at a time: opening another ends the one before. */

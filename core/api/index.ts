@@ -1,0 +1,6 @@
+export { readLink } from './link-parameter.ts';
+export { openApiDocument } from './openapi.ts';
+export { operations } from './operations.ts';
+export { Problem, type ProblemDetails, problems, toProblem } from './problem.ts';
+export type * as schema from './schemas.ts';
+export type { AppInfo, RequestCount } from './schemas.ts';

@@ -1,0 +1,37 @@
+import { JSON_TYPES } from '../http/index.ts';
+import { type Operation, operations, type ResponseShape } from './operations.ts';
+import { schemas } from './schemas.ts';
+
+/** The machine-readable description of the API: OpenAPI 3.0. */
+export const openApiDocument = {
+  openapi: '3.0.3',
+  info: {
+    title: 'Reelay',
+    version: '1.0',
+    description: 'Turns a media link into metadata and renditions and streams the one you choose.',
+  },
+  paths: Object.fromEntries(operations.map((operation) => [operation.path, { get: describe(operation) }])),
+  // As plain JSON: what the schema library keeps on its objects for itself is not part of the description.
+  components: { schemas: JSON.parse(JSON.stringify(schemas)) as Record<string, object> },
+};
+
+function describe({ operationId, path, summary, parameters, responses }: Operation) {
+  return {
+    tags: [path.split('/')[2]],
+    operationId,
+    summary,
+    ...(parameters.length > 0 && {
+      parameters: parameters.map((parameter) => ({ ...parameter, schema: { type: 'string' } })),
+    }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, shape]) => [status, { description: shape.description, ...body(shape) }]),
+    ),
+  };
+}
+
+function body({ schema, media = [] }: ResponseShape) {
+  const shapes = schema
+    ? JSON_TYPES.map((type) => [type, { schema: { $ref: `#/components/schemas/${schema}` } }])
+    : media.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]);
+  return { content: Object.fromEntries(shapes) as Record<string, object> };
+}

@@ -1,0 +1,134 @@
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { EgressRefused, type GuardedRequest, type GuardedResponse, UpstreamError } from '../egress.ts';
+import { type Destination, type Dialer, shareOfReads } from '../guard/index.ts';
+import { DIRECT, type Identities } from '../proxy/index.ts';
+import { headersOfHop, nextHop } from './redirects.ts';
+import { dispatch, type RawResponse } from './response-body.ts';
+import { gather } from './tls-record-coalescer.ts';
+import { toUpstreamError } from './upstream-error.ts';
+
+export interface GuardedClientOptions {
+  readonly dialer: Dialer;
+  readonly identities: Identities;
+  /** Certificates (PEM) to trust besides the system's, for upstreams and https proxies. */
+  readonly ca?: string;
+  /** Milliseconds for TLS, and for a proxy to open a tunnel. @default 10_000 */
+  readonly connectTimeout?: number;
+}
+
+export interface GuardedClient {
+  /** @throws EgressRefused, UpstreamError; the signal's reason when it was aborted */
+  request(url: string, options?: GuardedRequest): Promise<GuardedResponse>;
+  close(): Promise<void>;
+}
+
+/** Redirect bodies up to this many bytes are read away, so that the connection can serve the next hop. */
+const DRAINED_BYTES = 16 * 1024;
+
+/** An HTTP client whose every connection is opened by the dialer, or by an outgoing proxy after the dialer's check. */
+export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
+  const { dialer, identities } = options;
+  const direct = directDispatcher(options);
+  const proxied = new Map<URL, Dispatcher>(identities.proxies.map((proxy) => [proxy, proxyDispatcher(proxy, options)]));
+
+  const send = async (url: URL, headers: Record<string, string>, request: GuardedRequest): Promise<RawResponse> => {
+    const proxy = identities.proxyOf(request.identity ?? DIRECT);
+    // The proxy resolves the name again, in its own network: here it is only asked whether it is public.
+    if (proxy) await dialer.resolve(destinationOf(url));
+    const stallTimeout = request.stallTimeout ?? 15_000;
+    return dispatch(
+      (proxy && proxied.get(proxy)) ?? direct,
+      {
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: request.method ?? 'GET',
+        headers,
+        headersTimeout: stallTimeout,
+        bodyTimeout: stallTimeout,
+      },
+      request.signal,
+    );
+  };
+
+  const follow = async (start: URL, request: GuardedRequest): Promise<GuardedResponse> => {
+    let url = start;
+    for (let hops = 0; ; hops++) {
+      const response = await send(url, headersOfHop(start, url, request), request);
+      const next = nextHop(url, response);
+      if (!next) return { ...response, url: url.href };
+      discard(response);
+      if (hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('The upstream redirects too often');
+      url = httpUrl(next);
+    }
+  };
+
+  return {
+    request: async (text, request = {}) => {
+      try {
+        return await follow(httpUrl(text), request);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        throw toUpstreamError(error);
+      }
+    },
+    close: async () => {
+      await Promise.all([direct, ...proxied.values()].map((dispatcher) => dispatcher.destroy()));
+    },
+  };
+}
+
+/** Port and host of a URL, as the guard judges them. */
+export const destinationOf = (url: URL): Destination => ({
+  hostname: url.hostname,
+  port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+});
+
+function httpUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) throw new EgressRefused('Only http and https URLs are requested');
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return url;
+}
+
+function directDispatcher({ dialer, ca, connectTimeout = 10_000 }: GuardedClientOptions): Dispatcher {
+  const secure = buildConnector({ allowH2: false, timeout: connectTimeout, ...(ca && { ca }) });
+  const connect: buildConnector.connector = (target, callback) => {
+    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
+    dialer.connect({ hostname: target.hostname, port }).then(
+      (socket) => {
+        if (target.protocol !== 'https:') return callback(null, socket);
+        secure({ ...target, httpSocket: socket }, (...result) => {
+          if (result[1]) gather(result[1], shareOfReads);
+          callback(...result);
+        });
+      },
+      (error: Error) => callback(error, null),
+    );
+  };
+  return new Agent({ connect, allowH2: false });
+}
+
+function proxyDispatcher(proxy: URL, { ca, connectTimeout = 10_000 }: GuardedClientOptions): Dispatcher {
+  const tls = ca ? { ca } : {};
+  return new ProxyAgent({
+    uri: proxy.href,
+    allowH2: false,
+    connectTimeout,
+    requestTls: tls,
+    proxyTls: tls,
+    // A proxy that takes the connection and never answers CONNECT must not hold anyone for minutes.
+    clientFactory: (origin, settings) => new Pool(origin, { ...settings, headersTimeout: connectTimeout }),
+  });
+}
+
+function discard({ headers, body }: RawResponse): void {
+  body.on('error', ignore);
+  const size = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  if (size > DRAINED_BYTES) body.destroy();
+  else body.resume();
+}
+
+/** A hop that was left behind may fail as it likes. */
+const ignore = () => undefined;

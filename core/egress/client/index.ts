@@ -1,0 +1,2 @@
+export { createGuardedClient } from './guarded-client.ts';
+export { isResting } from './paused-reader.ts';

@@ -1,0 +1,2 @@
+export { audioFamily, mp4HoldsAudio, mp4HoldsVideo, videoRank } from './codecs.ts';
+export { type FileType, fileType } from './file-types.ts';

@@ -1,0 +1,1 @@
+export { readPlaylist } from './hls-playlist.ts';

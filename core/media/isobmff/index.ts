@@ -1,0 +1,11 @@
+export { type Box, boxes } from './box-parser.ts';
+export { box, boxHeader, fullBox, u32, u64 } from './box-writer.ts';
+export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
+export { headerPatch } from './header-patch.ts';
+export { type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
+export { movieHeader } from './movie-header.ts';
+export { rewriteFragment } from './rewrite-fragment.ts';
+export { parseSampleTable, type SampleTable, SampleWalk } from './sample-table.ts';
+export type { NextRun, Run, SourceRange } from './track-fragments.ts';
+export { parseTrack, type TrackHeader } from './track-header.ts';
+export { Unsupported } from './unsupported-mp4.ts';

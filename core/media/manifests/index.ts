@@ -1,0 +1,1 @@
+export { isRounded, readDashManifest, readHlsPlaylist } from './manifest-facts.ts';

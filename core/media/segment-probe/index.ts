@@ -1,0 +1,2 @@
+export { readBeginning } from './segment-probe.ts';
+export type { Beginning } from './segment-start.ts';

@@ -1,0 +1,57 @@
+import { type Box, boxes, fragmentTimes, initTracks } from '../isobmff/index.ts';
+import { mpegTsBeginning } from './mpegts-probe.ts';
+import type { Beginning } from './segment-start.ts';
+
+/** Boxes that a file or a segment begins with (ISO/IEC 14496-12 §4.3, §8.16). */
+const FIRST_BOXES = new Set(['ftyp', 'styp', 'moov', 'sidx', 'moof', 'emsg', 'prft', 'free']);
+const ID3_HEAD_BYTES = 10;
+/** The first two bytes of AC-3 and of WebM. MPEG audio begins with eleven bits set, framed AAC with twelve and layer 0. */
+const AC3 = 0x0b77;
+const EBML = 0x1a45;
+
+/** Reads the head of a run of segments. `isComplete`: more bytes would say no more. */
+export function readBeginning(head: Buffer): Beginning & { readonly isComplete: boolean } {
+  return mpegTsBeginning(head) ?? mp4Beginning(head) ?? packedBeginning(head);
+}
+
+/** Fragmented MP4: when its first fragment is decoded. */
+function mp4Beginning(head: Buffer) {
+  const [first] = boxes(head);
+  if (!first || !FIRST_BOXES.has(first.type)) return undefined;
+  const all = [...boxes(head)].filter(({ end }) => end <= head.length);
+  const moov = all.find(({ type }) => type === 'moov');
+  const moof = all.find(({ type }) => type === 'moof');
+  const starts = moov && moof ? startsOf(bytesOf(head, moof), bytesOf(head, moov)) : [];
+  return {
+    isFramedAac: false,
+    startSeconds: starts.length > 0 ? Math.min(...starts) : undefined,
+    isComplete: moof !== undefined,
+  };
+}
+
+function startsOf(moof: Buffer, moov: Buffer): number[] {
+  try {
+    return fragmentTimes(moof, initTracks(moov)).map(({ start }) => start);
+  } catch {
+    return []; // Damaged: it says nothing.
+  }
+}
+
+const bytesOf = (bytes: Buffer, { start, end }: Box): Buffer => bytes.subarray(start, end);
+
+/** Frames without a container, behind a tag or not: FFmpeg counts them from 0, whatever the tag says. */
+function packedBeginning(head: Buffer) {
+  const at = tagBytes(head);
+  if (at + 2 > head.length) return { isComplete: false };
+  const word = head.readUInt16BE(at);
+  if ((word & 0xfff6) === 0xfff0) return { isFramedAac: true, isComplete: true };
+  const isOther = (word & 0xffe0) === 0xffe0 || word === AC3 || word === EBML;
+  return { ...(isOther && { isFramedAac: false }), isComplete: true };
+}
+
+/** Of an ID3v2 tag: its size counts seven bits to a byte. */
+function tagBytes(head: Buffer): number {
+  if (head.length < ID3_HEAD_BYTES || head.toString('latin1', 0, 3) !== 'ID3') return 0;
+  const size = head.subarray(6, ID3_HEAD_BYTES).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  return ID3_HEAD_BYTES + size;
+}

@@ -1,0 +1,2 @@
+export { createExtraction } from './create-resolver.ts';
+export type { EntryRequest, Extraction, ResolveEntry } from './resolver.ts';

@@ -1,0 +1,78 @@
+import { problems } from '../../api/index.ts';
+import { mp3SizeBytes } from '../../media/mp3/index.ts';
+import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
+import { offer } from '../renditions/index.ts';
+import { type Candidate, type Info, infos, readMetadata, text } from '../yt-dlp/index.ts';
+
+const FRESH_SECONDS = 3600;
+const FRESH_LIVE_SECONDS = 30;
+/** Links are asked for anew this long before they die, so that a stream that starts now has some time. */
+const EXPIRY_MARGIN_SECONDS = 300;
+/** A day after the last use, and the hour within which the table does not write a use again. */
+export const KEPT_SECONDS = 25 * 3600;
+
+export const epochSeconds = (): number => Math.floor(Date.now() / 1000);
+
+/** Which item of a page something is. */
+export type Identity = Pick<ResourceOrigin, 'extractor' | 'entryId'>;
+
+/** yt-dlp's `extractor_key` and `id`. */
+export const identify = (info: Info): Identity => ({
+  extractor: text(info.extractor_key) ?? text(info.ie_key) ?? 'Generic',
+  entryId: typeof info.id === 'number' ? String(info.id) : (text(info.id) ?? ''),
+});
+
+export const isLive = (info: Info): boolean => info.is_live === true || info.live_status === 'is_live';
+
+/**
+ * The resource that an item is: what it offers, and what its streams promise.
+ * @param now epoch seconds
+ * @throws Problem 404 or 415 when nothing of it can be offered
+ */
+export function assemble(
+  info: Info,
+  candidates: readonly Candidate[],
+  { origin, egress, now }: { readonly origin: ResourceOrigin; readonly egress: string; readonly now: number },
+): Resource {
+  const { renditions, tracks, conversionOf } = offer(candidates);
+  if (renditions.length === 0) throw nothingToOffer(info);
+  const metadata = readMetadata(info);
+  const live = isLive(info);
+  const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
+  const heard = tracks.find((track) => track.formatId === formatId);
+  const durationSeconds = live
+    ? undefined
+    : (heard?.durationSeconds ?? tracks.find((track) => track.durationSeconds)?.durationSeconds);
+  const sizeBytes =
+    durationSeconds && mp3SizeBytes(durationSeconds, { title: metadata.title, artist: metadata.author });
+  return {
+    id: resourceId(origin),
+    origin,
+    ...metadata,
+    ...(durationSeconds && { durationSeconds }),
+    isLive: live,
+    tracks,
+    renditions,
+    ...(conversionOf && { mp3: { renditionId: conversionOf, ...(sizeBytes && { sizeBytes }) } }),
+    egress,
+    freshUntil: freshUntil(tracks, live, now),
+    expiresAt: now + KEPT_SECONDS,
+  };
+}
+
+/** Epoch seconds until which a resource with these tracks can be answered from the table. */
+export function freshUntil(tracks: readonly Track[], live: boolean, now: number): number {
+  if (live) return now + FRESH_LIVE_SECONDS;
+  const expiries = tracks.flatMap(({ urlExpiresAt }) => urlExpiresAt ?? []);
+  return Math.max(now, Math.min(now + FRESH_SECONDS, ...expiries.map((expiry) => expiry - EXPIRY_MARGIN_SECONDS)));
+}
+
+/** Protected, or there in ways that are not handled; else nothing is there (pictures of a slide show are no media). */
+function nothingToOffer(info: Info) {
+  const formats = infos(info.formats);
+  if (info._has_drm === true || formats.some(({ has_drm }) => has_drm === true))
+    return problems.notDeliverable('The media is DRM protected.');
+  return formats.some(({ protocol }) => typeof protocol === 'string' && protocol !== 'mhtml')
+    ? problems.notDeliverable('The source sends this media in a way that is not handled.')
+    : problems.notFound();
+}

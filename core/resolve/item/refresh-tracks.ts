@@ -1,0 +1,45 @@
+import { problems } from '../../api/index.ts';
+import type { Resource, ResourceOrigin } from '../../state/index.ts';
+import { type Info, readTracks } from '../yt-dlp/index.ts';
+import { freshUntil, isLive, KEPT_SECONDS } from './assemble.ts';
+import { isList, readEntries } from './list-entries.ts';
+
+/**
+ * A stored resource with the places where its tracks are now. Who it is and what its streams promise stay; a format
+ * that the source no longer has is dropped from the tracks.
+ * @param now epoch seconds
+ * @throws Problem 404 when none of its formats is left
+ */
+export function renew(resource: Resource, info: Info, now: number): Resource {
+  const found = new Map(readTracks(info, now).map(({ track }) => [track.formatId, track]));
+  const tracks = resource.tracks.flatMap((known) => {
+    const track = found.get(known.formatId);
+    if (!track) return [];
+    // What was known of the place goes, so that no dead expiry or fragment stays behind.
+    const { fragments: _fragments, chunkBytes: _chunkBytes, urlExpiresAt: _urlExpiresAt, ...lasting } = known;
+    const { url, headers, cookies, fragments, chunkBytes, urlExpiresAt } = track;
+    return [
+      {
+        ...lasting,
+        url,
+        headers,
+        cookies,
+        ...(fragments && { fragments }),
+        ...(chunkBytes && { chunkBytes }),
+        ...(urlExpiresAt && { urlExpiresAt }),
+      },
+    ];
+  });
+  if (tracks.length === 0) throw problems.notFound();
+  return { ...resource, tracks, freshUntil: freshUntil(tracks, isLive(info), now), expiresAt: now + KEPT_SECONDS };
+}
+
+/** The item of an answer that a resource was: the only one, or the one of the same extractor and id. */
+export function findItem(info: Info, { url, ...wanted }: ResourceOrigin): Info | undefined {
+  if (!isList(info)) return info;
+  const items = readEntries(info, url).filter(({ isResolved }) => isResolved);
+  const same = items.find(
+    ({ identity }) => identity.extractor === wanted.extractor && identity.entryId === wanted.entryId,
+  );
+  return (same ?? (items.length === 1 ? items[0] : undefined))?.info;
+}

@@ -1,0 +1,1 @@
+export { createPlaylists, type ListPlace } from './playlists.ts';

@@ -1,0 +1,1 @@
+export { offer } from './select-renditions.ts';

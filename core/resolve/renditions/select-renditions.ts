@@ -1,0 +1,131 @@
+import {
+  audioFamily,
+  type FileType,
+  fileType,
+  mp4HoldsAudio,
+  mp4HoldsVideo,
+  videoRank,
+} from '../../media/codecs/index.ts';
+import { type Rendition, renditionId, type Track } from '../../state/index.ts';
+import type { Candidate } from '../yt-dlp/index.ts';
+
+/** What is offered of an item. */
+export interface Offer {
+  /** Video before audio, each best first. */
+  readonly renditions: readonly Rendition[];
+  /** The tracks that they use, once each. */
+  readonly tracks: readonly Track[];
+  /** The rendition that the conversion to MP3 reads; absent when nothing can be heard or when it is MP3 already. */
+  readonly conversionOf?: string;
+}
+
+/** Opus sounds as good as AAC of a fifth more. */
+const OPUS_WEIGHT = 1.2;
+
+/** Decides what is offered of an item's tracks, which come best first as yt-dlp sorts them. */
+export function offer(candidates: readonly Candidate[]): Offer {
+  const audio = candidates.filter(({ track }) => !track.video && track.audio).toSorted(byAudioQuality);
+  const video = candidates.filter(({ track }) => track.video).toSorted(byVideoQuality);
+  const renditions = [
+    ...video.map(({ track }) => videoRendition(track, partnerOf(track, audio))),
+    ...audio.map(({ track }) => mediaRendition('audio', track)),
+  ];
+  const used = new Set(renditions.flatMap(({ formatIds }) => formatIds));
+  const tracks = candidates.map(({ track }) => track).filter(({ formatId }) => used.has(formatId));
+  const conversionOf = convertible(renditions, tracks);
+  return { renditions, tracks, ...(conversionOf && { conversionOf }) };
+}
+
+/** Height, then the language that is wanted, then a codec that plays everywhere in MP4, then fps, then bitrate. */
+function byVideoQuality(a: Candidate, b: Candidate): number {
+  return (
+    (b.track.video?.height ?? 0) - (a.track.video?.height ?? 0) ||
+    b.languagePreference - a.languagePreference ||
+    videoRank(a.track.video?.codec) - videoRank(b.track.video?.codec) ||
+    (b.track.video?.fps ?? 0) - (a.track.video?.fps ?? 0) ||
+    (b.track.bitrate ?? 0) - (a.track.bitrate ?? 0)
+  );
+}
+
+const byAudioQuality = (a: Candidate, b: Candidate): number =>
+  b.languagePreference - a.languagePreference || weightedBitrate(b.track) - weightedBitrate(a.track);
+
+const weightedBitrate = (track: Track): number =>
+  (audioBitrate(track) ?? 0) * (family(track) === 'opus' ? OPUS_WEIGHT : 1);
+
+/**
+ * The audio to send with a video that has none: the best AAC if there is any, else the best that MP4 can hold. Among
+ * equals, one that comes the same way, so that both sides share one clock.
+ */
+function partnerOf(video: Track, audio: readonly Candidate[]): Track | undefined {
+  if (video.audio || !mp4HoldsVideo(video.video?.codec)) return undefined;
+  const fitting = audio.map(({ track }) => track).filter((track) => mp4HoldsAudio(track.audio?.codec));
+  const aac = fitting.filter((track) => isAac(track));
+  const choices = aac.length > 0 ? aac : fitting;
+  return choices.find(({ delivery }) => delivery === video.delivery) ?? choices[0];
+}
+
+const videoRendition = (video: Track, partner: Track | undefined): Rendition =>
+  partner ? combinedRendition(video, partner) : mediaRendition('video', video);
+
+function mediaRendition(side: Rendition['side'], track: Track): Rendition {
+  const bitrate = side === 'audio' ? audioBitrate(track) : track.bitrate;
+  const type = sentAs(track);
+  return {
+    ...identified({ side, urlType: 'Media', formatIds: [track.formatId] }),
+    label: label(side === 'video' ? track.video?.height : undefined, bitrate, type),
+    description: track.description ?? null,
+    ...type,
+    ...figures({ sizeBytes: track.sizeBytes, height: track.video?.height, bitrate }),
+  };
+}
+
+function combinedRendition(video: Track, audio: Track): Rendition {
+  const type = fileType('mp4', true);
+  const bitrate = sum(video.bitrate, audioBitrate(audio));
+  return {
+    ...identified({ side: 'video', urlType: 'Combined', formatIds: [video.formatId, audio.formatId] }),
+    label: label(video.video?.height, bitrate, type),
+    description: [video.description, audio.description].filter(Boolean).join(' + ') || null,
+    ...type,
+    ...figures({ sizeBytes: sum(video.sizeBytes, audio.sizeBytes), height: video.video?.height, bitrate }),
+  };
+}
+
+const identified = (what: Pick<Rendition, 'side' | 'urlType' | 'formatIds'>) => ({ id: renditionId(what), ...what });
+
+/** HLS and DASH leave as MP4, whatever their segments are. */
+const sentAs = (track: Track): FileType =>
+  fileType(track.delivery === 'direct' ? track.container : 'mp4', track.video !== null);
+
+function label(height: number | undefined, bitrate: number | undefined, { fileExtension }: FileType): string {
+  if (height) return height === 2160 ? '2160p (4K)' : height === 4320 ? '4320p (8K)' : `${height}p`;
+  return bitrate ? `${Math.round(bitrate)} kbps` : fileExtension.slice(1).toUpperCase();
+}
+
+function convertible(renditions: readonly Rendition[], tracks: readonly Track[]): string | undefined {
+  const trackOf = ({ formatIds }: Rendition) => tracks.find(({ formatId }) => formatId === formatIds[0]);
+  const heard = renditions.filter((rendition) => rendition.urlType === 'Media' && trackOf(rendition)?.audio);
+  const best = heard.find(({ side }) => side === 'audio') ?? heard[0];
+  const track = best && trackOf(best);
+  const isMp3 = track && !track.video && (family(track) === 'mp3' || track.container === 'mp3');
+  return isMp3 ? undefined : best?.id;
+}
+
+const family = (track: Track) => (track.audio?.codec ? audioFamily(track.audio.codec) : undefined);
+
+/** Audio in an MP4 of which nothing more is said is AAC nearly always. */
+const isAac = (track: Track): boolean =>
+  family(track) === 'aac' || (!track.audio?.codec && /^(?:mp4|m4a|aac)$/.test(track.container));
+
+const audioBitrate = (track: Track): number | undefined => track.audio?.bitrate ?? track.bitrate;
+
+const sum = (a: number | undefined, b: number | undefined): number | undefined =>
+  a !== undefined && b !== undefined ? a + b : undefined;
+
+/** Rounded to what a reader can use, unknown ones left out. */
+const figures = ({ sizeBytes, height, bitrate }: Pick<Rendition, 'sizeBytes' | 'height' | 'bitrate'>) => ({
+  ...(sizeBytes !== undefined && { sizeBytes }),
+  ...(height !== undefined && { height }),
+  ...(bitrate !== undefined && { bitrate: Math.round(bitrate * 1000) / 1000 }),
+});

@@ -1,0 +1,6 @@
+export {
+  type MediaInformation,
+  type MediaRendition,
+  type ResourceInformation,
+  toResourceInformation,
+} from './response.ts';

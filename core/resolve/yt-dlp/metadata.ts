@@ -1,0 +1,54 @@
+import { figure, type Info, infos, text, webUrl } from './yt-dlp-info.ts';
+
+/** Characters kept of a title or an author: what the table stores and a file name shows needs no more. */
+const TEXT_LIMIT = 500;
+/** Characters of a cover's address at most: a longer one is a picture written into its address, or worse. */
+const COVER_LIMIT = 2_048;
+
+export interface Metadata {
+  readonly title: string | null;
+  readonly author: string | null;
+  readonly coverUrl: string | null;
+}
+
+/** Title, author and cover of an item or a playlist. */
+export const readMetadata = (info: Info): Metadata => ({
+  // `title` of a live item carries the minute at which it was asked for; `fulltitle` does not.
+  title: bounded(text(info.fulltitle) ?? text(info.title)),
+  author: bounded(authorOf(info)),
+  coverUrl: coverOf(info),
+});
+
+const authorOf = (info: Info): string | undefined =>
+  text(info.uploader) ??
+  names(info.creators) ??
+  names(info.artists) ??
+  text(info.channel) ??
+  text(info.creator) ??
+  text(info.artist) ??
+  text(info.album_artist) ??
+  text(info.playlist_uploader) ??
+  text(info.uploader_id);
+
+const names = (value: unknown): string | undefined =>
+  Array.isArray(value) ? text(value.flatMap((name) => text(name) ?? []).join(', ')) : undefined;
+
+/** The largest square thumbnail (cover art), else the one yt-dlp prefers. */
+function coverOf(info: Info): string | null {
+  const thumbnails = infos(info.thumbnails);
+  const squares = thumbnails.filter(({ width, height }) => figure(width) !== undefined && width === height);
+  const largest = squares.toSorted((a, b) => Number(b.width) - Number(a.width))[0];
+  return coverUrl(largest?.url) ?? coverUrl(info.thumbnail) ?? coverUrl(thumbnails.at(-1)?.url) ?? null;
+}
+
+const coverUrl = (value: unknown): string | undefined => {
+  const url = webUrl(value);
+  return url && url.length <= COVER_LIMIT ? url : undefined;
+};
+
+/** Without half a character at its end. */
+const bounded = (value: string | undefined): string | null =>
+  value
+    ?.toWellFormed()
+    .slice(0, TEXT_LIMIT)
+    .replace(/[\ud800-\udbff]$/, '') ?? null;

@@ -1,0 +1,120 @@
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Log, silentLog } from '../log/index.ts';
+import { createCounter } from './counter.ts';
+import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
+import { createLeaseItem, ifCondition } from './lease-item.ts';
+import { readLease, readMaintenance, readStreamTask } from './leases.ts';
+import type { Link, Resource } from './resource.ts';
+import type { State, ToolsRecord } from './state.ts';
+import { callBound, createTableClient, StateUnavailable } from './table.ts';
+
+export interface StateOptions {
+  /** A client, or what to build one from: `{ endpoint }` for a table of this machine, `{}` in AWS. */
+  readonly client: DynamoDBClient | DynamoDBClientConfig;
+  readonly tableName: string;
+  /** Epoch milliseconds. @default Date.now */
+  readonly now?: () => number;
+  readonly log?: Log;
+}
+
+/** Seconds that a use keeps a resource, and how much of that may pass before a use writes again. */
+const KEPT_SECONDS = 24 * 3600;
+const TOUCH_SECONDS = 3600;
+
+/**
+ * The state over one DynamoDB table. Reads are consistent; a call throws `StateUnavailable` when the table does not
+ * answer within seconds.
+ */
+export function createState({ client, tableName, now = Date.now, log = silentLog }: StateOptions): State {
+  const base = client instanceof DynamoDBClient ? client : createTableClient(client);
+  const table = DynamoDBDocumentClient.from(base, { marshallOptions: { removeUndefinedValues: true } });
+  const counter = createCounter(table, tableName);
+  const seconds = () => Math.floor(now() / 1000);
+  const inTable = { table, tableName, now: seconds };
+  const maintenance = createLeaseItem({ ...inTable, pk: 'maintenance', read: readMaintenance });
+  const streamTask = createLeaseItem({ ...inTable, pk: 'stream-task', read: readStreamTask });
+  const toolsUpdate = createLeaseItem({ ...inTable, pk: 'tools-update', read: readLease });
+
+  const get = async (pk: string) => {
+    const command = new GetCommand({ TableName: tableName, Key: { pk }, ConsistentRead: true });
+    return (await table.send(command, callBound())).Item;
+  };
+  const put = async (item: PackedItem) => {
+    if (item.data.byteLength > MAX_ITEM_BYTES)
+      throw new ItemTooLarge(`${item.pk}: ${item.data.byteLength} bytes packed`);
+    await table.send(new PutCommand({ TableName: tableName, Item: item }), callBound());
+  };
+
+  const packResource = async (resource: Resource): Promise<PackedItem> => {
+    const whole = await packItem(`resource#${resource.id}`, resource);
+    if (whole.data.byteLength <= MAX_ITEM_BYTES) return whole;
+    log.warn('A resource is kept without its DASH fragments: they are too many', { id: resource.id });
+    const tracks = resource.tracks.map(({ fragments: _, ...track }) => track);
+    return packItem(whole.pk, { ...resource, tracks } as Resource);
+  };
+
+  const state: State = {
+    getResource: async (id) => unpackItem<Resource>(await get(`resource#${id}`), id, seconds()),
+    putResource: async (resource) => put(await packResource(resource)),
+    touchResource: async ({ id, expiresAt }) => {
+      const time = seconds();
+      if (expiresAt > time + KEPT_SECONDS - TOUCH_SECONDS) return;
+      const command = new UpdateCommand({
+        TableName: tableName,
+        Key: { pk: `resource#${id}` },
+        UpdateExpression: 'SET #expiresAt = :until',
+        // Not what has expired (it would rise from the dead), and not what was kept for long enough a moment ago.
+        ConditionExpression: '#expiresAt > :now AND #expiresAt <= :stale',
+        ExpressionAttributeNames: { '#expiresAt': 'expiresAt' },
+        ExpressionAttributeValues: {
+          ':now': time,
+          ':until': time + KEPT_SECONDS,
+          ':stale': time + KEPT_SECONDS - TOUCH_SECONDS,
+        },
+      });
+      await ifCondition(table.send(command, callBound()));
+    },
+    getLink: async (id) => unpackItem<Link>(await get(`link#${id}`), id, seconds()),
+    putLink: async (link) => put(await packItem(`link#${link.id}`, link)),
+    addRequest: counter.add,
+    countRequests: counter.sum,
+    getTools: async () => (await get('tools'))?.record as ToolsRecord | undefined,
+    putTools: async (record) => {
+      await table.send(new PutCommand({ TableName: tableName, Item: { pk: 'tools', record } }), callBound());
+    },
+    getMaintenance: maintenance.get,
+    takeMaintenance: (lease) => maintenance.take(lease),
+    endMaintenance: maintenance.end,
+    getStreamTask: streamTask.get,
+    takeStreamTask: streamTask.take,
+    endStreamTask: streamTask.end,
+    takeToolsUpdate: (lease) => toolsUpdate.take(lease),
+    endToolsUpdate: toolsUpdate.end,
+    keepOriginSecret: async (candidate) => {
+      const command = new PutCommand({
+        TableName: tableName,
+        Item: { pk: 'origin-secret', secret: candidate },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      });
+      if (await ifCondition(table.send(command, callBound()))) return candidate;
+      const kept = (await get('origin-secret'))?.secret;
+      if (typeof kept !== 'string') throw new Error('The kept secret cannot be read');
+      return kept;
+    },
+  };
+  return failingAlike(state);
+}
+
+/** Every call fails with the one error that callers know, the client's own as its cause. */
+function failingAlike(state: State): State {
+  const guarded = Object.entries(state).map(([name, call]: [string, (...args: never[]) => Promise<unknown>]) => [
+    name,
+    (...args: never[]) =>
+      call(...args).catch((cause: unknown) => {
+        if (cause instanceof ItemTooLarge) throw cause;
+        throw new StateUnavailable(`The state table failed: ${name}`, { cause });
+      }),
+  ]);
+  return Object.fromEntries(guarded) as State;
+}

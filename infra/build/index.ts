@@ -1,0 +1,2 @@
+export { buildPage } from './build-page.ts';
+export { bundle } from './bundle.ts';

@@ -1,0 +1,68 @@
+/** `npm run synth|deploy|destroy -- [flags of cdk]`: CDK's own command line, with what it takes to need nothing else. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isBootstrapped } from './bootstrap.ts';
+import { type Manifest, places, planOf } from './cli-plan.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
+
+const [command = '', ...flags] = process.argv.slice(2);
+const assembly = mkdtempSync(join(tmpdir(), 'reelay-cdk-'));
+
+/** Runs CDK and ends this program with its status when it fails. */
+function cdk(args: readonly string[]): void {
+  const { status, error } = spawnSync(process.execPath, [CDK, ...args], { cwd: ROOT, stdio: 'inherit' });
+  if (error) process.stderr.write(`${error.message}\n`);
+  if (status !== 0) leave(status ?? 1);
+}
+
+function leave(status: number): never {
+  rmSync(assembly, { recursive: true, force: true });
+  process.exit(status);
+}
+
+function fail(line: string): never {
+  process.stderr.write(`${line}\n`);
+  return leave(2);
+}
+
+/** Found out before anything is built: CDK would say so in the middle of a deployment. */
+function requireContainers(): void {
+  const program = process.env.CDK_DOCKER ?? 'docker';
+  const { status, error } = spawnSync(program, ['info'], { stdio: 'ignore' });
+  if (status === 0) return;
+  const trouble = error ? 'is not installed' : 'does not run';
+  fail(
+    `The stream service is deployed as an image, and ${program} ${trouble}: start it, or set CDK_DOCKER to finch or podman`,
+  );
+}
+
+const plan = planOf(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
+if (!plan) fail('Use: npm run synth|deploy|destroy -- [-c setting=value] [flags of cdk]');
+if (command === 'deploy') requireContainers();
+cdk(plan.synth);
+if (plan.run) {
+  const manifest: Manifest = JSON.parse(readFileSync(join(assembly, 'manifest.json'), 'utf8'));
+  const found = places(manifest);
+  if (found.length === 0) fail('No AWS account or region: set AWS_PROFILE or AWS_ACCESS_KEY_ID…, and AWS_REGION');
+  for (const { account, region } of found) process.stdout.write(`In the account ${account}, in ${region}\n`);
+  for (const place of command === 'deploy' ? found : []) {
+    const known = await isBootstrapped(place, plan.awsProfile).catch((error: unknown) => {
+      process.stderr.write(`Could not look for the bootstrap bucket ${place.bucket}: ${String(error)}\n`);
+      return true;
+    });
+    if (!known) cdk(plan.bootstrap(place));
+  }
+  cdk(plan.run);
+  if (plan.outputs) process.stdout.write(`${summary(JSON.parse(readFileSync(plan.outputs, 'utf8')))}\n`);
+}
+if (!plan.run) process.stdout.write('Described in cdk.out\n');
+leave(0);
+
+function summary(stacks: Record<string, Record<string, string>>): string {
+  const outputs = Object.assign({}, ...Object.values(stacks)) as Record<string, string>;
+  return [`Reelay answers at ${outputs.BaseUrl}`, `To update its tools now: ${outputs.UpdateToolsCommand}`].join('\n');
+}

@@ -1,0 +1,4 @@
+export { EdgeDistribution } from './edge-distribution.ts';
+export { Firewall } from './firewall.ts';
+export { OriginSecret } from './origin-secret.ts';
+export { Page } from './page.ts';

@@ -1,0 +1,50 @@
+import { Stack } from 'aws-cdk-lib';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
+import { Construct } from 'constructs';
+import type { Deployment } from '../../config/index.ts';
+import {
+  acknowledge,
+  acknowledgeWildcards,
+  createBucket,
+  createLogGroup,
+  createProviderRole,
+} from '../shared/index.ts';
+
+/** What the page's build names by content. */
+const ASSETS = 'assets/*';
+/** MB. */
+const UPLOAD_MEMORY = 256;
+const BY_CDK = "CDK's own function: it copies from the bootstrap bucket into this bucket alone";
+
+/** The page people use: a private bucket that only the edge reads, and what was built into it. */
+export class Page extends Construct {
+  readonly bucket: Bucket;
+
+  constructor(scope: Construct, id: string, { settings, pageDir }: Deployment) {
+    super(scope, id);
+    this.bucket = createBucket(this, 'Bucket');
+    const logGroup = createLogGroup(this, 'UploadLog', settings.logDays);
+    const role = createProviderRole(this, 'UploadRole', logGroup);
+    const common = { sources: [Source.asset(pageDir)], destinationBucket: this.bucket, logGroup, role };
+    const assets = new BucketDeployment(this, 'Assets', {
+      ...common,
+      exclude: ['*'],
+      include: [ASSETS],
+      // A page that is open still asks for those it was built with.
+      prune: false,
+      cacheControl: [CacheControl.fromString('public, max-age=31536000, immutable')],
+      memoryLimit: UPLOAD_MEMORY,
+    });
+    const documents = new BucketDeployment(this, 'Documents', {
+      ...common,
+      exclude: [ASSETS],
+      cacheControl: [CacheControl.noCache()],
+      memoryLimit: UPLOAD_MEMORY,
+    });
+    documents.node.addDependency(assets);
+    acknowledgeWildcards(role, [{ finding: /./, reason: BY_CDK }]);
+    const uploader = Stack.of(this).node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
+    if (uploader) acknowledge(uploader, { L1: 'CDK chooses the runtime of its own function' });
+  }
+}

@@ -1,0 +1,175 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+import { serviceMetric } from '../shared/index.ts';
+import type { MonitoringOptions } from './monitoring-options.ts';
+
+/** What is wrong once its metric is above or below a bound for so many periods of five minutes. */
+interface Trouble {
+  readonly description: string;
+  readonly metric: IMetric;
+  readonly above?: number;
+  readonly below?: number;
+  /** @default 1 */
+  readonly periods?: number;
+  /** @default 'notBreaching': nothing happened, so nothing is wrong */
+  readonly missing?: TreatMissingData;
+}
+
+/** Of the resolver's 29 s. */
+const SLOW_RESOLVE_MS = 23_000;
+const MAINTENANCE_SECONDS = 300;
+/** yt-dlp has gone without a release for three months. */
+const OLD_TOOLS_HOURS = 120 * 24;
+
+/** An alarm for each trouble that the profile watches for, and who is told of it. */
+export class Alarms extends Construct {
+  constructor(scope: Construct, id: string, options: MonitoringOptions) {
+    super(scope, id);
+    const { settings, profile } = options.deployment;
+    const topic = settings.alarmEmail ? this.#createTopic(settings.alarmEmail) : undefined;
+    const troubles = { ...essential(options), ...(profile.alarms === 'full' && more(options)) };
+    for (const [name, { description, metric, above, below, periods = 1, missing }] of Object.entries(troubles)) {
+      const alarm = new Alarm(this, name, {
+        alarmDescription: `Reelay ${settings.stage}: ${description}`,
+        metric,
+        threshold: below ?? above ?? 0,
+        comparisonOperator:
+          below === undefined ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
+        evaluationPeriods: periods,
+        treatMissingData: missing ?? TreatMissingData.NOT_BREACHING,
+      });
+      if (topic) alarm.addAlarmAction(new SnsAction(topic));
+    }
+  }
+
+  #createTopic(address: string): Topic {
+    const topic = new Topic(this, 'Topic', { enforceSSL: true });
+    topic.addSubscription(new EmailSubscription(address));
+    // A topic with a policy has lost the one that let CloudWatch in.
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        actions: ['sns:Publish'],
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
+    return topic;
+  }
+}
+
+function essential(options: MonitoringOptions): Record<string, Trouble> {
+  const { deployment, table, updates, balanced, api, functions, vital } = options;
+  const { stage } = deployment.settings;
+  // An alarm is paid for by each metric it looks at, and ten of them are free.
+  const isFull = deployment.profile.alarms === 'full';
+  return {
+    ToolUpdateFailed: {
+      description: 'the tools could not be updated; those in place go on',
+      metric: sumOf([serviceMetric(stage, 'ToolUpdateFailed'), updates.function.metricErrors()]),
+      above: 0,
+    },
+    MaintenanceTooLong: {
+      description: 'maintenance has lasted for more than five minutes; nothing is resolved meanwhile',
+      metric: serviceMetric(stage, 'MaintenanceSeconds', { statistic: 'Maximum' }),
+      above: MAINTENANCE_SECONDS,
+    },
+    FunctionErrors: {
+      description: 'functions fail without an answer of their own',
+      metric: sumOf((isFull ? functions : vital).map((each) => each.metricErrors())),
+      above: 0,
+    },
+    FunctionThrottles: {
+      description: 'more is asked at once than the account may run',
+      metric: sumOf((isFull ? functions : [api.resolver]).map((each) => each.metricThrottles())),
+      above: 0,
+      periods: 2,
+    },
+    TableThrottles: {
+      description: 'the table refuses reads or writes',
+      metric: sumOf(
+        ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => table.metric(name, { statistic: 'Sum' })),
+      ),
+      above: 0,
+      periods: 2,
+    },
+    ...(balanced && {
+      TasksMissing: {
+        description: 'fewer stream tasks are healthy than must run',
+        metric: balanced.targets.metrics.healthyHostCount({ statistic: 'Minimum' }),
+        below: deployment.profile.minTasks,
+        periods: 2,
+        missing: TreatMissingData.BREACHING,
+      },
+    }),
+  };
+}
+
+function more({ deployment, api, balanced }: MonitoringOptions): Record<string, Trouble> {
+  const { stage } = deployment.settings;
+  return {
+    ResolvesSlow: {
+      description: 'one resolve in a hundred comes near the end of its time',
+      metric: api.resolver.metricDuration({ statistic: Stats.p(99) }),
+      above: SLOW_RESOLVE_MS,
+      periods: 3,
+    },
+    FfmpegFailures: {
+      description: 'FFmpeg ends badly again and again',
+      metric: serviceMetric(stage, 'FfmpegFailures'),
+      above: 20,
+      periods: 2,
+    },
+    ReResolvesMany: {
+      description: 'half of the streams find their links expired or bound to another address',
+      metric: new MathExpression({
+        expression: 'IF(started > 20, resolvedAgain / started, 0)',
+        usingMetrics: {
+          started: serviceMetric(stage, 'StreamsStarted'),
+          resolvedAgain: serviceMetric(stage, 'ReResolves'),
+        },
+        period: Duration.minutes(5),
+      }),
+      above: 0.5,
+      periods: 3,
+    },
+    ToolsOld: {
+      description: 'the release in use is months old',
+      metric: serviceMetric(stage, 'ToolAgeHours', { statistic: 'Minimum', period: Duration.hours(1) }),
+      above: OLD_TOOLS_HOURS,
+    },
+    ...(balanced && {
+      StreamErrors: {
+        description: 'streams end in errors of the service',
+        metric: balanced.targets.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { statistic: 'Sum' }),
+        above: 50,
+        periods: 2,
+      },
+      CpuExhausted: {
+        description: 'tasks encode at the end of their CPU, and no more of them may run',
+        metric: balanced.service.metricCpuUtilization(),
+        above: 90,
+        periods: 3,
+      },
+    }),
+  };
+}
+
+/** One figure of several; a metric without data counts as 0. */
+function sumOf(metrics: readonly IMetric[]): IMetric {
+  const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
+  return new MathExpression({ expression: 'SUM(METRICS())', usingMetrics, period: Duration.minutes(5) });
+}

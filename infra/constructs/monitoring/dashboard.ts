@@ -1,0 +1,106 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  MathExpression,
+  Metric,
+  PeriodOverride,
+  Stats,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import { serviceMetric } from '../shared/index.ts';
+import type { MonitoringOptions } from './monitoring-options.ts';
+
+/** Columns of a dashboard are 24. */
+const WIDTH = 8;
+const HEIGHT = 6;
+
+/** What the service does, at one look: resolves, streams, tools, and what the edge answered. */
+export class ServiceDashboard extends Dashboard {
+  constructor(scope: Construct, id: string, options: MonitoringOptions) {
+    super(scope, id, { periodOverride: PeriodOverride.AUTO, defaultInterval: Duration.days(1) });
+    this.addWidgets(...resolveWidgets(options));
+    this.addWidgets(...streamWidgets(options));
+    this.addWidgets(...toolWidgets(options), edgeWidget(options));
+    this.addWidgets(...hostWidgets(options));
+  }
+}
+
+function resolveWidgets({ deployment, api, functions }: MonitoringOptions): IWidget[] {
+  const { stage } = deployment.settings;
+  // A search: an outcome shows as soon as it first happens.
+  const byOutcome = new MathExpression({
+    expression: `SEARCH('{Reelay,Stage,Outcome} MetricName="Resolves" Stage="${stage}"', 'Sum', 300)`,
+    label: '',
+    usingMetrics: {},
+  });
+  const percentiles = [50, 95, 99].map((percent) =>
+    api.resolver.metricDuration({ statistic: Stats.p(percent), label: `p${percent}` }),
+  );
+  return [
+    graph('Resolves by outcome', [byOutcome]),
+    graph('Time to resolve (ms)', percentiles),
+    graph(
+      'Function errors',
+      functions.map((each) => each.metricErrors({ label: each.node.id })),
+    ),
+  ];
+}
+
+function streamWidgets({ deployment }: MonitoringOptions): IWidget[] {
+  const { stage } = deployment.settings;
+  const minute = Duration.minutes(1);
+  return [
+    graph('Streams', [
+      serviceMetric(stage, 'Streams', { label: 'running', period: minute }),
+      serviceMetric(stage, 'StreamsStarted', { label: 'started', period: minute }),
+    ]),
+    graph('Bytes sent', [serviceMetric(stage, 'BytesSent', { period: minute })]),
+    graph('Trouble with sources', [
+      serviceMetric(stage, 'ReResolves', { label: 'resolved again' }),
+      serviceMetric(stage, 'FfmpegFailures', { label: 'FFmpeg ended badly' }),
+    ]),
+  ];
+}
+
+function toolWidgets({ deployment }: MonitoringOptions): IWidget[] {
+  const { stage } = deployment.settings;
+  return [
+    graph('Age of the tools (hours)', [serviceMetric(stage, 'ToolAgeHours', { statistic: 'Maximum' })]),
+    graph('Updates of the tools', [
+      serviceMetric(stage, 'ToolUpdateFailed', { label: 'failed' }),
+      serviceMetric(stage, 'MaintenanceSeconds', { label: 'seconds of maintenance', statistic: 'Maximum' }),
+    ]),
+  ];
+}
+
+/** CloudFront's metrics are in us-east-1 alone. */
+function edgeWidget({ edge }: MonitoringOptions): IWidget {
+  const rate = (metricName: string) =>
+    new Metric({
+      namespace: 'AWS/CloudFront',
+      metricName,
+      dimensionsMap: { DistributionId: edge.distribution.distributionId, Region: 'Global' },
+      region: 'us-east-1',
+      statistic: 'Average',
+    });
+  return graph('Errors at the edge (%)', [rate('4xxErrorRate'), rate('5xxErrorRate')], 'us-east-1');
+}
+
+function hostWidgets({ balanced }: MonitoringOptions): IWidget[] {
+  if (!balanced) return [];
+  const { metrics } = balanced.balancer;
+  return [
+    graph('Tasks', [balanced.targets.metrics.healthyHostCount({ label: 'healthy', statistic: 'Minimum' })]),
+    graph('Task CPU and memory (%)', [
+      balanced.service.metricCpuUtilization({ label: 'CPU' }),
+      balanced.service.metricMemoryUtilization({ label: 'memory' }),
+    ]),
+    graph('Load balancer', [metrics.activeConnectionCount({ label: 'connections' }), metrics.processedBytes()]),
+  ];
+}
+
+const graph = (title: string, left: IMetric[], region?: string): IWidget =>
+  new GraphWidget({ title, left, width: WIDTH, height: HEIGHT, ...(region && { region }) });

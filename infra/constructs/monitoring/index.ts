@@ -1,0 +1,1 @@
+export { Monitoring } from './monitoring.ts';

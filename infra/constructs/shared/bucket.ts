@@ -1,0 +1,17 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { acknowledge } from './nag-suppressions.ts';
+
+/** A private bucket that goes with the stack, and its objects too. */
+export function createBucket(scope: Construct, id: string): Bucket {
+  const bucket = new Bucket(scope, id, {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    encryption: BucketEncryption.S3_MANAGED,
+    enforceSSL: true,
+    removalPolicy: RemovalPolicy.DESTROY,
+    autoDeleteObjects: true,
+  });
+  acknowledge(bucket, { S1: 'Holds published files only; who deploys is in CloudTrail' });
+  return bucket;
+}

@@ -1,0 +1,194 @@
+import { CustomResource, Duration } from 'aws-cdk-lib';
+import { type KeyValueStore, OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
+import { FunctionUrlOrigin, HttpOrigin, OriginGroup } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { SubnetType } from 'aws-cdk-lib/aws-ec2';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type { Deployment } from '../../config/index.ts';
+import { arnHere, ServiceFunction, type StateTable } from '../shared/index.ts';
+import type { StreamNetwork } from './stream-network.ts';
+import { CONTAINER, type StreamTask, TASK_PORT } from './stream-task.ts';
+
+export interface OnDemandStreamHostOptions {
+  readonly deployment: Deployment;
+  readonly network: StreamNetwork;
+  readonly task: StreamTask;
+  readonly table: StateTable;
+  /** Where the edge finds the task that runs. */
+  readonly keyValueStore: KeyValueStore;
+}
+
+/** The edge alone is in front of a task. */
+export const PROXIES_BEFORE_TASK_ON_DEMAND = 1;
+
+/** How often the store is compared with what runs, so that a lost event heals. */
+const RECONCILE_EVERY = Duration.minutes(10);
+const STOP_TIMEOUT = Duration.minutes(10);
+const ONE_OF_CLUSTER = /^Resource::.*:task\/<\w+>\/\*$/;
+
+/** One stream task that a valid key wakes and that ends itself: wake, register, and stop when the stack goes. */
+export class OnDemandStreamHost extends Construct {
+  readonly wake: ServiceFunction;
+  readonly register: ServiceFunction;
+  readonly functions: readonly ServiceFunction[];
+  readonly origin: OriginGroup;
+
+  constructor(scope: Construct, id: string, options: OnDemandStreamHostOptions) {
+    super(scope, id);
+    const { network } = options;
+    const taskGroup = network.createGroupForCloudFront(this, 'TaskGroup', TASK_PORT);
+    this.wake = this.#createWake(options, taskGroup.securityGroupId);
+    // Told ahead of a stream, which asks again by itself: late, it would wake a host that nobody waits for.
+    this.wake.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+    this.register = this.#createRegister(options);
+    const stopper = this.#createStopper(options);
+    this.functions = [this.wake, this.register, stopper];
+
+    // When the stack goes: no more waking, then no more tasks, then what they stood on.
+    const tasksStopped = new CustomResource(this, 'TasksStopped', {
+      serviceToken: stopper.functionArn,
+      resourceType: 'Custom::StopTasks',
+      serviceTimeout: STOP_TIMEOUT.plus(Duration.minutes(1)),
+    });
+    tasksStopped.node.addDependency(stopper, taskGroup, network.vpc, options.task);
+    this.wake.node.addDependency(tasksStopped);
+
+    this.origin = new OriginGroup({
+      // Re-pointed by the edge to the task that runs; without one the edge does not ask it.
+      primaryOrigin: new HttpOrigin('asleep.invalid', {
+        originId: 'stream',
+        protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
+        httpPort: TASK_PORT,
+        readTimeout: Duration.seconds(60),
+        connectionAttempts: 1,
+        connectionTimeout: Duration.seconds(2),
+      }),
+      fallbackOrigin: FunctionUrlOrigin.withOriginAccessControl(
+        this.wake.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }),
+        { originId: 'wake', connectionAttempts: 1 },
+      ),
+      // Not 502: that is what a source did, and the client's to know.
+      fallbackStatusCodes: [503, 504],
+    });
+  }
+
+  #createWake({ deployment, network, task, table }: OnDemandStreamHostOptions, securityGroup: string): ServiceFunction {
+    const { cluster, definition } = task;
+    const roles = [definition.taskRole.roleArn, definition.obtainExecutionRole().roleArn];
+    const anyRevision = arnHere(this, 'ecs', `task-definition/${definition.family}:*`);
+    return new ServiceFunction(this, 'Wake', {
+      deployment,
+      name: 'wake',
+      timeout: Duration.seconds(20),
+      environment: {
+        TABLE_NAME: table.tableName,
+        CORS_ALLOWED_ORIGINS: deployment.settings.corsAllowedOrigins.join(','),
+        CLUSTER: cluster.clusterName,
+        TASK_DEFINITION: definition.taskDefinitionArn,
+        SUBNETS: network.vpc.selectSubnets({ subnetType: SubnetType.PUBLIC }).subnetIds.join(','),
+        SECURITY_GROUP: securityGroup,
+        CONTAINER_NAME: CONTAINER,
+      },
+      permissions: [
+        new PolicyStatement({
+          actions: ['ecs:RunTask'],
+          resources: [anyRevision],
+          conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
+        }),
+        new PolicyStatement({
+          actions: ['iam:PassRole'],
+          resources: roles,
+          conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
+        }),
+        ...looking(this, task),
+        table.allowOnly(['resource#*'], 'GetItem'),
+        table.allowOnly(['stream-task'], 'GetItem', 'PutItem', 'DeleteItem'),
+      ],
+      wildcards: [
+        { finding: /^Resource::\*$/, reason: 'ListTasks takes no task, but a condition on the cluster' },
+        { finding: /^Resource::.*:task-definition\/\w+:\*$/, reason: 'Revisions of one task definition' },
+        { finding: ONE_OF_CLUSTER, reason: 'Tasks of one cluster; their ids are known when they run' },
+      ],
+    });
+  }
+
+  #createRegister({ deployment, task, keyValueStore }: OnDemandStreamHostOptions): ServiceFunction {
+    const { cluster, definition } = task;
+    const register = new ServiceFunction(this, 'Register', {
+      deployment,
+      name: 'register',
+      timeout: Duration.seconds(60),
+      environment: {
+        CLUSTER: cluster.clusterName,
+        KEY_VALUE_STORE_ARN: keyValueStore.keyValueStoreArn,
+        TASK_FAMILY: definition.family,
+        TASK_DEFINITION: definition.taskDefinitionArn,
+        WAKE_FUNCTION: this.wake.functionName,
+      },
+      permissions: [
+        ...looking(this, task, 'ecs:StopTask'),
+        new PolicyStatement({ actions: ['ec2:DescribeNetworkInterfaces'], resources: ['*'] }),
+        // To have a host succeeded that runs what was deployed before.
+        new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [this.wake.functionArn] }),
+        new PolicyStatement({
+          actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(
+            (action) => `cloudfront-keyvaluestore:${action}`,
+          ),
+          resources: [keyValueStore.keyValueStoreArn],
+        }),
+      ],
+      wildcards: [
+        { finding: /^Resource::\*$/, reason: 'ListTasks and DescribeNetworkInterfaces take no resource' },
+        { finding: ONE_OF_CLUSTER, reason: 'Tasks of one cluster; their ids are known when they run' },
+      ],
+    });
+    new Rule(this, 'TaskChanges', {
+      description: 'A stream task runs or has ended',
+      eventPattern: {
+        source: ['aws.ecs'],
+        detailType: ['ECS Task State Change'],
+        detail: {
+          clusterArn: [cluster.clusterArn],
+          lastStatus: ['RUNNING', 'DEACTIVATING', 'STOPPING', 'DEPROVISIONING', 'STOPPED'],
+        },
+      },
+      targets: [new LambdaFunction(register)],
+    });
+    new Rule(this, 'Reconcile', {
+      description: 'Compares the key-value store with the tasks that run',
+      schedule: Schedule.rate(RECONCILE_EVERY),
+      targets: [new LambdaFunction(register, { retryAttempts: 0 })],
+    });
+    return register;
+  }
+
+  #createStopper({ deployment, task }: OnDemandStreamHostOptions): ServiceFunction {
+    return new ServiceFunction(this, 'Stopper', {
+      deployment,
+      name: 'stop-tasks',
+      timeout: STOP_TIMEOUT,
+      environment: { CLUSTER: task.cluster.clusterName },
+      permissions: looking(this, task, 'ecs:StopTask'),
+      wildcards: [
+        { finding: /^Resource::\*$/, reason: 'ListTasks takes no task, but a condition on the cluster' },
+        { finding: ONE_OF_CLUSTER, reason: 'Whatever runs in the cluster is to end with it' },
+      ],
+    });
+  }
+}
+
+/** Seeing the tasks of the cluster. @param more that may be done with each */
+const looking = (scope: Construct, { cluster }: StreamTask, ...more: string[]): PolicyStatement[] => [
+  new PolicyStatement({
+    actions: ['ecs:DescribeTasks', ...more],
+    resources: [arnHere(scope, 'ecs', `task/${cluster.clusterName}/*`)],
+  }),
+  new PolicyStatement({
+    actions: ['ecs:ListTasks'],
+    resources: ['*'],
+    conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
+  }),
+];

@@ -1,0 +1,2 @@
+export { ToolUpdates } from './tool-updates.ts';
+export { Tools } from './tools.ts';

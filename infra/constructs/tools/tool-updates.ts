@@ -1,0 +1,41 @@
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { Construct } from 'constructs';
+import type { ServiceFunction } from '../shared/index.ts';
+import type { Tools } from './tools.ts';
+
+export interface ToolUpdatesOptions {
+  readonly tools: Tools;
+  readonly resolver: ServiceFunction;
+  /** 0: on demand alone. */
+  readonly everyHours: number;
+}
+
+/** Looks for newer tools on a schedule and whenever it is invoked, and attaches what has proven good to the resolver. */
+export class ToolUpdates extends Construct {
+  readonly function: ServiceFunction;
+
+  constructor(scope: Construct, id: string, { tools, resolver, everyHours }: ToolUpdatesOptions) {
+    super(scope, id);
+    this.function = tools.createFetcher(this, 'Function', {
+      name: 'update-tools',
+      timeout: Duration.minutes(15),
+      resolver,
+    });
+    // The next turn is the retry: two at once would wait for each other, and each failure is one alarm.
+    this.function.configureAsyncInvoke({ retryAttempts: 0 });
+    if (everyHours > 0) {
+      new Rule(this, 'Schedule', {
+        description: 'Looks for newer tools',
+        schedule: Schedule.rate(Duration.hours(everyHours)),
+        targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
+      });
+    }
+    new CfnOutput(this, 'Command', {
+      key: 'UpdateToolsCommand',
+      description: 'Updates the tools now',
+      value: `aws lambda invoke --region ${Stack.of(this).region} --function-name ${this.function.functionName} --invocation-type Event /dev/null`,
+    });
+  }
+}

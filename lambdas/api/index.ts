@@ -1,0 +1,7 @@
+export { createFanOut, createResolveEntry, type EntryEvent } from './fan-out.ts';
+export { createFunctions } from './functions.ts';
+export { createGetApiDescription } from './get-api-description.ts';
+export { createGetAppInfo } from './get-app-info.ts';
+export { createGetRequestCount } from './get-request-count.ts';
+export { createGetResource } from './get-resource.ts';
+export { createNotFound } from './not-found.ts';

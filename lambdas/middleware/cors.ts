@@ -1,0 +1,46 @@
+import type { MiddlewareObj } from '@middy/core';
+import { problems } from '../../core/api/index.ts';
+import { corsHeaders, joinVary, preflightHeaders } from '../../core/http/index.ts';
+import { type Event, headerOf, type Result } from './event.ts';
+
+export interface AccessOptions {
+  /** Methods that the path answers, OPTIONS aside. None: the path is unknown, whatever the method. */
+  readonly methods: readonly string[];
+  /** Origins whose pages may read the answers, or `*`. */
+  readonly origins: readonly string[];
+}
+
+/** Who may ask how: preflights, methods, and the headers that every answer carries. Attach it first. */
+export const access = ({ methods, origins }: AccessOptions): MiddlewareObj<Event, Result> => {
+  const finish = (request: { event: Event; response: Result | null | undefined }) => {
+    const { response, event } = request;
+    if (!response) return;
+    const cors = corsHeaders(headerOf(event, 'origin'), origins);
+    const vary = joinVary(response.headers?.vary?.toString(), cors.vary);
+    response.headers = {
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...response.headers,
+      ...cors,
+      ...(vary && { vary }),
+    };
+    if (event.requestContext.http.method === 'HEAD') withhold(response);
+  };
+  return {
+    before: ({ event }) => {
+      const { method } = event.requestContext.http;
+      if (methods.length === 0 || methods.includes(method)) return undefined;
+      const allowed = methods.join(', ');
+      if (method !== 'OPTIONS') throw problems.methodNotAllowed(`${allowed}, OPTIONS`);
+      return { statusCode: 204, headers: { ...preflightHeaders(headerOf(event, 'origin'), origins, allowed) } };
+    },
+    after: finish,
+    onError: finish,
+  };
+};
+
+/** The headers of a GET without its body (RFC 9110 §9.3.2). */
+function withhold(response: Result): void {
+  response.headers = { ...response.headers, 'content-length': String(Buffer.byteLength(response.body ?? '')) };
+  delete response.body;
+}

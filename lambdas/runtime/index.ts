@@ -1,0 +1,6 @@
+export { customResource, type ResourceAnswer, type ResourceRequest } from './custom-resource.ts';
+export { methodsOf, readEntriesAtOnce, readFunctionEnvironment, required } from './function-environment.ts';
+export { createFunctionLog } from './function-log.ts';
+export { createInvoker, type Invoker } from './invoke-async.ts';
+export { createLayeredTools, patiently } from './layered-tools.ts';
+export { createResolveMetrics, createToolMetrics, type ResolveMetrics, type ToolMetrics } from './metrics.ts';

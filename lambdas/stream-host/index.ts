@@ -1,0 +1,10 @@
+export { clientBounds } from './client-bounds.ts';
+export { createHostStore } from './host-store.ts';
+export { createOriginSecret } from './origin-secret.ts';
+export { createPublicNames } from './public-names.ts';
+export { createRegister, type RegisterEvent } from './register.ts';
+export { HOST_KEY } from './registration.ts';
+export { createStopTasks } from './stop-tasks.ts';
+export { createStartHost, createStreamTasks } from './stream-tasks.ts';
+export { type AheadEvent, createWake } from './wake.ts';
+export { wakingAhead } from './wake-ahead.ts';

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../core/log/index.ts';
+import { customResource, type ResourceAnswer } from '../runtime/index.ts';
+import type { StreamTasks } from './stream-tasks.ts';
+
+export interface StopTasksOptions {
+  readonly tasks: StreamTasks;
+  readonly log: Log;
+  /** Milliseconds between two looks. @default 5000 */
+  readonly pause?: number;
+}
+
+const ANSWER: ResourceAnswer = { physicalId: 'stop-tasks' };
+
+/**
+ * A custom resource that on its deletion stops every task of the cluster and waits until none holds any network: neither
+ * cluster nor security group can be deleted before. Tasks that Lambda started are none of CloudFormation's.
+ */
+export const createStopTasks = ({ tasks, log, pause = 5_000 }: StopTasksOptions) =>
+  customResource({
+    log,
+    create: async () => ANSWER,
+    update: async () => ANSWER,
+    delete: async ({ signal }) => {
+      for (;;) {
+        const running = await tasks.list('RUNNING');
+        for (const { arn, stage } of running)
+          if (stage !== 'ending' && stage !== 'stopped') await tasks.stop(arn, 'The stack is deleted');
+        const left = [...running, ...(await tasks.list('STOPPED'))].filter(({ stage }) => stage !== 'stopped');
+        if (left.length === 0) return;
+        // Bounded: CloudFormation is told that it took too long, and asks again when somebody deletes again.
+        await sleep(pause, undefined, { signal });
+      }
+    },
+  });

@@ -1,0 +1,41 @@
+import { replaceLayer } from './plan.ts';
+import type { Archive, FunctionLayers, Pointer, Step } from './types.ts';
+
+export interface SwitchParts {
+  readonly resolver: FunctionLayers;
+  readonly archive: Archive;
+  /** The layer that stands in for the tools before there are any. */
+  readonly placeholder?: string;
+  readonly onStep: (step: Step) => void;
+}
+
+/**
+ * Attaches a release to the resolver, then moves the pointer for stream tasks. When either fails, the resolver gets back
+ * what it had: both are of one release.
+ * @throws Error of what failed first
+ */
+export async function switchTo(
+  next: Pointer,
+  { resolver, archive, placeholder, onStep }: SwitchParts,
+  signal: AbortSignal,
+): Promise<void> {
+  let before: readonly string[] | undefined;
+  try {
+    await resolver.change((layers) => {
+      signal.throwIfAborted();
+      before ??= layers;
+      return replaceLayer(layers, next.layerVersionArn, placeholder);
+    });
+    onStep('attached');
+    await archive.movePointer(next);
+  } catch (error) {
+    const layers = before;
+    if (layers) await resolver.change(() => layers).catch((cause) => failBoth(error, cause));
+    throw error;
+  }
+  onStep('pointed');
+}
+
+function failBoth(error: unknown, second: unknown): never {
+  throw new AggregateError([error, second], `${String(error)}, and it could not be taken back: ${String(second)}`);
+}

@@ -1,0 +1,5 @@
+export { assembleTools } from './create-tools-update.ts';
+export { readToolsEnvironment } from './tools-environment.ts';
+export { createToolsLayer } from './tools-layer.ts';
+export { createTryLayer } from './try-layer.ts';
+export { type UpdateOutcome, updateTools } from './update-tools.ts';

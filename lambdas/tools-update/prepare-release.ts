@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compareVersions } from '../../layers/tools/index.ts';
+import type { FetchedRelease, Releases } from '../../layers/tools/release/index.ts';
+import { archiveKey, describeLayer, publishedOf } from './plan.ts';
+import type { Archive, Canary, Layers, LayerVersion, Pointer, Step } from './types.ts';
+
+export interface PrepareParts {
+  readonly releases: Releases;
+  readonly layers: Layers;
+  readonly archive: Archive;
+  readonly canary: Canary;
+  /** The file of a release for the resolver's processor. */
+  readonly asset: string;
+  /** Where an archive may stand while it goes through. */
+  readonly scratchDir: string;
+  readonly onStep: (step: Step) => void;
+}
+
+/**
+ * Has a release verified, kept, published as a layer version and tried, and gives the pointer to it. What an earlier run
+ * has done of that and not finished is taken up.
+ * @throws Error when any of it fails; a release that the canary refuses is removed again
+ */
+export async function prepareRelease(
+  version: string,
+  versions: readonly LayerVersion[],
+  parts: PrepareParts,
+  signal: AbortSignal,
+): Promise<Pointer> {
+  const { layers, archive, canary, asset, onStep } = parts;
+  const key = archiveKey(version, asset);
+  const published = publishedOf(versions, asset).find((layer) => layer.version === version);
+  const bytes = published && (await archive.sizeOf(key, published.sha256));
+  const kept =
+    published && bytes !== undefined ? { sha256: published.sha256, bytes } : await fetchAndKeep(version, parts, signal);
+  const layer =
+    published?.sha256 === kept.sha256
+      ? published
+      : await layers.publish({ key, sha256: kept.sha256, description: describeLayer(version, asset, kept.sha256) });
+  onStep('published');
+
+  const verdict = await canary.try(layer.arn, signal);
+  // What is signed does not name the release: only what runs says which it is.
+  const reason = verdict.ok ? wrongVersion(verdict.version, version) : verdict.reason;
+  if (reason !== undefined) {
+    await layers.remove(layer.number);
+    await archive.remove([key]);
+    throw new Error(`yt-dlp ${version} does not work: ${reason}`);
+  }
+  onStep('tried');
+  const publishedAt = Math.floor(Date.now() / 1000);
+  return { version, key, ...kept, layerVersionArn: layer.arn, publishedAt };
+}
+
+async function fetchAndKeep(
+  version: string,
+  { releases, archive, asset, scratchDir, onStep }: PrepareParts,
+  signal: AbortSignal,
+): Promise<FetchedRelease> {
+  const folder = await mkdtemp(join(scratchDir, 'release-'));
+  try {
+    const path = join(folder, asset);
+    const fetched = await releases.fetch(version, asset, path, { signal, onBytes: () => undefined });
+    onStep('fetched');
+    await archive.put(archiveKey(version, asset), path, fetched);
+    onStep('archived');
+    return fetched;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const wrongVersion = (said: string, version: string): string | undefined =>
+  compareVersions(said, version) === 0 ? undefined : `it calls itself ${said.slice(0, 40)}`;

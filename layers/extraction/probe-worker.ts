@@ -1,5 +1,0 @@
-import { type Question, readContainer } from './container-reading.ts';
-
-/** The process that reads containers: one message, one answer. It ends when nobody is left to ask it. */
-process.on('message', async (question: Question) => void process.send?.(await readContainer(question)));
-process.send?.('ready');

@@ -1,0 +1,1 @@
+export { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from './ffmpeg-providers.ts';

@@ -1,0 +1,3 @@
+export { smokeTestYtDlp } from './smoke-test.ts';
+export { startWorker, type WorkerOptions, type WorkerProcess } from './worker-process.ts';
+export type { WorkerFailure, WorkerFailureKind } from './worker-protocol.ts';

@@ -1,0 +1,45 @@
+import { access, chmod, constants, copyFile, mkdir, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isExecutable, run } from '../process/index.ts';
+import type { YtDlp } from '../tools.ts';
+import { isReleaseTag } from '../versions.ts';
+
+/** The programs of a release for Linux, unpacked: each has `_internal` beside it. */
+const PROGRAMS = ['yt-dlp_linux', 'yt-dlp_linux_aarch64'];
+
+/**
+ * The yt-dlp of a release that was unpacked into a folder that cannot be written to, such as a Lambda layer's. Archives
+ * of releases carry no permissions: a program that may not be run is copied, and finds the rest of it through a link.
+ * @param stagingDir where to, when it must be
+ * @returns undefined when the folder has none
+ * @throws Error in one line when it does not run
+ */
+export async function findLayeredYtDlp(dir: string, stagingDir: string): Promise<YtDlp | undefined> {
+  for (const name of PROGRAMS) {
+    if (!(await isThere(join(dir, name)))) continue;
+    const program = (await isExecutable(join(dir, name))) ? join(dir, name) : await stage(dir, name, stagingDir);
+    await mkdir(stagingDir, { recursive: true });
+    const env = { HOME: stagingDir, TMPDIR: stagingDir, LANG: 'C.UTF-8' };
+    const said = await run(program, ['--ignore-config', '--version'], { env, timeout: 60_000 });
+    const version = said.toString().trim();
+    if (!isReleaseTag(version)) throw new Error(`it calls itself ${version.slice(0, 40)}`);
+    return { version, command: [program], source: 'release' };
+  }
+  return undefined;
+}
+
+async function stage(dir: string, name: string, stagingDir: string): Promise<string> {
+  const program = join(stagingDir, name);
+  await rm(stagingDir, { recursive: true, force: true });
+  await mkdir(stagingDir, { recursive: true });
+  await copyFile(join(dir, name), program);
+  await symlink(join(dir, '_internal'), join(stagingDir, '_internal'));
+  await chmod(program, 0o755);
+  return program;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path, constants.F_OK).then(
+    () => true,
+    () => false,
+  );

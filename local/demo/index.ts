@@ -1,0 +1,1 @@
+export { describeExhibit, EXHIBITS } from './demo-samples.ts';

@@ -1,0 +1,2 @@
+export { buildPage } from './build-page.ts';
+export { createPage } from './page.ts';

@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { problems } from '../../core/api/index.ts';
+import { renderJson } from '../../core/http/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import headers from '../../web/security-headers.json' with { type: 'json' };
+import { type Encoded, loadPageFiles, type PageFile } from './page-files.ts';
+
+/** The page people use, on one machine. */
+export interface Page {
+  /** True when a request is the page's to answer, whether there is such a page or not. */
+  owns(request: IncomingMessage): boolean;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Settles once it is there, or once it is known that it never will be. */
+  readonly ready: Promise<void>;
+}
+
+export interface PageOptions {
+  /** The folder with the built page, once it is built. Rejects with one line that says why not. */
+  readonly built: Promise<string>;
+  readonly log: Log;
+}
+
+type Files = ReadonlyMap<string, PageFile>;
+
+/** Sent with a status of its own, never under its own address. */
+const NOT_FOUND = '/not-found';
+const METHODS = 'GET, HEAD';
+const RETRY_SECONDS = 2;
+
+/** Serves the page from memory as soon as it is built; until then it says so, and the API works either way. */
+export function createPage({ built, log }: PageOptions): Page {
+  let files: Files | undefined;
+  let isHopeless = false;
+  const ready = built.then(loadPageFiles).then(
+    (loaded) => {
+      files = loaded;
+    },
+    (error: unknown) => {
+      isHopeless = true;
+      // Whoever ended the build on purpose knows.
+      if (error instanceof Error && error.name === 'AbortError') return;
+      log.error(error instanceof Error ? error.message : String(error));
+    },
+  );
+  return {
+    ready,
+    owns: ({ url = '' }) => isPagePath(url),
+    handle(request, response) {
+      // No page reads a body.
+      request.resume();
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, response);
+      if (!files) return sendNote(response, isHopeless ? FAILED : UNDER_WAY);
+      const path = pathOf(request.url ?? '/') ?? '';
+      const found = path === NOT_FOUND ? undefined : files.get(path);
+      const missing = files.get(NOT_FOUND);
+      if (found) sendFile(request, response, found);
+      else if (missing) sendMissing(request, response, missing);
+      else sendNote(response, MISSING);
+    },
+  };
+}
+
+/** The decoded path of a request target; undefined when it has none. */
+function pathOf(target: string): string | undefined {
+  const [raw = ''] = target.split('?', 1);
+  if (!raw.startsWith('/')) return undefined;
+  try {
+    return decodeURIComponent(raw);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+/** Everything but what a client of the API may take for it, however it is spelled: those are answered as it does. */
+function isPagePath(target: string): boolean {
+  const path = pathOf(target);
+  return path !== undefined && !/^[/\\]+(?:api(?:[/\\]|$)|swagger)/i.test(path);
+}
+
+function refuseMethod({ headers: asked }: IncomingMessage, response: ServerResponse): void {
+  const { details, headers: extra } = problems.methodNotAllowed(METHODS);
+  const { headers: type, body } = renderJson(details, asked.accept);
+  response.shouldKeepAlive = false;
+  response.writeHead(details.status, { ...type, ...extra, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+function sendFile(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
+  const [coding, { body, etag }] = formOf(file, request.headers['accept-encoding']);
+  response.setHeader('cache-control', file.cacheControl);
+  response.setHeader('etag', etag);
+  if (file.encoded.size > 0) response.setHeader('vary', 'Accept-Encoding');
+  if (isKnown(etag, request.headers['if-none-match'])) response.writeHead(304).end();
+  else sendForm(response, 200, file.type, coding, body);
+}
+
+function sendMissing(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
+  const [coding, { body }] = formOf(file, request.headers['accept-encoding']);
+  response.setHeader('cache-control', 'no-store');
+  response.setHeader('vary', 'Accept-Encoding');
+  sendForm(response, 404, file.type, coding, body);
+}
+
+function sendForm(response: ServerResponse, status: number, type: string, coding: string | undefined, body: Buffer) {
+  if (coding) response.setHeader('content-encoding', coding);
+  // To HEAD, Node sends the head alone.
+  response.writeHead(status, { 'content-type': type, 'content-length': body.length }).end(body);
+}
+
+/** The smallest form that a client takes (RFC 9110 §12.5.3); a weight of 0 refuses one. */
+function formOf(file: PageFile, accept = ''): [coding: string | undefined, form: Encoded] {
+  const accepted = accept
+    .toLowerCase()
+    .split(',', 32)
+    .filter((part) => !/;\s*q=0(?:\.0*)?\s*$/.test(part))
+    .map((part) => part.split(';', 1)[0]?.trim());
+  for (const [coding, form] of file.encoded) if (accepted.includes(coding)) return [coding, form];
+  return [undefined, file.plain];
+}
+
+/** If-None-Match (RFC 9110 §13.1.2). */
+const isKnown = (etag: string, header = ''): boolean =>
+  header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+
+interface Note {
+  readonly status: number;
+  readonly title: string;
+  readonly text: string;
+}
+
+const UNDER_WAY: Note = { status: 503, title: 'One moment', text: 'The page is being built. It opens by itself.' };
+const FAILED: Note = {
+  status: 503,
+  title: 'No page',
+  text: 'The page could not be built: the log says why. The API works.',
+};
+const MISSING: Note = { status: 404, title: 'Nothing here', text: 'No page has this address.' };
+
+function sendNote(response: ServerResponse, { status, title, text }: Note): void {
+  const again = status === 503 ? `<meta http-equiv="refresh" content="${RETRY_SECONDS}">` : '';
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">${again}<title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>`;
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...(status === 503 && { 'retry-after': String(RETRY_SECONDS) }),
+  });
+  response.end(body);
+}

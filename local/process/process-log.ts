@@ -1,0 +1,20 @@
+import pino from 'pino';
+import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
+
+/** Writes one JSON line an event. Only what an operator must see: warnings and errors. */
+export function createProcessLog(out: pino.DestinationStream): Log {
+  const logger = pino(
+    {
+      level: 'warn',
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { log: fieldsWithoutSecrets },
+    },
+    out,
+  );
+  return {
+    info: (message, fields) => logger.info(fields ?? {}, message),
+    warn: (message, fields) => logger.warn(fields ?? {}, message),
+    error: (message, fields) => logger.error(fields ?? {}, message),
+  };
+}

@@ -1,0 +1,1 @@
+export { createMux, type Mux } from './ffmpeg-muxer.ts';

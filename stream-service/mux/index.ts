@@ -1,0 +1,1 @@
+export { COMBINED, combinedPlan, remuxPlan } from './mux-plan.ts';

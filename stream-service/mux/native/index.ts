@@ -1,0 +1,1 @@
+export { muxInProcess } from './native-muxer.ts';

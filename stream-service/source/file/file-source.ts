@@ -1,0 +1,128 @@
+import { problems } from '../../../core/api/index.ts';
+import { type AheadPool, createConnectionCount, type Gauge, OrderedStream } from '../buffer/index.ts';
+import {
+  type AskDependencies,
+  createChunkPlan,
+  createMediaAudit,
+  Part,
+  RangeRefused,
+  type Target,
+  unknownEntity,
+} from '../request/index.ts';
+import type { FileSource } from '../source.ts';
+import type { Places } from '../track-locator.ts';
+import { createFileSupply } from './file-scheduler.ts';
+
+export interface FileSourceOptions extends AskDependencies {
+  readonly places: Places<undefined>;
+  readonly pool: AheadPool;
+  readonly gauge: Gauge;
+  /** Where reading will probably begin: the opening asks for that place, and its bytes wait for the reader. */
+  readonly first: number;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of an opening that wait for their reader, besides what the connection itself holds. */
+const WAITING_BYTES = 64 * 1024;
+
+/**
+ * Opens a direct file by bytes that the reader wants anyway.
+ * @throws Problem 404, 502
+ */
+export async function openFile(options: FileSourceOptions): Promise<FileSource> {
+  const { places, limits, pool } = options;
+  const chunks = createChunkPlan(limits, places.track().chunkBytes);
+  const target: Target = {
+    async locate(signal) {
+      const { track, generation } = await places.current(signal);
+      return { url: track.url, track, generation };
+    },
+    renew: ({ generation }, isGone, signal) => places.renew(generation, isGone, signal),
+    entity: unknownEntity,
+    chunks,
+  };
+
+  let opening = await openFrom(options, target);
+  const { size, etag, lastModified } = target.entity;
+  const timer = setTimeout(close, limits.holdTimeout).unref();
+
+  function close(): void {
+    clearTimeout(timer);
+    opening?.part.destroy();
+    opening = undefined;
+  }
+
+  /** The opening's bytes, for whoever reads from where they begin. */
+  const adopt = (first: number): Part | undefined => {
+    const part = opening?.first === first ? opening.part : undefined;
+    if (part) opening = undefined;
+    close();
+    return part;
+  };
+
+  return {
+    kind: 'file',
+    size,
+    validator: etag ?? lastModified,
+    read(first, last) {
+      const connections = createConnectionCount(size === undefined ? 1 : limits.connections, options.gauge);
+      const supply = createFileSupply({
+        ...options,
+        target,
+        chunks,
+        connections,
+        first,
+        last: size === undefined ? undefined : Math.min(last ?? size - 1, size - 1),
+        adopted: adopt(first),
+        onBytes: places.progressed,
+      });
+      return new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
+    },
+    close,
+  };
+}
+
+interface Opening {
+  readonly first: number;
+  readonly part: Part;
+}
+
+/** What is asked for may lie beyond the end, or not be reachable: then the beginning says what there is. */
+async function openFrom(options: FileSourceOptions, target: Target): Promise<Opening | undefined> {
+  if (options.first === 0) return openAt(0, options, target);
+  try {
+    const opening = await openAt(options.first, options, target);
+    if (target.entity.size !== undefined) return opening;
+    opening.part.destroy();
+  } catch (error) {
+    if (!(error instanceof Error && error.cause instanceof RangeRefused)) throw error;
+  }
+  target.entity = unknownEntity;
+  return openAt(0, options, target);
+}
+
+async function openAt(first: number, options: FileSourceOptions, target: Target): Promise<Opening> {
+  const { signal, places } = options;
+  signal.throwIfAborted();
+  const part = new Part({
+    ...options,
+    target,
+    wanted: { first, last: first + (target.chunks?.next() ?? 1) - 1 },
+    hold: WAITING_BYTES,
+    onWhole: () => Number.POSITIVE_INFINITY,
+    audit: createMediaAudit,
+    onBytes: places.progressed,
+  });
+  const leave = () => part.destroy();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    await part.begun;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+  if (target.entity.size === 0) throw problems.fetchFailed(new Error('The source has no bytes'));
+  return { first, part };
+}

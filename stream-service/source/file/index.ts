@@ -1,0 +1,1 @@
+export { openFile } from './file-source.ts';

@@ -1,0 +1,14 @@
+import { createDecipheriv } from 'node:crypto';
+import type { Filter } from '../buffer/index.ts';
+
+/** Bytes of an AES-128 key. */
+export const KEY_BYTES = 16;
+
+/**
+ * Deciphers one segment as its bytes come (RFC 8216 §4.3.2.4: AES-128, CBC, PKCS7).
+ * `final` throws when the padding is not right: a wrong key, or bytes that are missing.
+ */
+export function createDecrypt(key: Buffer, iv: Buffer): Filter {
+  const decipher = createDecipheriv('aes-128-cbc', key, iv);
+  return { update: (chunk) => decipher.update(chunk), final: () => decipher.final() };
+}

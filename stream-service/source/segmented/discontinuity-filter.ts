@@ -1,0 +1,173 @@
+import { problems } from '../../../core/api/index.ts';
+import {
+  boxes,
+  type FragmentTime,
+  fragmentTimes,
+  type InitTrack,
+  initTracks,
+  isSameDescription,
+  shiftFragment,
+} from '../../../core/media/isobmff/index.ts';
+import type { Filter } from '../buffer/index.ts';
+import type { Wanted } from '../source.ts';
+
+/**
+ * Makes one MP4 of fragments whose clock or description begins anew midway: at an advertisement, at the next period.
+ * FFmpeg reads no second description, and takes the times of fragments as they stand.
+ */
+export interface Splice {
+  /** A change of what nobody wants does no harm. */
+  wanted: Wanted;
+  /** For an initialization section: the first one passes, another that says the same is left out. */
+  init(): Filter;
+  /** For a segment. `place`: seconds at which it begins, where its clock may begin anew. */
+  segment(place: number | undefined): Filter;
+}
+
+/** A clock that goes on as close as this to where the last one ended is the same one. */
+const TOLERANCE_SECONDS = 0.1;
+/** A `moof` lists the samples of some seconds: this is many hours' worth. */
+const MAX_BOX_BYTES = 4 * 1024 * 1024;
+const KINDS = { all: ['vide', 'soun'], sound: ['soun'] } as const;
+const EBML = 0x1a45dfa3;
+const NONE: Buffer = Buffer.alloc(0);
+
+/**
+ * @param onListClock whether times are to count as the list does, from the first segment on, wherever reading begins;
+ *   else from what the first segment says
+ */
+export function createSplice({ onListClock }: { readonly onListClock: boolean }): Splice {
+  let tracks: readonly InitTrack[] | undefined;
+  let isFirst = true;
+  let hasMedia = false;
+  let origin = onListClock ? 0 : undefined;
+  /** Seconds that the fragments are moved by. */
+  let shift = 0;
+  /** Seconds at which the latest of them ends, as it is given out. */
+  const ends = new Map<number, number>();
+  let pending: number | undefined;
+
+  const readMoov = (moov: Buffer): Buffer => {
+    const found = initTracks(moov);
+    if (tracks ? !isSameDescription(tracks, found, KINDS[splice.wanted]) : hasMedia)
+      throw problems.fetchFailed(new Error('The source goes on in another coding'));
+    if (tracks) return NONE;
+    tracks = found;
+    return moov;
+  };
+
+  const readMoof = (moof: Buffer): Buffer => {
+    const times = fragmentTimes(moof, tracks ?? []);
+    if (pending !== undefined && times.length > 0) {
+      const first = Math.min(...times.map(({ start }) => start));
+      origin ??= first - pending;
+      if (!goesOn(times)) shift = Math.max(origin + pending, ...ends.values()) - first;
+      pending = undefined;
+    }
+    for (const { id, end } of times) ends.set(id, end + shift);
+    return shift === 0 ? moof : shiftFragment(moof, (id) => Math.round(shift * timescaleOf(id)));
+  };
+
+  const timescaleOf = (id: number) => tracks?.find((track) => track.id === id)?.timescale ?? 0;
+  const goesOn = (times: readonly FragmentTime[]) => {
+    const known = times.filter(({ id }) => ends.has(id));
+    const isNear = ({ id, start }: FragmentTime) => Math.abs(start + shift - (ends.get(id) ?? 0)) < TOLERANCE_SECONDS;
+    return known.length > 0 && known.every(isNear);
+  };
+
+  const readers = {
+    moov: readMoov,
+    moof: readMoof,
+    // An index of times that hold no longer; whoever reads from the beginning needs none.
+    sidx: (index: Buffer) => (pending === undefined && shift === 0 ? index : withType(index, 'free')),
+  };
+
+  const readInit = (bytes: Buffer): Buffer => {
+    const isMp4 = [...boxes(bytes)].some(({ type }) => type === 'moov');
+    const isWebm = bytes.length >= 4 && bytes.readUInt32BE() === EBML;
+    if (isWebm && !isFirst) throw problems.fetchFailed(new Error('The source begins anew as WebM'));
+    const found = isMp4 ? createBoxFilter(readers).update(bytes) : bytes;
+    const isLeftOut = isMp4 && !isFirst;
+    isFirst = false;
+    return isLeftOut ? NONE : found;
+  };
+
+  const splice: Splice = {
+    wanted: 'all',
+    init() {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      return {
+        update(chunk) {
+          chunks.push(chunk);
+          bytes += chunk.length;
+          if (bytes > MAX_BOX_BYTES) throw problems.fetchFailed(new Error('An initialization section has no end'));
+          return NONE;
+        },
+        final: () => readInit(Buffer.concat(chunks, bytes)),
+      };
+    },
+    segment(place) {
+      const walk = createBoxFilter(readers);
+      let isBegun = false;
+      return {
+        update(chunk) {
+          if (!isBegun) pending = place;
+          isBegun = true;
+          hasMedia = true;
+          return walk.update(chunk);
+        },
+        final: walk.final,
+      };
+    },
+  };
+  return splice;
+}
+
+type BoxReaders = Readonly<Record<string, (box: Buffer) => Buffer>>;
+
+/** Hands whole boxes of the types named to their readers and gives what they make of them; all else passes as it comes. */
+function createBoxFilter(readers: BoxReaders): Filter {
+  let held = NONE;
+  /** Bytes that pass before the next box begins. */
+  let left = 0;
+
+  /** The bytes of `rest` that are dealt with, and what they became; undefined: more are needed. */
+  const step = (rest: Buffer): readonly [count: number, out: Buffer] | undefined => {
+    if (left > 0) {
+      const out = rest.subarray(0, left);
+      left -= out.length;
+      return [out.length, out];
+    }
+    const [box] = boxes(rest);
+    if (!box && rest.length < 16) return undefined;
+    const reader = box && readers[box.type];
+    if (!box || !reader) {
+      // What makes no sense as a box is no MP4.
+      left = box?.end ?? Number.POSITIVE_INFINITY;
+      return step(rest);
+    }
+    if (box.end > MAX_BOX_BYTES) throw problems.fetchFailed(new Error(`A ${box.type} of ${box.end} bytes`));
+    return box.end > rest.length ? undefined : [box.end, reader(rest.subarray(0, box.end))];
+  };
+
+  return {
+    update(chunk) {
+      let rest = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
+      const out: Buffer[] = [];
+      for (let done = rest.length > 0 ? step(rest) : undefined; done; done = rest.length > 0 ? step(rest) : undefined) {
+        rest = rest.subarray(done[0]);
+        out.push(done[1]);
+      }
+      held = rest;
+      return out.length === 1 ? (out[0] ?? NONE) : Buffer.concat(out);
+    },
+    final: () => held,
+  };
+}
+
+function withType(box: Buffer, type: string): Buffer {
+  const renamed = Buffer.from(box);
+  renamed.write(type, 4, 'latin1');
+  return renamed;
+}

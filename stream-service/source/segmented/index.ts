@@ -1,0 +1,1 @@
+export { openSegments } from './segmented-source.ts';

@@ -1,0 +1,3 @@
+export { startTask } from './start-task.ts';
+export { createTaskLog } from './task-log.ts';
+export { readTaskSettings } from './task-settings.ts';

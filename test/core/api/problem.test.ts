@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { problems, toProblem } from '../../../core/api/problem.ts';
+
+describe('problems', () => {
+  it.each([
+    [problems.badRequest(), { title: 'Bad Request', status: 400 }, {}],
+    [problems.notFound(), { title: 'Resource Not Found', status: 404 }, {}],
+    [problems.methodNotAllowed('GET'), { title: 'Method Not Allowed', status: 405 }, { allow: 'GET' }],
+    [problems.notDeliverable('Why.'), { title: 'Unsupported Media Type', status: 415, detail: 'Why.' }, {}],
+    [
+      problems.rangeNotSatisfiable(9),
+      { title: 'Range Not Satisfiable', status: 416 },
+      { 'content-range': 'bytes */9' },
+    ],
+    [problems.tooManyRequests(3), { title: 'Too Many Requests', status: 429 }, { 'retry-after': '3' }],
+    [problems.fetchFailed(), { title: 'Fetch Failed', status: 502 }, {}],
+    [
+      problems.maintenance('Downloading FFmpeg'),
+      { title: 'Downloading FFmpeg', status: 503, detail: expect.stringMatching(/^[^.]+\. [^.]+\.$/) },
+      { 'retry-after': '5' },
+    ],
+  ])('$details.title', ({ details, headers }, expected, expectedHeaders) => {
+    expect(details).toEqual(expected);
+    expect(headers).toEqual(expectedHeaders);
+  });
+
+  it('have a detail with 415 and 503 alone', () => {
+    const all = [problems.badRequest(), problems.notFound(), problems.internal(), problems.fetchFailed()];
+    for (const { details } of all) expect(details).not.toHaveProperty('detail');
+    expect(problems.noCapacity().details.detail).toBeDefined();
+  });
+});
+
+describe('toProblem', () => {
+  it('leaves a problem as it is', () => {
+    const problem = problems.notFound();
+    expect(toProblem(problem)).toBe(problem);
+  });
+
+  it('keeps anything else as the cause of a 500 that says nothing of it', () => {
+    const error = new Error('secret');
+    const problem = toProblem(error);
+    expect(problem.cause).toBe(error);
+    expect(problem.message).not.toContain('secret');
+    expect(problem.details).toEqual({ title: 'Internal Server Error', status: 500 });
+  });
+});

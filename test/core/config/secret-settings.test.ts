@@ -1,0 +1,81 @@
+import { readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SettingError } from '../../../core/config/parsers.ts';
+import { loadSecretSettings, readSettingsInAws } from '../../../core/config/secret-settings.ts';
+
+const PROXIES = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:proxies-a1b2c3';
+const COOKIES = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:cookies-a1b2c3';
+
+const secrets = (values: Readonly<Record<string, string>>) => ({
+  fetchSecret: async (arn: string) => values[arn],
+  writeCookies: async () => '/cookies.txt',
+});
+
+describe('loadSecretSettings', () => {
+  it('asks for nothing where no secret is named', async () => {
+    const fetchSecret = vi.fn();
+    const environment = { PORT: '1', COOKIES_SECRET: ' ' };
+    expect(await loadSecretSettings(environment, { ...secrets({}), fetchSecret })).toEqual(environment);
+    expect(fetchSecret).not.toHaveBeenCalled();
+  });
+
+  it('takes proxies one a line as well as by comma', async () => {
+    const values = { [PROXIES]: '\nhttp://a:b@one.example:1\nhttps://two.example:2, http://three.example:3\n' };
+    const { OUTGOING_PROXIES } = await loadSecretSettings({ OUTGOING_PROXIES_SECRET: PROXIES }, secrets(values));
+    expect(OUTGOING_PROXIES).toBe('http://a:b@one.example:1,https://two.example:2,http://three.example:3');
+  });
+
+  it.each([
+    ['is empty', async () => ' '],
+    ['has no text', async () => undefined],
+    ['cannot be read', () => Promise.reject(new Error('p4ssword'))],
+  ])('names the setting, and nothing of the secret, when it %s', async (_, fetchSecret) => {
+    const load = loadSecretSettings({ COOKIES_SECRET: COOKIES }, { ...secrets({}), fetchSecret });
+    const error = await load.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SettingError);
+    expect(String(error)).toContain('COOKIES_SECRET');
+    expect(String(error)).not.toContain('p4ssword');
+  });
+
+  it.each([
+    ['COOKIES_SECRET', COOKIES, '[{"name":"sid","value":"p4ssword"}]'],
+    ['OUTGOING_PROXIES_SECRET', PROXIES, '10.1.2.3:8080:alice:p4ssword'],
+  ])('refuses what %s holds by that name, and repeats nothing of it', async (name, arn, text) => {
+    const writeCookies = vi.fn();
+    const load = loadSecretSettings({ [name]: arn }, { ...secrets({ [arn]: text }), writeCookies });
+    const error = await load.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SettingError);
+    expect(String(error)).toContain(`${name} must be`);
+    expect(String(error)).not.toContain('p4ssword');
+    expect(writeCookies).not.toHaveBeenCalled();
+  });
+});
+
+it('reads both secrets from Secrets Manager, cookies into a file of its own', async () => {
+  const values: Readonly<Record<string, string>> = {
+    [PROXIES]: 'http://proxy.example:3128',
+    [COOKIES]: '# Netscape HTTP Cookie File',
+  };
+  const server = createServer((request, response) => {
+    request.setEncoding('utf8').once('data', (body) => {
+      const SecretString = values[JSON.parse(body).SecretId];
+      response.setHeader('content-type', 'application/x-amz-json-1.1').end(JSON.stringify({ SecretString }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'test');
+  vi.stubEnv('AWS_REGION', 'eu-central-1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+
+  const named = { OUTGOING_PROXIES_SECRET: PROXIES, COOKIES_SECRET: COOKIES };
+  const { outgoingProxies, cookiesFile = '' } = await readSettingsInAws(named);
+  onTestFinished(() => rm(dirname(cookiesFile), { recursive: true }));
+  expect(outgoingProxies).toEqual(['http://proxy.example:3128']);
+  expect(await readFile(cookiesFile, 'utf8')).toBe('# Netscape HTTP Cookie File');
+  expect((await stat(cookiesFile)).mode & 0o077).toBe(0);
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { SettingError } from '../../../core/config/parsers.ts';
+import { readSettings } from '../../../core/config/settings.ts';
+
+describe('readSettings', () => {
+  it('has a sane default for everything, and what is blank counts as not set', () => {
+    const defaults = readSettings({});
+    expect(defaults).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      environment: 'Production',
+      corsAllowedOrigins: [],
+      dataDir: '.data',
+      toolsDir: '.data/tools',
+      toolsChannel: 'stable',
+      toolsUpdateHours: 12,
+      playlistLimit: 200,
+      search: false,
+      trustedProxies: 0,
+    });
+    expect(defaults.maxFfmpeg).toBeGreaterThan(0);
+    expect(defaults.maxStreams).toBeGreaterThan(0);
+    expect(readSettings({ PORT: '  ', SEARCH: '' })).toEqual(defaults);
+  });
+
+  it.each([
+    ['PORT', '0', { port: 0 }],
+    ['REELAY_ENVIRONMENT', 'development', { environment: 'Development' }],
+    [
+      'CORS_ALLOWED_ORIGINS',
+      'https://a.example, http://b.example:81',
+      { corsAllowedOrigins: ['https://a.example', 'http://b.example:81'] },
+    ],
+    ['CORS_ALLOWED_ORIGINS', '*', { corsAllowedOrigins: ['*'] }],
+    ['DATA_DIR', '/srv/reelay', { dataDir: '/srv/reelay', toolsDir: '/srv/reelay/tools' }],
+    ['TOOLS_UPDATE_HOURS', '0', { toolsUpdateHours: 0 }],
+    ['EGRESS_ALLOW', 'media.lan:8000,[::1]:81', { egressAllow: ['media.lan:8000', '[::1]:81'] }],
+    [
+      'OUTGOING_PROXIES',
+      'http://user:pass@proxy.example:3128',
+      { outgoingProxies: ['http://user:pass@proxy.example:3128'] },
+    ],
+    ['SEARCH', 'on', { search: true }],
+  ])('%s=%s', (name, text, expected) => expect(readSettings({ [name]: text })).toMatchObject(expected));
+
+  it.each([
+    ['PORT', '70000'],
+    ['PORT', '80a'],
+    ['PORT', '-1'],
+    ['REELAY_ENVIRONMENT', 'staging'],
+    ['CORS_ALLOWED_ORIGINS', 'https://a.example/path'],
+    ['CORS_ALLOWED_ORIGINS', 'a.example'],
+    ['TOOLS_CHANNEL', 'beta'],
+    ['EGRESS_ALLOW', 'media.lan'],
+    ['EGRESS_ALLOW', 'media.lan:0'],
+    ['EGRESS_ALLOW', 'media.lan:65536'],
+    ['EGRESS_ALLOW', '*:80'],
+    ['EGRESS_ALLOW', '*.example.com:443'],
+    ['EGRESS_ALLOW', 'host?x:80'],
+    ['EGRESS_ALLOW', 'host#y:80'],
+    ['EGRESS_ALLOW', 'user@host:80'],
+    ['OUTGOING_PROXIES', 'socks5://proxy.example'],
+    ['OUTGOING_PROXIES', 'http://proxy.example/?x'],
+    ['COOKIES_FILE', '/nonexistent/cookies.txt'],
+    ['COOKIES_FILE', '/'],
+    ['PLAYLIST_LIMIT', '0'],
+    ['MAX_STREAMS', '1e9'],
+    ['SEARCH', 'perhaps'],
+  ])('%s=%s is refused in one line that names it', (name, text) => {
+    const act = () => readSettings({ [name]: text });
+    expect(act).toThrow(SettingError);
+    expect(act).toThrow(new RegExp(`^${name} must be [^\n]+$`));
+  });
+
+  it.each(['ftp://user:s3cret@proxy', '10.1.2.3:8080:alice:s3cret', 'http://alice:s3cret%@host:9', 's3cret'])(
+    'names the entry of %s by its number alone: it may hold a password',
+    (proxy) => {
+      const act = () => readSettings({ OUTGOING_PROXIES: `http://good.example,${proxy}` });
+      expect(act).toThrow(SettingError);
+      expect(act).toThrow(/^OUTGOING_PROXIES must be [^\n]+ entry 2 [^\n]+$/);
+      expect(act).not.toThrow(/s3cret|alice/);
+    },
+  );
+});

@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect } from 'vitest';
+import { UpstreamError } from '../../../core/egress/egress.ts';
+import { itWith } from '../../support/clients.ts';
+import { curl } from './curl.ts';
+import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
+
+/** Both ways that a client has through a proxy. */
+const ways = [
+  ['by absolute URL', []],
+  ['by CONNECT', ['--proxytunnel']],
+] as const;
+
+const it = itWith('curl');
+
+describe.each(ways)('a lease, used %s', (_way, flags) => {
+  it('brings what the upstream sends, and counts it', async () => {
+    const { host } = await serve((request, response) => void response.end(`you asked for ${request.url}`));
+    const lease = await egressFor({ allow: [host] }).lend({});
+    const { code, output } = await curl(lease.proxyUrl, ...flags, `http://${host}/path?query`);
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('you asked for /path?query') });
+    expect(lease.bytesReceived()).toBeGreaterThan('you asked for /path?query'.length);
+    expect(lease.refused()).toBe(false);
+  });
+
+  it('brings a long body whole', async () => {
+    const body = randomBytes(4 << 20).toString('hex');
+    const { host } = await serve((_request, response) => void response.end(body));
+    const lease = await egressFor({ allow: [host] }).lend({});
+    const { output } = await curl(lease.proxyUrl, ...flags, `http://${host}/`);
+    expect(output.endsWith(body)).toBe(true);
+    expect(lease.bytesReceived()).toBeGreaterThan(body.length);
+  });
+
+  it('tells the upstream nothing of the proxy', async () => {
+    const { host } = await serve((request, response) => void response.end(JSON.stringify(request.rawHeaders)));
+    const lease = await egressFor({ allow: [host] }).lend({});
+    const { output } = await curl(lease.proxyUrl, ...flags, '--proxy-header', 'Proxy-X: secret', `http://${host}/`);
+    const [, body = ''] = /(\[.*\])/.exec(output) ?? [];
+    expect(body.toLowerCase()).toContain('user-agent');
+    expect(body.toLowerCase()).not.toMatch(/proxy-|secret|via|forwarded/);
+  });
+
+  it('refuses what the guard refuses, and says so', async () => {
+    const inside = await serve((_request, response) => void response.end('secret'));
+    const egress = egressFor({ names: { 'inside.test': ['127.0.0.1', '10.0.0.1'] } });
+    const hosts = [
+      '127.0.0.1',
+      '0x7f.1',
+      '2130706433',
+      '[::ffff:127.0.0.1]',
+      'localhost',
+      'inside.test',
+      'unknown.test',
+    ];
+    for (const host of hosts) {
+      const lease = await egress.lend({});
+      const { output } = await curl(lease.proxyUrl, ...flags, '-g', `http://${host}:${inside.port}/`);
+      expect(output, host).toMatch(/^HTTP\/1\.1 403 /);
+      expect(output.toLowerCase(), host).toContain('x-egress: refused');
+      expect(lease.refused(), host).toBe(true);
+      lease.close();
+    }
+    expect(inside.taken()).toBe(0);
+  });
+
+  it('connects to the address it judged, whatever the name leads to a moment later', async () => {
+    const { port } = await serve((_request, response) => void response.end('here'));
+    let lookups = 0;
+    const lookup = async () => [{ address: lookups++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
+    const lease = await egressFor({ lookup, allow: [`127.0.0.1:${port}`] }).lend({});
+    const { output } = await curl(lease.proxyUrl, ...flags, `http://rebinding.test:${port}/`);
+    expect(output).toContain('here');
+    expect(lookups).toBe(1);
+  });
+
+  it('asks for credentials that are known', async () => {
+    const { host } = await serve((_request, response) => void response.end('secret'));
+    const egress = egressFor({ allow: [host] });
+    const lease = await egress.lend({});
+    const other = new URL(lease.proxyUrl);
+    const wrong = [`http://${other.host}`, `http://a:b@${other.host}`, `http://${other.username}:x@${other.host}`];
+    for (const proxy of wrong)
+      expect((await curl(proxy, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 407/);
+    lease.close();
+    expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 407/);
+  });
+
+  it('is cut when more comes back than was lent for, and lets nothing through after that', async () => {
+    const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
+    const lease = await egressFor({ allow: [origin.host] }).lend({ maxBytes: 1 << 20 });
+    const first = await curl(lease.proxyUrl, ...flags, `http://${origin.host}/`);
+    expect(first.code).not.toBe(0);
+    expect(first.output.length).toBeLessThan(2 << 20);
+    const taken = origin.taken();
+    await curl(lease.proxyUrl, ...flags, `http://${origin.host}/`);
+    expect(origin.taken()).toBe(taken);
+    await origin.idle();
+  });
+
+  it('counts over all its requests', async () => {
+    const { host } = await serve((_request, response) => void response.end(Buffer.alloc(300_000)));
+    const lease = await egressFor({ allow: [host] }).lend({ maxBytes: 700_000 });
+    const codes = [];
+    for (let turn = 0; turn < 3; turn++) codes.push((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).code);
+    expect(codes.map((code) => code === 0)).toEqual([true, true, false]);
+  });
+
+  it('breaks off what breaks off', async () => {
+    const { host } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': 10 }).write('five5', () => response.destroy());
+    });
+    const lease = await egressFor({ allow: [host] }).lend({});
+    expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).code).not.toBe(0);
+  });
+
+  it('answers a gateway failure when the upstream cannot be reached', async () => {
+    const port = await deadPort();
+    const lease = await egressFor({ allow: [`127.0.0.1:${port}`] }).lend({});
+    const { output } = await curl(lease.proxyUrl, ...flags, `http://127.0.0.1:${port}/`);
+    expect(output).toMatch(/^HTTP\/1\.1 5\d\d /);
+    expect(output.toLowerCase()).not.toContain('x-egress');
+    expect(lease.refused()).toBe(false);
+  });
+
+  it.each(['the lease', 'the egress'])('ends its connections when %s is closed', async (what) => {
+    const origin = await serve((_request, response) => void response.write('first'));
+    const egress = egressFor({ allow: [origin.host] });
+    const lease = await egress.lend({});
+    const { port, username, password } = new URL(lease.proxyUrl);
+    const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    const target = flags.length ? `CONNECT ${origin.host}` : `GET http://${origin.host}/`;
+    const child = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+    child.write(`${target} HTTP/1.1\r\nHost: ${origin.host}\r\n${auth}\r\n\r\n`);
+    if (flags.length) child.write(`GET / HTTP/1.1\r\nHost: ${origin.host}\r\n\r\n`);
+    let received = '';
+    for await (const chunk of child.iterator({ destroyOnReturn: false })) {
+      received += chunk;
+      if (received.includes('first')) break;
+    }
+    const closed = once(child, 'close');
+    if (what === 'the lease') lease.close();
+    else await egress.close();
+    await Promise.all([closed, origin.idle()]);
+  });
+});
+
+describe('the forward proxy', () => {
+  it('carries TLS by CONNECT', async () => {
+    const { host } = await serveTls((_request, response) => void response.end('secure'));
+    const lease = await egressFor({ allow: [host] }).lend({});
+    const { output } = await curl(lease.proxyUrl, '-k', `https://${host}/`);
+    expect(output).toContain('secure');
+  });
+
+  it('keeps the bytes of one lease apart from those of another', async () => {
+    const { host } = await serve((_request, response) => void response.end(Buffer.alloc(100_000)));
+    const egress = egressFor({ allow: [host] });
+    const [one, two] = await Promise.all([egress.lend({}), egress.lend({})]);
+    await curl(one.proxyUrl, `http://${host}/`);
+    expect(one.bytesReceived()).toBeGreaterThan(100_000);
+    expect(two.bytesReceived()).toBe(0);
+  });
+
+  it('lends nothing more once it is closed', async () => {
+    const egress = egressFor({});
+    await egress.lend({});
+    await egress.close();
+    await egress.close();
+    await expect(egress.lend({})).rejects.toThrow(UpstreamError);
+  });
+
+  it('listens on loopback alone', async () => {
+    const lease = await egressFor({}).lend({});
+    expect(new URL(lease.proxyUrl).hostname).toBe('127.0.0.1');
+  });
+
+  it.each([
+    ['another scheme', 'GET ftp://1.1.1.1/x', 403],
+    ['TLS without CONNECT', 'GET https://1.1.1.1/', 403],
+    ['a path alone', 'GET /', 400],
+    ['no port to connect to', 'CONNECT example.com', 400],
+    ['a private address in odd notation', 'CONNECT 0x7f.1:80', 403],
+    ['a private address in percent-encoding', 'CONNECT %31%32%37.0.0.1:80', 403],
+    ['a host that is none', 'CONNECT a%00b:80', 403],
+    ['garbage', '\x16\x03\x01', 400],
+  ])('turns away %s', async (_what, request, status) => {
+    const lease = await egressFor({}).lend({});
+    const { port, username, password } = new URL(lease.proxyUrl);
+    const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    const child = connect(Number(port), '127.0.0.1');
+    child.end(`${request} HTTP/1.1\r\nHost: x\r\n${auth}\r\n\r\n`);
+    const answer = Buffer.concat(await child.toArray()).toString();
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer.includes('x-egress: refused')).toBe(status === 403);
+    expect(lease.refused()).toBe(status === 403);
+  });
+
+  it('lets go of an upstream when the child leaves', async () => {
+    const origin = await serveTcp((socket) => void socket.write('first'));
+    const lease = await egressFor({ allow: [origin.host] }).lend({});
+    const { port, username, password } = new URL(lease.proxyUrl);
+    const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    const child = connect(Number(port), '127.0.0.1');
+    child.write(`CONNECT ${origin.host} HTTP/1.1\r\n${auth}\r\n\r\n`);
+    await once(child, 'data');
+    child.resetAndDestroy();
+    await origin.idle();
+  });
+});

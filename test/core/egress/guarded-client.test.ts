@@ -1,0 +1,360 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { EgressRefused, UpstreamError } from '../../../core/egress/egress.ts';
+import { certificate } from './certificate.ts';
+import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
+
+describe('a request', () => {
+  it('brings status, headers, final URL and body', async () => {
+    const { host } = await serve((_request, response) => {
+      response.writeHead(206, { 'X-One': ['a', 'b'], 'Content-Type': 'video/mp4' }).end('media');
+    });
+    const answer = await egressFor({ allow: [host] }).request(`http://${host}/path?query#fragment`);
+    expect(answer).toMatchObject({ status: 206, url: `http://${host}/path?query` });
+    expect(answer.headers).toMatchObject({ 'x-one': 'a, b', 'content-type': 'video/mp4' });
+    expect(await text(answer.body)).toBe('media');
+  });
+
+  it('asks for HEAD without a body', async () => {
+    const { host } = await serve((request, response) => {
+      response.writeHead(200, { 'content-length': '1000', 'x-method': request.method }).end();
+    });
+    const answer = await egressFor({ allow: [host] }).request(`http://${host}/`, { method: 'HEAD' });
+    expect(answer.headers).toMatchObject({ 'content-length': '1000', 'x-method': 'HEAD' });
+    expect(await text(answer.body)).toBe('');
+  });
+
+  it('asks for bytes as they are, and leaves them as they come', async () => {
+    const packed = gzipSync('text');
+    const { host } = await serve((request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'x-asked': request.headers['accept-encoding'] });
+      response.end(packed);
+    });
+    const egress = egressFor({ allow: [host] });
+    const answer = await egress.request(`http://${host}/`);
+    expect(answer.headers['x-asked']).toBe('identity');
+    expect(Buffer.concat(await answer.body.toArray())).toEqual(packed);
+    const told = await egress.request(`http://${host}/`, { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(told.headers['x-asked']).toBe('gzip');
+    told.body.destroy();
+  });
+
+  it('keeps connections for the next', async () => {
+    const origin = await serve((_request, response) => void response.end('x'));
+    const egress = egressFor({ allow: [origin.host] });
+    for (let turn = 0; turn < 8; turn++) await text((await egress.request(`http://${origin.host}/`)).body);
+    // A connection is free again a moment after the body's end: two take turns.
+    expect(origin.taken()).toBeLessThanOrEqual(2);
+  });
+
+  it('holds one chunk at most for a reader that rests, and gives it every byte later', async () => {
+    const sent = randomBytes(32 * 1024 * 1024);
+    const { host } = await serve((_request, response) => void response.end(sent));
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const digest = createHash('sha256');
+    let most = 0;
+    body.on('data', (chunk: Buffer) => {
+      body.pause();
+      digest.update(chunk);
+      // What is under way comes now, if anything does.
+      setImmediate(() => {
+        most = Math.max(most, body.readableLength);
+        body.resume();
+      });
+    });
+    await once(body, 'end');
+    expect(most).toBeLessThanOrEqual(256 * 1024);
+    expect(digest.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'));
+  });
+
+  it('sends neither the userinfo of the URL nor what is said about connections', async () => {
+    const { host } = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
+    const headers = { Host: 'other', Connection: 'close', 'Proxy-Authorization': 'secret', 'Transfer-Encoding': 'x' };
+    const answer = await egressFor({ allow: [host] }).request(`http://user:secret@${host}/`, { headers });
+    const got = JSON.parse(await text(answer.body));
+    expect(got.host).toBe(host);
+    expect(JSON.stringify(got)).not.toContain('secret');
+  });
+
+  it('with a header that cannot be sent is an UpstreamError', async () => {
+    const origin = await serve((_request, response) => void response.end());
+    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, {
+      headers: { x: 'a\r\nb: c' },
+    });
+    await expect(request).rejects.toThrow(UpstreamError);
+    expect(origin.taken()).toBe(0);
+  });
+
+  it('speaks TLS to the name, at the address that was checked', async () => {
+    const { port } = await serveTls((request, response) => void response.end(request.headers.host));
+    const options = { allow: [`origin.test:${port}`], names: { 'origin.test': ['127.0.0.1'] } };
+    const trusting = egressFor({ ...options, ca: certificate.cert });
+    expect(await text((await trusting.request(`https://origin.test:${port}/`)).body)).toBe(`origin.test:${port}`);
+    await expect(egressFor(options).request(`https://origin.test:${port}/`)).rejects.toThrow(UpstreamError);
+  });
+
+  it('does not accept a certificate of another name', async () => {
+    const origin = await serveTls((_request, response) => void response.end());
+    const names = { 'other.test': ['127.0.0.1'] };
+    const egress = egressFor({ allow: [`other.test:${origin.port}`], names, ca: certificate.cert });
+    await expect(egress.request(`https://other.test:${origin.port}/`)).rejects.toThrow(UpstreamError);
+    await origin.idle();
+  });
+});
+
+describe('the guard', () => {
+  it('refuses a private address, and no connection is made', async () => {
+    const origin = await serve((_request, response) => void response.end());
+    const egress = egressFor({});
+    for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', 'localhost'])
+      await expect(egress.request(`http://${host}:${origin.port}/`)).rejects.toThrow(EgressRefused);
+    expect(origin.taken()).toBe(0);
+  });
+
+  it('refuses a name that leads to a private address, or to none', async () => {
+    const origin = await serve((_request, response) => void response.end());
+    const names = { 'inside.test': ['127.0.0.1', '::1', '169.254.169.254'], 'empty.test': [] };
+    const egress = egressFor({ names });
+    for (const name of ['inside.test', 'empty.test', 'unknown.test'])
+      await expect(egress.request(`http://${name}:${origin.port}/`)).rejects.toThrow(EgressRefused);
+    expect(origin.taken()).toBe(0);
+  });
+
+  it('connects only to those addresses of a name that it admits', async () => {
+    const { port } = await serve((_request, response) => void response.end('here'));
+    const names = { 'mixed.test': ['169.254.169.254', '127.0.0.1', '10.0.0.1'] };
+    const egress = egressFor({ names, allow: [`127.0.0.1:${port}`] });
+    expect(await text((await egress.request(`http://mixed.test:${port}/`)).body)).toBe('here');
+  });
+
+  it('connects to the address it judged, whatever the name leads to a moment later', async () => {
+    const { port } = await serve((_request, response) => void response.end('here'));
+    let lookups = 0;
+    const lookup = async () => [{ address: lookups++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
+    const egress = egressFor({ lookup, allow: [`127.0.0.1:${port}`] });
+    expect(await text((await egress.request(`http://rebinding.test:${port}/`)).body)).toBe('here');
+    expect(lookups).toBe(1);
+  });
+
+  it('is asked at every hop', async () => {
+    const inside = await serve((_request, response) => void response.end('secret'));
+    for (const location of [`http://${inside.host}/`, `http://inside.test:${inside.port}/`, 'http://localhost/']) {
+      const { host } = await serve((_request, response) => void response.writeHead(302, { location }).end());
+      const egress = egressFor({ allow: [host], names: { 'inside.test': ['127.0.0.1'] } });
+      await expect(egress.request(`http://${host}/`)).rejects.toThrow(EgressRefused);
+    }
+    expect(inside.taken()).toBe(0);
+  });
+
+  it.each(['file:///etc/passwd', 'ftp://1.1.1.1/x', 'gopher://1.1.1.1/', 'data:text/plain,x', 'not a url', ''])(
+    'refuses %j, asked for directly or by a redirect',
+    async (target) => {
+      const { host } = await serve((_request, response) => void response.writeHead(302, { location: target }).end());
+      const egress = egressFor({ allow: [host] });
+      await expect(egress.request(target)).rejects.toThrow(EgressRefused);
+      if (URL.canParse(target)) await expect(egress.request(`http://${host}/`)).rejects.toThrow(EgressRefused);
+    },
+  );
+
+  it('blames the resolver, not the name, when the resolver does not answer', async () => {
+    const busy = async () => {
+      throw Object.assign(new Error('busy'), { code: 'EAI_AGAIN' });
+    };
+    const hanging = () => new Promise<never>(() => undefined);
+    for (const lookup of [busy, hanging]) {
+      const egress = egressFor({ lookup, connectTimeout: 50 });
+      await expect(egress.request('http://slow.test/')).rejects.toThrow(UpstreamError);
+    }
+  });
+});
+
+describe('redirects', () => {
+  it.each([301, 302, 303, 307, 308])('of status %d are followed, relative and not', async (status) => {
+    const { host } = await serve((request, response) => {
+      if (request.url === '/a/start') response.writeHead(status, { location: '../next' }).end('moved');
+      else if (request.url === '/next') response.writeHead(status, { location: `http://${host}/end?q=1` }).end();
+      else response.end(request.url);
+    });
+    const answer = await egressFor({ allow: [host] }).request(`http://${host}/a/start`);
+    expect(answer.url).toBe(`http://${host}/end?q=1`);
+    expect(await text(answer.body)).toBe('/end?q=1');
+  });
+
+  it('with bytes that are not ASCII mean UTF-8', async () => {
+    const { host } = await serve((request, response) => {
+      if (request.url === '/') response.writeHead(302, { location: Buffer.from('/größe').toString('latin1') }).end();
+      else response.end(request.url);
+    });
+    const answer = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    expect(await text(answer.body)).toBe('/gr%C3%B6%C3%9Fe');
+  });
+
+  it('without a target are the answer', async () => {
+    const { host } = await serve((_request, response) => void response.writeHead(302).end('here'));
+    const answer = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    expect(answer.status).toBe(302);
+    expect(await text(answer.body)).toBe('here');
+  });
+
+  it('in a loop fail, and leave no connection busy', async () => {
+    let asked = 0;
+    const origin = await serve((_request, response) => {
+      asked++;
+      response.writeHead(302, { location: '/' }).end('x'.repeat(100_000));
+    });
+    const egress = egressFor({ allow: [origin.host] });
+    await expect(egress.request(`http://${origin.host}/`, { maxRedirects: 4 })).rejects.toThrow(UpstreamError);
+    expect(asked).toBe(5);
+    await egress.close();
+    await origin.idle();
+  });
+
+  it('to what is no URL fail', async () => {
+    const { host } = await serve((_request, response) => void response.writeHead(302, { location: 'http://[' }).end());
+    await expect(egressFor({ allow: [host] }).request(`http://${host}/`)).rejects.toThrow(UpstreamError);
+  });
+
+  it('take no cookie and no credential to another host, and ask what that host may have', async () => {
+    const other = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
+    const first = await serve((request, response) => {
+      if (request.url === '/same') response.end(JSON.stringify(request.headers));
+      else response.writeHead(302, { location: request.url === '/' ? '/same' : `http://${other.host}/` }).end();
+    });
+    const egress = egressFor({ allow: [first.host, other.host] });
+    const hops: string[] = [];
+    const options = {
+      headers: { Cookie: 'a=1', AUTHORIZATION: 'Bearer t', Referer: 'http://page/' },
+      headersFor: (url: URL) => {
+        hops.push(url.host);
+        return { 'X-For': url.host };
+      },
+    };
+    const same = JSON.parse(await text((await egress.request(`http://${first.host}/`, options)).body));
+    expect(same).toMatchObject({ cookie: 'a=1', authorization: 'Bearer t', 'x-for': first.host });
+    const away = JSON.parse(await text((await egress.request(`http://${first.host}/away`, options)).body));
+    expect(away).toMatchObject({ referer: 'http://page/', 'x-for': other.host });
+    expect(away).not.toHaveProperty('cookie');
+    expect(away).not.toHaveProperty('authorization');
+    expect(hops).toEqual([first.host, first.host, first.host, other.host]);
+  });
+});
+
+describe('an upstream that fails', () => {
+  it('by not listening is an UpstreamError', async () => {
+    const port = await deadPort();
+    const request = egressFor({ allow: [`127.0.0.1:${port}`] }).request(`http://127.0.0.1:${port}/`);
+    await expect(request).rejects.toMatchObject({ name: 'UpstreamError', cause: expect.anything() });
+  });
+
+  it.each([
+    ['hanging up', ''],
+    ['resetting', null],
+    ['speaking another protocol', '220 mail.example ESMTP\r\n'],
+    ['sending half a head', 'HTTP/1.1 200 OK\r\nContent-'],
+    ['sending an endless head', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(1 << 20)}\r\n\r\n`],
+  ])('by %s is an UpstreamError', async (_how, sent) => {
+    const { host } = await serveTcp((socket) => {
+      socket.once('data', () => (sent === null ? socket.resetAndDestroy() : socket.end(sent)));
+    });
+    const egress = egressFor({ allow: [host] });
+    await expect(egress.request(`http://${host}/`)).rejects.toThrow(UpstreamError);
+    await expect(egress.request(`https://${host}/`)).rejects.toThrow(UpstreamError);
+  });
+
+  it('by never answering is given up', async () => {
+    const origin = await serveTcp((socket) => void socket.resume());
+    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { stallTimeout: 50 });
+    await expect(request).rejects.toThrow('did not answer in time');
+    await origin.idle();
+    const handshake = egressFor({ allow: [origin.host], connectTimeout: 50 }).request(`https://${origin.host}/`);
+    await expect(handshake).rejects.toThrow(UpstreamError);
+    await origin.idle();
+  });
+
+  it('by stalling in the body breaks the body', async () => {
+    const origin = await serve(
+      (_request, response) => void response.writeHead(200, { 'content-length': 10 }).write('five5'),
+    );
+    const egress = egressFor({ allow: [origin.host] });
+    const { body } = await egress.request(`http://${origin.host}/`, { stallTimeout: 50 });
+    await expect(text(body)).rejects.toThrow(UpstreamError);
+    await origin.idle();
+  });
+
+  it.each([
+    ['too early', (end: () => void) => end(), { 'content-length': '10' }],
+    ['in the middle of chunks', (end: () => void) => end(), { 'transfer-encoding': 'chunked' }],
+  ])('by ending %s breaks the body', async (_when, end, headers) => {
+    const { host } = await serve((_request, response) => {
+      response.writeHead(200, headers).write('five5', () => end(() => response.destroy()));
+    });
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    await expect(text(body)).rejects.toThrow(UpstreamError);
+  });
+
+  it('by dripping is read as long as it drips', async () => {
+    const { host } = await serve(async (_request, response) => {
+      for (const byte of 'drop by drop') await new Promise((next) => response.write(byte, next));
+      response.end();
+    });
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { stallTimeout: 500 });
+    expect(await text(body)).toBe('drop by drop');
+  });
+});
+
+describe('a caller who wants no more', () => {
+  const endless = () =>
+    serve((_request, response) => {
+      const write = () => {
+        while (response.write(Buffer.alloc(65_536)));
+      };
+      response
+        .writeHead(200)
+        .on('drain', write)
+        .on('error', () => undefined);
+      write();
+    });
+
+  it('closes the connection by destroying the body, and hears no error', async () => {
+    const origin = await endless();
+    const { body } = await egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`);
+    body.destroy();
+    await origin.idle();
+    expect(body.errored).toBeNull();
+  });
+
+  it('aborts before it starts, while it waits, and while it reads', async () => {
+    const reason = new Error('the client left');
+    const silent = await serveTcp((socket) => void socket.resume());
+    const origin = await endless();
+    const egress = egressFor({ allow: [silent.host, origin.host] });
+    const signal = AbortSignal.abort(reason);
+    await expect(egress.request(`http://${silent.host}/`, { signal })).rejects.toBe(reason);
+    expect(silent.taken()).toBe(0);
+
+    const waiting = new AbortController();
+    const request = egress.request(`http://${silent.host}/`, { signal: waiting.signal });
+    waiting.abort(reason);
+    await expect(request).rejects.toBe(reason);
+
+    const reading = new AbortController();
+    const { body } = await egress.request(`http://${origin.host}/`, { signal: reading.signal });
+    body.once('data', () => reading.abort(reason));
+    await expect(body.resume().toArray()).rejects.toBe(reason);
+    await origin.idle();
+  });
+
+  it('leaves no connection open by closing the egress', async () => {
+    const origin = await endless();
+    const egress = egressFor({ allow: [origin.host] });
+    const { body } = await egress.request(`http://${origin.host}/`);
+    const broken = expect(text(body)).rejects.toThrow(UpstreamError);
+    await egress.close();
+    await broken;
+    await origin.idle();
+    await expect(egress.request(`http://${origin.host}/`)).rejects.toThrow(UpstreamError);
+  });
+});

@@ -1,0 +1,188 @@
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import { EgressRefused, UpstreamError } from '../../../core/egress/egress.ts';
+import { itWith } from '../../support/clients.ts';
+import { certificate } from './certificate.ts';
+import { curl } from './curl.ts';
+import { deadPort, egressFor, serve, serveProxy, serveTcp, serveTls } from './servers.ts';
+
+const PUBLIC = { 'origin.test': ['93.184.216.34'], 'inside.test': ['10.0.0.1'] };
+
+describe('pick', () => {
+  it('is the direct way when there is no proxy', () => {
+    expect(egressFor({}).pick()).toBe('direct');
+  });
+
+  it('gives the proxies in turn, under names that tell nothing', () => {
+    const outgoingProxies = ['http://user:secret@proxy-a.example:8080', 'https://proxy-b.example'];
+    const egress = egressFor({ outgoingProxies });
+    const [first, second, third] = [egress.pick(), egress.pick(), egress.pick()];
+    expect(first).not.toBe(second);
+    expect(third).toBe(first);
+    expect(first + second).not.toMatch(/user|secret|example|8080/);
+    expect(egressFor({ outgoingProxies }).pick()).toBe(first);
+  });
+
+  it.each([
+    'ftp://proxy.example',
+    'user:secret@proxy.example:80',
+    'socks4://secret@x',
+    '',
+    'http://user:secret%@host:9',
+    'http://host:9/?secret',
+    '10.1.2.3:8080:alice:secret',
+  ])('does not start with %j, and does not repeat it', (url) => {
+    const start = () => createEgress({ allow: [], outgoingProxies: ['http://good.example', url] });
+    expect(start).toThrow(/^Outgoing proxy 2 [^\n]+$/);
+    expect(start).not.toThrow('secret');
+  });
+});
+
+describe('a request through an outgoing proxy', () => {
+  it('goes by absolute URL, with the credentials for the proxy alone', async () => {
+    const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
+    const proxy = await serveProxy({ 'origin.test': origin.port });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    const { body } = await egress.request('http://origin.test/path', { identity: egress.pick() });
+    const got = JSON.parse(await text(body));
+    expect(got).toMatchObject({ host: 'origin.test' });
+    expect(got).not.toHaveProperty('proxy-authorization');
+    expect(proxy.seen).toEqual(['GET http://origin.test/path']);
+  });
+
+  it('goes by CONNECT when it is TLS', async () => {
+    const origin = await serveTls((_request, response) => void response.end('secure'));
+    const proxy = await serveProxy({ 'origin.test:443': origin.port });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC, ca: certificate.cert });
+    const { body } = await egress.request('https://origin.test/', { identity: egress.pick() });
+    expect(await text(body)).toBe('secure');
+    expect(proxy.seen).toEqual(['CONNECT origin.test:443']);
+  });
+
+  it('is guarded first: the proxy never hears of what is refused, at no hop', async () => {
+    const origin = await serve((_request, response) => {
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
+    });
+    const proxy = await serveProxy({ 'origin.test': origin.port });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    const identity = egress.pick();
+    for (const url of ['http://127.0.0.1/', 'https://inside.test/', 'http://unknown.test/', 'http://origin.test/'])
+      await expect(egress.request(url, { identity })).rejects.toThrow(EgressRefused);
+    expect(proxy.seen).toEqual(['GET http://origin.test/']);
+  });
+
+  it('goes straight out when it has no identity', async () => {
+    const origin = await serve((_request, response) => void response.end('direct'));
+    const proxy = await serveProxy({});
+    const egress = egressFor({ outgoingProxies: [proxy.url], allow: [origin.host] });
+    expect(await text((await egress.request(`http://${origin.host}/`)).body)).toBe('direct');
+    expect(proxy.seen).toEqual([]);
+  });
+
+  it.each(['http', 'https'])('is an UpstreamError when the proxy is down, or does not know us (%s)', async (scheme) => {
+    const proxy = await serveProxy({});
+    const wrong = proxy.url.replace('user:', 'stranger:');
+    for (const url of [`http://127.0.0.1:${await deadPort()}`, wrong]) {
+      const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
+      const request = egress.request(`${scheme}://origin.test/`, { identity: egress.pick() });
+      await expect(request).rejects.toThrow(UpstreamError);
+    }
+  });
+
+  it.each(['http', 'https'])('is an UpstreamError when the proxy never answers (%s)', async (scheme) => {
+    const silent = await serveTcp((socket) => void socket.resume());
+    const egress = egressFor({ outgoingProxies: [`http://${silent.host}`], names: PUBLIC, connectTimeout: 100 });
+    const request = egress.request(`${scheme}://origin.test/`, { identity: egress.pick(), stallTimeout: 100 });
+    await expect(request).rejects.toThrow(UpstreamError);
+  });
+
+  it('takes another proxy, always the same, when its own is no longer configured, and says so once', async () => {
+    const origin = await serve((_request, response) => void response.end('x'));
+    const [a, b] = await Promise.all([
+      serveProxy({ 'origin.test': origin.port }),
+      serveProxy({ 'origin.test': origin.port }),
+    ]);
+    const warnings: unknown[] = [];
+    const log = {
+      info: () => undefined,
+      error: () => undefined,
+      warn: (...said: unknown[]) => void warnings.push(said),
+    };
+    const options = { names: PUBLIC, outgoingProxies: [a.url, b.url], log };
+    for (let start = 0; start < 2; start++) {
+      const egress = egressFor(options);
+      for (let turn = 0; turn < 2; turn++)
+        (await egress.request('http://origin.test/', { identity: 'proxy-gone' })).body.resume();
+    }
+    expect([a.seen.length, b.seen.length].sort()).toEqual([0, 4]);
+    expect(warnings).toHaveLength(2);
+    expect(JSON.stringify(warnings)).not.toMatch(/pass|127\.0\.0\.1/);
+  });
+
+  it('goes straight out when no proxy is configured any more', async () => {
+    const { host } = await serve((_request, response) => void response.end('direct'));
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { identity: 'proxy-gone' });
+    expect(await text(body)).toBe('direct');
+  });
+});
+
+describe('a lease through an outgoing proxy', () => {
+  const it = itWith('curl');
+
+  it.each([
+    ['by absolute URL', [], 'GET http://origin.test/'],
+    ['by CONNECT', ['--proxytunnel'], 'CONNECT origin.test:80'],
+  ])('goes %s, is counted, and keeps its own credentials to itself', async (_way, flags, line) => {
+    const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
+    const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    const lease = await egress.lend({ identity: egress.pick() });
+    const { output } = await curl(lease.proxyUrl, ...flags, 'http://origin.test/');
+    expect(output).toContain('"host":"origin.test"');
+    expect(output).not.toContain('proxy-authorization');
+    expect(proxy.seen).toEqual([line]);
+    expect(JSON.stringify(proxy.headers())).not.toContain(new URL(lease.proxyUrl).password);
+    expect(lease.bytesReceived()).toBeGreaterThan(50);
+  });
+
+  it.each(ways())('is guarded first (%s)', async (_way, flags) => {
+    const proxy = await serveProxy({});
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
+      const lease = await egress.lend({ identity: egress.pick() });
+      expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
+      expect(lease.refused()).toBe(true);
+    }
+    expect(proxy.seen).toEqual([]);
+  });
+
+  it.each(ways())('answers a gateway failure when the proxy is down or does not know us (%s)', async (_way, flags) => {
+    const proxy = await serveProxy({});
+    for (const url of [`http://127.0.0.1:${await deadPort()}`, proxy.url.replace('user:', 'stranger:')]) {
+      const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
+      const lease = await egress.lend({ identity: egress.pick() });
+      expect((await curl(lease.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
+    }
+  });
+
+  it('is cut when more comes back than was lent for', async () => {
+    const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
+    const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    for (const flags of [[], ['--proxytunnel']]) {
+      const lease = await egress.lend({ identity: egress.pick(), maxBytes: 1 << 20 });
+      const { code, output } = await curl(lease.proxyUrl, ...flags, 'http://origin.test/');
+      expect(code).not.toBe(0);
+      expect(output.length).toBeLessThan(2 << 20);
+    }
+    await origin.idle();
+  });
+});
+
+function ways(): [string, string[]][] {
+  return [
+    ['by absolute URL', []],
+    ['by CONNECT', ['--proxytunnel']],
+  ];
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import { gather } from '../../../core/egress/client/tls-record-coalescer.ts';
+import { certificate } from './certificate.ts';
+import { serveTls } from './servers.ts';
+
+const RECORD = 16 * 1024;
+const MOST = 256 * 1024;
+const record = (bytes: number, value: number) => Buffer.alloc(bytes, value);
+
+/** A socket that nobody feeds but the test. */
+function idle(most = MOST): Socket {
+  const socket = new Socket();
+  gather(socket, () => most);
+  return socket;
+}
+
+describe('what a socket gathers', () => {
+  it('is what comes in one turn, as one chunk that has its memory to itself', async () => {
+    const socket = idle();
+    const records = [record(RECORD, 1), record(RECORD, 2), record(RECORD, 3)];
+    const whole = Buffer.concat(records);
+    for (const each of records) expect(socket.push(each)).toBe(true);
+    expect(socket.readableLength).toBe(0);
+    await turn();
+    const chunk: Buffer = socket.read();
+    expect(chunk.equals(whole)).toBe(true);
+    expect(chunk.buffer.byteLength).toBe(chunk.length);
+    // The memory of the records is free again.
+    expect(records.map(({ buffer }) => buffer.byteLength)).toEqual([0, 0, 0]);
+  });
+
+  it('is given at once behind a short record, and before the end', async () => {
+    const socket = idle();
+    socket.push(record(RECORD, 1));
+    socket.push(record(10, 2));
+    expect(socket.readableLength).toBe(RECORD + 10);
+    socket.push(record(RECORD, 3));
+    socket.push(null);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk);
+    const whole = [record(RECORD, 1), record(10, 2), record(RECORD, 3)];
+    expect(Buffer.concat(chunks).equals(Buffer.concat(whole))).toBe(true);
+  });
+
+  it('is bounded: no more is wanted while so much waits for its reader', async () => {
+    const socket = idle(4 * RECORD);
+    for (const value of [1, 2, 3]) expect(socket.push(record(RECORD, value))).toBe(true);
+    expect(socket.push(record(RECORD, 4))).toBe(false);
+    await turn();
+    expect(socket.push(record(10, 5))).toBe(false);
+    socket.read();
+    expect(socket.push(record(10, 6))).toBe(true);
+  });
+
+  it('is nothing where there is little room: each record is given as it comes', () => {
+    const socket = idle(2 * RECORD);
+    socket.push(record(RECORD, 1));
+    expect(socket.readableLength).toBe(RECORD);
+  });
+
+  it('is gone with the socket', async () => {
+    const socket = idle();
+    socket.push(record(RECORD, 1));
+    socket.destroy();
+    await turn();
+    expect(socket.readableLength).toBe(0);
+  });
+
+  it('is every byte that TLS brings, whoever rests in between', async () => {
+    const sent = randomBytes(8 * 1024 * 1024);
+    const { port } = await serveTls((_request, response) => void response.end(sent));
+    const socket = connect({ host: '127.0.0.1', port, ca: certificate.cert, servername: 'origin.test' });
+    await once(socket, 'secureConnect');
+    gather(socket, () => MOST);
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+    const chunks: Buffer[] = [];
+    let most = 0;
+    for await (const chunk of socket) {
+      chunks.push(chunk);
+      if (chunks.length % 3 === 0) await turn();
+      most = Math.max(most, socket.readableLength);
+    }
+    const all = Buffer.concat(chunks);
+    expect(all.subarray(all.indexOf('\r\n\r\n') + 4).equals(sent)).toBe(true);
+    expect(Math.max(...chunks.map(({ length }) => length))).toBeGreaterThan(RECORD);
+    expect(most).toBeLessThanOrEqual(MOST + 64 * 1024);
+  });
+});

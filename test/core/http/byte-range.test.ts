@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { contentRange, decideRange, likelyStart } from '../../../core/http/byte-range.ts';
+
+describe('decideRange', () => {
+  it.each([
+    ['bytes=0-99', 1000, { first: 0, last: 99 }],
+    ['bytes=900-', 1000, { first: 900, last: 999 }],
+    ['bytes=990-5000', 1000, { first: 990, last: 999 }],
+    ['bytes=-100', 1000, { first: 900, last: 999 }],
+    ['bytes=-5000', 1000, { first: 0, last: 999 }],
+    ['BYTES=0-0', 1000, { first: 0, last: 0 }],
+    ['bytes=0-8', 1000, { first: 0, last: 8 }],
+    ['bytes=-10', 1000, { first: 990, last: 999 }],
+    ['bytes=990-', 1000, { first: 990, last: 999 }],
+    ['bytes=990-1990', 1000, { first: 990, last: 999 }],
+    ['bytes=999-999', 1000, { first: 999, last: 999 }],
+    ['bytes=0-1000', 1000, { first: 0, last: 999 }],
+    ['bytes=-1000', 1000, { first: 0, last: 999 }],
+    ['bytes= 0-4 ', 1000, { first: 0, last: 4 }],
+    ['bytes=000-004', 1000, { first: 0, last: 4 }],
+    ['bytes=0-', 1, { first: 0, last: 0 }],
+    ['bytes=0-99999999999999999999999999', 1000, { first: 0, last: 999 }],
+    ['bytes=5000000000-5000000009', 6_000_000_000, { first: 5_000_000_000, last: 5_000_000_009 }],
+  ])('%s of %d bytes is a slice', (header, size, slice) => {
+    expect(decideRange(header, size)).toEqual(slice);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'bytes=',
+    'bytes=-',
+    'bytes=9-5',
+    'bytes=a-b',
+    'bytes=0-1,5-6',
+    'items=0-5',
+    'bytes 0-5',
+    'malformed',
+    'bytes',
+    '=0-1',
+    'bytes=100',
+    'bytes=--5',
+    'bytes=-5-',
+    'bytes=1-2-3',
+    'bytes=1.5-2',
+    'bytes=0x1-2',
+    'bytes=+1-2',
+    'bytes=-2-1',
+    'bytes=0 - 1',
+    'bytes=0-1,',
+    'bytes=,0-1',
+    'bytes=40-80,-1',
+    'bytes=x-100',
+    'bytes=abc-def',
+    'bytes=٣-٤',
+    'bytes=0-1\n',
+    ` ${'9'.repeat(5000)}`,
+  ])('%j is ignored: the whole representation', (header) => expect(decideRange(header, 1000)).toBe('whole'));
+
+  it.each([
+    ['bytes=1000-', 1000],
+    ['bytes=-0', 1000],
+    ['bytes=0-', 0],
+    ['bytes=-1', 0],
+    ['bytes=100000-', 1000],
+    ['bytes=1000-1000', 1000],
+    ['bytes=5000-6000', 1000],
+    ['bytes=99999999999999999999999999-', 1000],
+  ])('%s of %d bytes cannot be satisfied', (header, size) => {
+    expect(decideRange(header, size)).toBe('unsatisfiable');
+  });
+});
+
+describe('likelyStart', () => {
+  it.each([
+    ['bytes=500-', 500],
+    ['bytes=500-600', 500],
+    ['bytes=-500', 0],
+    ['bytes=99999999999999999999-', 0],
+    ['bytes=1-2,5-6', 0],
+    ['nonsense', 0],
+    [undefined, 0],
+  ])('%s begins at %d', (header, first) => expect(likelyStart(header)).toBe(first));
+});
+
+describe('contentRange', () => {
+  it('names the slice and the size', () => expect(contentRange({ first: 0, last: 99 }, 1234)).toBe('bytes 0-99/1234'));
+  it('names only the size when nothing can be sent', () => expect(contentRange(undefined, 1234)).toBe('bytes */1234'));
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { corsHeaders, joinVary, preflightHeaders } from '../../../core/http/cors.ts';
+
+const PAGE = 'https://page.example';
+const READABLE = {
+  vary: 'Origin',
+  'access-control-allow-origin': PAGE,
+  'access-control-expose-headers':
+    'Content-Disposition, Content-Length, Content-Range, Accept-Ranges, ETag, Estimated-Content-Length, Retry-After, X-Request-Count',
+};
+
+describe('corsHeaders', () => {
+  it.each([
+    ['one that is allowed', PAGE, [PAGE], READABLE],
+    ['one of several', PAGE, ['https://other.example', PAGE], READABLE],
+    ['any, where * is allowed', PAGE, ['*'], READABLE],
+    ['none', undefined, [PAGE], { vary: 'Origin' }],
+    ['none, where * is allowed', undefined, ['*'], { vary: 'Origin' }],
+    ['one where none is allowed', PAGE, [], {}],
+    ['a stranger', 'https://evil.example', [PAGE], { vary: 'Origin' }],
+    ['one that begins alike', `${PAGE}.evil.example`, [PAGE], { vary: 'Origin' }],
+    ['another scheme', 'http://page.example', [PAGE], { vary: 'Origin' }],
+    ['another port', `${PAGE}:8443`, [PAGE], { vary: 'Origin' }],
+    ['an opaque one', 'null', [PAGE], { vary: 'Origin' }],
+    ['an empty one', '', [PAGE], { vary: 'Origin' }],
+  ])('for %s', (_, origin, allowed, headers) => expect(corsHeaders(origin, allowed)).toEqual(headers));
+});
+
+describe('preflightHeaders', () => {
+  it('permits the headers that a player sends', () =>
+    expect(preflightHeaders(PAGE, [PAGE], 'GET, HEAD')).toEqual({
+      ...READABLE,
+      allow: 'GET, HEAD, OPTIONS',
+      'access-control-allow-methods': 'GET, HEAD',
+      'access-control-allow-headers': 'Range, If-Range, Accept, Content-Type',
+      'access-control-max-age': '7200',
+    }));
+
+  it('tells a stranger the methods alone', () =>
+    expect(preflightHeaders('https://evil.example', [PAGE], 'GET')).toEqual({ vary: 'Origin', allow: 'GET, OPTIONS' }));
+});
+
+describe('joinVary', () => {
+  it.each([
+    [['Accept', 'Origin'], 'Accept, Origin'],
+    [['Accept, Origin', 'Origin'], 'Accept, Origin'],
+    [[undefined, 'Origin'], 'Origin'],
+    [[undefined, undefined], ''],
+  ])('%j', (fields, joined) => expect(joinVary(...fields)).toBe(joined));
+});

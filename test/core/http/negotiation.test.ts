@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { chooseJsonType, renderJson } from '../../../core/http/negotiation.ts';
+
+describe('chooseJsonType', () => {
+  it.each([
+    [undefined, 'application/json'],
+    ['', 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/*', 'application/json'],
+    ['text/plain', 'text/plain'],
+    ['TEXT/Json', 'text/json'],
+    ['text/plain;q=0.5, text/json;q=0.9', 'text/json'],
+    ['application/json;q=0.1, text/*;q=0.1, text/plain;q=0.2', 'text/plain'],
+    ['text/plain, */*;q=0.1', 'text/plain'],
+    ['text/plain, */*', 'application/json'],
+    ['*/*;q=0.9, text/plain;q=0.1', 'application/json'],
+    ['text/*;q=0.5, text/plain', 'text/plain'],
+    ['text/json, text/plain', 'application/json'],
+    ['application/json;q=0, text/plain', 'text/plain'],
+    ['application/problem+json', 'application/json'],
+    ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
+    ['text/plain ; charset=utf-8 ; q=0.9', 'text/plain'],
+    ['text/plain;q=2', 'application/json'],
+    ['text/plain;q=-1, text/json;q=0.001', 'text/json'],
+    [',,;q=1,/', 'application/json'],
+    ['x/y,'.repeat(100_000), 'application/json'],
+  ])('%.60j gives %s', (accept, type) => expect(chooseJsonType(accept)).toBe(type));
+});
+
+describe('renderJson', () => {
+  it('names its character set and that it depends on Accept', () => {
+    expect(renderJson({ title: 'é' }, 'text/plain')).toEqual({
+      headers: { 'content-type': 'text/plain; charset=utf-8', vary: 'Accept' },
+      body: '{"title":"é"}',
+    });
+  });
+});

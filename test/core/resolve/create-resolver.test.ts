@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { linkId } from '../../../core/state/keys.ts';
+import type { Resource } from '../../../core/state/resource.ts';
+import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
+import { type Info, item, list, listed, origin, PAGE, setUp, status } from './set-up.ts';
+
+describe('one item', () => {
+  it('is kept, and answered from the table while it is fresh', async () => {
+    const { asked, resource, resources, links, touched } = setUp({ [PAGE]: item('1') });
+    const first = await resource();
+    expect(first).toMatchObject({ title: 'Title 1', author: 'Author', durationSeconds: 6, egress: 'direct' });
+    expect(first.origin).toEqual({ url: PAGE, extractor: 'Site', entryId: '1' });
+    expect(resources.get(first.id)).toEqual(first);
+    expect(links.get(linkId(PAGE))).toMatchObject({ type: 'Media', resourceId: first.id });
+    expect(await resource(`${PAGE}#t=10`)).toEqual(first);
+    expect(asked).toEqual([PAGE]);
+    expect(touched).toEqual([first.id]);
+  });
+
+  it('is resolved anew when its links are about to die', async () => {
+    const expire = Math.floor(Date.now() / 1000) + 60;
+    const dying = { ...item('1'), formats: [{ url: origin.url(`/files/clip.mp4?expire=${expire}`), format_id: 'a' }] };
+    const { asked, resource } = setUp({ [PAGE]: dying });
+    await resource();
+    await resource();
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is resolved once for all who ask meanwhile', async () => {
+    const { resource, workers } = setUp();
+    const answers = [resource(), resource(), resource(`${PAGE}#again`)];
+    await expect.poll(() => workers[0]?.questions.length).toBe(1);
+    workers[0]?.questions[0]?.answer(item('1'));
+    expect(new Set((await Promise.all(answers)).map(({ id }) => id)).size).toBe(1);
+    expect(workers[0]?.questions).toHaveLength(1);
+  });
+
+  it('is given up when the last one leaves', async () => {
+    const { resolve, workers } = setUp();
+    const leaving = new AbortController();
+    const left = resolve(PAGE, { signal: leaving.signal });
+    await expect.poll(() => workers[0]?.questions.length).toBe(1);
+    leaving.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    await expect.poll(() => workers[0]?.questions[0]?.signal?.aborted).toBe(true);
+  });
+
+  it.each<[string, Info, number]>([
+    ['only protected formats', item('1', { formats: [{ url: 'https://a.example/', has_drm: true }] }), 415],
+    ['only ways that are not handled', item('1', { formats: [{ url: 'rtmp://a.example/', protocol: 'rtmp' }] }), 415],
+    ['only pictures', item('1', { formats: [{ url: 'https://a.example/', protocol: 'mhtml' }] }), 404],
+    ['no formats', item('1', { formats: [] }), 404],
+    ['an empty list', list(), 404],
+    ['search results', { ...list(listed('1')), extractor_key: 'YoutubeSearchURL' }, 415],
+  ])('with %s answers as the contract says', async (_, info, expected) => {
+    await expect(setUp({ [PAGE]: info }).resolve()).rejects.toMatchObject(status(expected));
+  });
+
+  it.each(['getLink', 'putLink', 'putResource'] as const)('fails when the table does not answer %s', async (call) => {
+    const absent = async () => undefined;
+    const state = { getLink: absent, getResource: absent, putLink: absent, putResource: absent, touchResource: absent };
+    const broken = { ...state, [call]: () => Promise.reject(new Error('no table')) };
+    await expect(setUp({ [PAGE]: item('1') }, { state: broken }).resolve()).rejects.toMatchObject(status(502));
+  });
+});
+
+describe('refresh', () => {
+  const places = ({ tracks }: Resource) => tracks.map(({ formatId, url }) => [formatId, new URL(url).search]);
+  const moved = (info: Info, mark: string): Info => ({
+    ...info,
+    title: 'Another title',
+    duration: 99,
+    formats: (info.formats as Info[]).map((format) => ({ ...format, url: `${format.url}&${mark}` })),
+  });
+
+  it('finds where the formats are now, and keeps every promise', async () => {
+    const answers = { [PAGE]: item('1') };
+    const { extraction, resource, resources } = setUp(answers);
+    const before = await resource();
+    answers[PAGE] = moved(item('1'), 'new');
+    const after = await extraction.refresh(before);
+    expect(places(after)).toEqual([
+      ['high', '?high&new'],
+      ['low', '?low&new'],
+    ]);
+    const { tracks: _before, freshUntil: _f, expiresAt: _e, ...promised } = before;
+    expect(after).toMatchObject(promised);
+    expect(after.tracks.map(({ durationSeconds }) => durationSeconds)).toEqual(
+      before.tracks.map(({ durationSeconds }) => durationSeconds),
+    );
+    expect(resources.get(before.id)).toEqual(after);
+  });
+
+  it('drops a format that is gone from the tracks alone', async () => {
+    const answers = { [PAGE]: item('1') };
+    const { extraction, resource } = setUp(answers);
+    const before = await resource();
+    answers[PAGE] = { ...item('1'), formats: (item('1').formats as Info[]).slice(0, 1) };
+    const after = await extraction.refresh(before);
+    expect(places(after)).toEqual([['low', '?low']]);
+    expect(after.renditions).toEqual(before.renditions);
+  });
+
+  it('is one for all who wait', async () => {
+    const answers = { [PAGE]: item('1') };
+    const { asked, extraction, resource } = setUp(answers);
+    const before = await resource();
+    await Promise.all([extraction.refresh(before), extraction.refresh(before), extraction.refresh(before)]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('finds the item again among those of its page', async () => {
+    const answers = { [PAGE]: list(item('1'), item('2')) };
+    const { extraction, resolve } = setUp(answers);
+    const resolved = await resolve();
+    const second = resolved.type === 'PlayList' ? resolved.items[1]?.resource : undefined;
+    answers[PAGE] = list(moved(item('2'), 'two'), moved(item('1'), 'one'));
+    expect(second && places(await extraction.refresh(second))[0]).toEqual(['high', '?high&two']);
+  });
+
+  it.each<[string, Info | WorkerFailure, number]>([
+    ['the page is gone', { kind: 'http', httpStatus: 410 }, 404],
+    ['no format is left', item('1', { formats: [] }), 404],
+    ['the page has other items now', list(item('8'), item('9')), 404],
+    ['the source is in trouble', { kind: 'network' }, 502],
+  ])('fails when %s', async (_, answer, expected) => {
+    const answers: Record<string, Info | WorkerFailure> = { [PAGE]: item('1') };
+    const { extraction, resource } = setUp(answers);
+    const before = await resource();
+    answers[PAGE] = answer;
+    await expect(extraction.refresh(before)).rejects.toMatchObject(status(expected));
+  });
+});

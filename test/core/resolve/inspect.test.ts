@@ -1,0 +1,253 @@
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import type { Egress } from '../../../core/egress/egress.ts';
+import { inspect } from '../../../core/resolve/probe/inspect.ts';
+import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
+import { ensureMedia } from '../../origin/media.ts';
+import { type Origin, startOrigin } from '../../origin/server.ts';
+import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+
+/** Files that the recipes of the origin do not make: their first bytes are all that is read of them. */
+const HEADS: Readonly<Record<string, Buffer>> = {
+  avi: Buffer.concat([Buffer.from('RIFF\0\0\0\0AVI LIST'), Buffer.alloc(500)]),
+  flv: Buffer.concat([Buffer.from('FLV\x01\x05\0\0\0\x09'), Buffer.alloc(500)]),
+  wmv: Buffer.concat([Buffer.from('3026b2758e66cf11', 'hex'), Buffer.alloc(500)]),
+  amr: Buffer.concat([Buffer.from('#!AMR\n'), Buffer.alloc(500)]),
+  avif: Buffer.concat([Buffer.from('\0\0\0\x20ftypavif'), Buffer.alloc(500)]),
+  pdf: Buffer.from('%PDF-1.7\n%junk'),
+  gif: Buffer.from('GIF89a\x01\0\x01\0', 'latin1'),
+  html: Buffer.from('<!doctype html><title>No media</title>'),
+};
+
+function sendRange(file: Buffer | undefined, range: string | undefined, response: ServerResponse): void {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+  const part = file?.subarray(Number(first), Number(last) + 1) ?? '';
+  const end = Number(first) + part.length - 1;
+  response.writeHead(206, { 'content-range': `bytes ${first}-${end}/${file?.length}` }).end(part);
+}
+
+/** A file as a player with a licence would get it. */
+const encrypt = (input: string, more: readonly string[]): Promise<Buffer> =>
+  withTemporaryFolder(async (folder) => {
+    const output = join(folder, 'encrypted.mp4');
+    const key = [
+      '-encryption_scheme',
+      'cenc-aes-ctr',
+      '-encryption_key',
+      '00'.repeat(16),
+      '-encryption_kid',
+      '11'.repeat(16),
+    ];
+    const args = ['-nostdin', '-v', 'error', '-i', input, '-c', 'copy', ...key, ...more, output];
+    expect(await runProgram('ffmpeg', args)).toEqual({ code: 0, output: '' });
+    return readFile(output);
+  });
+
+describe('inspect', () => {
+  /** Playlists to answer with. */
+  const lists: string[] = [];
+  const encrypted = new Map<string, Buffer>();
+  let origin: Origin;
+  let egress: Egress;
+
+  beforeAll(async () => {
+    origin = await startOrigin({
+      mounts: {
+        '/heads/': ({ path, response }) => void response.end(HEADS[path]),
+        '/other-range/': ({ response }) =>
+          void response.writeHead(206, { 'content-range': 'bytes 500-507/1000' }).end('ftypisom'),
+        '/list/': ({ response }) => void response.end(lists.pop()),
+        '/protected/': ({ path, request, response }) => sendRange(encrypted.get(path), request.headers.range, response),
+        '/coded/': ({ response }) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('junk'),
+      },
+    });
+    egress = createEgress({ allow: [origin.host] });
+    for (const [name, input, ...more] of [
+      ['front.mp4', 'clip.mp4', '-movflags', '+faststart'],
+      ['tail.mp4', 'clip.mp4'],
+      ['sound.m4a', 'tone.m4a'],
+    ] as const)
+      encrypted.set(name, await encrypt(join(await ensureMedia(), input), more));
+  });
+  afterAll(async () => {
+    await egress.close();
+    await origin.close();
+  });
+
+  const look = (
+    formats: Record<string, unknown>[],
+    info: Record<string, unknown> = {},
+    signal = new AbortController().signal,
+  ) =>
+    inspect(readTracks({ formats, ...info }, 0), {
+      egress,
+      identity: 'direct',
+      signal,
+      link: origin.url('/'),
+    });
+  const format = (path: string, more: Record<string, unknown> = {}) => ({
+    format_id: path,
+    url: URL.canParse(path) ? path : origin.url(path),
+    protocol: 'https',
+    ext: path.split('.').at(-1),
+    ...more,
+  });
+  const trackOf = async (path: string, more?: Record<string, unknown>) => (await look([format(path, more)]))[0]?.track;
+
+  it.each([
+    ['/files/clip.mp4', { container: 'mp4', durationSeconds: 6, video: { height: 180, width: 320 }, audio: {} }],
+    ['/files/clip-tail.mp4', { container: 'mp4', durationSeconds: 6 }],
+    ['/files/clip.webm', { container: 'webm', video: { height: 180 }, audio: { codec: 'opus' } }],
+    ['/files/clip.mkv', { container: 'mkv', video: { height: 180 } }],
+    ['/files/silent.mp4', { container: 'mp4', audio: null }],
+    ['/files/tone.m4a', { container: 'm4a', durationSeconds: 6, video: null, audio: { codec: 'mp4a.40.2' } }],
+    ['/files/tone.mp3', { container: 'mp3', video: null, audio: { codec: 'mp3', sampleRate: 48000 } }],
+    ['/files/tone.ogg', { container: 'ogg', video: null, audio: { codec: 'opus' } }],
+    ['/files/tone.webm', { container: 'webm', video: null, audio: { codec: 'opus' } }],
+    ['/files/tone.flac', { container: 'flac', durationSeconds: 6, audio: { codec: 'flac' } }],
+    ['/files/tone.wav', { container: 'wav', durationSeconds: 6 }],
+    ['/plain/video', { container: 'mp4' }],
+    ['/heads/avi', { container: 'avi', video: {}, audio: {} }],
+    ['/heads/flv', { container: 'flv', video: {} }],
+    ['/heads/wmv', { container: 'wmv', video: {} }],
+    ['/heads/amr', { container: 'amr', video: null, audio: {} }],
+  ])('reads what %s is', async (path, expected) => {
+    const track = await trackOf(path);
+    expect(track).toMatchObject({ ...expected, sizeIsExact: true });
+    expect(track?.sizeBytes).toBeGreaterThan(0);
+  });
+
+  it('says what it is in place of a text that did not know', async () =>
+    expect(await trackOf('/files/clip.mp4', { format: 'mp4 - unknown' })).toMatchObject({
+      description: 'mp4 - 320x180',
+    }));
+
+  it('keeps a name for the same type of file, and changes one for another', async () => {
+    expect(await trackOf('/files/tone.ogg', { ext: 'opus' })).toMatchObject({ container: 'opus' });
+    expect(await trackOf('/files/tone.ogg', { ext: 'unknown_video' })).toMatchObject({ container: 'ogg' });
+  });
+
+  it.each([
+    '/plain/image',
+    '/plain/json',
+    '/plain/zip',
+    '/plain/text',
+    '/plain/empty',
+    '/plain/noise',
+    '/heads/avif',
+    '/heads/pdf',
+    '/heads/gif',
+    '/heads/html',
+    '/coded/x',
+    '/trouble/404',
+    '/trouble/410',
+    'http://10.1.2.3/x.mp4',
+    'http://[::1]/x.mp4',
+    'http://localhost/x.mp4',
+    'http://169.254.169.254/latest/meta-data',
+  ])('finds nothing at %s', (path) =>
+    expect(trackOf(path)).rejects.toMatchObject({ details: { title: 'Resource Not Found', status: 404 } }),
+  );
+
+  it.each([
+    ['/trouble/403', 415],
+    ['/trouble/401', 415],
+    ['/trouble/500', 502],
+    ['/trouble/429', 502],
+    ['/trouble/reset', 502],
+  ])('answers %s with %d', (path, status) => expect(trackOf(path)).rejects.toMatchObject({ details: { status } }));
+
+  it('reads no more than the head of a source that ignores ranges, and offers what it can tell', async () => {
+    expect(await trackOf('/slow/clip.mp4?rate=10000000')).toMatchObject({ container: 'mp4', durationSeconds: 6 });
+    const track = await trackOf('/slow/clip-tail.mp4?rate=10000000');
+    expect(track).toMatchObject({ container: 'mp4', sizeIsExact: true, video: {}, audio: {} });
+    expect(track).not.toHaveProperty('durationSeconds');
+  });
+
+  it('does not take bytes of another range for the beginning', () =>
+    expect(trackOf('/other-range/x')).rejects.toMatchObject({ details: { status: 502 } }));
+
+  it('leaves out what is dead and keeps the rest', async () => {
+    const kept = await look([format('/trouble/404'), format('/files/tone.m4a'), format('http://10.0.0.1/x')]);
+    expect(kept.map(({ track }) => track.formatId)).toEqual(['/files/tone.m4a']);
+  });
+
+  it('asks nothing of formats that the site itself describes, but for the length of the conversion', async () => {
+    const before = origin.requests.length;
+    const sided = { filesize: 10, tbr: 5 };
+    const kept = await look(
+      [
+        format('/files/clip.mp4', { vcodec: 'avc1', acodec: 'none', height: 180, ...sided }),
+        format('/files/tone.m4a', { vcodec: 'none', acodec: 'mp4a.40.2', ...sided }),
+      ],
+      { duration: 7 },
+    );
+    expect(kept.map(({ track }) => track.durationSeconds)).toEqual([6, 7]);
+    expect(origin.requests.slice(before).map(({ path }) => path)).toEqual(['/files/tone.m4a']);
+  });
+
+  it('keeps a described format whose bytes are out of reach', async () => {
+    const [kept] = await look([format('/trouble/500', { vcodec: 'none', acodec: 'opus', tbr: 5 })], { duration: 7 });
+    expect(kept?.track.durationSeconds).toBe(7);
+  });
+
+  it.each([
+    ['/hls/ts/index.m3u8', { height: 180 }],
+    ['/hls/fmp4/index.m3u8', { height: 180 }],
+    ['/hls/audio/index.m3u8', null],
+    ['/hls/aes/index.m3u8', { height: 180 }],
+    ['/live/index.m3u8', { height: 90 }],
+  ])('learns from the beginning of %s what no master says', async (path, video) => {
+    const track = await trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' });
+    expect(track).toMatchObject({ video, audio: { codec: 'mp4a.40.2' } });
+  });
+
+  it.each(['METHOD=SAMPLE-AES', 'METHOD=AES-128,IV=0x99'])('leaves unknown what %s keeps from it', async (method) => {
+    lists.push(`#EXTM3U\n#EXT-X-KEY:${method},URI="/hls/aes/key.bin"\n#EXTINF:2,\n/hls/aes/0.ts\n#EXT-X-ENDLIST\n`);
+    const track = await trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' });
+    expect(track).toMatchObject({ video: {}, audio: {} });
+  });
+
+  it.each([{}, { vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', tbr: 400, height: 180 }])(
+    'promises no duration by an HLS playlist that only knows whole seconds (%j)',
+    async (more) => {
+      const path = '/hls/missing-segment.m3u8';
+      const found = await look([format(path, { protocol: 'm3u8_native', ext: 'mp4', ...more })], { duration: 34 });
+      expect(found.map(({ track }) => track.durationSeconds)).toEqual([undefined]);
+    },
+  );
+
+  it('says that an encrypted file is protected, wherever its header is', async () => {
+    for (const name of ['front.mp4', 'tail.mp4', 'sound.m4a']) {
+      await expect(trackOf(`/protected/${name}`)).rejects.toMatchObject({
+        details: { status: 415, detail: 'The media is DRM protected.' },
+      });
+    }
+    const kept = await look([format('/protected/front.mp4'), format('/files/clip.mp4')]);
+    expect(kept.map(({ track }) => track.formatId)).toEqual(['/files/clip.mp4']);
+  });
+
+  it('counts an HLS playlist to its last segment', async () =>
+    expect(await trackOf('/hls/ts/index.m3u8', { protocol: 'm3u8_native' })).toMatchObject({ durationSeconds: 6 }));
+
+  it.each([
+    ['no playlist at all', '/files/tone.mp3'],
+    ['a playlist of nothing', '/hls/empty.m3u8'],
+    ['an address inside as a segment', '/inward/segment?to=http://10.1.2.3/a.ts'],
+    ['an address inside as a key', '/inward/key?to=http://10.1.2.3/key'],
+  ])('finds nothing in %s', (_, path) =>
+    expect(trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' })).rejects.toMatchObject({ details: { status: 404 } }),
+  );
+
+  it('ends with its caller', async () => {
+    const leaving = new AbortController();
+    const looking = look([format('/trouble/silence')], {}, leaving.signal);
+    await expect.poll(() => origin.requestsTo('/trouble/silence').length).toBe(1);
+    leaving.abort(new Error('left'));
+    await expect(looking).rejects.toThrow('left');
+    await expect.poll(() => origin.requestsTo('/trouble/silence').at(-1)?.state).toBe('left');
+  });
+});

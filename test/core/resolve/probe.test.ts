@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import type { Question } from '../../../core/resolve/probe/container-reader.ts';
+import type { GuardedReader } from '../../../core/resolve/probe/guarded-reader.ts';
+import { closeProbe, probe } from '../../../core/resolve/probe/probe.ts';
+import { createProbeProcess } from '../../../core/resolve/probe/probe-process.ts';
+import { ensureMedia } from '../../origin/media.ts';
+import { descendants } from '../../support/processes.ts';
+
+/** A frame of ADTS that says it has no bytes: whoever goes on to the next one never gets there. */
+const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.alloc(57)]);
+
+const encode = (...options: string[]) =>
+  execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', ...options, 'pipe:1']);
+const WAV = encode('-f', 'wav');
+const FRAGMENTED = encode('-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4');
+
+const u32 = (...numbers: number[]) =>
+  Buffer.concat(numbers.map((number) => Buffer.from(number.toString(16).padStart(8, '0'), 'hex')));
+const box = (type: string, ...parts: Buffer[]) => {
+  const body = Buffer.concat(parts);
+  return Buffer.concat([u32(body.length + 8), Buffer.from(type), body]);
+};
+/** An MP4 of 900 bytes whose one fragment says it has 4,294,967,295 samples (ISO/IEC 14496-12 §8.8). */
+const crowded = () => {
+  const movie = FRAGMENTED.subarray(0, FRAGMENTED.indexOf('moof') - 4);
+  const header = box('tfhd', u32(0x020038, 1, 1, 1, 0));
+  const fragment = box('traf', header, box('tfdt', u32(0, 0)), box('trun', u32(0, 0xffffffff)));
+  return Buffer.concat([movie, box('moof', box('mfhd', u32(0, 1)), fragment), box('mdat', Buffer.alloc(64))]);
+};
+
+/** A WebM whose header says how long it lasts (RFC 9559 §5.1.2.10), and nothing else does. */
+const lasting = async (seconds: number) => {
+  const webm = await readFile(join(await ensureMedia(), 'tone.webm'));
+  webm.writeDoubleBE(seconds * 1000, webm.indexOf('448988', 'hex') + 3);
+  for (let at = webm.indexOf('DURATION'); at >= 0; at = webm.indexOf('DURATION')) webm.write('DURATIOX', at);
+  return webm;
+};
+
+const readerOf = (bytes: Buffer): GuardedReader => ({
+  ...{ status: 200, contentType: '', size: bytes.length, blocks: [{ start: 0, bytes }] },
+  load: () => Promise.reject(new Error('Out of reach')),
+});
+const look = (bytes: Buffer, signal = new AbortController().signal) => probe(readerOf(bytes), signal);
+
+const processes = async () => (await descendants('node')).filter((command) => command.includes('probe-worker'));
+
+describe('probe', () => {
+  afterAll(closeProbe);
+
+  it.each([
+    ['is without an end', ENDLESS, undefined],
+    ['asks for more memory than there is', crowded(), { container: 'mp4', video: {}, audio: {} }],
+  ])('goes by the first bytes of a file that %s, while everything else goes on', async (_, bytes, expected) => {
+    let beats = 0;
+    const heart = setInterval(() => beats++, 10);
+    const facts = await look(bytes);
+    clearInterval(heart);
+    expect(facts).toEqual(expected);
+    expect(beats).toBeGreaterThan(10);
+  });
+
+  it('reads the files that come after one that it was ended by', async () => {
+    const [, facts] = await Promise.all([look(ENDLESS), look(WAV)]);
+    expect(facts).toMatchObject({ container: 'wav', durationSeconds: 1 });
+  });
+
+  it.each([1e20, Number.POSITIVE_INFINITY, 2e7])('takes %d seconds for no duration', async (seconds) => {
+    const { container, durationSeconds } = (await look(await lasting(seconds))) ?? {};
+    expect(container).toBe('webm');
+    expect(durationSeconds).toBeCloseTo(6, 1);
+  });
+
+  it('reads no file whose caller has left', async () => {
+    expect(await look(WAV, AbortSignal.abort())).toBeUndefined();
+  });
+
+  it('writes nothing of a file to the terminal', async () => {
+    const output = vi.spyOn(console, 'warn');
+    const strange = Buffer.from(FRAGMENTED);
+    strange.write('\x1b[2J', strange.indexOf('mp4a'), 'latin1');
+    await look(strange);
+    expect(output).not.toHaveBeenCalled();
+  });
+});
+
+describe('the process that reads containers', () => {
+  const question: Question = {
+    ...{ size: WAV.length, blocks: [{ start: 0, bytes: WAV }] },
+    ...{ wantsDuration: true, isLast: true },
+  };
+  const { signal } = new AbortController();
+
+  it('is kept for the next file, and gone after a while without one', async () => {
+    const reading = createProbeProcess({ idle: 1000 });
+    for (let i = 0; i < 3; i++) {
+      expect(await reading.ask(question, signal)).toMatchObject({ contents: { container: 'wav' } });
+      expect(await processes()).toHaveLength(1);
+    }
+    await expect.poll(processes, { timeout: 20_000 }).toEqual([]);
+  });
+
+  it('ends when it is closed, and starts again when it is asked again', async () => {
+    const reading = createProbeProcess();
+    await reading.ask(question, signal);
+    await reading.close();
+    expect(await processes()).toEqual([]);
+    expect(await reading.ask(question, signal)).toHaveProperty('contents');
+    await reading.close();
+  });
+
+  it('says which bytes it lacks, unless there are no more', async () => {
+    const reading = createProbeProcess();
+    const head = { ...question, blocks: [{ start: 0, bytes: FRAGMENTED.subarray(0, 100) }], size: FRAGMENTED.length };
+    const { missing, contents } = await reading.ask({ ...head, isLast: false }, signal);
+    expect(missing?.[0]).toBeLessThanOrEqual(100);
+    expect(missing?.[1]).toBeGreaterThan(100);
+    expect(contents).toBeUndefined();
+    expect(await reading.ask(head, signal)).toEqual({});
+    await reading.close();
+  });
+});

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { toResourceInformation } from '../../../core/resolve/response/response.ts';
+import { keyOf } from '../../../core/state/keys.ts';
+import type { Rendition, Resource } from '../../../core/state/resource.ts';
+
+const rendition = (id: string, side: 'video' | 'audio', more: Partial<Rendition> = {}): Rendition => ({
+  id,
+  side,
+  urlType: 'Media',
+  formatIds: [id],
+  label: id,
+  description: `description of ${id}`,
+  fileExtension: '.mp4',
+  mimeType: 'video/mp4',
+  ...more,
+});
+
+const resource = (more: Partial<Resource>): Resource => ({
+  id: 'r',
+  origin: { url: 'https://media.example/1', extractor: 'Generic', entryId: '1' },
+  title: 'Title',
+  author: null,
+  coverUrl: null,
+  isLive: false,
+  tracks: [],
+  renditions: [],
+  egress: 'direct',
+  freshUntil: 0,
+  expiresAt: 0,
+  ...more,
+});
+
+const inform = (more: Partial<Resource>) =>
+  toResourceInformation({ type: 'Media', resource: resource(more) }, 'HTTPS://media.example/1#asked');
+
+describe('a single item', () => {
+  it('repeats title, author and cover on top, and the URL as this caller sent it', () => {
+    const information = inform({ author: 'Author', coverUrl: 'https://media.example/c.jpg' });
+    expect(information).toEqual({
+      type: 'Media',
+      title: 'Title',
+      author: 'Author',
+      coverUrl: 'https://media.example/c.jpg',
+      mediaItems: [
+        {
+          requestedUrl: 'HTTPS://media.example/1#asked',
+          title: 'Title',
+          author: 'Author',
+          coverUrl: 'https://media.example/c.jpg',
+        },
+      ],
+    });
+  });
+
+  it.each([
+    [1, 'a', 'a', 'a'],
+    [2, 'a', 'b', 'b'],
+    [3, 'a', 'b', 'c'],
+    [4, 'a', 'c', 'd'],
+    [5, 'a', 'c', 'e'],
+  ])('of %d renditions, best, medium and worst are %s, %s and %s', (count, best, medium, worst) => {
+    const renditions = ['a', 'b', 'c', 'd', 'e'].slice(0, count).map((id) => rendition(id, 'video'));
+    const video = inform({ renditions }).mediaItems[0]?.video;
+    expect(video).toMatchObject({
+      bestQualityKey: keyOf('r', best),
+      bestQualityDescription: `description of ${best}`,
+      mediumQualityKey: keyOf('r', medium),
+      worstQualityKey: keyOf('r', worst),
+      worstQualityFileExtension: '.mp4',
+      worstQualityMimeType: 'video/mp4',
+    });
+  });
+
+  it('says urlType of the best for the side, and of each for itself', () => {
+    const renditions = [
+      rendition('a', 'video', { urlType: 'Combined', formatIds: ['v', 'x'] }),
+      rendition('b', 'video', { height: 360, sizeBytes: 9, bitrate: 1.5 }),
+    ];
+    const video = inform({ renditions }).mediaItems[0]?.video;
+    expect(video?.urlType).toBe('Combined');
+    expect(video?.renditions).toMatchObject([
+      { urlType: 'Combined', height: null, fileSizeBytes: null, bitrate: null, convertTo: null },
+      { urlType: 'Media', height: 360, fileSizeBytes: 9, bitrate: 1.5, convertTo: null },
+    ]);
+  });
+});
+
+describe('the conversion', () => {
+  it('is the last entry of audio and never best, medium or worst', () => {
+    const audio = inform({
+      renditions: [rendition('a', 'audio'), rendition('b', 'audio')],
+      mp3: { renditionId: 'a', sizeBytes: 1234 },
+    }).mediaItems[0]?.audio;
+    expect(audio?.renditions.map(({ key, convertTo }) => [key, convertTo])).toEqual([
+      [keyOf('r', 'a'), null],
+      [keyOf('r', 'b'), null],
+      [keyOf('r', 'a'), 'mp3'],
+    ]);
+    expect(audio?.renditions.at(-1)).toEqual({
+      key: keyOf('r', 'a'),
+      label: '192 kbps',
+      description: 'Converted to MP3',
+      fileExtension: '.mp3',
+      mimeType: 'audio/mpeg',
+      urlType: 'Media',
+      fileSizeBytes: 1234,
+      height: null,
+      bitrate: 192,
+      convertTo: 'mp3',
+    });
+    expect(audio?.worstQualityKey).toBe(keyOf('r', 'b'));
+  });
+
+  it('stands alone when the source has only combined formats, with nothing best, and no urlType', () => {
+    const item = inform({ renditions: [rendition('a', 'video')], mp3: { renditionId: 'a' } }).mediaItems[0];
+    const { renditions, ...rest } = item?.audio ?? { renditions: [] };
+    expect(renditions).toMatchObject([{ key: keyOf('r', 'a'), convertTo: 'mp3', fileSizeBytes: null }]);
+    expect(Object.keys(rest)).toHaveLength(12);
+    expect(new Set(Object.values(rest))).toEqual(new Set([null]));
+  });
+
+  it('is not there when nothing can be heard', () =>
+    expect(inform({ renditions: [rendition('a', 'video')] }).mediaItems[0]).not.toHaveProperty('audio'));
+});
+
+describe('a playlist', () => {
+  it("carries each entry's own URL, and bare metadata of what is not resolved", () => {
+    const entry = { url: 'https://media.example/2', title: 'Two', author: null, coverUrl: null };
+    const information = toResourceInformation(
+      {
+        type: 'PlayList',
+        title: null,
+        author: null,
+        coverUrl: null,
+        items: [
+          {
+            entry: { ...entry, url: 'https://media.example/1' },
+            resource: resource({ renditions: [rendition('a', 'video')] }),
+          },
+          { entry },
+        ],
+      },
+      'https://media.example/list',
+    );
+    expect(information).toMatchObject({ type: 'PlayList', title: null, author: null, coverUrl: null });
+    expect(information.mediaItems[0]).toMatchObject({ requestedUrl: 'https://media.example/1', video: {} });
+    expect(information.mediaItems[1]).toEqual({
+      requestedUrl: 'https://media.example/2',
+      title: 'Two',
+      author: null,
+      coverUrl: null,
+    });
+  });
+
+  it('gives the last entries bare where all would be more than Lambda gives back', () => {
+    const renditions = Array.from({ length: 120 }, (_, id) => rendition(`é${id}`, 'video'));
+    const items = Array.from({ length: 400 }, (_, id) => ({
+      entry: { url: `https://media.example/${id}`, title: 'Title', author: null, coverUrl: null, resourceId: `${id}` },
+      resource: resource({ id: `${id}`, renditions: id === 399 ? [] : renditions }),
+    }));
+    const { mediaItems } = toResourceInformation(
+      { type: 'PlayList', title: null, author: null, coverUrl: null, items },
+      'https://media.example/list',
+    );
+    const body = JSON.stringify(mediaItems);
+    // What Lambda measures is the result that has this text as its body.
+    expect(Buffer.byteLength(JSON.stringify({ statusCode: 200, body }))).toBeLessThan(6_291_556);
+    expect(Buffer.byteLength(body)).toBeGreaterThan(4_900_000);
+    expect(mediaItems.map(({ requestedUrl }) => requestedUrl)).toEqual(items.map(({ entry }) => entry.url));
+    const whole = mediaItems.filter(({ video }) => video).length;
+    expect(mediaItems.slice(0, whole).every(({ video }) => video?.renditions.length === 120)).toBe(true);
+    expect(mediaItems.at(whole)).toEqual({
+      requestedUrl: `https://media.example/${whole}`,
+      title: 'Title',
+      author: null,
+      coverUrl: null,
+    });
+    expect(mediaItems.slice(whole).some((item) => 'video' in item)).toBe(false);
+  });
+});

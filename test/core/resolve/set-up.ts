@@ -1,0 +1,89 @@
+import { afterAll } from 'vitest';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import { createExtraction, type ExtractionOptions } from '../../../core/resolve/create-resolver.ts';
+import type { Link, Resource } from '../../../core/state/resource.ts';
+import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
+import { startOrigin } from '../../origin/server.ts';
+import { fakeWorkers } from './fake-workers.ts';
+
+/** As yt-dlp describes it. */
+export type Info = Record<string, unknown>;
+
+export const PAGE = 'https://media.example/watch';
+export const status = (status: number) => ({ details: { status } });
+
+export const origin = await startOrigin();
+const egress = createEgress({ allow: [origin.host] });
+afterAll(async () => {
+  await egress.close();
+  await origin.close();
+});
+
+/** An item of two formats, as yt-dlp describes it. */
+export const item = (id: string, more: Info = {}): Info => ({
+  id,
+  extractor_key: 'Site',
+  title: `Title ${id}`,
+  uploader: 'Author',
+  duration: 6,
+  formats: ['low', 'high'].map((format_id, index) => ({
+    format_id,
+    url: origin.url(`/files/clip.mp4?${format_id}`),
+    protocol: 'https',
+    ext: 'mp4',
+    vcodec: 'avc1',
+    acodec: 'mp4a.40.2',
+    height: 180 * (index + 1),
+    filesize: 100,
+  })),
+  ...more,
+});
+export const listed = (name: string, more: Info = {}): Info => ({
+  _type: 'url',
+  url: `https://media.example/${name}`,
+  id: name,
+  title: `Listed ${name}`,
+  ...more,
+});
+export const list = (...entries: Info[]): Info => ({ _type: 'playlist', id: 'list', title: 'List', entries });
+
+/** An extraction over workers that answer as told, and a table in memory. */
+export function setUp(answers?: Record<string, Info | WorkerFailure>, options: Partial<ExtractionOptions> = {}) {
+  const asked: string[] = [];
+  const { workers, start } = fakeWorkers(
+    answers &&
+      ((request) => {
+        asked.push(request.url);
+        return answers[request.url] ?? { kind: 'http', httpStatus: 404 };
+      }),
+  );
+  const links = new Map<string, Link>();
+  const resources = new Map<string, Resource>();
+  const touched: string[] = [];
+  const extraction = createExtraction({
+    tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
+    egress,
+    state: {
+      getLink: async (id) => links.get(id),
+      putLink: async (link) => void links.set(link.id, link),
+      getResource: async (id) => resources.get(id),
+      putResource: async (resource) => void resources.set(resource.id, resource),
+      touchResource: async ({ id }) => void touched.push(id),
+    },
+    startWorker: start,
+    ...options,
+  });
+  const resolve = (url = PAGE, more: { signal?: AbortSignal; deadline?: number } = {}) =>
+    extraction.resolve(url, { deadline: Date.now() + 20_000, ...more });
+  const resource = async (url?: string) => {
+    const resolved = await resolve(url);
+    if (resolved.type !== 'Media') throw new Error('Not one item');
+    return resolved.resource;
+  };
+  const items = async (url?: string) => {
+    const resolved = await resolve(url);
+    if (resolved.type !== 'PlayList') throw new Error('Not a list');
+    return resolved.items.map(({ entry, resource }) => [entry.title, resource?.origin.entryId]);
+  };
+  return { asked, extraction, items, links, resolve, resource, resources, touched, workers };
+}

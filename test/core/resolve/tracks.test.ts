@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
+
+const NOW = 1_790_000_000;
+const URL = 'https://cdn.example/a/file.mp4';
+const read = (format: Record<string, unknown>, info: Record<string, unknown> = {}) =>
+  readTracks({ formats: [{ format_id: 'x', url: URL, protocol: 'https', ext: 'mp4', ...format }], ...info }, NOW);
+const readOne = (format: Record<string, unknown>, info?: Record<string, unknown>) => read(format, info)[0]?.track;
+
+describe('readTracks', () => {
+  it('reads a format into what it is and where it is', () =>
+    expect(
+      readOne(
+        {
+          vcodec: 'avc1.64001f',
+          acodec: 'mp4a.40.2',
+          height: 720,
+          width: 1280,
+          fps: 30,
+          tbr: 1500.5,
+          abr: 128,
+          asr: 44100,
+          filesize: 1234,
+          format: 'x - 1280x720',
+          language: 'en',
+          http_headers: { 'User-Agent': 'Browser', Referer: 'https://page.example/' },
+          downloader_options: { http_chunk_size: 10485760 },
+          cookies: 'sid=1; Domain=.cdn.example; Path=/a; Secure',
+        },
+        { duration: 12.5 },
+      ),
+    ).toEqual({
+      formatId: 'x',
+      delivery: 'direct',
+      url: URL,
+      headers: { 'User-Agent': 'Browser', Referer: 'https://page.example/' },
+      cookies: [{ name: 'sid', value: '1', domain: 'cdn.example', hostOnly: false, path: '/a', secure: true }],
+      chunkBytes: 10485760,
+      container: 'mp4',
+      video: { codec: 'avc1.64001f', height: 720, width: 1280, fps: 30 },
+      audio: { codec: 'mp4a.40.2', sampleRate: 44100, bitrate: 128 },
+      sizeBytes: 1234,
+      sizeIsExact: true,
+      bitrate: 1500.5,
+      durationSeconds: 12.5,
+      language: 'en',
+      description: 'x - 1280x720',
+    }));
+
+  it.each([
+    ['http', 'direct'],
+    ['https', 'direct'],
+    ['m3u8', 'hls'],
+    ['m3u8_native', 'hls'],
+  ])('protocol %s comes %s', (protocol, delivery) => expect(readOne({ protocol })?.delivery).toBe(delivery));
+
+  it.each(['mhtml', 'rtmp', 'rtmpe', 'rtsp', 'f4m', 'ism', 'ftp', 'websocket_frag', 'http_dash_segments_generator'])(
+    'protocol %s is not offered',
+    (protocol) => expect(read({ protocol })).toEqual([]),
+  );
+
+  it.each([
+    ['protected', { has_drm: true }],
+    ['with no side at all', { vcodec: 'none', acodec: 'none' }],
+    ['without a URL', { url: undefined }],
+    ['on another scheme', { url: 'ftp://cdn.example/a' }],
+    ['with a URL that is none', { url: 'a b c' }],
+    ['of DASH without fragments', { protocol: 'http_dash_segments' }],
+    [
+      'with a fragment of another scheme',
+      { protocol: 'http_dash_segments', fragments: [{ url: 'file:///etc/passwd' }] },
+    ],
+  ])('a format %s is not offered', (_, format) => expect(read(format)).toEqual([]));
+
+  it.each([
+    ['none', 'opus', null, { codec: 'opus' }],
+    ['vp9', 'none', { codec: 'vp9' }, null],
+    [null, null, {}, {}],
+    [undefined, 'none', {}, null],
+    ['none', null, null, {}],
+    ['avc1', undefined, { codec: 'avc1' }, {}],
+  ])('vcodec %j and acodec %j: none is absent, null is unknown', (vcodec, acodec, video, audio) =>
+    expect(readOne({ vcodec, acodec })).toMatchObject({ video, audio }),
+  );
+
+  it('takes a sound file of which no codec is known for sound alone', () =>
+    expect(readOne({ ext: 'm4a' })).toMatchObject({ video: null, audio: {} }));
+
+  it('joins DASH fragments to their base, the initialization first and of no length', () =>
+    expect(
+      readOne({
+        protocol: 'http_dash_segments',
+        fragment_base_url: 'https://cdn.example/dash/v/',
+        fragments: [
+          { path: 'init.mp4' },
+          { path: '1.m4s', duration: 2 },
+          { url: 'https://b.example/2', duration: 1.5 },
+        ],
+      })?.fragments,
+    ).toEqual([
+      { url: 'https://cdn.example/dash/v/init.mp4', seconds: 0 },
+      { url: 'https://cdn.example/dash/v/1.m4s', seconds: 2 },
+      { url: 'https://b.example/2', seconds: 1.5 },
+    ]));
+
+  describe('of DASH formats', () => {
+    const format = (format_id: string, count: number, more: object = {}) => ({
+      ...{ format_id, url: URL, protocol: 'http_dash_segments', ext: 'mp4' },
+      fragments: Array.from({ length: count }, (_, index) => ({ path: `${format_id[0]}/${index}`, duration: 2 })),
+      ...more,
+    });
+    const idsOf = (formats: readonly object[]) => readTracks({ formats }, NOW).map(({ track }) => track.formatId);
+    const silent = { vcodec: 'avc1', acodec: 'none' };
+    const heard = { vcodec: 'none', acodec: 'mp4a' };
+
+    it('leaves out what has more pieces than are looked at, in time and room for the rest', () => {
+      expect(idsOf([format('a', 50_001, heard), format('b', 10, heard)])).toEqual(['b']);
+      const ladder = ['a', 'b', 'c'].map((id) => format(id, 60_000, silent));
+      expect(idsOf([...ladder, format('d', 40_000, heard)])).toEqual(['d', 'c', 'b']);
+    });
+
+    it('tells two apart by where their pieces are', () =>
+      expect(idsOf([format('a', 10), format('a2', 10), format('b', 10)])).toEqual(['b', 'a2']));
+  });
+
+  it('takes an approximate size as what it is, and any size of segments', () => {
+    expect(readOne({ filesize_approx: 99.6 })).toMatchObject({ sizeBytes: 100, sizeIsExact: false });
+    expect(readOne({ protocol: 'm3u8', filesize: 100 })).toMatchObject({ sizeBytes: 100, sizeIsExact: false });
+  });
+
+  it('reads an item without formats as its own only format', () =>
+    expect(readTracks({ url: URL, ext: 'mp4', direct: true }, NOW)).toMatchObject([
+      { track: { formatId: '0', delivery: 'direct', url: URL } },
+    ]));
+
+  it('gives the best first, and the same file once', () => {
+    const formats = ['a', 'b', 'c'].map((format_id) => ({ format_id, url: URL, protocol: 'https', ext: 'mp4' }));
+    const worst = { ...formats[0], format_id: 'worst', height: 144 };
+    const ids = readTracks({ formats: [worst, ...formats] }, NOW).map(({ track }) => track.formatId);
+    expect(ids).toEqual(['c', 'worst']);
+  });
+
+  it('passes no header on that is the connection’s own or would break one', () =>
+    expect(
+      readOne({
+        http_headers: {
+          Host: 'x',
+          Cookie: 'a=1',
+          Range: 'bytes=0-',
+          'Accept-Encoding': 'br',
+          'X-Token': 'kept',
+          'Bad Name': 'x',
+          Evil: 'a\r\nb: c',
+          Number: 1,
+        },
+      })?.headers,
+    ).toEqual({ 'X-Token': 'kept' }));
+
+  it('says no duration of what is live', () =>
+    expect(readOne({}, { duration: 10, is_live: true })).not.toHaveProperty('durationSeconds'));
+
+  it.each([
+    [{ formats: 'x' }],
+    [{ formats: [null, 1, 'x', []] }],
+    [{}],
+    [{ formats: [{ url: 1, height: 'x', http_headers: [] }] }],
+  ])('reads nothing out of %j', (info) => expect(readTracks(info, NOW)).toEqual([]));
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { findByKey } from '../../../core/state/find-by-key.ts';
+import { keyOf, renditionId } from '../../../core/state/keys.ts';
+import type { Rendition } from '../../../core/state/resource.ts';
+import { aResource } from './resources.ts';
+
+const traits = { side: 'video', urlType: 'Media', formatIds: ['18'] } as const;
+const rendition: Rendition = {
+  ...traits,
+  id: renditionId(traits),
+  label: '360p',
+  description: null,
+  fileExtension: '.mp4',
+  mimeType: 'video/mp4',
+};
+
+describe('a key', () => {
+  it.each([
+    ['offered', aResource(0, { renditions: [rendition] }), rendition],
+    ['withdrawn', aResource(0, { withdrawn: [rendition] }), rendition],
+    ['of which the source has no track any more', aResource(0, { withdrawn: [rendition], tracks: [] }), undefined],
+    ['unknown', aResource(0), undefined],
+  ])('finds what is %s', async (_, resource, found) => {
+    const key = keyOf(resource.id, rendition.id);
+    expect((await findByKey(key, 'Media', async () => resource))?.rendition).toEqual(found);
+    expect(await findByKey(key, 'Combined', async () => resource)).toBeUndefined();
+  });
+
+  it('that cannot be one reads nothing', async () =>
+    expect(await findByKey('no', 'Media', () => Promise.reject(new Error('read')))).toBeUndefined());
+});

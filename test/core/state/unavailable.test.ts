@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createState } from '../../../core/state/create-state.ts';
+import { createTableClient, ensureTable, StateUnavailable } from '../../../core/state/table.ts';
+import { aResource } from './resources.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** A table that does with each connection what it is told. */
+async function tableThat(onConnection: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    onConnection(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const client = createTableClient({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  ends.push(() => client.destroy());
+  return { client, state: createState({ client, tableName: 'state' }) };
+}
+
+describe.each([
+  ['never answers', () => undefined],
+  ['hangs up', (socket: Socket) => socket.destroy()],
+  ['speaks another protocol', (socket: Socket) => socket.end('220 ready\r\n')],
+])('a table that %s', (_what, onConnection) => {
+  it('fails every call, in bounded time, with the one error callers know', async () => {
+    const { client, state } = await tableThat(onConnection);
+    const calls = [
+      state.getResource('x'),
+      state.putResource(aResource(1)),
+      state.addRequest(),
+      state.countRequests(),
+      state.getTools(),
+      state.getMaintenance(),
+      state.takeMaintenance({ activity: 'x', owner: 'x', expiresAt: 1 }),
+      ensureTable(client, 'state'),
+    ];
+    const outcomes = await Promise.allSettled(calls);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(StateUnavailable) });
+  });
+});
+
+it('waits in a rush for a table that answers one call after the other', async () => {
+  let running = 0;
+  let most = 0;
+  const queue: (() => void)[] = [];
+  const server = createHttpServer((request, response) => {
+    request.resume();
+    running += 1;
+    most = Math.max(most, running);
+    queue.push(() => {
+      running -= 1;
+      response.end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // One answer in 3 ms: a rush of 1,000 takes longer than an attempt may.
+  const answering = setInterval(() => queue.shift()?.(), 3);
+  const client = createTableClient({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  ends.push(() => {
+    clearInterval(answering);
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  const state = createState({ client, tableName: 'state' });
+  const rush = await Promise.allSettled(Array.from({ length: 1000 }, (_, index) => state.getResource(`r${index}`)));
+  expect(rush.filter(({ status }) => status === 'rejected')).toEqual([]);
+  expect(most).toBeLessThanOrEqual(16);
+}, 30_000);
+
+it('fails when the table does not exist', async () => {
+  const { state } = await tableThat((socket) => {
+    const body = JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#ResourceNotFoundException' });
+    socket.end(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`);
+  });
+  await expect(state.getTools()).rejects.toThrow(StateUnavailable);
+});

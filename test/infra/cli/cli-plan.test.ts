@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { places, planOf } from '../../../infra/cli/cli-plan.ts';
+import { profileOf } from '../../../infra/config/profiles.ts';
+import { readContext } from '../../../infra/config/settings.ts';
+
+const options = { app: 'node app.ts', assembly: '/tmp/assembly' };
+const SYNTH = ['synth', '--quiet', '--app', 'node app.ts'];
+const PLACE = { account: '111111111111', region: 'eu-central-1', bucket: 'a-bucket' };
+
+describe('planOf', () => {
+  it('synthesises and no more', () => {
+    const plan = planOf('synth', ['-c', 'profile=hobby', '--output', 'out'], options);
+    expect(plan?.synth).toEqual([...SYNTH, '--context', 'profile=hobby', '--output', 'out']);
+    expect(plan?.run).toBeUndefined();
+  });
+
+  it('deploys what was synthesised once, with the settings and the account it was asked for', () => {
+    const plan = planOf('deploy', ['--profile', 'work', '-c', 'stage=blue', '--context=profile=public', '-v'], options);
+    expect(plan?.synth).toEqual([
+      ...[...SYNTH, '--context', 'stage=blue', '--context', 'profile=public'],
+      ...['--output', '/tmp/assembly', '--profile', 'work'],
+    ]);
+    expect(plan?.run).toEqual([
+      ...['deploy', '--all', '--app', '/tmp/assembly', '--outputs-file', '/tmp/assembly/outputs.json'],
+      ...['--require-approval', 'never', '--profile', 'work', '-v'],
+    ]);
+    expect(plan?.awsProfile).toBe('work');
+    expect(plan?.bootstrap(PLACE)).toEqual([
+      ...['bootstrap', 'aws://111111111111/eu-central-1', '--app', '/tmp/assembly', '--profile', 'work'],
+    ]);
+  });
+
+  it('asks for approval where it is told to', () => {
+    const { run } = planOf('deploy', ['--require-approval=any-change'], options) ?? {};
+    expect(run?.filter((flag) => flag.startsWith('--require-approval'))).toEqual(['--require-approval=any-change']);
+  });
+
+  it('destroys every stack of a stage, whatever its profile is or was', () => {
+    const plan = planOf('destroy', ['-c', 'profile=hobby', '-c', 'stage=blue', '--force'], options);
+    expect(plan?.synth.slice(SYNTH.length)).toEqual([
+      ...['--context', 'profile=hobby', '--context', 'stage=blue'],
+      ...['--output', '/tmp/assembly', '--context', 'profile=public'],
+      ...['--context', 'minTasks=', '--context', 'maxTasks='],
+    ]);
+    expect(plan?.run).toEqual(['destroy', '--all', '--app', '/tmp/assembly', '--force']);
+  });
+
+  it.each([
+    ['profile=team', 'maxTasks=1'],
+    ['profile=team', 'minTasks=3', 'maxTasks=3'],
+    ['profile=public', 'minTasks=30', 'maxTasks=40'],
+    ['profile=hobby', 'idleMinutes=5', 'entriesAtOnce=2'],
+  ])('destroys what was deployed with %s %s', (...settings) => {
+    const flags = settings.flatMap((setting) => ['-c', setting]);
+    const contextOf = (command: string) =>
+      (planOf(command, flags, options)?.synth ?? []).flatMap((flag, index, all) =>
+        all[index - 1] === '--context' ? [flag.split(/=(.*)/s, 2)] : [],
+      );
+    expect(() => profileOf(readContext(Object.fromEntries(contextOf('deploy'))))).not.toThrow();
+    expect(profileOf(readContext(Object.fromEntries(contextOf('destroy'))))).toHaveProperty('firewall');
+  });
+
+  it.each(['', 'bootstrap', 'deploy-all'])('knows no %j', (command) =>
+    expect(planOf(command, [], options)).toBeUndefined(),
+  );
+});
+
+describe('places', () => {
+  const stack = (environment: string, bucket: string) => ({
+    type: 'aws:cloudformation:stack',
+    environment,
+    properties: { stackTemplateAssetObjectUrl: `s3://${bucket}/template.json` },
+  });
+
+  it('are where the stacks go, each once', () => {
+    const artifacts = {
+      one: stack('aws://111111111111/eu-central-1', 'assets-eu'),
+      two: stack('aws://111111111111/eu-central-1', 'assets-eu'),
+      edge: stack('aws://111111111111/us-east-1', 'assets-us'),
+      tree: { type: 'cdk:tree' },
+    };
+    expect(places({ artifacts })).toEqual([
+      { account: '111111111111', region: 'eu-central-1', bucket: 'assets-eu' },
+      { account: '111111111111', region: 'us-east-1', bucket: 'assets-us' },
+    ]);
+  });
+
+  it('are none without credentials', () => {
+    expect(places({ artifacts: { one: stack('aws://unknown-account/unknown-region', 'assets') } })).toEqual([]);
+    expect(places({})).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'reelay-cli-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+/** What a person sees, and the exit code. Nothing is built by then: it would be in `dir`. */
+const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  new Promise<[code: unknown, seen: string]>((resolve) => {
+    const options = { cwd: ROOT, env: { PATH: process.env.PATH, TMPDIR: dir, ...env } };
+    execFile(process.execPath, ['infra/cli/main.ts', ...args], options, (error, stdout, stderr) =>
+      resolve([error?.code ?? 0, stdout + stderr]),
+    );
+  });
+
+describe('the command line', () => {
+  it.each([
+    ['that is not installed', '/nowhere/docker', 'is not installed'],
+    ['that does not run', 'false', 'does not run'],
+  ])('says at once that a deployment needs containers, of a program %s', async (_, program, trouble) => {
+    const [code, seen] = await run(['deploy'], { CDK_DOCKER: program });
+    expect(seen).toBe(
+      `The stream service is deployed as an image, and ${program} ${trouble}: start it, or set CDK_DOCKER to finch or podman\n`,
+    );
+    expect(code).toBe(2);
+  });
+
+  it.each([[[]], [['deplyo']]])('says how it is used when asked for %j', async (args) => {
+    expect(await run(args)).toEqual([2, expect.stringMatching(/^Use: npm run synth\|deploy\|destroy .*\n$/)]);
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { operations } from '../../core/api/operations.ts';
+import { chooseJsonType } from '../../core/http/negotiation.ts';
+import { itWith } from '../support/clients.ts';
+import { createEdge, type EdgeMode, edgeSource, requestOf, runInNjs } from '../support/edge.ts';
+
+const KEY = 'AbCdEfGhIjKlMnOpQrStUvWxYz-_0123456';
+const SECRET = 'a-secret';
+const leaseFor = (seconds: number, host = 'ec2-192-0-2-1.compute-1.amazonaws.com') =>
+  `${host}|${SECRET}|${Math.floor(Date.now() / 1000) + seconds}`;
+
+interface Case {
+  readonly uri: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly lease?: string | undefined;
+}
+
+const mixCase = (path: string) =>
+  path.replace(/[a-z]/gi, (letter, at) => (at % 2 ? letter.toUpperCase() : letter.toLowerCase()));
+const REFUSED = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+const seen = async (mode: EdgeMode, { uri, lease, ...options }: Case) =>
+  createEdge(mode, () => lease)(requestOf(uri, options));
+
+describe.each<EdgeMode>(['balanced', 'on-demand'])('a path at the edge, %s', (mode) => {
+  const api = operations.filter(({ path }) => !path.includes('{key}'));
+  const streams = operations.filter(({ path }) => path.includes('{key}'));
+
+  it.each(
+    api.flatMap(({ path }) => [path, path.toLowerCase(), path.toUpperCase(), mixCase(path)].map((uri) => [uri, path])),
+  )('%s goes to the API as %s', async (uri, path) =>
+    expect(await seen(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
+  );
+
+  it.each(
+    streams.flatMap(({ path }) =>
+      [path, path.toLowerCase(), mixCase(path)].map((spelled) => [spelled.replace(/\{key\}/i, KEY), path]),
+    ),
+  )('%s keeps the case of its key', async (uri, path) => {
+    const { result, choice } = await seen(mode, { uri });
+    expect(result.uri).toBe(path.replace('{key}', KEY));
+    expect(choice).toEqual({ id: mode === 'balanced' ? 'stream' : 'wake' });
+  });
+
+  it.each([
+    ['/Swagger', '/swagger'],
+    ['/SWAGGER/V1/Swagger.json', '/swagger/v1/swagger.json'],
+    ['/api/New/Thing', '/api/New/Thing'],
+    ['/api/Videos/1', '/api/Videos/1'],
+    ['/API', '/API'],
+    ['/api/App/', '/api/App/'],
+    ['/api/Stream/Media', '/api/Stream/Media'],
+    ['/api/Stream/Media/', '/api/Stream/Media/'],
+    ['/api/Stream/Media/a/b', '/api/Stream/Media/a/b'],
+    ['/api/Stream/Other/key', '/api/Stream/Other/key'],
+  ])('%s is for the API to answer', async (uri, path) =>
+    expect(await seen(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
+  );
+
+  it.each([
+    ['/', '/index.html'],
+    ['/status', '/status.html'],
+    ['/status/', '/status.html'],
+    ['/assets/Index-1a2B.js', '/assets/Index-1a2B.js'],
+    ['/abc/defghi/x.png', '/abc/defghi/x.png'],
+    ['/apis/App', '/apis/App'],
+    ['/constructor', '/constructor'],
+    ['/__proto__', '/__proto__'],
+  ])('%s is the page’s', async (uri, path) =>
+    expect(await seen(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'page' } }),
+  );
+
+  it('never passes on a secret that a viewer made up', async () => {
+    const headers = { 'x-reelay-origin': 'guess', range: 'bytes=0-1' };
+    for (const uri of [`/api/Stream/Media/${KEY}`, '/api/App', '/']) {
+      const { result } = await seen(mode, { uri, headers, lease: leaseFor(60) });
+      expect(result.headers).toEqual({ range: { value: 'bytes=0-1' } });
+    }
+  });
+
+  it.each(
+    operations.flatMap(({ path, methods }) =>
+      [...REFUSED, ...(methods.includes('HEAD') ? [] : ['HEAD'])].map((method) => [method, path, methods] as const),
+    ),
+  )('%s %s is not allowed', async (method, path, methods) => {
+    const { result, choice } = await seen(mode, { uri: path.replace('{key}', KEY), method });
+    expect(choice).toBeUndefined();
+    expect(result).toMatchObject({
+      statusCode: 405,
+      headers: {
+        allow: { value: [...methods, 'OPTIONS'].join(', ') },
+        'content-type': { value: 'application/json; charset=utf-8' },
+        'cache-control': { value: 'no-store' },
+        'x-content-type-options': { value: 'nosniff' },
+        vary: { value: 'Accept' },
+      },
+    });
+    const body = JSON.stringify({ title: 'Method Not Allowed', status: 405 });
+    expect(result.body).toBe(method === 'HEAD' ? undefined : body);
+  });
+
+  it.each(REFUSED)('%s to a path that is not there is told so', async (method) => {
+    const { result, choice } = await seen(mode, { uri: '/api/New', method });
+    expect(choice).toBeUndefined();
+    expect(result.headers).not.toHaveProperty('allow');
+    expect(JSON.parse(result.body ?? '')).toEqual({ title: 'Resource Not Found', status: 404 });
+  });
+
+  it.each([
+    '*/*',
+    'text/plain',
+    'text/json, application/json;q=0.5',
+    'text/plain;q=0.5, text/json;q=0.4',
+    'text/*, application/json;q=0.9',
+    'TEXT/PLAIN; Q=1.000',
+    'text/plain;q=2, text/json;q=0.1',
+    'application/json;q=0, text/*',
+    'image/png',
+    ',;q=,',
+    `a/b;q=0,${'a/b,'.repeat(64)}text/plain`,
+  ])('a refusal for Accept: %s is in the type that the API would choose', async (accept) => {
+    const { result } = await seen(mode, { uri: '/api/App', method: 'POST', headers: { accept } });
+    expect(result.headers?.['content-type']?.value).toBe(`${chooseJsonType(accept)}; charset=utf-8`);
+  });
+});
+
+describe('a stream on demand', () => {
+  const uri = `/api/stream/media/${KEY}`;
+
+  it.each(['GET', 'HEAD', 'OPTIONS'])('%s goes to the task that holds the lease, with its secret', async (method) => {
+    const { choice } = await seen('on-demand', { uri, method, lease: leaseFor(60) });
+    expect(choice?.update).toMatchObject({
+      domainName: 'ec2-192-0-2-1.compute-1.amazonaws.com',
+      customHeaders: { 'x-reelay-origin': SECRET },
+      connectionAttempts: 1,
+      customOriginConfig: { port: 8080, protocol: 'http' },
+    });
+  });
+
+  it.each([
+    ['nobody is registered', undefined],
+    ['the lease has run out', leaseFor(-1)],
+    ['the lease ends in this very second', leaseFor(0)],
+    ['the lease has no end', `host.example|${SECRET}|`],
+    ['the end is no number', `host.example|${SECRET}|soon`],
+    ['there is no secret', leaseFor(60).replace(SECRET, '')],
+    ['the host is an address', leaseFor(60, '192.0.2.1')],
+    ['the host has a port', leaseFor(60, 'host.example:22')],
+    ['there is no host', leaseFor(60, '')],
+    ['the record is nonsense', 'nonsense'],
+    ['the record is empty', ''],
+  ])('goes to the one who wakes when %s', async (_, lease) =>
+    expect((await seen('on-demand', { uri, lease })).choice).toEqual({ id: 'wake' }),
+  );
+
+  it('reads the store for nothing but streams', async () => {
+    const keys: string[] = [];
+    const edge = createEdge('on-demand', (key) => void keys.push(key) as undefined);
+    for (const path of ['/', '/api/App', '/api/Stream/Media', '/swagger']) await edge(requestOf(path));
+    expect(keys).toEqual([]);
+    await edge(requestOf(uri));
+    expect(keys).toEqual(['host']);
+  });
+});
+
+describe('the function as it is deployed', () => {
+  it.each<EdgeMode>(['balanced', 'on-demand'])('fits under the bound of CloudFront, %s', (mode) =>
+    expect(Buffer.byteLength(edgeSource(mode))).toBeLessThan(10 * 1024),
+  );
+
+  const cases: Case[] = [
+    ...operations.map(({ path }) => ({ uri: mixCase(path).replace(/\{key\}/i, KEY) })),
+    ...['/', '/status', '/assets/x.js', '/SWAGGER/v1', '/api/New', '/API', '/%ZZ', '/ÄPI'].map((uri) => ({ uri })),
+    { uri: '/api/App', method: 'POST' },
+    { uri: '/api/App', method: 'POST', headers: { accept: 'text/*;q=0.3, text/plain, */*;q=0.1' } },
+    { uri: '/api/Fetch/GetResource', method: 'HEAD' },
+    { uri: '/api/New', method: 'DELETE' },
+    ...[leaseFor(60), leaseFor(-60), 'nonsense', leaseFor(60, '192.0.2.1')].map((lease) => ({
+      uri: `/api/Stream/Combined/${KEY}`,
+      headers: { 'x-reelay-origin': 'guess', range: 'bytes=0-' },
+      lease,
+    })),
+  ];
+
+  for (const mode of ['balanced', 'on-demand'] as const) {
+    itWith('njs')(`does in the dialect of its runtime what it does here, ${mode}`, async () => {
+      const inNjs = await runInNjs(
+        mode,
+        cases.map(({ uri, lease, ...options }) => ({ request: requestOf(uri, options), lease })),
+      );
+      const here = [];
+      for (const of of cases) here.push(await seen(mode, of));
+      expect(inNjs).toEqual(here);
+    });
+  }
+});

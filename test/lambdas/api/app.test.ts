@@ -1,0 +1,74 @@
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../core/log/log.ts';
+import { createState } from '../../../core/state/create-state.ts';
+import { createTableClient } from '../../../core/state/table.ts';
+import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
+import { ask, createWorld, eventOf, jsonOf, type World } from '../fakes.ts';
+
+const worldWith = (changes: Partial<World>): World => ({ ...createWorld(), ...changes });
+const lease = { activity: 'Downloading FFmpeg', owner: 'o', expiresAt: 1 };
+
+describe('GET /api/App', () => {
+  it.each([
+    ['tools in place', {}, { isHealthy: true, maintenance: null }],
+    ['a first fetch', { tools: undefined, lease }, { isHealthy: false, maintenance: 'Downloading FFmpeg' }],
+    ['a routine update', { lease }, { isHealthy: true, maintenance: 'Downloading FFmpeg' }],
+    ['nothing begun yet', { tools: undefined }, { isHealthy: false, maintenance: 'Fetching tools' }],
+    ['a table that fails', { dead: true }, { isHealthy: false, maintenance: null }],
+  ])('with %s', async (_, changes, expected) => {
+    const answer = await ask(worldWith(changes), '/api/App');
+    expect(answer.statusCode).toBe(200);
+    expect(jsonOf(answer)).toEqual({ version: 'v1.2.3', environment: 'Development', ...expected });
+  });
+
+  it.each([
+    ['7.1', 'yt-dlp="2026.11.20", ffmpeg="7.1", installed=@1763720000'],
+    ['7.1"\r\nx: y\\é', 'yt-dlp="2026.11.20", ffmpeg="7.1x: y", installed=@1763720000'],
+  ])('names the tools in place in a header: FFmpeg %j', async (ffmpeg, header) => {
+    const verifiedBy = { ytDlp: 'signature', ffmpeg: 'system' };
+    const tools = { ytDlp: '2026.11.20', ffmpeg, verifiedBy, installedAt: 1_763_720_000 };
+    const answer = await ask(worldWith({ tools }), '/api/App');
+    expect(answer.headers?.['x-tools']).toBe(header);
+    expect((await ask(worldWith({ tools: undefined }), '/api/App')).headers).not.toHaveProperty('x-tools');
+  });
+
+  it('answers while the table is silent', async () => {
+    const connections = new Set<Socket>();
+    const silent = createServer((socket) => void connections.add(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    const client = createTableClient({ endpoint: `http://127.0.0.1:${port}` });
+    const handler = createGetAppInfo({
+      state: createState({ client, tableName: 'reelay' }),
+      version: '1.2.3',
+      environment: 'Production',
+      methods: ['GET'],
+      origins: [],
+      log: silentLog,
+    });
+    const answer = await handler(eventOf('/api/App'), {} as never);
+    expect([answer.statusCode, jsonOf(answer)]).toEqual([200, expect.objectContaining({ isHealthy: false })]);
+    client.destroy();
+    for (const socket of connections) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+  });
+});
+
+describe('GET /api/App/requests', () => {
+  it.each([
+    [0, '0'],
+    [999, '999'],
+    [1234, '1,234'],
+    [9_876_543_210, '9,876,543,210'],
+  ])('%d is a badge that says %s', async (count, message) => {
+    const answer = await ask(worldWith({ count }), '/api/App/requests');
+    expect(jsonOf(answer)).toEqual({ schemaVersion: 1, label: 'requests', message, color: '9f54e5' });
+    expect(answer.headers?.['x-request-count']).toBe(String(count));
+  });
+
+  it('is a failed fetch when the table fails', async () => {
+    const answer = await ask(worldWith({ dead: true }), '/api/App/requests');
+    expect(jsonOf(answer)).toEqual({ title: 'Fetch Failed', status: 502 });
+  });
+});

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { SettingError } from '../../../core/config/parsers.ts';
+import {
+  methodsOf,
+  readEntriesAtOnce,
+  readFunctionEnvironment,
+  required,
+} from '../../../lambdas/runtime/function-environment.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+
+const failureOf = (environment: Record<string, string | undefined>) => {
+  try {
+    return readFunctionEnvironment(environment);
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('what the stack tells a function', () => {
+  it('is the table, and all else by default', () => {
+    expect(readFunctionEnvironment({ TABLE_NAME: ' table ' })).toEqual({
+      tableName: 'table',
+      stage: 'local',
+      version,
+      environment: 'Production',
+      origins: [],
+    });
+  });
+
+  it('is read from variables', () => {
+    const environment = {
+      TABLE_NAME: 'table',
+      STAGE: 'prod',
+      REELAY_ENVIRONMENT: 'development',
+      CORS_ALLOWED_ORIGINS: 'https://a.example, https://b.example:8443',
+      ORIGIN_SECRET: 'hush',
+    };
+    expect(readFunctionEnvironment(environment)).toEqual({
+      tableName: 'table',
+      stage: 'prod',
+      version,
+      environment: 'Development',
+      origins: ['https://a.example', 'https://b.example:8443'],
+      originSecret: 'hush',
+    });
+  });
+
+  it.each([undefined, '', '  '])('has no origin secret when that is %j', (ORIGIN_SECRET) => {
+    expect(readFunctionEnvironment({ TABLE_NAME: 'table', ORIGIN_SECRET })).not.toHaveProperty('originSecret');
+  });
+
+  it.each([
+    [{}, 'TABLE_NAME must be set'],
+    [{ TABLE_NAME: ' ' }, 'TABLE_NAME must be set'],
+    [{ TABLE_NAME: 't', REELAY_ENVIRONMENT: 'test' }, /^REELAY_ENVIRONMENT must be one of Production, Development/],
+    [{ TABLE_NAME: 't', CORS_ALLOWED_ORIGINS: 'page' }, /^CORS_ALLOWED_ORIGINS must be a comma list of origins/],
+  ])('%j is refused in one line that names the variable', (environment, message) => {
+    const failure = failureOf(environment);
+    expect(failure).toBeInstanceOf(SettingError);
+    expect((failure as Error).message).toMatch(message);
+    expect((failure as Error).message).not.toContain('\n');
+  });
+
+  it('names whichever variable a function cannot do without', () => {
+    expect(required({ NAME: ' value ' }, 'NAME')).toBe('value');
+    expect(() => required({}, 'WAKE_FUNCTION')).toThrow(new SettingError('WAKE_FUNCTION must be set'));
+  });
+});
+
+describe('entries at once', () => {
+  it.each([
+    ['24', 24],
+    [' 1 ', 1],
+    [undefined, 4],
+    [' ', 4],
+  ])('%j are %d', (ENTRIES_AT_ONCE, expected) => expect(readEntriesAtOnce({ ENTRIES_AT_ONCE })).toBe(expected));
+
+  it('are some', () =>
+    expect(() => readEntriesAtOnce({ ENTRIES_AT_ONCE: '0' })).toThrow(
+      /^ENTRIES_AT_ONCE must be a whole number from 1 to 100/,
+    ));
+});
+
+describe('the methods of an operation', () => {
+  it.each([
+    ['GetAppInfo', ['GET', 'HEAD']],
+    ['GetResource', ['GET']],
+    ['Nothing', []],
+  ])('%s has %j', (operation, methods) => expect(methodsOf(operation)).toEqual(methods));
+});

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { serviceMetric } from '../../../infra/constructs/shared/metrics.ts';
+import { createResolveMetrics, createToolMetrics } from '../../../lambdas/runtime/metrics.ts';
+
+const STAGE = 'prod';
+const DASHBOARD = join(import.meta.dirname, '../../../infra/constructs/monitoring/dashboard.ts');
+
+let lines: Record<string, unknown>[];
+beforeEach(() => {
+  lines = [];
+  vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'get-resource');
+  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => lines.push(JSON.parse(String(chunk))) > 0);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** A line of the embedded metric format: all of it. */
+const line = (name: string, unit: string, value: number, dimensions: Record<string, string>) => ({
+  _aws: {
+    Timestamp: expect.any(Number),
+    CloudWatchMetrics: [
+      { Namespace: 'Reelay', Dimensions: [Object.keys(dimensions)], Metrics: [{ Name: name, Unit: unit }] },
+    ],
+  },
+  ...dimensions,
+  [name]: value,
+});
+
+describe('the metrics of a function', () => {
+  it('are one line each, by stage, and by outcome where there is one', () => {
+    const metrics = createResolveMetrics(STAGE);
+    metrics.resolved('not found', 12.5);
+    metrics.resolved('resolved', 30);
+    expect(lines).toEqual([
+      line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'not found' }),
+      line('ResolveMilliseconds', 'Milliseconds', 12.5, { Stage: STAGE }),
+      line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'resolved' }),
+      line('ResolveMilliseconds', 'Milliseconds', 30, { Stage: STAGE }),
+    ]);
+  });
+
+  it('tell of an update of the tools', () => {
+    const metrics = createToolMetrics(STAGE);
+    metrics.updated();
+    metrics.updateFailed();
+    metrics.maintained(4.5);
+    metrics.age(26);
+    expect(lines).toEqual([
+      line('ToolUpdated', 'Count', 1, { Stage: STAGE }),
+      line('ToolUpdateFailed', 'Count', 1, { Stage: STAGE }),
+      line('MaintenanceSeconds', 'Seconds', 4.5, { Stage: STAGE }),
+      line('ToolAgeHours', 'None', 26, { Stage: STAGE }),
+    ]);
+  });
+
+  it('are those that the dashboard searches for', () => {
+    createResolveMetrics(STAGE).resolved('resolved', 1);
+    const [, schema, name] = /SEARCH\('\{([\w,]+)\} MetricName="(\w+)"/.exec(readFileSync(DASHBOARD, 'utf8')) ?? [];
+    const [namespace, ...dimensions] = schema?.split(',') ?? [];
+    expect(lines[0]).toEqual(line(name ?? '', 'Count', 1, { Stage: STAGE, Outcome: 'resolved' }));
+    expect(lines[0]).toMatchObject({
+      _aws: { CloudWatchMetrics: [{ Namespace: namespace, Dimensions: [dimensions] }] },
+    });
+  });
+
+  it.each(['ToolUpdateFailed', 'MaintenanceSeconds', 'ToolAgeHours', 'ResolveMilliseconds'] as const)(
+    '%s is found where alarms look for it',
+    (name) => {
+      createResolveMetrics(STAGE).resolved('resolved', 1);
+      const tools = createToolMetrics(STAGE);
+      tools.updateFailed();
+      tools.maintained(1);
+      tools.age(1);
+      const { namespace, metricName, dimensions = {} } = serviceMetric(STAGE, name);
+      const found = lines.find((each) => metricName in each);
+      expect(found).toMatchObject({
+        _aws: { CloudWatchMetrics: [{ Namespace: namespace, Dimensions: [Object.keys(dimensions)] }] },
+        ...dimensions,
+      });
+    },
+  );
+});

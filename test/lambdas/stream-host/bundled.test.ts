@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundle } from '../../../infra/build/bundle.ts';
+import { mediaKey, resourceOf, videoTrack } from '../../stream-service/instance.ts';
+import { eventOf } from '../fakes.ts';
+import { type OnDemandInstance, startOnDemandInstance } from './instance.ts';
+
+const run = promisify(execFile);
+const RUNNER = join(import.meta.dirname, 'run-function.mjs');
+
+let instance: OnDemandInstance;
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'reelay-bundled-'));
+  await bundle({ outDir: dir });
+  instance = await startOnDemandInstance();
+  await instance.state.putResource(resourceOf([videoTrack()]));
+});
+afterAll(async () => {
+  await instance.close();
+  await rm(dir, { recursive: true });
+});
+
+/** Runs a function as it is deployed, with the environment that the stack gives it. */
+async function invoke(name: string, event: unknown, change: Readonly<Record<string, string>> = {}) {
+  const env = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL: instance.aws.endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB: instance.table.endpoint,
+    TABLE_NAME: instance.table.name,
+    CLUSTER: 'stream',
+    TASK_DEFINITION: 'stream-family',
+    TASK_FAMILY: 'stream-family',
+    WAKE_FUNCTION: 'wake',
+    CONTAINER_NAME: 'stream',
+    SUBNETS: 'subnet-1,subnet-2',
+    SECURITY_GROUP: 'sg-1',
+    KEY_VALUE_STORE_ARN: instance.aws.storeArn,
+    CORS_ALLOWED_ORIGINS: 'https://page.example',
+    ...change,
+  };
+  const file = join(dir, 'functions', name, 'index.mjs');
+  const { stdout } = await run(process.execPath, [RUNNER, file, JSON.stringify(event)], { env });
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+}
+
+describe('the functions of a host on demand, as they are deployed', () => {
+  it('wake a host, and register it while it runs', async () => {
+    const path = `/api/Stream/Media/${mediaKey('video')}`;
+    const woken = await invoke('wake', eventOf(path, { headers: { origin: 'https://page.example' } }));
+    expect(woken).toMatchObject({
+      statusCode: 503,
+      headers: { 'retry-after': '45', 'access-control-allow-origin': 'https://page.example' },
+    });
+    expect(await invoke('wake', { kind: 'ahead' })).toEqual({ woken: 'coming' });
+    expect(await invoke('wake', eventOf('/api/Stream/Media/nothing'))).toMatchObject({ statusCode: 404 });
+    const [task] = instance.aws.tasks;
+    if (!task) throw new Error('No task was started');
+    expect(instance.aws.tasks).toHaveLength(1);
+
+    instance.aws.run(task, 'ec2-192-0-2-1.compute-1.amazonaws.com');
+    expect(await invoke('register', { detail: {} })).toEqual({ change: 'write' });
+    expect(instance.aws.store.get('host')).toMatch(/^ec2-192-0-2-1\.compute-1\.amazonaws\.com\|[\w-]{43}\|\d+$/);
+    task.desiredStatus = 'STOPPED';
+    const { taskArn } = task;
+    expect(await invoke('register', { detail: { taskArn, desiredStatus: 'STOPPED' } })).toEqual({ change: 'delete' });
+  });
+
+  it.each(['wake', 'register', 'stop-tasks', 'origin-secret'])('%s says which setting is missing', async (name) => {
+    const missing = name === 'wake' || name === 'origin-secret' ? 'TABLE_NAME' : 'CLUSTER';
+    await expect(invoke(name, {}, { [missing]: '' })).rejects.toThrow(`${missing} must be set`);
+  });
+});

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createState } from '../../../core/state/create-state.ts';
+import type { State } from '../../../core/state/state.ts';
+import { createTableClient, ensureTable } from '../../../core/state/table.ts';
+import type { Result } from '../../../lambdas/middleware/event.ts';
+import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
+import { createPublicNames } from '../../../lambdas/stream-host/public-names.ts';
+import { createRegister, type RegisterEvent } from '../../../lambdas/stream-host/register.ts';
+import { HOST_KEY } from '../../../lambdas/stream-host/registration.ts';
+import { createStartHost, createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
+import { createWake } from '../../../lambdas/stream-host/wake.ts';
+import { startEmbeddedTable } from '../../../local/embedded-table.ts';
+import { type ScriptedAws, startScriptedAws } from '../../support/scripted-aws.ts';
+import { eventOf } from '../fakes.ts';
+
+/** The functions of an instance that scales to zero, over a real table and scripted AWS. */
+export interface OnDemandInstance {
+  readonly aws: ScriptedAws;
+  readonly state: State;
+  readonly table: { readonly endpoint: string; readonly name: string };
+  readonly logged: string[];
+  /** Epoch milliseconds; `pass` moves it on. */
+  readonly now: () => number;
+  pass(seconds: number): void;
+  wake(path: string, options?: Parameters<typeof eventOf>[1]): Promise<Result>;
+  wakeAhead(): Promise<unknown>;
+  register(event?: RegisterEvent): Promise<{ readonly change: string }>;
+  /** Both functions from now on with another revision of the task definition. */
+  deploy(): void;
+  /** The register function from now on in an instance of its own, which remembers nothing. */
+  startRegisterAnew(): void;
+  close(): Promise<void>;
+}
+
+export const CORS_ORIGIN = 'https://page.example';
+const CLUSTER = 'stream';
+const FAMILY = 'stream-family';
+const revision = (number: number) => `${FAMILY}:${number}`;
+
+export async function startOnDemandInstance(): Promise<OnDemandInstance> {
+  // It stands still but for what a test lets pass: no answer hangs on how fast this machine is.
+  let time = Date.now();
+  const now = () => time;
+  const dir = await mkdtemp(join(tmpdir(), 'reelay-on-demand-'));
+  const table = await startEmbeddedTable({ dir, now });
+  const aws = await startScriptedAws(now);
+  const client = createTableClient({ endpoint: table.endpoint });
+  const tableName = `on-demand-${randomUUID()}`;
+  await ensureTable(client, tableName);
+  const state = createState({ client, tableName, now });
+  const logged: string[] = [];
+  const note = (message: string, fields?: object) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const log = { info: note, warn: note, error: note };
+
+  const ofCluster = { ecs: aws.ecs, cluster: CLUSTER };
+  let deployed = 1;
+  const createWakeHere = () =>
+    createWake({
+      state,
+      tasks: createStreamTasks(ofCluster),
+      startHost: createStartHost({
+        ...ofCluster,
+        taskDefinition: revision(deployed),
+        containerName: 'stream',
+        subnets: ['subnet-1', 'subnet-2'],
+        securityGroup: 'sg-1',
+      }),
+      definition: revision(deployed),
+      origins: [CORS_ORIGIN],
+      log,
+      now,
+    });
+  let wake = createWakeHere();
+  const wakeAhead = () => wake({ kind: 'ahead' }, {} as never);
+  const createRegisterHere = () =>
+    createRegister({
+      tasks: createStreamTasks({ ...ofCluster, family: FAMILY }),
+      publicNames: createPublicNames(aws.ec2),
+      store: createHostStore({ client: aws.keyValueStore, storeArn: aws.storeArn, key: HOST_KEY }),
+      definition: revision(deployed),
+      wakeAhead,
+      log,
+      now,
+    });
+  let register = createRegisterHere();
+
+  return {
+    aws,
+    state,
+    table: { endpoint: table.endpoint, name: tableName },
+    logged,
+    now,
+    pass: (seconds) => {
+      time += seconds * 1000;
+    },
+    wake: async (path, options) => (await wake(eventOf(path, options), {} as never)) as Result,
+    wakeAhead,
+    register: (event = {}) => register(event),
+    deploy() {
+      deployed += 1;
+      wake = createWakeHere();
+      register = createRegisterHere();
+    },
+    startRegisterAnew: () => {
+      register = createRegisterHere();
+    },
+    async close() {
+      client.destroy();
+      await aws.close();
+      await table.close();
+      await rm(dir, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import {
+  CreateFunctionCommand,
+  GetFunctionConfigurationCommand,
+  LambdaClient,
+  PublishLayerVersionCommand,
+} from '@aws-sdk/client-lambda';
+import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import { silentLog } from '../../../core/log/log.ts';
+import { createState } from '../../../core/state/create-state.ts';
+import { createTableClient, ensureTable } from '../../../core/state/table.ts';
+import { assembleTools } from '../../../lambdas/tools-update/create-tools-update.ts';
+import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
+import type { Pointer, Step } from '../../../lambdas/tools-update/types.ts';
+import { type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { createReleases } from '../../../layers/tools/release/releases.ts';
+import type { ReleasePages } from '../../layers/tools/release-pages.ts';
+import { FUNCTION_ROLE, REGION } from '../../support/moto.ts';
+
+export const ASSET = 'yt-dlp_linux.zip';
+
+/** An instance in AWS as far as its tools go: bucket, table, layers, canary and resolver. */
+export interface World {
+  /** Of the functions, in the words of the stack. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly state: ReturnType<typeof createState>;
+  /** Layer versions that the resolver has from the start. */
+  readonly placeholder: string;
+  readonly others: readonly [string, string];
+  /** What was said in figures: `updated`, `failed`, `maintained`, `age`. */
+  readonly figures: string[];
+  readonly steps: Step[];
+  /** Deploys both functions with this release pinned; undefined: none. */
+  pin(version: string | undefined): void;
+  assemble(): ReturnType<typeof assembleTools>;
+  /** One run of the update. */
+  update(signal?: AbortSignal): Promise<UpdateOutcome>;
+  /** Of the resolver. */
+  attached(): Promise<string[]>;
+  pointer(): Promise<Pointer | undefined>;
+  /** In the bucket. */
+  archives(): Promise<string[]>;
+}
+
+/** Made up: whoever asks for them is on loopback. */
+const ACCOUNT = { AWS_REGION: REGION, AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+
+export interface WorldOptions {
+  /** Where S3 and DynamoDB are, and Lambda unless it is elsewhere. */
+  readonly endpoint: string;
+  readonly lambdaEndpoint?: string;
+  readonly pages: ReleasePages;
+  readonly leaseSeconds?: number;
+}
+
+export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSeconds }: WorldOptions): Promise<World> {
+  Object.assign(process.env, ACCOUNT, {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_ENDPOINT_URL_LAMBDA: lambdaEndpoint ?? endpoint,
+  });
+  const id = randomUUID().slice(0, 8);
+  const names = { bucket: `tools-${id}`, table: `table-${id}`, canary: `canary-${id}`, resolver: `resolver-${id}` };
+  const lambda = new LambdaClient();
+  const s3 = new S3Client();
+  await s3.send(
+    new CreateBucketCommand({ Bucket: names.bucket, CreateBucketConfiguration: { LocationConstraint: REGION } }),
+  );
+  const table = createTableClient();
+  await ensureTable(table, names.table);
+
+  const publish = async (LayerName: string) => {
+    const Content = { ZipFile: Buffer.from(LayerName) };
+    return (await lambda.send(new PublishLayerVersionCommand({ LayerName, Content }))).LayerVersionArn ?? '';
+  };
+  const [placeholder, one, two] = [
+    await publish(`placeholder-${id}`),
+    await publish(`insights-${id}`),
+    await publish(`secrets-${id}`),
+  ];
+  for (const [FunctionName, Layers] of [
+    [names.canary, []],
+    [names.resolver, [one, placeholder, two]],
+  ] as const) {
+    const code = { Code: { ZipFile: Buffer.from('code') }, Handler: 'index.handler', Runtime: 'nodejs24.x' } as const;
+    await lambda.send(new CreateFunctionCommand({ FunctionName, ...code, Role: FUNCTION_ROLE, Layers: [...Layers] }));
+  }
+
+  const environment: Record<string, string> = {
+    ...{ TABLE_NAME: names.table, TOOLS_BUCKET: names.bucket, LAYER_NAME: `layer-${id}`, STAGE: 'test' },
+    ...{ CANARY_FUNCTION: names.canary, RESOLVER_FUNCTION: names.resolver, PLACEHOLDER_LAYER_ARN: placeholder },
+    ...{ TOOLS_CHANNEL: 'stable', ARCHITECTURE: 'x86_64' },
+  };
+  const figures: string[] = [];
+  const steps: Step[] = [];
+  const egress = createEgress({ allow: [pages.host] });
+  const assemble = () =>
+    assembleTools({
+      environment: readToolsEnvironment(environment),
+      metrics: {
+        updated: () => figures.push('updated'),
+        updateFailed: () => figures.push('failed'),
+        maintained: () => figures.push('maintained'),
+        age: () => figures.push('age'),
+      },
+      log: silentLog,
+      releases: createReleases({ channel: 'stable', url: pages.url, key: pages.key, download: egress.request }),
+      onStep: (step) => steps.push(step),
+      interval: 0.01,
+      ...(leaseSeconds !== undefined && { leaseSeconds }),
+    });
+  const { parts, functionLayers } = assemble();
+  const resolver = functionLayers(names.resolver);
+
+  return {
+    ...{ environment, placeholder, others: [one, two], figures, steps, assemble },
+    state: createState({ client: table, tableName: names.table }),
+    pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
+    update: (signal = new AbortController().signal) => updateTools({ ...assemble().parts, resolver }, signal),
+    async attached() {
+      const { Layers = [] } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName: names.resolver }));
+      return Layers.map(({ Arn = '' }) => Arn);
+    },
+    pointer: parts.archive.pointer,
+    async archives() {
+      const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: names.bucket, Prefix: 'releases/' }));
+      return Contents.map(({ Key = '' }) => Key);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLoopback, type Loopback } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
+import { ask } from '../../support/request.ts';
+import { mortalSource, openAnswer, until } from '../instance.ts';
+import { fileSource } from '../mp3/instance.ts';
+
+const bytes = randomBytes(200_000);
+let loopback: Loopback;
+beforeAll(async () => {
+  loopback = await createLoopback();
+});
+afterAll(() => loopback.close());
+
+describe('loopback', () => {
+  it('serves a file by range from a path nobody can guess', async () => {
+    const input = loopback.serve(fileSource(bytes));
+    expect(input.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}$/);
+    const part = await ask(input.url, { headers: { range: 'bytes=100-' } });
+    expect(part.status).toBe(206);
+    expect(part.headers['content-range']).toBe('bytes 100-199999/200000');
+    expect(part.body.equals(bytes.subarray(100))).toBe(true);
+    expect((await ask(input.url)).body.equals(bytes)).toBe(true);
+    expect((await ask(input.url, { headers: { range: 'bytes=200000-' } })).status).toBe(416);
+    expect(input.failure()).toBeUndefined();
+  });
+
+  it('serves a file of unknown size from its beginning alone', async () => {
+    const input = loopback.serve({ ...fileSource(bytes), size: undefined });
+    const { status, headers, body } = await ask(input.url, { headers: { range: 'bytes=100-' } });
+    expect(status).toBe(200);
+    expect(body.equals(bytes)).toBe(true);
+    expect(headers).not.toHaveProperty('accept-ranges');
+  });
+
+  it('serves segments from the time asked for', async () => {
+    const asked: number[] = [];
+    const readFrom = (seconds: number) => {
+      asked.push(seconds);
+      return { stream: fileSource(bytes).read(0), startSeconds: 0 };
+    };
+    const source: SegmentedSource = { kind: 'segments', durationSeconds: 10, readFrom, close: () => undefined };
+    expect((await ask(loopback.serve(source, { fromSeconds: 4 }).url)).body.equals(bytes)).toBe(true);
+    expect(asked).toEqual([4]);
+  });
+
+  it('knows no path but those it gave, and those no more once they are closed', async () => {
+    const input = loopback.serve(fileSource(bytes));
+    const { origin } = new URL(input.url);
+    for (const path of ['/', '/x', '/../', '/favicon.ico']) expect((await ask(origin + path)).status).toBe(404);
+    expect((await ask(input.url, { method: 'POST' })).status).toBe(404);
+    input.close();
+    expect((await ask(input.url)).status).toBe(404);
+  });
+
+  it('tells of a failure before its reader can see the cut', async () => {
+    const source = mortalSource(fileSource(bytes), 100_000);
+    const input = loopback.serve(source);
+    const answer = await openAnswer(input.url);
+    const seen = new Promise<Error | undefined>((resolve) => answer.once('error', () => resolve(input.failure())));
+    answer.resume();
+    source.die();
+    expect(await seen).toEqual(new Error('The source died'));
+    expect(input.failed.reason).toBe(input.failure());
+  });
+
+  it('keeps its reader waiting for a source that is being opened', async () => {
+    const opening = Promise.withResolvers<Source>();
+    const answer = ask(loopback.serve(opening.promise).url);
+    opening.resolve(fileSource(bytes));
+    expect((await answer).body.equals(bytes)).toBe(true);
+  });
+
+  it('fails when its source cannot be opened', async () => {
+    const opening = Promise.withResolvers<Source>();
+    const input = loopback.serve(opening.promise);
+    const answer = ask(input.url);
+    opening.reject(new Error('Gone'));
+    await expect(answer).rejects.toThrow();
+    expect(input.failure()).toEqual(new Error('Gone'));
+  });
+
+  it('stops reading the source when its reader leaves, which is no failure', async () => {
+    const source = fileSource(randomBytes(20_000_000));
+    const input = loopback.serve(source);
+    const answer = await openAnswer(input.url);
+    expect(source.reading.size).toBe(1);
+    answer.destroy();
+    await until(() => source.reading.size === 0);
+    expect(input.failure()).toBeUndefined();
+  });
+
+  it('stops reading the source when it is closed', async () => {
+    const source = fileSource(randomBytes(20_000_000));
+    const input = loopback.serve(source);
+    const answer = await openAnswer(input.url);
+    answer.once('error', () => undefined);
+    input.close();
+    await until(() => source.reading.size === 0);
+    expect(input.failure()).toBeUndefined();
+  });
+});

@@ -1,0 +1,107 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLoopback } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
+import { ensureMedia } from '../../origin/media.ts';
+import { withTemporaryFolder } from '../../support/media-tools.ts';
+import { ask } from '../../support/request.ts';
+import { until } from '../instance.ts';
+import { fileSource } from '../mp3/instance.ts';
+
+const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=duration=${seconds}`, '-f', 's16le'];
+const endless = ['-f', 'lavfi', '-i', 'sine', '-f', 's16le'];
+afterEach(() => expect(runningFfmpegs()).toBe(0));
+
+describe('runFfmpeg', () => {
+  it('gives what FFmpeg writes, to the last byte', async () => {
+    expect((await buffer(runFfmpeg({ path: 'ffmpeg', args: tone(10) }))).length).toBe(10 * 44_100 * 2);
+  });
+
+  it('fails with the end of stderr when FFmpeg does', async () => {
+    const said: string[] = [];
+    const args = ['-i', '/nowhere/file.mp4', '-f', 'null'];
+    const output = runFfmpeg({ path: 'ffmpeg', args, onFailure: (stderr) => said.push(stderr) });
+    await expect(buffer(output)).rejects.toThrow(FfmpegFailed);
+    expect(said).toEqual([expect.stringContaining('No such file or directory')]);
+  });
+
+  it('fails when there is no FFmpeg', async () => {
+    await expect(buffer(runFfmpeg({ path: '/nowhere/ffmpeg', args: [] }))).rejects.toThrow('ENOENT');
+  });
+
+  describe.each(['clip.mp4', 'clip.webm', 'clip.mkv'])('of %s', (name) => {
+    const copy = (file: string) =>
+      buffer(runFfmpeg({ path: 'ffmpeg', args: ['-i', file, '-c', 'copy', '-f', 'matroska'] }));
+
+    it('fails when it is cut, though FFmpeg takes that for the end', async () => {
+      const file = await readFile(join(await ensureMedia(), name));
+      await withTemporaryFolder(async (folder) => {
+        const cut = join(folder, name);
+        await writeFile(cut, file.subarray(0, file.length * 0.6));
+        await expect(copy(cut)).rejects.toThrow('An input ends before what it promises');
+      });
+    });
+
+    it('does not when it is whole', async () => {
+      expect((await copy(join(await ensureMedia(), name))).length).toBeGreaterThan(10_000);
+    });
+  });
+
+  it('ends the process when its reader leaves', async () => {
+    const output = runFfmpeg({ path: 'ffmpeg', args: endless });
+    await firstBytes(output);
+    expect(runningFfmpegs()).toBe(1);
+    output.destroy();
+    await until(() => output.closed);
+    expect(runningFfmpegs()).toBe(0);
+  });
+
+  it('ends the process when it is aborted, for the reason given', async () => {
+    const controller = new AbortController();
+    const output = runFfmpeg({ path: 'ffmpeg', args: endless, signal: controller.signal });
+    await firstBytes(output);
+    controller.abort(new Error('An input died'));
+    await expect(buffer(output)).rejects.toThrow('An input died');
+  });
+
+  it('does not begin when it was aborted before', async () => {
+    const signal = AbortSignal.abort(new Error('Too late'));
+    await expect(buffer(runFfmpeg({ path: 'ffmpeg', args: endless, signal }))).rejects.toThrow('Too late');
+  });
+
+  it('holds little for a reader that does not read', async () => {
+    const output = runFfmpeg({ path: 'ffmpeg', args: endless });
+    await until(() => output.readableLength >= output.readableHighWaterMark);
+    expect(output.readableLength).toBeLessThan(2 * output.readableHighWaterMark);
+    output.destroy();
+    await until(() => output.closed);
+  });
+
+  it('does not let an input make it open another one', async () => {
+    const asked: string[] = [];
+    const loopback = await createLoopback();
+    const secret = {
+      ...fileSource(Buffer.alloc(1000)),
+      read: () => {
+        asked.push('secret');
+        return fileSource(Buffer.alloc(1000)).read(0);
+      },
+    };
+    const { url } = loopback.serve(secret);
+    const playlists = [
+      `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${url}\n#EXT-X-ENDLIST\n`,
+      `ffconcat version 1.0\nfile ${url}\n`,
+    ];
+    for (const playlist of playlists) {
+      const input = loopback.serve(fileSource(Buffer.from(playlist)));
+      expect((await ask(input.url)).status).toBe(200);
+      const args = [...input.args, '-i', input.url, '-f', 'null'];
+      await expect(buffer(runFfmpeg({ path: 'ffmpeg', args }))).rejects.toThrow(FfmpegFailed);
+    }
+    expect(asked).toEqual([]);
+    await loopback.close();
+  });
+});

@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { problems } from '../../../core/api/problem.ts';
+import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { ensureMedia } from '../../origin/media.ts';
+import { inspect } from '../../support/media-tools.ts';
+import { ask } from '../../support/request.ts';
+import {
+  audioTrack,
+  combinedKey,
+  mediaKey,
+  mortalSource,
+  openAnswer,
+  resourceOf,
+  type Service,
+  startService,
+  until,
+  videoTrack,
+} from '../instance.ts';
+import { fileSource } from '../mp3/instance.ts';
+
+let media: string;
+let service: Service | undefined;
+beforeAll(async () => {
+  media = await ensureMedia();
+});
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+  expect(runningFfmpegs()).toBe(0);
+});
+
+const load = async (file: string, options?: Parameters<typeof fileSource>[1]) =>
+  fileSource(await readFile(join(media, file)), options);
+
+const resource = resourceOf([videoTrack({ sizeBytes: 1000 }), audioTrack({ sizeBytes: 200 })], { durationSeconds: 8 });
+
+async function start(video: Source | OpenSource, audio: Source | OpenSource, of = resource): Promise<string> {
+  service = await startService(of, { video, audio });
+  return `${service.url}/api/Stream/Combined/${combinedKey()}`;
+}
+
+describe('Combined', () => {
+  it.each([
+    ['H.264 and AAC', 'ladder/h264-360.mp4', 'ladder/aac-128.m4a', ['h264', 'aac'], 8],
+    ['VP9 and Opus', 'ladder/vp9-360.webm', 'ladder/opus-96.webm', ['vp9', 'opus'], 8],
+    ['H.264 and MP3', 'ladder/h264-720.mp4', 'ladder/mp3-256.mp3', ['h264', 'mp3'], 8],
+    ['a moov at the end', 'clip-tail.mp4', 'tone.flac', ['h264', 'flac'], 6],
+  ])('copies %s into one MP4 that knows its duration', async (_name, video, audio, codecs, durationSeconds) => {
+    const url = await start(await load(video), await load(audio), { ...resource, durationSeconds });
+    const { status, headers, body } = await ask(url, { headers: { range: 'bytes=0-9' } });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'accept-ranges': 'none',
+      'cache-control': 'no-store',
+      'content-disposition': expect.stringContaining('Someone - A clip.mp4'),
+    });
+    expect(headers).not.toHaveProperty('content-length');
+    expect(Math.abs(Number(headers['estimated-content-length']) / body.length - 1)).toBeLessThan(0.1);
+    const probed = await inspect(body, '.mp4');
+    expect(probed.codecs).toEqual(codecs);
+    expect(probed.durationSeconds).toBeCloseTo(durationSeconds, 1);
+    expect(probed.complaints).toBe('');
+  });
+
+  it('reads inputs that do not say their size', async () => {
+    const video = { ...(await load('ladder/h264-360.mp4')), size: undefined };
+    const audio = { ...(await load('ladder/aac-128.m4a')), size: undefined };
+    const { headers, body } = await ask(await start(video, audio));
+    expect(headers['estimated-content-length']).toBe('1200');
+    expect((await inspect(body, '.mp4')).codecs).toEqual(['h264', 'aac']);
+  });
+
+  it('answers HEAD without opening or encoding anything', async () => {
+    const never = () => Promise.reject(new Error('opened'));
+    const { status, headers, body } = await ask(await start(never, never), { method: 'HEAD' });
+    expect(status).toBe(200);
+    expect(body.length).toBe(0);
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'accept-ranges': 'none',
+      'estimated-content-length': '1200',
+    });
+  });
+
+  it.each(['video', 'audio'])(
+    'answers with the status of a dead %s before the first byte, and closes the other',
+    async (dead) => {
+      const closed: string[] = [];
+      const live: OpenSource = async () => ({ ...(await load('tone.m4a')), close: () => closed.push(dead) });
+      const gone = () => Promise.reject(problems.notFound());
+      const { status, body } = await ask(dead === 'video' ? await start(gone, live) : await start(live, gone));
+      expect(status).toBe(404);
+      expect(JSON.parse(body.toString())).toEqual({ title: 'Resource Not Found', status: 404 });
+      await until(() => closed.length === 1);
+    },
+  );
+
+  it('answers 502 when an input is no media', async () => {
+    const url = await start(fileSource(Buffer.from('no media at all'.repeat(1000))), await load('tone.m4a'));
+    expect((await ask(url)).status).toBe(502);
+  });
+
+  it('answers 502 for a file that was cut, by its index', async () => {
+    const whole = await readFile(join(media, 'ladder/h264-360.mp4'));
+    const cut = fileSource(whole.subarray(0, whole.length * 0.6));
+    expect((await ask(await start(cut, await load('ladder/aac-128.m4a')))).status).toBe(502);
+  });
+
+  it('never looks complete when a file without index was cut', async () => {
+    const whole = await readFile(join(media, 'ladder/vp9-360.webm'));
+    const url = await start(fileSource(whole.subarray(0, whole.length * 0.6)), await load('ladder/opus-96.webm'));
+    const outcome = await ask(url).then(
+      ({ status }) => status,
+      () => 'broken',
+    );
+    expect(['broken', 502]).toContain(outcome);
+  });
+
+  it('answers the status of a source that fails before the first byte of the file', async () => {
+    const video = { ...(await load('long-video.mp4', { cutAt: 0 })) };
+    expect((await ask(await start(video, await load('long-audio.m4a')))).status).toBe(502);
+  });
+
+  it.each(['video', 'audio'])('breaks the connection when the %s dies in the middle', async (dying) => {
+    const files = { video: await load('long-video.mp4'), audio: await load('long-audio.m4a') };
+    const mortal = mortalSource(dying === 'video' ? files.video : files.audio, 1_000_000);
+    const sources = { ...files, [dying]: mortal };
+    const answer = await openAnswer(await start(sources.video, sources.audio));
+    expect(answer.statusCode).toBe(200);
+    mortal.die();
+    await expect(buffer(answer)).rejects.toThrow('aborted');
+    await until(() => runningFfmpegs() === 0 && files.video.reading.size + files.audio.reading.size === 0);
+  });
+
+  it.each([
+    ['both sources', 'mp4', 0],
+    ['FFmpeg and both sources', 'mkv', 1],
+  ])('ends %s when the client leaves', async (_name, container, processes) => {
+    const video = await load('long-video.mp4');
+    const audio = await load('long-audio.m4a');
+    const answer = await openAnswer(await start(video, audio, resourceOf([videoTrack({ container }), audioTrack()])));
+    expect(runningFfmpegs()).toBe(processes);
+    answer.destroy();
+    await until(() => runningFfmpegs() === 0 && video.reading.size + audio.reading.size === 0);
+  });
+
+  it('needs no FFmpeg for MP4 files, and says what is missing for others', async () => {
+    const sources = { video: await load('ladder/h264-360.mp4'), audio: await load('ladder/aac-128.m4a') };
+    service = await startService(resource, sources, { ffmpeg: () => undefined });
+    expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(200);
+    await service.close();
+    const webm = { video: await load('ladder/vp9-360.webm'), audio: await load('ladder/opus-96.webm') };
+    service = await startService(resource, webm, { ffmpeg: () => undefined });
+    expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(503);
+  });
+
+  it('is not what a Media key is for, nor the other way round', async () => {
+    await start(await load('clip.mp4'), await load('tone.m4a'));
+    for (const path of [
+      `Combined/${mediaKey('video')}`,
+      `Media/${combinedKey()}`,
+      `Media/${combinedKey()}?format=mp3`,
+    ]) {
+      expect((await ask(`${service?.url}/api/Stream/${path}`)).status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,171 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { FileSource } from '../../../stream-service/source/source.ts';
+import { ask } from '../../support/request.ts';
+import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from '../instance.ts';
+
+const SIZE = 200_000_000;
+const CHUNK_BYTES = 65_536;
+let service: Service | undefined;
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+/** A large file whose every open reading is counted, with the bytes it was asked for. */
+function countedSource() {
+  const counts = { open: 0, bytes: 0, closed: 0 };
+  const source: FileSource = {
+    kind: 'file',
+    size: SIZE,
+    validator: undefined,
+    read(first, last = SIZE - 1) {
+      let left = last - first + 1;
+      counts.open += 1;
+      return new Readable({
+        read() {
+          const chunk = Buffer.alloc(Math.min(left, CHUNK_BYTES));
+          left -= chunk.length;
+          counts.bytes += chunk.length;
+          this.push(chunk.length > 0 ? chunk : null);
+        },
+        destroy(error, done) {
+          counts.open -= 1;
+          done(error);
+        },
+      });
+    },
+    close() {
+      counts.closed += 1;
+    },
+  };
+  return { source, counts };
+}
+
+async function start(source: FileSource, options: Parameters<typeof startService>[2] = {}): Promise<string> {
+  service = await startService(resourceOf([trackOf('file')]), { file: source }, options);
+  return `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+}
+
+/** What the client sees: the whole body, or a broken connection. */
+const outcome = (answer: IncomingMessage) =>
+  new Promise<'complete' | 'broken'>((resolve) => {
+    answer.once('end', () => resolve('complete')).once('error', () => resolve('broken'));
+    answer.resume();
+  });
+
+describe('a client', () => {
+  it('that leaves ends the reading of the source', async () => {
+    const { source, counts } = countedSource();
+    const answer = await openAnswer(await start(source));
+    expect(counts.open).toBe(1);
+    answer.destroy();
+    await until(() => counts.open === 0 && counts.closed === 1);
+  });
+
+  it('that leaves while the source is being opened is noticed there', async () => {
+    const { source, counts } = countedSource();
+    const opening = Promise.withResolvers<AbortSignal>();
+    service = await startService(resourceOf([trackOf('file')]), {
+      file: async (_resource, _track, signal) => {
+        if (signal) opening.resolve(signal);
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+        return source;
+      },
+    });
+    const client = new AbortController();
+    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+    const asking = ask(url, { signal: client.signal }).catch(() => 'left');
+    const signal = await opening.promise;
+    client.abort();
+    expect(await asking).toBe('left');
+    await until(() => signal.aborted && counts.closed === 1 && counts.open === 0);
+  });
+
+  it('that does not read costs a bounded part of the source', async () => {
+    const { source, counts } = countedSource();
+    const answer = await openAnswer(await start(source));
+    let before = -1;
+    await until(() => {
+      const still = counts.bytes === before;
+      before = counts.bytes;
+      return still;
+    });
+    // Both sockets' buffers and a little of ours.
+    expect(counts.bytes).toBeLessThan(20_000_000);
+    answer.destroy();
+  });
+
+  it('that has its share is told so with 429, and has a place again when one of its streams ends', async () => {
+    const { source } = countedSource();
+    const url = await start(source, { limits: { maxStreams: 10, maxStreamsPerClient: 1, maxFfmpeg: 1 } });
+    const answer = await openAnswer(url);
+    const refused = await ask(url);
+    expect(refused.status).toBe(429);
+    expect(refused.headers['retry-after']).toBe('10');
+    expect(JSON.parse(refused.body.toString())).toEqual({ title: 'Too Many Requests', status: 429 });
+    expect((await ask(url, { method: 'HEAD' })).status).toBe(200);
+    answer.destroy();
+    await until(async () => (await ask(url, { headers: { range: 'bytes=0-0' } })).status === 206);
+  });
+
+  it('does not keep its place when the answer is a failure', async () => {
+    const { source } = countedSource();
+    const url = await start(source, { limits: { maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg: 1 } });
+    const past = { range: `bytes=${SIZE}-` };
+    expect((await ask(url, { headers: past })).status).toBe(416);
+    await until(async () => (await ask(url, { headers: { range: 'bytes=0-0' } })).status === 206);
+  });
+
+  it.each([
+    [0, 429],
+    [1, 206],
+  ])('is whom X-Forwarded-For names, behind %d trusted proxies', async (trustedProxies, status) => {
+    const { source } = countedSource();
+    const limits = { maxStreams: 10, maxStreamsPerClient: 1, maxFfmpeg: 1 };
+    const url = await start(source, { limits, trustedProxies });
+    const answer = await openAnswer(url, { 'x-forwarded-for': '192.0.2.1' });
+    const headers = { range: 'bytes=0-0', 'x-forwarded-for': '192.0.2.1, 192.0.2.2' };
+    expect((await ask(url, { headers })).status).toBe(status);
+    answer.destroy();
+  });
+});
+
+describe('all places taken', () => {
+  it('is 503 with Retry-After', async () => {
+    const { source } = countedSource();
+    const url = await start(source, { limits: { maxStreams: 1, maxStreamsPerClient: 5, maxFfmpeg: 1 } });
+    const answer = await openAnswer(url);
+    const { status, headers, body } = await ask(url);
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toBe('10');
+    expect(JSON.parse(body.toString())).toMatchObject({ title: 'No Capacity', status: 503 });
+    answer.destroy();
+  });
+});
+
+describe('drain', () => {
+  it('lets running streams finish and nobody new in', async () => {
+    const { source } = countedSource();
+    const url = await start(source);
+    const answer = await openAnswer(url);
+    const drained = service?.drain();
+    expect((await ask(url)).status).toBe(503);
+    expect(await outcome(answer)).toBe('complete');
+    await drained;
+  });
+
+  it('breaks what is left after its time, with and without a length', async () => {
+    for (const size of [SIZE, undefined]) {
+      const { source, counts } = countedSource();
+      const url = await start({ ...source, size }, { drainSeconds: 0 });
+      const answer = await openAnswer(url);
+      const end = outcome(answer);
+      await service?.drain();
+      expect(await end).toBe('broken');
+      await until(() => counts.open === 0);
+      await service?.close();
+    }
+  });
+});

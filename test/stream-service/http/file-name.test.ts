@@ -1,0 +1,49 @@
+import { parse } from 'content-disposition';
+import { describe, expect, it } from 'vitest';
+import { contentDisposition, fileName } from '../../../stream-service/http/file-name.ts';
+
+describe('fileName', () => {
+  it.each([
+    ['Song', 'Artist', 'Artist - Song.mp4'],
+    ['Song', null, 'Song.mp4'],
+    [null, 'Artist', 'Artist.mp4'],
+    [null, null, 'media.mp4'],
+    ['  ', '', 'media.mp4'],
+    ['AC/DC: "Live" <1>|2?*', null, 'AC DC Live 1 2.mp4'],
+    ['../../etc/passwd', null, 'etc passwd.mp4'],
+    ['a\r\nSet-Cookie: x', null, 'a Set-Cookie x.mp4'],
+    ['invoice\u202Egpj.exe', null, 'invoice gpj.exe.mp4'],
+    ['NUL', null, 'NUL_.mp4'],
+    ['...', null, 'media.mp4'],
+    ['👩\u200d💻 می\u200cخواهم', null, '👩\u200d💻 می\u200cخواهم.mp4'],
+    ['\u200d. \u200d', null, 'media.mp4'],
+    ['half \ud800 pair', null, 'half pair.mp4'],
+    ['Été 🎵', 'Björk', 'Björk - Été 🎵.mp4'],
+  ])('%j by %j is %j', (title, author, name) => expect(fileName({ title, author }, '.mp4')).toBe(name));
+
+  it('fits any file system, however long the title', () => {
+    const name = fileName({ title: '𝕬'.repeat(5000), author: null }, '.mp4');
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+    expect(name).toMatch(/^(?:𝕬)+\.mp4$/u);
+  });
+});
+
+describe('contentDisposition', () => {
+  it('has a name in ASCII beside the whole one', () => {
+    expect(contentDisposition({ title: 'Été 🎵', author: 'Björk' }, '.mp3')).toBe(
+      `attachment; filename="Bjork - Ete _.mp3"; filename*=UTF-8''Bj%C3%B6rk%20-%20%C3%89t%C3%A9%20%F0%9F%8E%B5.mp3`,
+    );
+  });
+
+  it('quotes the name for old clients always', () => {
+    expect(contentDisposition({ title: 'clip', author: null }, '.mp4')).toBe(
+      `attachment; filename="clip.mp4"; filename*=UTF-8''clip.mp4`,
+    );
+  });
+
+  it.each(['"; x="', '\\"\\', '%22%0d%0a', "UTF-8''x", '名前', '\u0000'])('survives %j', (title) => {
+    const { type, parameters } = parse(contentDisposition({ title, author: null }, '.mp4'));
+    expect(type).toBe('attachment');
+    expect(parameters.filename).toBe(fileName({ title, author: null }, '.mp4'));
+  });
+});

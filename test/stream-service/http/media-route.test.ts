@@ -1,0 +1,186 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { problems } from '../../../core/api/problem.ts';
+import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
+import { ask } from '../../support/request.ts';
+import { mediaKey, resourceOf, type Service, startService, trackOf } from '../instance.ts';
+import { fileSource } from '../mp3/instance.ts';
+
+const bytes = randomBytes(300_000);
+/** The same, from a source that does not say how long it is. */
+const unsized = (source: FileSource): FileSource => ({ ...source, size: undefined });
+const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
+
+describe('a direct file', () => {
+  const source = fileSource(bytes);
+  const track = trackOf('file', { sizeBytes: bytes.length, sizeIsExact: true });
+  let service: Service;
+  let url: string;
+  beforeAll(async () => {
+    service = await startService(resourceOf([track]), { file: source });
+    url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+  });
+  afterAll(() => service.close());
+
+  it('is sent whole, with what it is', async () => {
+    const { status, headers, body } = await ask(url);
+    expect(status).toBe(200);
+    expect(sha256(body)).toBe(sha256(bytes));
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'content-length': '300000',
+      'accept-ranges': 'bytes',
+      'cache-control': 'public, max-age=3600',
+      'content-disposition': `attachment; filename="Someone - A clip.mp4"; filename*=UTF-8''Someone%20-%20A%20clip.mp4`,
+      'x-content-type-options': 'nosniff',
+      etag: expect.stringMatching(/^"[\w-]{22}"$/),
+    });
+    expect(headers).not.toHaveProperty('content-range');
+  });
+
+  it.each([
+    ['bytes=0-99', 0, 99],
+    ['bytes=299990-', 299_990, 299_999],
+    ['bytes=-5', 299_995, 299_999],
+    ['bytes=100-9999999', 100, 299_999],
+    ['Bytes=70000-200000', 70_000, 200_000],
+    ['bytes=-99999999', 0, 299_999],
+  ])('%s is a part', async (range, first, last) => {
+    const { status, headers, body } = await ask(url, { headers: { range } });
+    expect(status).toBe(206);
+    expect(headers).toMatchObject({
+      'content-range': `bytes ${first}-${last}/300000`,
+      'content-length': String(last - first + 1),
+      'accept-ranges': 'bytes',
+    });
+    expect(sha256(body)).toBe(sha256(bytes.subarray(first, last + 1)));
+  });
+
+  it.each(['bytes=300000-', 'bytes=-0'])('%s cannot be satisfied', async (range) => {
+    const { status, headers, body } = await ask(url, { headers: { range } });
+    expect(status).toBe(416);
+    expect(headers).toMatchObject({
+      'content-range': 'bytes */300000',
+      'content-type': 'application/json; charset=utf-8',
+    });
+    expect(headers).not.toHaveProperty('content-disposition');
+    expect(JSON.parse(body.toString())).toEqual({ title: 'Range Not Satisfiable', status: 416 });
+  });
+
+  it.each(['bytes=0-1,5-6', 'items=0-5', 'bytes=9-5', 'bytes=x'])('%s is ignored', async (range) => {
+    const { status, body } = await ask(url, { headers: { range } });
+    expect(status).toBe(200);
+    expect(body.length).toBe(300_000);
+  });
+
+  it('honours If-Range with its ETag and nothing else', async () => {
+    const { headers } = await ask(url);
+    const etag = headers.etag ?? '';
+    const statusWith = async (ifRange: string) =>
+      (await ask(url, { headers: { range: 'bytes=0-9', 'if-range': ifRange } })).status;
+    expect(await statusWith(etag)).toBe(206);
+    expect(await statusWith('"another"')).toBe(200);
+    expect(await statusWith(`W/${etag}`)).toBe(200);
+    expect(await statusWith('Sat, 21 Nov 2026 07:00:00 GMT')).toBe(200);
+  });
+
+  it('is never 304', async () => {
+    const { headers } = await ask(url);
+    const conditions = { 'if-none-match': headers.etag ?? '', 'if-modified-since': 'Sat, 21 Nov 2030 07:00:00 GMT' };
+    expect((await ask(url, { headers: conditions })).status).toBe(200);
+  });
+
+  it('answers HEAD with the headers of a whole GET and opens nothing', async () => {
+    const before = source.reading.size;
+    const { status, headers, body } = await ask(url, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
+    expect(status).toBe(200);
+    expect(body.length).toBe(0);
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'content-length': '300000',
+      'accept-ranges': 'bytes',
+      'cache-control': 'public, max-age=3600',
+    });
+    expect(source.reading.size).toBe(before);
+  });
+
+  it('is found without regard to the case of the path, and kept for longer', async () => {
+    const lower = url.replace('/api/Stream/Media/', '/API/stream/media/');
+    expect((await ask(lower, { headers: { range: 'bytes=0-0' } })).status).toBe(206);
+    expect(service.touched.length).toBeGreaterThan(0);
+  });
+
+  it.each(['format=ogg', 'format=', 'format=ogg&format=mp3', 'format=%ZZ', 'format[]=mp3', 'other=mp3'])(
+    'ignores ?%s',
+    async (query) => {
+      expect((await ask(`${url}?${query}`)).headers['content-type']).toBe('video/mp4');
+    },
+  );
+});
+
+describe('a source that is not as it should be', () => {
+  it.each([
+    ['is gone', () => Promise.reject(problems.notFound()), 404, 'Resource Not Found'],
+    ['fails', () => Promise.reject(problems.fetchFailed()), 502, 'Fetch Failed'],
+    ['is empty', async () => fileSource(Buffer.alloc(0)), 502, 'Fetch Failed'],
+    ['dies before its first byte', async () => fileSource(bytes, { cutAt: 0 }), 502, 'Fetch Failed'],
+  ])('that %s', async (_name, open, status, title) => {
+    const service = await startService(resourceOf([trackOf('file')]), { file: open });
+    const answer = await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`);
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body.toString())).toEqual({ title, status });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    await service.close();
+  });
+
+  it.each([
+    ['with a length', fileSource(bytes, { cutAt: 131_072 })],
+    ['without a length', unsized(fileSource(bytes, { cutAt: 131_072 }))],
+  ])('breaks the connection when it dies in the middle, %s', async (_name, source) => {
+    const service = await startService(resourceOf([trackOf('file')]), { file: source });
+    await expect(ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
+    await service.close();
+  });
+
+  it('is opened where the range begins', async () => {
+    const asked: (number | undefined)[] = [];
+    const open: OpenSource = async (_resource, _track, _signal, first) => {
+      asked.push(first);
+      return fileSource(bytes);
+    };
+    const service = await startService(resourceOf([trackOf('file')]), { file: open });
+    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+    for (const range of ['bytes=1000-1009', 'bytes=-5']) await ask(url, { headers: { range } });
+    expect(asked).toEqual([1000, 0]);
+    await service.close();
+  });
+
+  it('is sent whole, without length and ranges, when it does not say its size', async () => {
+    const service = await startService(resourceOf([trackOf('file')]), { file: unsized(fileSource(bytes)) });
+    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
+    const { status, headers, body } = await ask(url, { headers: { range: 'bytes=0-9' } });
+    expect(status).toBe(200);
+    expect(sha256(body)).toBe(sha256(bytes));
+    expect(headers['accept-ranges']).toBe('none');
+    expect(headers).not.toHaveProperty('content-length');
+    expect(headers).not.toHaveProperty('etag');
+    const head = await ask(url, { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(head.headers).not.toHaveProperty('content-length');
+    await service.close();
+  });
+
+  it('has another ETag when its size or its validator is another', async () => {
+    const etags = new Set<string | undefined>();
+    for (const source of [
+      fileSource(bytes),
+      { ...fileSource(bytes), validator: '"other"' },
+      fileSource(bytes.subarray(1)),
+    ]) {
+      const service = await startService(resourceOf([trackOf('file')]), { file: source });
+      etags.add((await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).headers.etag);
+      await service.close();
+    }
+    expect(etags.size).toBe(3);
+  });
+});

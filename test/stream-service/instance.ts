@@ -1,0 +1,126 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { silentLog } from '../../core/log/log.ts';
+import { keyOf, renditionId, resourceId } from '../../core/state/keys.ts';
+import type { Rendition, Resource, Track } from '../../core/state/resource.ts';
+import { createStreamService, type StreamServiceOptions } from '../../stream-service/create-stream-service.ts';
+import type { FileSource, OpenSource, Source } from '../../stream-service/source/source.ts';
+
+const origin = { url: 'https://site.example/watch', extractor: 'Test', entryId: '1' };
+export const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: 'build' } as const;
+
+/** A track of a direct MP4 file with both sides. */
+export const trackOf = (formatId: string, traits: Partial<Track> = {}): Track => ({
+  formatId,
+  delivery: 'direct',
+  url: `https://site.example/${formatId}`,
+  headers: {},
+  cookies: [],
+  container: 'mp4',
+  video: { codec: 'avc1.42c01f' },
+  audio: { codec: 'mp4a.40.2' },
+  sizeIsExact: false,
+  ...traits,
+});
+
+export const videoTrack = (traits: Partial<Track> = {}) => trackOf('video', { audio: null, ...traits });
+export const audioTrack = (traits: Partial<Track> = {}) =>
+  trackOf('audio', { video: null, container: 'm4a', ...traits });
+
+export const resourceOf = (tracks: readonly Track[], traits: Partial<Resource> = {}): Resource => ({
+  id: resourceId(origin),
+  origin,
+  title: 'A clip',
+  author: 'Someone',
+  coverUrl: null,
+  isLive: false,
+  tracks,
+  renditions: [
+    ...tracks.map(({ formatId }) => renditionOf([formatId])),
+    ...(tracks.length === 2 ? [renditionOf([tracks[0]?.formatId ?? '', tracks[1]?.formatId ?? ''])] : []),
+  ],
+  egress: 'direct',
+  freshUntil: 0,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+  ...traits,
+});
+
+/** One format: Media. Two: Combined. */
+export function renditionOf(formatIds: Rendition['formatIds']): Rendition {
+  const urlType = formatIds.length === 2 ? 'Combined' : 'Media';
+  const id = renditionId({ side: 'video', urlType, formatIds });
+  const media = { fileExtension: '.mp4', mimeType: 'video/mp4' };
+  return { id, side: 'video', urlType, formatIds, label: '', description: null, ...media };
+}
+
+export const mediaKey = (formatId: string) => keyOf(resourceId(origin), renditionOf([formatId]).id);
+export const combinedKey = (video = 'video', audio = 'audio') =>
+  keyOf(resourceId(origin), renditionOf([video, audio]).id);
+
+export interface Service {
+  readonly url: string;
+  /** Ids of the resources that were kept for longer. */
+  readonly touched: string[];
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The service on a free port, with one resource in its table and its tracks' sources by format id. */
+export async function startService(
+  resource: Resource,
+  sources: Readonly<Record<string, Source | OpenSource>>,
+  options: Partial<StreamServiceOptions> = {},
+): Promise<Service> {
+  const touched: string[] = [];
+  const service = await createStreamService({
+    state: {
+      getResource: async (id) => (id === resource.id ? resource : undefined),
+      touchResource: async ({ id }) => void touched.push(id),
+    },
+    openSource: async (of, track, signal, first) => {
+      const source = sources[track.formatId];
+      if (!source) throw new Error(`No source for ${track.formatId}`);
+      return typeof source === 'function' ? source(of, track, signal, first) : source;
+    },
+    ffmpeg: () => ffmpeg,
+    maintenance: async () => undefined,
+    limits: { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 4 },
+    corsAllowedOrigins: [],
+    trustedProxies: 0,
+    log: silentLog,
+    ...options,
+  });
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.app.server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, touched, drain: service.drain, close: service.close };
+}
+
+/** Makes a request and gives the answer with its body unread, as a slow client would leave it. */
+export function openAnswer(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { headers, agent: false }, resolve);
+    request.once('error', reject).end();
+  });
+}
+
+/** Settles when something has become true; the test's own time limit ends the waiting. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** A source that gives its first `healthyBytes` and then nothing, until it dies by word of the test. */
+export function mortalSource(source: FileSource, healthyBytes: number): FileSource & { die(): void } {
+  const death = Promise.withResolvers<void>();
+  async function* bytes(first: number, last: number) {
+    if (first < healthyBytes) yield* source.read(first, Math.min(last, healthyBytes - 1));
+    if (last < healthyBytes) return;
+    await death.promise;
+    throw new Error('The source died');
+  }
+  return {
+    ...source,
+    read: (first, last = (source.size ?? 0) - 1) => Readable.from(bytes(first, last), { objectMode: false }),
+    die: () => death.resolve(),
+  };
+}

@@ -1,0 +1,175 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Track } from '../../../core/state/resource.ts';
+import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
+import { ensureMedia } from '../../origin/media.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { ask } from '../../support/request.ts';
+import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from '../instance.ts';
+import { fileSource, segmentedSource } from '../mp3/instance.ts';
+
+let media: string;
+let service: Service | undefined;
+beforeAll(async () => {
+  media = await ensureMedia();
+});
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+  expect(runningFfmpegs()).toBe(0);
+});
+
+async function start(source: Source, traits: Partial<Track> = {}, options = {}): Promise<string> {
+  const track = trackOf('hls', { delivery: 'hls', ...traits });
+  service = await startService(resourceOf([track], { durationSeconds: 6 }), { hls: source }, options);
+  return `${service.url}/api/Stream/Media/${mediaKey('hls')}`;
+}
+const AUDIO_ONLY = { video: null, container: 'm4a' };
+const hls = (name: string, options = {}) => segmentedSource(join(media, 'hls', name, 'index.m3u8'), options);
+
+describe('a rendition in segments', () => {
+  it.each(['ts', 'fmp4'])('of %s is sent as one MP4 that knows its duration', async (kind) => {
+    const { status, headers, body } = await ask(await start(await hls(kind)), { headers: { range: 'bytes=0-9' } });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'accept-ranges': 'none' });
+    expect(headers['content-disposition']).toContain('Someone - A clip.mp4');
+    expect(headers).not.toHaveProperty('content-length');
+    expect(headers).not.toHaveProperty('etag');
+    const probed = await inspect(body, '.mp4');
+    expect(probed.codecs).toEqual(['h264', 'aac']);
+    expect(probed.durationSeconds).toBeCloseTo(6, 0);
+    expect(probed.complaints).toBe('');
+  });
+
+  it('with nothing to see is sent as M4A', async () => {
+    const { headers, body } = await ask(await start(await hls('audio'), AUDIO_ONLY));
+    expect(headers['content-type']).toBe('audio/mp4');
+    expect(headers['content-disposition']).toContain('.m4a');
+    const probed = await inspect(body, '.m4a');
+    expect(probed.codecs).toEqual(['aac']);
+    expect(probed.durationSeconds).toBeCloseTo(8, 0);
+  });
+
+  it('in codecs that MP4 has no place for is sent as WebM', async () => {
+    const file = await readFile(join(media, 'clip.webm'));
+    const readFrom = () => ({ stream: fileSource(file).read(0), startSeconds: 0 });
+    const source: Source = { kind: 'segments', durationSeconds: 6, readFrom, close: () => undefined };
+    const { headers, body } = await ask(await start(source, { video: { codec: 'vp8' }, audio: { codec: 'vorbis' } }));
+    expect(headers['content-type']).toBe('video/webm');
+    expect(headers['content-disposition']).toContain('.webm');
+    expect((await inspect(body, '.webm')).format).toContain('webm');
+  });
+
+  it('says the same headers to HEAD, and runs nothing', async () => {
+    const url = await start(await hls('ts'));
+    const head = await ask(url, { method: 'HEAD' });
+    const { headers } = await ask(url);
+    for (const name of ['content-type', 'content-disposition', 'accept-ranges', 'cache-control']) {
+      expect(head.headers[name]).toBe(headers[name]);
+    }
+  });
+
+  it('is 502 when its first segment stays dead', async () => {
+    expect((await ask(await start(await hls('ts', { deadFrom: 0 })))).status).toBe(502);
+  });
+
+  it('never looks complete when a later segment stays dead', async () => {
+    const url = await start(await hls('long', { deadFrom: 100 }));
+    const outcome = await ask(url).then(
+      ({ status }) => status,
+      () => 'broken',
+    );
+    expect(['broken', 502]).toContain(outcome);
+  });
+
+  it('ends FFmpeg when the client leaves', async () => {
+    const answer = await openAnswer(await start(await hls('long')));
+    answer.destroy();
+    await until(() => runningFfmpegs() === 0);
+  });
+
+  it('is 503 with what the instance is doing while FFmpeg is not there', async () => {
+    const maintenance = async () => 'Downloading FFmpeg 7';
+    const url = await start(await hls('ts'), {}, { ffmpeg: () => undefined, maintenance });
+    for (const query of ['', '?format=mp3']) {
+      const { status, headers, body } = await ask(url + query);
+      expect(status).toBe(503);
+      expect(headers['retry-after']).toBe('5');
+      expect(JSON.parse(body.toString())).toMatchObject({ title: 'Downloading FFmpeg 7', status: 503 });
+    }
+  });
+
+  it('is 503 when every FFmpeg is taken', async () => {
+    const limits = { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 1 };
+    const url = await start(await hls('long'), {}, { limits });
+    const first = await openAnswer(url);
+    const { status, headers } = await ask(url);
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toBe('10');
+    first.destroy();
+    await until(async () => (await ask(url)).status === 200);
+  });
+});
+
+describe('a rendition with a gap that its source calls one', () => {
+  /** Of fifteen segments of 2.5 s the middle seven are not there. */
+  const GAP_SECONDS = 18;
+  const withGap = async (): Promise<SegmentedSource> => {
+    const names = [0, 1, 2, 3, 4, 12, 13, 14];
+    const files = names.map((name) => readFile(join(media, 'hls', 'long', `${name}.ts`)));
+    const bytes = Buffer.concat(await Promise.all(files));
+    return {
+      kind: 'segments',
+      durationSeconds: 37.5,
+      gapSeconds: 17.5,
+      readFrom: () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 }),
+      close: () => undefined,
+    };
+  };
+
+  it('keeps what is behind it in its place', async () => {
+    const { body } = await ask(await start(await withGap()));
+    const times = await withTemporaryFolder(async (folder) => {
+      const file = join(folder, 'gap.mp4');
+      await writeFile(file, body);
+      const pictures = ['-select_streams', 'v', '-show_entries', 'packet=pts_time', '-of', 'csv=p=0'];
+      return (await runProgram('ffprobe', ['-v', 'error', ...pictures, file])).output
+        .split('\n')
+        .filter(Boolean)
+        .map(Number);
+    });
+    const jumps = times.map((time, index) => time - (times[index - 1] ?? time));
+    expect(jumps.filter((seconds) => seconds > 1).map(Math.round)).toEqual([GAP_SECONDS]);
+    expect(times.length).toBeGreaterThan(100);
+  });
+});
+
+describe('format=mp3', () => {
+  it.each(['mp3', 'MP3'])('%s converts, with a length and ranges', async (format) => {
+    const url = `${await start(await hls('ts'))}?format=${format}`;
+    const whole = await ask(url);
+    expect(whole.status).toBe(200);
+    expect(whole.headers).toMatchObject({
+      'content-type': 'audio/mpeg',
+      'accept-ranges': 'bytes',
+      'content-length': String(whole.body.length),
+      'content-disposition': expect.stringContaining('Someone - A clip.mp3'),
+    });
+    const part = await ask(url, { headers: { range: 'bytes=50000-59999', 'if-range': whole.headers.etag ?? '' } });
+    expect(part.status).toBe(206);
+    expect(part.body.equals(whole.body.subarray(50_000, 60_000))).toBe(true);
+    expect((await ask(url, { headers: { range: `bytes=${whole.body.length}-` } })).status).toBe(416);
+    const head = await ask(url, { method: 'HEAD' });
+    expect(head.headers['content-length']).toBe(whole.headers['content-length']);
+    expect((await inspect(whole.body, '.mp3')).codecs).toEqual(['mp3']);
+  });
+
+  it('is ignored on a rendition that cannot be heard', async () => {
+    const url = `${await start(await hls('v360'), { audio: null })}?format=mp3`;
+    const { headers, body } = await ask(url);
+    expect(headers['content-type']).toBe('video/mp4');
+    expect((await inspect(body, '.mp4')).codecs).toEqual(['h264']);
+  });
+});

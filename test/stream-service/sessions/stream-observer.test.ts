@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Meter } from '../../../stream-service/sessions/stream-observer.ts';
+import { ask } from '../../support/request.ts';
+import {
+  audioTrack,
+  combinedKey,
+  ffmpeg,
+  mediaKey,
+  openAnswer,
+  resourceOf,
+  type Service,
+  startService,
+  until,
+  videoTrack,
+} from '../instance.ts';
+import { fileSource } from '../mp3/instance.ts';
+
+const CONTENT = Buffer.alloc(5_000_000, 'content');
+let service: Service;
+let seen: { running: number; begun: number; ffmpegFailures: number };
+let bytesSent: () => number;
+beforeEach(async () => {
+  seen = { running: 0, begun: 0, ffmpegFailures: 0 };
+  const meter: Meter = {
+    streamBegins(bytes) {
+      bytesSent = bytes;
+      seen.begun += 1;
+      seen.running += 1;
+      return () => {
+        seen.running -= 1;
+      };
+    },
+    ffmpegFails() {
+      seen.ffmpegFailures += 1;
+    },
+  };
+  const resource = resourceOf([videoTrack({ container: 'webm' }), audioTrack({ container: 'webm' })]);
+  service = await startService(
+    resource,
+    { video: fileSource(CONTENT), audio: fileSource(CONTENT) },
+    { meter, ffmpeg: () => ({ ...ffmpeg, path: '/bin/false' }) },
+  );
+});
+afterEach(() => service.close());
+const url = (key: string, type = 'Media') => `${service.url}/api/Stream/${type}/${key}`;
+
+describe('the meter', () => {
+  it('is told of a stream while it is sent, with its bytes, headers included', async () => {
+    const { body } = await ask(url(mediaKey('video')));
+    expect(body.length).toBe(CONTENT.length);
+    await until(() => seen.running === 0);
+    expect(seen.begun).toBe(1);
+    expect(bytesSent()).toBeGreaterThan(CONTENT.length);
+    expect(bytesSent()).toBeLessThan(CONTENT.length + 1_000);
+  });
+
+  it('is told of the end of one that its client left', async () => {
+    const answer = await openAnswer(url(mediaKey('video')));
+    expect(seen).toMatchObject({ begun: 1, running: 1 });
+    answer.destroy();
+    await until(() => seen.running === 0);
+  });
+
+  it.each<[string, () => string, Parameters<typeof ask>[1], number]>([
+    ['a key that is not there', () => url('unknown'), {}, 404],
+    ['a range that cannot be satisfied', () => url(mediaKey('video')), { headers: { range: 'bytes=9000000-' } }, 416],
+    ['a HEAD', () => url(mediaKey('video')), { method: 'HEAD' }, 200],
+  ])('is told nothing of %s', async (_, of, options, status) => {
+    expect((await ask(of(), options)).status).toBe(status);
+    expect(seen).toEqual({ running: 0, begun: 0, ffmpegFailures: 0 });
+  });
+
+  it.each([
+    ['a mux', () => url(combinedKey(), 'Combined')],
+    ['a conversion', () => `${url(mediaKey('audio'))}?format=mp3`],
+  ])('is told of FFmpeg that fails at %s, which is no stream', async (_, of) => {
+    expect((await ask(of())).status).toBe(502);
+    expect(seen).toMatchObject({ begun: 0, running: 0 });
+    expect(seen.ffmpegFailures).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,215 @@
+import { createCipheriv } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Audit,
+  createLengthAudit,
+  createMediaAudit,
+  createPlaylistAudit,
+  type MediaAuditOptions,
+} from '../../../stream-service/source/request/completeness.ts';
+import { runProgram } from '../../support/media-tools.ts';
+import { bytesOf } from './upstream.ts';
+
+/** What an audit says of bytes that come in pieces of a length. */
+function heard(audit: Audit, bytes: Buffer, pieces: number): string | undefined {
+  for (let at = 0; at < bytes.length; at += pieces) audit.update(bytes.subarray(at, at + pieces));
+  return audit.missing();
+}
+const missingOf = (bytes: Buffer, options: MediaAuditOptions = {}) => {
+  const verdicts = [1000, bytes.length || 1, 97].map((pieces) => heard(createMediaAudit(options), bytes, pieces));
+  // How bytes arrive changes nothing.
+  expect(new Set(verdicts).size).toBe(1);
+  return verdicts[0];
+};
+
+const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=25:d=4'];
+const SOUND = ['-f', 'lavfi', '-i', 'sine=440:d=4'];
+const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', '50'];
+const AAC = ['-c:a', 'aac'];
+
+describe('the audit of media', () => {
+  let folder: string;
+  const make = async (name: string, ...args: string[]) => {
+    const file = join(folder, name);
+    await runProgram('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args, file]);
+    return readFile(file);
+  };
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reelay-audit-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** Lengths at which a file may be cut: all over it, and one byte off each end. */
+  const cuts = (bytes: Buffer) => [1, 100, ...Array.from({ length: 23 }, (_, n) => n * (bytes.length / 23)), -1];
+  const cut = (bytes: Buffer, at: number) => bytes.subarray(0, Math.floor((at + bytes.length) % bytes.length));
+
+  it('notices every cut in MPEG-TS, also between two packets when more than a quarter is missing', async () => {
+    const bytes = await make('both.ts', ...PICTURE, ...SOUND, ...H264, ...AAC);
+    expect(missingOf(bytes, { seconds: 4 })).toBeUndefined();
+    expect(missingOf(bytes, { seconds: 5 })).toBeUndefined();
+    for (const at of cuts(bytes)) {
+      const part = cut(bytes, at);
+      if (part.length % 188 !== 0) expect(missingOf(part, { seconds: 4 }), `at ${at}`).toBe('It breaks off');
+    }
+    for (const part of [0.1, 0.3, 0.5, 0.65]) {
+      const packets = Math.floor((bytes.length * part) / 188);
+      expect(missingOf(bytes.subarray(0, packets * 188), { seconds: 4 }), `${part}`).toMatch(/^It lasts [0-3]\.\d s/);
+    }
+  });
+
+  it('counts on when the clock of MPEG-TS begins anew', async () => {
+    const begin = 2 ** 33 / 90_000 - 2;
+    const bytes = await make('wrap.ts', ...SOUND, ...AAC, '-output_ts_offset', String(begin), '-muxdelay', '0');
+    expect(missingOf(bytes, { seconds: 4 })).toBeUndefined();
+    expect(missingOf(bytes, { seconds: 9 })).toBe('It lasts 4.0 s of 9.0 s');
+  });
+
+  it('notices every cut in fragmented MP4', async () => {
+    const list = join(folder, 'fragments.m3u8');
+    const names = ['-hls_segment_filename', join(folder, 'f%d.m4s'), '-hls_fmp4_init_filename', 'init.mp4'];
+    const hls = ['-f', 'hls', '-hls_time', '2', '-hls_segment_type', 'fmp4', '-hls_list_size', '0', ...names];
+    await runProgram('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...PICTURE, ...SOUND, ...H264, ...AAC, ...hls, list]);
+    const files = (await readdir(folder)).filter((name) => /^(f\d\.m4s|init\.mp4)$/.test(name));
+    expect(files.length).toBeGreaterThan(2);
+    for (const name of files) {
+      const bytes = await readFile(join(folder, name));
+      expect(missingOf(bytes), name).toBeUndefined();
+      for (const at of cuts(bytes)) expect(missingOf(cut(bytes, at)), `${name} at ${at}`).toMatch(/./);
+    }
+  });
+
+  it('notices a cut between two fragments where an index lists them', async () => {
+    const fragments = ['-movflags', 'empty_moov+default_base_moof+global_sidx', '-frag_duration', '500000'];
+    const bytes = await make('indexed.mp4', ...SOUND, ...AAC, ...fragments);
+    expect(missingOf(bytes)).toBeUndefined();
+    const starts = [...bytes.toString('latin1').matchAll(/moof/g)].map(({ index }) => index - 4);
+    expect(starts.length).toBeGreaterThan(4);
+    for (const start of starts.slice(1)) {
+      expect(missingOf(bytes.subarray(0, start)), `at ${start}`).toMatch(/^It has \d+ bytes of \d+ that it lists$/);
+    }
+    // What holds no media lists what others hold.
+    expect(missingOf(bytes.subarray(0, starts[0]))).toBeUndefined();
+  });
+
+  it('does not believe an index that it cannot read', () => {
+    const box = (type: string, body: Buffer) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(8 + body.length);
+      head.write(type, 4);
+      return Buffer.concat([head, body]);
+    };
+    const index = (version: number, count: number, ...sizes: number[]) => {
+      const body = Buffer.alloc((version === 1 ? 32 : 24) + sizes.length * 12);
+      body[0] = version;
+      body.writeUInt16BE(count, version === 1 ? 30 : 22);
+      sizes.forEach((size, at) => void body.writeUInt32BE(size, body.length - (sizes.length - at) * 12));
+      return box('sidx', body);
+    };
+    const media = Buffer.concat([box('moof', Buffer.alloc(50)), box('mdat', Buffer.alloc(100))]);
+    for (const version of [0, 1]) {
+      expect(missingOf(Buffer.concat([index(version, 2, 100, 66), media]))).toBeUndefined();
+      expect(missingOf(Buffer.concat([index(version, 2, 100, 67), media]))).toMatch(/ that it lists$/);
+      // The highest bit is no part of a size.
+      expect(missingOf(Buffer.concat([index(version, 1, 0x800000a6), media]))).toBeUndefined();
+      expect(missingOf(Buffer.concat([index(version, 3, 100, 67), media]))).toBeUndefined();
+    }
+    expect(missingOf(Buffer.concat([box('sidx', Buffer.alloc(3)), media]))).toBeUndefined();
+    expect(missingOf(Buffer.concat([box('sidx', Buffer.alloc(200 * 1024, 0xff)), media]))).toBeUndefined();
+  });
+
+  it('notices a fragment without its media', async () => {
+    const bytes = await make(
+      'f.mp4',
+      ...SOUND,
+      ...AAC,
+      '-movflags',
+      'empty_moov+frag_keyframe',
+      '-frag_duration',
+      '1e6',
+    );
+    const media = bytes.lastIndexOf('mdat') - 4;
+    expect(missingOf(bytes.subarray(0, media))).toBe('A fragment has no media behind it');
+  });
+
+  it('takes a box that reaches to the end as it comes, and one of 64 bits as it says', () => {
+    const box = (size: number, type: string, ...rest: Buffer[]) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(size);
+      head.write(type, 4);
+      return Buffer.concat([head, ...rest]);
+    };
+    const large = Buffer.alloc(8);
+    large.writeBigUInt64BE(116n);
+    expect(missingOf(box(0, 'mdat', Buffer.alloc(50)))).toBeUndefined();
+    expect(missingOf(box(1, 'mdat', large, Buffer.alloc(100)))).toBeUndefined();
+    expect(missingOf(box(1, 'mdat', large, Buffer.alloc(99)))).toBe('It breaks off');
+    expect(missingOf(box(4, 'mdat', Buffer.alloc(99)))).toBeUndefined();
+  });
+
+  it('notices every cut in packed AAC, also between two frames', async () => {
+    const tag = Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1');
+    const bytes = Buffer.concat([tag, Buffer.alloc(20), await make('a.aac', ...SOUND, ...AAC, '-f', 'adts')]);
+    expect(missingOf(bytes, { seconds: 4 })).toBeUndefined();
+    for (const at of cuts(bytes).filter((at) => at !== 0))
+      if (Math.abs(at) > 60) expect(missingOf(cut(bytes, at), { seconds: 4 }), `at ${at}`).toMatch(/./);
+    const frames = bytes.subarray(0, bytes.indexOf(bytes.subarray(30, 33), bytes.length / 2));
+    expect(missingOf(frames, { seconds: 4 })).toMatch(/^It lasts [12]\.\d s of 4\.0 s$/);
+  });
+
+  it('looks behind AES-128', async () => {
+    const key = bytesOf(16, 3);
+    const iv = bytesOf(16, 4);
+    const plain = await make('c.ts', ...SOUND, ...AAC);
+    const encrypt = (bytes: Buffer) => {
+      const cipher = createCipheriv('aes-128-cbc', key, iv);
+      return Buffer.concat([cipher.update(bytes), cipher.final()]);
+    };
+    const bytes = encrypt(plain);
+    const options = { seconds: 4, cipher: { key, iv } };
+    expect(missingOf(bytes, options)).toBeUndefined();
+    for (const at of cuts(bytes)) expect(missingOf(cut(bytes, at), options), `at ${at}`).toMatch(/./);
+    expect(missingOf(encrypt(plain.subarray(0, -5)), options)).toBe('It breaks off');
+  });
+
+  it.each([
+    ['noise', bytesOf(5000)],
+    ['a text', Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello'.repeat(30))],
+    ['MPEG-TS that falls out of step', Buffer.concat([Buffer.alloc(1880, 0x47), Buffer.alloc(77, 0x21)])],
+  ])('says nothing of %s', (_, bytes) => expect(missingOf(bytes, { seconds: 9 })).toBeUndefined());
+
+  it('notices that there is nothing, or next to nothing', () => {
+    expect(missingOf(Buffer.from([1]))).toBe('It breaks off');
+    expect(missingOf(Buffer.alloc(0))).toBe('It is empty');
+    expect(missingOf(Buffer.alloc(0), { cipher: { key: bytesOf(16), iv: bytesOf(16) } })).toBe('It is empty');
+  });
+});
+
+describe('the audit of a key', () => {
+  it.each([
+    [15, 'It has 15 bytes of 16'],
+    [16, undefined],
+    [17, undefined],
+  ])('of %d bytes', (length, missing) => {
+    expect(heard(createLengthAudit(16), bytesOf(length), 4)).toBe(missing);
+  });
+});
+
+describe('the audit of a playlist', () => {
+  const VOD = '#EXT-X-PLAYLIST-TYPE:VOD';
+  it.each([
+    [['#EXTINF:4,', '0.ts', '#EXT-X-ENDLIST'], undefined],
+    [[VOD, '#EXTINF:4,', '0.ts', '#EXT-X-ENDLIST', ''], undefined],
+    [[VOD, '#EXTINF:4,', '0.ts'], 'It has no end'],
+    [['#EXTINF:4,', '0.ts', '#EXT-X-EN'], 'It breaks off'],
+    [['#EXTINF:4,', '0.ts', '#EXTINF:4,'], 'It breaks off'],
+    [['#EXTINF:4,', '#EXT-X-BYTERANGE:5@0'], 'It breaks off'],
+    [['#EXT-X-STREAM-INF:BANDWIDTH=1'], 'It breaks off'],
+    [['#EXTINF:4,', '0.ts'], undefined],
+    [['#EXT-X-STREAM-INF:BANDWIDTH=1', 'a.m3u8'], undefined],
+  ])('%j', (lines, missing) => {
+    expect(heard(createPlaylistAudit(), Buffer.from(['#EXTM3U', ...lines].join('\n')), 7)).toBe(missing);
+  });
+});

@@ -1,0 +1,155 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Track } from '../../../core/state/resource.ts';
+import { ask } from '../../support/request.ts';
+import { mediaKey, resourceOf, type Service, startService, trackOf } from '../instance.ts';
+import { madeBy, melody, packetTimes } from '../tones.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** Six seconds of a picture and a tone. */
+const coded = (picture: string, tone: number, ...more: string[]): string[] => [
+  ...['-f', 'lavfi', '-i', `testsrc=s=${picture}:r=10:d=6`, '-f', 'lavfi', '-i', `sine=${tone}:r=48000:d=6`],
+  ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-bf', '0', '-c:a', 'aac', ...more],
+];
+/** In three segments. */
+const recording = (name: string, ...[picture, tone, ...more]: Parameters<typeof coded>): string[] => [
+  ...coded(picture, tone, ...more, '-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod'),
+  ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}.mp4`],
+  ...['-hls_segment_filename', `${name}%d.m4s`, `${name}.m3u8`],
+];
+/** In one piece of MPEG-TS whose clock begins at a time. */
+const broadcast = (name: string, tone: number, seconds: number): string[] =>
+  coded('64x48', tone, '-output_ts_offset', String(seconds), '-f', 'mpegts', `${name}.ts`);
+
+let folder: string;
+let upstream: Upstream;
+let service: Service | undefined;
+beforeAll(async () => {
+  folder = await madeBy([
+    recording('low', '64x48', 400),
+    recording('high', '64x48', 800),
+    recording('wide', '96x48', 800),
+    broadcast('early', 400, 0),
+    broadcast('late', 800, 14),
+    recording('slow', '64x48', 800, '-ar', '44100'),
+  ]);
+  upstream = await startUpstream();
+  upstream.use(async (request, response) => {
+    const path = (request.url ?? '').replace(/^\/|\?.*/g, '');
+    response.end(path.endsWith('.list') ? lists.get(path) : await readFile(join(folder, path)));
+  });
+});
+afterEach(() => service?.close());
+afterAll(async () => {
+  await upstream.close();
+  await rm(folder, { recursive: true });
+});
+
+const lists = new Map<string, string>();
+const map = (name: string) => `#EXT-X-MAP:URI="${name}.mp4"`;
+const media = (name: string) => [0, 1, 2].flatMap((n) => ['#EXTINF:2.000,', `${name}${n}.m4s`]);
+const ANEW = '#EXT-X-DISCONTINUITY';
+
+/** The address of a rendition of HLS. */
+function hls(lines: readonly string[]): Promise<string> {
+  lists.set(
+    'a.list',
+    ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:2', ...lines, '#EXT-X-ENDLIST'].join('\n'),
+  );
+  return serve({ delivery: 'hls', url: `${upstream.origin}/a.list` }, 12);
+}
+
+async function serve(traits: Partial<Track>, durationSeconds: number): Promise<string> {
+  const resource = resourceOf([trackOf('f', traits)], { durationSeconds });
+  service = await startService(resource, { f: upstream.reader() });
+  return `${service.url}/api/Stream/Media/${mediaKey('f')}`;
+}
+
+/** The longest time between two packets, and the end of all, seconds. */
+async function stepsOf(body: Buffer, side: 'v' | 'a') {
+  const times = await packetTimes(body, side);
+  const longest = Math.max(...times.map((time, index) => time - (times[index - 1] ?? time)));
+  return { count: times.length, longest, last: times.at(-1) ?? 0 };
+}
+
+const outcome = (url: string): Promise<unknown> =>
+  ask(url).then(
+    ({ status }) => status,
+    () => 'broken',
+  );
+
+describe('fragmented MP4 whose clock begins anew midway', () => {
+  it.each<[string, string[]]>([
+    ['behind a discontinuity', [map('low'), ...media('low'), ANEW, ...media('low')]],
+    [
+      'behind another initialization that says the same',
+      [map('low'), ...media('low'), ANEW, map('high'), ...media('high')],
+    ],
+    ['behind another initialization alone', [map('low'), ...media('low'), map('high'), ...media('high')]],
+  ])('goes on %s', async (_, lines) => {
+    const { status, body } = await ask(await hls(lines));
+    expect(status).toBe(200);
+    const [pictures, sound] = [await stepsOf(body, 'v'), await stepsOf(body, 'a')];
+    expect(pictures.count).toBe(120);
+    expect(pictures.longest).toBeLessThan(0.15);
+    expect(pictures.last).toBeCloseTo(11.9, 0);
+    expect(sound.longest).toBeLessThan(0.08);
+    expect(sound.last).toBeCloseTo(12, 0);
+  });
+
+  it('is heard to its end as MP3, from any place', async () => {
+    const url = `${await hls([map('low'), ...media('low'), ANEW, map('high'), ...media('high')])}?format=mp3`;
+    const { body } = await ask(url);
+    expect(await melody(body)).toBe('400×6 800×6');
+    const part = await ask(url, { headers: { range: 'bytes=200000-' } });
+    expect(part.body.equals(body.subarray(200_000))).toBe(true);
+  });
+
+  it('goes on in the next period of DASH', async () => {
+    const fragments = [
+      'low.mp4',
+      'low0.m4s',
+      'low1.m4s',
+      'low2.m4s',
+      'high.mp4',
+      'high0.m4s',
+      'high1.m4s',
+      'high2.m4s',
+    ].map((name) => ({ url: `${upstream.origin}/${name}`, seconds: name.endsWith('.mp4') ? 0 : 2 }));
+    const url = await serve({ delivery: 'dash', fragments }, 12);
+    const { body } = await ask(url);
+    expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
+    expect(await melody(body)).toBe('400×6 800×6');
+    expect(await melody((await ask(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
+  });
+});
+
+describe('fragmented MP4 that goes on in another coding', () => {
+  it('never looks complete', async () => {
+    const url = await hls([map('low'), ...media('low'), ANEW, map('wide'), ...media('wide')]);
+    expect(['broken', 502]).toContain(await outcome(url));
+  });
+
+  it('is heard to its end when only the picture is another', async () => {
+    const url = await hls([map('low'), ...media('low'), ANEW, map('wide'), ...media('wide')]);
+    expect(await melody((await ask(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
+  });
+
+  it('is never heard as something else', async () => {
+    const url = await hls([map('low'), ...media('low'), ANEW, map('slow'), ...media('slow')]);
+    for (const query of ['', '?format=mp3']) expect(['broken', 502]).toContain(await outcome(url + query));
+  });
+});
+
+describe('MPEG-TS whose clock jumps ahead at a discontinuity', () => {
+  const piece = (name: string) => ['#EXTINF:6.000,', `${name}.ts`];
+
+  it('leaves no hole', async () => {
+    const url = await hls([...piece('early'), ANEW, ...piece('late')]);
+    const { body } = await ask(url);
+    expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
+    expect((await stepsOf(body, 'v')).longest).toBeLessThan(0.3);
+    expect(await melody((await ask(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
+  });
+});

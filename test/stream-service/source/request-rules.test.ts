@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest';
+import { parseContentRange, unsatisfiedTotal } from '../../../core/http/content-range.ts';
+import { createConnectionCount } from '../../../stream-service/source/buffer/adaptive-parallelism.ts';
+import { createChunkPlan } from '../../../stream-service/source/request/chunk-sizer.ts';
+import {
+  type Entity,
+  judge,
+  unknownEntity,
+  type Verdict,
+} from '../../../stream-service/source/request/classify-response.ts';
+import { type RetryLimits, waitAfter } from '../../../stream-service/source/request/retry-policy.ts';
+
+const MiB = 1024 * 1024;
+
+describe('parseContentRange', () => {
+  it.each([
+    ['bytes 0-99/1000', { first: 0, last: 99, total: 1000 }],
+    ['BYTES  5-5/6', { first: 5, last: 5, total: 6 }],
+    [' bytes 0-0/* ', { first: 0, last: 0, total: undefined }],
+  ])('reads %j', (header, range) => expect(parseContentRange(header)).toEqual(range));
+
+  it.each([
+    undefined,
+    '',
+    'bytes */1000',
+    'bytes 5-4/10',
+    'bytes 0-10/10',
+    'items 0-1/2',
+    'bytes 0-1',
+    'bytes=0-1/2',
+    'bytes -1-1/2',
+    'bytes 0-1/2, bytes 0-1/2',
+    'bytes 0-99999999999999999999/*',
+  ])('does not believe %j', (header) => expect(parseContentRange(header)).toBeUndefined());
+});
+
+describe('unsatisfiedTotal', () => {
+  it.each([
+    ['bytes */1000', 1000],
+    ['bytes */*', undefined],
+    ['bytes 0-1/2', undefined],
+    [undefined, undefined],
+  ])('of %j is %j', (header, total) => expect(unsatisfiedTotal(header)).toBe(total));
+});
+
+describe('judge', () => {
+  const wanted = { first: 100, last: 199 };
+  const part = { 'content-range': 'bytes 100-199/1000', etag: '"a"' };
+  const known: Entity = { size: 1000, etag: '"a"', lastModified: undefined };
+
+  it.each<[string, number, Record<string, string>, Entity, Partial<Verdict>]>([
+    ['the range', 206, part, known, { kind: 'bytes', skip: 0, length: 100 }],
+    ['less of it', 206, { 'content-range': 'bytes 100-149/1000' }, known, { kind: 'bytes', length: 50 }],
+    ['the range, first of all', 206, part, unknownEntity, { kind: 'bytes', entity: known }],
+    ['a weak tag, which says nothing', 206, { ...part, etag: 'W/"b"' }, known, { kind: 'bytes' }],
+    ['no tag this time', 206, { 'content-range': 'bytes 100-199/1000' }, known, { kind: 'bytes' }],
+    ['an identity coding', 206, { ...part, 'content-encoding': 'identity' }, known, { kind: 'bytes' }],
+    ['more than the range', 206, { 'content-range': 'bytes 100-200/1000' }, known, { kind: 'again' }],
+    ['an earlier range', 206, { 'content-range': 'bytes 99-199/1000' }, known, { kind: 'again' }],
+    ['no Content-Range', 206, {}, known, { kind: 'again' }],
+    ['two lengths', 206, { ...part, 'content-length': '99' }, known, { kind: 'again' }],
+    ['several ranges', 206, { 'content-type': 'multipart/byteranges; boundary=x' }, known, { kind: 'again' }],
+    ['another total', 206, { 'content-range': 'bytes 100-199/1001' }, known, { kind: 'changed' }],
+    ['another tag', 206, { ...part, etag: '"b"' }, known, { kind: 'changed' }],
+    ['no total', 206, { 'content-range': 'bytes 100-199/*' }, unknownEntity, { kind: 'unusable' }],
+    ['no total, which is known', 206, { 'content-range': 'bytes 100-199/*' }, known, { kind: 'bytes' }],
+    ['gzip', 206, { ...part, 'content-encoding': 'gzip' }, known, { kind: 'unusable' }],
+    ['all of it', 200, { 'content-length': '1000' }, known, { kind: 'bytes', skip: 100, length: 100 }],
+    ['all of something else', 200, { 'content-length': '1001' }, known, { kind: 'changed' }],
+    ['all, without a length', 200, { etag: '"a"' }, known, { kind: 'bytes', skip: 100, length: 100 }],
+    ['less than where it begins', 200, { 'content-length': '50' }, unknownEntity, { kind: 'refused', total: 50 }],
+    ['401', 401, {}, known, { kind: 'expired', gone: false }],
+    ['403', 403, {}, known, { kind: 'expired', gone: false }],
+    ['404', 404, {}, known, { kind: 'expired', gone: true }],
+    ['410', 410, {}, known, { kind: 'expired', gone: true }],
+    ['416', 416, { 'content-range': 'bytes */900' }, known, { kind: 'refused', total: 900 }],
+    ['429', 429, { 'retry-after': '7' }, known, { kind: 'again', retryAfter: '7' }],
+    ['503', 503, {}, known, { kind: 'again' }],
+    ['400', 400, {}, known, { kind: 'refused' }],
+    ['304', 304, {}, known, { kind: 'unusable' }],
+    ['204', 204, {}, known, { kind: 'unusable' }],
+  ])('of %s', (_, status, headers, entity, verdict) => {
+    expect(judge({ status, headers }, wanted, entity)).toMatchObject(verdict);
+  });
+
+  it('lets the date differ where a strong tag agrees, and only there', () => {
+    const before = { ...known, lastModified: 'Mon' };
+    expect(judge({ status: 206, headers: { ...part, 'last-modified': 'Tue' } }, wanted, before).kind).toBe('bytes');
+    const untagged = { ...before, etag: undefined };
+    expect(judge({ status: 206, headers: { ...part, 'last-modified': 'Tue' } }, wanted, untagged).kind).toBe('changed');
+  });
+
+  it('does not skip what nothing tells to be the same', () => {
+    const nothing = { size: undefined, etag: undefined, lastModified: undefined };
+    expect(judge({ status: 200, headers: {} }, { first: 5, last: undefined }, nothing).kind).toBe('unusable');
+  });
+});
+
+describe('waitAfter', () => {
+  const limits: RetryLimits = { attempts: 4, backoff: 100, maxBackoff: 250, maxRetryAfter: 5000 };
+  const now = Date.parse('Fri, 21 Nov 2025 10:00:00 GMT');
+
+  it.each([
+    [1, undefined, 100],
+    [2, undefined, 200],
+    [3, undefined, 250],
+    [4, undefined, undefined],
+    [4, '1', undefined],
+    [1, '2', 2000],
+    [1, '0', 100],
+    [1, '99999', 5000],
+    [1, 'Fri, 21 Nov 2025 10:00:03 GMT', 3000],
+    [1, 'Fri, 21 Nov 2025 09:00:00 GMT', 100],
+    [1, 'soon', 100],
+    [1, '-5', 100],
+  ])('%d failures and Retry-After %j: %j ms', (failures, retryAfter, wait) => {
+    expect(waitAfter(failures, retryAfter, limits, now)).toBe(wait);
+  });
+});
+
+describe('a chunk plan', () => {
+  const limits = { chunkBytes: 8 * MiB, minChunkBytes: MiB };
+
+  it('begins small and doubles while chunks come soon', () => {
+    const plan = createChunkPlan(limits);
+    const sizes = [100, 100, 500, 100, 100].map((elapsed) => {
+      plan.took(plan.next(), elapsed);
+      return plan.next() / MiB;
+    });
+    expect(sizes).toEqual([2, 4, 4, 8, 8]);
+  });
+
+  it('halves what is refused, down to where it is not about the size', () => {
+    const plan = createChunkPlan(limits);
+    expect([plan.refused(8 * MiB), plan.limit() / MiB]).toEqual([true, 4]);
+    expect([plan.refused(3 * MiB), plan.limit() / MiB]).toEqual([true, 1.5]);
+    expect([plan.refused(1.5 * MiB), plan.limit() / MiB]).toEqual([true, 1]);
+    expect([plan.refused(MiB), plan.limit() / MiB]).toEqual([false, 1]);
+  });
+
+  it('does not halve what was granted before', () => {
+    const plan = createChunkPlan(limits);
+    plan.granted(4 * MiB);
+    expect(plan.refused(4 * MiB)).toBe(false);
+    expect(plan.refused(8 * MiB)).toBe(true);
+  });
+
+  it.each([
+    [300_000, 300_000, 300_000],
+    [10 * MiB, MiB, 10 * MiB],
+    [250 * MiB, MiB, 16 * MiB],
+    [0, 1, 1],
+  ])('keeps to the %d bytes that a format gives', (allowed, first, most) => {
+    const plan = createChunkPlan(limits, allowed);
+    expect([plan.next(), plan.limit()]).toEqual([first, most]);
+  });
+});
+
+describe('how many connections', () => {
+  /** A source of so many bytes per millisecond and connection, and in all. */
+  const play = (each: number, all: number, seconds: number, clientBlocks = false, isBusy = false) => {
+    let time = 0;
+    const connections = createConnectionCount(4, { now: () => time, isBusy: () => isBusy });
+    const counts: number[] = [];
+    for (; time < seconds * 1000; time += 50) {
+      connections.blocked(clientBlocks && time % 100 === 0);
+      connections.received(50 * Math.min(each * connections.count, all));
+      if (counts.at(-1) !== connections.count) counts.push(connections.count);
+    }
+    return counts;
+  };
+
+  it.each([
+    ['throttles each', 4_000, 1e9, [1, 4]],
+    ['is slow in all', 4_000, 4_000, [1, 4, 1]],
+    ['gives twice as much to two', 4_000, 8_000, [1, 4]],
+    ['is fast', 100_000, 1e9, [1]],
+  ])('a source that %s', (_, each, all, counts) => expect(play(each, all, 20)).toEqual(counts));
+
+  it('stays at one while the client is the slower side', () => expect(play(4_000, 1e9, 20, true)).toEqual([1]));
+
+  it('stays at one while this process is what everybody waits for', () =>
+    expect(play(4_000, 1e9, 20, false, true)).toEqual([1]));
+
+  it.each([
+    ['the client waits for the source', false, false, 512 * 1024],
+    ['the client is the slower side', true, false, 0],
+    ['everybody waits for this process', false, true, 0],
+  ])('how much of the next part is had early while %s', (_, clientBlocks, isBusy, lead) => {
+    let time = 0;
+    const connections = createConnectionCount(1, { now: () => time, isBusy: () => isBusy });
+    expect(connections.lead).toBe(128 * 1024);
+    for (; time < 5000; time += 50) {
+      connections.blocked(clientBlocks && time % 100 === 0);
+      connections.received(50 * 4_000);
+    }
+    expect(connections.lead).toBe(lead);
+  });
+
+  it('tells for how long the client took nothing', () => {
+    let time = 0;
+    const connections = createConnectionCount(4, { now: () => time, isBusy: () => false });
+    const at = (next: number, act: () => void) => {
+      time = next;
+      act();
+      return connections.rested;
+    };
+    expect([
+      at(100, () => connections.blocked(true)),
+      at(150, () => undefined),
+      at(200, () => connections.blocked(true)),
+      // Bytes that were on their way, and the end of a measurement.
+      at(400, () => connections.received(1000)),
+      at(500, () => connections.blocked(false)),
+      at(600, () => connections.received(1000)),
+      at(700, () => connections.blocked(true)),
+      at(710, () => connections.blocked(false)),
+    ]).toEqual([0, 50, 100, 300, 400, 400, 400, 410]);
+  });
+
+  it('goes back to one for good when the source complains', () => {
+    let time = 0;
+    const connections = createConnectionCount(4, { now: () => time, isBusy: () => false });
+    for (; time < 5000; time += 50) connections.received(200_000 * connections.count);
+    expect(connections.count).toBe(4);
+    connections.settle();
+    for (; time < 20_000; time += 50) connections.received(200_000);
+    expect(connections.count).toBe(1);
+  });
+});

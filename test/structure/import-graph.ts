@@ -1,0 +1,44 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|new URL\(\s*)['"](\.[^'"]+)['"]/g;
+
+/** Every source file of the project, tests aside, relative to the repository. */
+export const sourceFiles: readonly string[] = globSync(
+  '{core,layers,lambdas,stream-service,infra,web,local,bench}/**/*.{ts,tsx,mjs}',
+  { cwd: ROOT },
+)
+  .filter((file) => !file.endsWith('.d.ts'))
+  .sort();
+
+/** The files that `file` imports, relative to the repository. Type-only and dynamic imports count too. */
+export const importsOf = (file: string): readonly string[] =>
+  [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
+    normalize(join(dirname(file), path)),
+  );
+
+/** Groups of files that import each other, directly or through others (Tarjan's strongly connected components). */
+export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const indexOf = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const cycles: string[][] = [];
+
+  const visit = (file: string): void => {
+    indexOf.set(file, indexOf.size);
+    lowest.set(file, indexOf.get(file) ?? 0);
+    stack.push(file);
+    for (const next of graph.get(file) ?? []) {
+      if (!graph.has(next)) continue;
+      if (!indexOf.has(next)) visit(next);
+      if (stack.includes(next)) lowest.set(file, Math.min(lowest.get(file) ?? 0, lowest.get(next) ?? 0));
+    }
+    if (lowest.get(file) !== indexOf.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1 || graph.get(file)?.includes(file)) cycles.push(group.sort());
+  };
+
+  for (const file of graph.keys()) if (!indexOf.has(file)) visit(file);
+  return cycles;
+}

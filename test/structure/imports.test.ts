@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findCycles, importsOf, sourceFiles } from './import-graph.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PURE = ['core/concurrency', 'core/config', 'core/log', 'core/media'];
+const PROTOCOL = [...PURE, 'core/api', 'core/http'];
+const INFRASTRUCTURE = [...PROTOCOL, 'core/state', 'core/egress', 'layers/tools'];
+
+/** What each area may import besides itself. `*`: everything. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  'core/concurrency': [],
+  'core/config': [],
+  'core/log': [],
+  'core/media': [],
+  'core/http': PURE,
+  'core/api': [...PURE, 'core/http'],
+  'core/state': PROTOCOL,
+  'core/egress': PROTOCOL,
+  'layers/tools': PROTOCOL,
+  'core/resolve': INFRASTRUCTURE,
+  lambdas: ['core', 'layers', 'package.json'],
+  'stream-service': ['core', 'layers'],
+  infra: ['core/config', 'core/api'],
+  web: [],
+  local: ['*'],
+  bench: ['*'],
+};
+
+const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
+const areaOf = (path: string) => Object.keys(ALLOWED).find((area) => isWithin(path, area)) ?? path;
+
+/** A folder's files are visible to the folder itself and to its subfolders; everyone else sees its index. */
+const isVisible = (from: string, path: string) =>
+  basename(path) === 'index.ts' || dirname(path) === '.' || isWithin(dirname(from), dirname(path));
+
+/** Files that are read as data or run as programs rather than imported as modules. */
+const isModule = (path: string) => /\.tsx?$/.test(path);
+
+describe('imports between areas', () => {
+  it('covers every area', () => {
+    expect(new Set(sourceFiles.map(areaOf))).toEqual(new Set(Object.keys(ALLOWED)));
+  });
+
+  it.each(sourceFiles)('%s imports only what its area may import', (file) => {
+    const allowed = ALLOWED[areaOf(file)] ?? [];
+    const forbidden = importsOf(file).filter(
+      (path) => areaOf(path) !== areaOf(file) && !allowed.some((to) => to === '*' || isWithin(path, to)),
+    );
+    expect(forbidden).toEqual([]);
+  });
+});
+
+describe('folder entry points', () => {
+  it('are the only files of a folder that other folders import', () => {
+    const bypasses = sourceFiles
+      .filter((file) => !isWithin(file, 'bench'))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((path) => isModule(path) && !isWithin(path, 'test') && !isVisible(file, path))
+          .map((path) => `${file} → ${path}`),
+      );
+    expect(bypasses).toEqual([]);
+  });
+
+  it('name every export', () => {
+    const wildcards = sourceFiles.filter(
+      (file) =>
+        basename(file) === 'index.ts' && /^export (?:type )?\* from/m.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(wildcards).toEqual([]);
+  });
+});
+
+describe('import cycles', () => {
+  it('are found in a graph that has some', () => {
+    const graph = new Map([
+      ['a', ['b']],
+      ['b', ['c']],
+      ['c', ['a', 'd']],
+      ['d', []],
+      ['e', ['e']],
+    ]);
+    expect(findCycles(graph)).toEqual([['a', 'b', 'c'], ['e']]);
+  });
+
+  it('do not exist, type-only imports included', () => {
+    expect(findCycles(new Map(sourceFiles.map((file) => [file, importsOf(file)])))).toEqual([]);
+  });
+});

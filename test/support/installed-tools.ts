@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../../.data/test-tools', import.meta.url));
+
+/** The real tools for tests: installed into the repository's `.data` by whoever needs them first. */
+export async function installedTools(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> {
+  const python = await print('python3', '-c', 'import sys; print(sys.executable, sys.implementation.cache_tag)');
+  const [interpreter = '', tag = ''] = python.split(' ');
+  return { ytDlp: await findYtDlp(interpreter, tag), ffmpeg: await findFfmpeg(interpreter, tag) };
+}
+
+async function findYtDlp(python: string, tag: string): Promise<YtDlp> {
+  const dir = await installed(python, `yt-dlp-${tag}`, 'yt-dlp[default]');
+  // Isolated: neither the environment nor the script's own directory is searched for modules.
+  const command: YtDlp['command'] = [python, '-I', join(dir, 'yt_dlp', '__main__.py')];
+  return { version: await print(...command, '--version'), command, source: 'pypi' };
+}
+
+async function findFfmpeg(python: string, tag: string): Promise<Ffmpeg> {
+  const fromSystem = await realpath('/usr/bin/ffmpeg').catch(() => undefined);
+  const path = fromSystem ?? (await ffmpegFromPip(python, tag));
+  const [, version = ''] = /^ffmpeg version (\S+)/.exec(await print(path, '-version')) ?? [];
+  const buildId = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
+    .slice(0, 16);
+  return { version, path, source: fromSystem ? 'system' : 'pypi', buildId };
+}
+
+async function ffmpegFromPip(python: string, tag: string): Promise<string> {
+  const dir = await installed(python, `ffmpeg-${tag}`, 'imageio-ffmpeg');
+  const tell =
+    'import sys; sys.path.insert(0, sys.argv[1]); import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())';
+  return print(python, '-c', tell, dir);
+}
+
+/** Installs a package once. Whoever comes second meanwhile finds the place taken, and uses what is there. */
+async function installed(python: string, name: string, requirement: string): Promise<string> {
+  const dir = join(ROOT, name);
+  if (await isThere(dir)) return dir;
+  await mkdir(ROOT, { recursive: true });
+  const own = await mkdtemp(`${dir}.`);
+  try {
+    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', own, requirement]);
+    await run(python, ['-m', 'compileall', '-q', own]).catch(() => undefined); // a package may carry files of another Python
+    await rename(own, dir);
+  } catch (error) {
+    if (!(await isThere(dir))) throw error;
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+  return dir;
+}
+
+const isThere = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+const print = async (program: string, ...args: string[]) => (await run(program, args)).stdout.trim();

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
+import { delimiter, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { installedTools } from './installed-tools.ts';
+import { isThere } from './on-path.ts';
+
+const run = promisify(execFile);
+const FOLDER = resolve(import.meta.dirname, '../../.data/test-programs');
+/** ffprobe as a package of npm, for a machine that has none. Only tests use one. */
+const FFPROBE = { package: `@ffprobe-installer/${process.platform}-${process.arch}`, version: '5.2.0' };
+
+/**
+ * The PATH that the tests run with: FFmpeg and ffprobe make and judge media everywhere, so a machine without them gets
+ * them first.
+ */
+export async function pathWithPrograms(): Promise<string> {
+  const path = process.env.PATH ?? '';
+  if (isThere('ffmpeg') && isThere('ffprobe')) return path;
+  await mkdir(FOLDER, { recursive: true });
+  if (!isThere('ffmpeg')) await place('ffmpeg', (await installedTools()).ffmpeg.path);
+  if (!isThere('ffprobe')) await place('ffprobe', await fetchFfprobe());
+  return FOLDER + delimiter + path;
+}
+
+async function fetchFfprobe(): Promise<string> {
+  process.stdout.write('Fetching ffprobe\n');
+  const args = [
+    'install',
+    '--no-save',
+    '--no-package-lock',
+    '--prefix',
+    FOLDER,
+    `${FFPROBE.package}@${FFPROBE.version}`,
+  ];
+  await run('npm', args, { shell: process.platform === 'win32' });
+  const program = resolve(FOLDER, 'node_modules', FFPROBE.package, 'ffprobe');
+  await chmod(program, 0o755); // its install script would have done that
+  return program;
+}
+
+async function place(name: string, program: string): Promise<void> {
+  const link = resolve(FOLDER, name);
+  await rm(link, { force: true });
+  await symlink(program, link);
+}

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import { createApi } from '../../../web/src/api/api.ts';
+import { ApiFailure } from '../../../web/src/api/failure.ts';
+import { retryAfter } from '../../../web/src/api/responses.ts';
+import { resolveWhenAvailable, untilStreamable, type Waiting } from '../../../web/src/api/retry-wait.ts';
+import { serve } from '../download/sources.ts';
+
+interface Said {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+const RESOURCE = { type: 'Media', title: 'T', mediaItems: [] };
+const APP = { version: 'v1', isHealthy: true, environment: 'Production', maintenance: null };
+const LINK = 'https://a.example/x?a=1&b=ü#c';
+
+/** An instance that says what it is told to, in turn by path; the last again and again. */
+async function instance(script: Readonly<Record<string, readonly Said[]>>) {
+  const asked: string[] = [];
+  const left = new Map(Object.entries(script).map(([path, answers]) => [path, [...answers]]));
+  const base = await serve((request, response) => {
+    asked.push(request.url ?? '');
+    const answers = left.get((request.url ?? '').split('?')[0] ?? '') ?? [];
+    const {
+      status = 200,
+      headers = {},
+      body = '',
+    } = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 404 };
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  return { base, api: createApi(base), asked };
+}
+const failureOf = async (work: Promise<unknown>) => {
+  const failure = await work.then(
+    () => expect.fail('It should have failed'),
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(ApiFailure);
+  const { kind, title, detail, retryAfterSeconds } = failure as ApiFailure;
+  return { kind, title, detail, retryAfterSeconds };
+};
+
+describe('an instance', () => {
+  it('resolves a link, sent so that it arrives as it was', async () => {
+    const { api, asked } = await instance({ '/api/Fetch/GetResource': [{ body: RESOURCE }] });
+    expect(await api.resolve(LINK)).toEqual(RESOURCE);
+    expect(new URLSearchParams(asked[0]?.split('?')[1]).get('url')).toBe(LINK);
+  });
+
+  it('tells of itself', async () => {
+    const count = { headers: { 'x-request-count': '1234' }, body: { message: '1,234' } };
+    const { api } = await instance({
+      '/api/App': [{ body: APP }],
+      '/api/App/requests': [count, { body: { message: '12,345' } }],
+    });
+    expect(await api.getAppInfo()).toEqual(APP);
+    expect(await api.getRequestCount()).toBe(1234);
+    expect(await api.getRequestCount()).toBe(12_345);
+  });
+
+  it.each([
+    [
+      'yt-dlp="2026.11.20", ffmpeg="5.1.9-0+deb12u1", installed=@1763720000',
+      { ytDlp: '2026.11.20', ffmpeg: '5.1.9-0+deb12u1', installedAt: 1_763_720_000_000 },
+    ],
+    ['yt-dlp="2026.11.20"', undefined],
+    ['nonsense', undefined],
+  ])('tells of its tools by the header %s', async (header, tools) => {
+    const { api } = await instance({ '/api/App': [{ headers: { 'x-tools': header }, body: APP }] });
+    expect((await api.getAppInfo()).tools).toEqual(tools);
+  });
+
+  it.each([
+    [{ key: 'K', urlType: 'Media' as const }, '/api/Stream/Media/K'],
+    [{ key: 'K', urlType: 'Combined' as const }, '/api/Stream/Combined/K'],
+    [{ key: 'K', urlType: 'Media' as const, convertTo: 'mp3' }, '/api/Stream/Media/K?format=mp3'],
+    [{ key: 'a/b?c' }, '/api/Stream/Media/a%2Fb%3Fc'],
+  ])('streams %j at %s', (rendition, path) => {
+    expect(createApi('https://r.example/sub').streamUrl(rendition)).toBe(`https://r.example/sub${path}`);
+  });
+
+  it.each<[number, object, string, object]>([
+    [400, { title: 'Bad Request' }, 'bad-link', { title: 'Bad Request' }],
+    [404, { title: 'Resource Not Found' }, 'not-found', {}],
+    [415, { title: 'Unsupported Media Type', detail: 'It is protected' }, 'refused', { detail: 'It is protected' }],
+    [502, { title: 'Fetch Failed' }, 'failed', {}],
+    [500, { title: 'Internal Server Error' }, 'failed', {}],
+    [503, { title: 'Updating yt-dlp', detail: 'D' }, 'maintenance', { title: 'Updating yt-dlp', retryAfterSeconds: 9 }],
+    [429, { title: 'Too Many Requests' }, 'too-many', { retryAfterSeconds: 9 }],
+  ])('%i is told in its kind', async (status, body, kind, facts) => {
+    const headers = { 'retry-after': '9' };
+    const { api } = await instance({ '/api/Fetch/GetResource': [{ status, body, headers }] });
+    expect(await failureOf(api.resolve(LINK))).toMatchObject({ kind, ...facts });
+  });
+
+  it.each<[string, Said]>([
+    ['a page instead of an answer', { body: '<!doctype html>' }],
+    ['another JSON', { body: [1] }],
+    ['a stranger’s JSON', { body: { hello: 'world' } }],
+    ['a stranger’s 404', { status: 404, body: '<h1>Not found</h1>' }],
+    ['nothing', { body: '' }],
+  ])('that gives %s is none', async (_, said) => {
+    const { api } = await instance({
+      '/api/Fetch/GetResource': [said],
+      '/api/App': [said],
+      '/api/App/requests': [said],
+    });
+    for (const work of [api.resolve(LINK), api.getAppInfo(), api.getRequestCount()])
+      expect((await failureOf(work)).kind).toBe('unreachable');
+  });
+
+  it('that is not there is told so', async () => {
+    const base = await serve((request) => request.socket.resetAndDestroy());
+    expect((await failureOf(createApi(base).getAppInfo())).kind).toBe('unreachable');
+  });
+
+  it.each(['', 'hello', 'ftp://x', 'https://', `https://a/${'x'.repeat(5000)}`])(
+    'is not asked for %.20s',
+    async (link) => {
+      const { api, asked } = await instance({});
+      expect((await failureOf(api.resolve(link))).kind).toBe('bad-link');
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('is left alone when the user leaves', async () => {
+    const reason = new Error('left');
+    const controller = new AbortController();
+    const base = await serve(() => controller.abort(reason));
+    await expect(createApi(base).resolve(LINK, controller.signal)).rejects.toBe(reason);
+  });
+});
+
+it.each([
+  ['5', 5],
+  [' 7 ', 7],
+  ['0', 1],
+  ['99999999', 3600],
+  ['Thu, 01 Jan 1970 00:01:30 GMT', 90],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', 1],
+  ['soon', undefined],
+  ['', undefined],
+  [null, undefined],
+])('Retry-After %j is %j seconds', (header, seconds) => expect(retryAfter(header, 0)).toBe(seconds));
+
+/** Notes waits instead of waiting. */
+function patience() {
+  const seen: Waiting[] = [];
+  const slept: number[] = [];
+  return {
+    seen,
+    slept,
+    options: {
+      onWaiting: (waiting: Waiting) => void seen.push(waiting),
+      sleep: async (milliseconds: number) => void slept.push(milliseconds / 1000),
+    },
+  };
+}
+const BUSY = { status: 503, headers: { 'retry-after': '5' }, body: { title: 'Downloading FFmpeg' } };
+
+describe('waiting for an instance', () => {
+  it('goes on by itself when its maintenance is over, and says meanwhile what it does', async () => {
+    const during = (maintenance: string) => ({ body: { ...APP, maintenance } });
+    const { api, asked } = await instance({
+      '/api/Fetch/GetResource': [BUSY, { body: RESOURCE }],
+      '/api/App': [during('Downloading FFmpeg'), during('Downloading yt-dlp'), { body: APP }],
+    });
+    const { seen, slept, options } = patience();
+    expect(await resolveWhenAvailable(api, LINK, options)).toEqual(RESOURCE);
+    expect(slept).toEqual([1, 2, 3]);
+    expect(seen.map(({ activity }) => activity)).toEqual([
+      'Downloading FFmpeg',
+      'Downloading FFmpeg',
+      'Downloading yt-dlp',
+    ]);
+    expect(new Set(seen.map(({ reason }) => reason))).toEqual(new Set(['maintenance']));
+    expect(asked.filter((path) => path.includes('GetResource'))).toHaveLength(2);
+  });
+
+  it('looks ever more seldom, and gives up in the end', async () => {
+    const { api } = await instance({
+      '/api/Fetch/GetResource': [BUSY],
+      '/api/App': [{ body: { ...APP, maintenance: 'Forever' } }],
+    });
+    const { slept, options } = patience();
+    expect(await failureOf(resolveWhenAvailable(api, LINK, { ...options, patienceSeconds: 60 }))).toMatchObject({
+      kind: 'maintenance',
+      title: 'Forever',
+    });
+    expect(slept).toEqual([1, 2, 3, 5, 10, 15, 15]);
+  });
+
+  it('gives up also when each says otherwise', async () => {
+    const { api } = await instance({ '/api/Fetch/GetResource': [BUSY], '/api/App': [{ body: APP }] });
+    const { slept, options } = patience();
+    expect((await failureOf(resolveWhenAvailable(api, LINK, options))).kind).toBe('maintenance');
+    expect(slept.length).toBeLessThan(50);
+  });
+
+  it('gets over an instance that restarts meanwhile', async () => {
+    const { api } = await instance({
+      '/api/Fetch/GetResource': [BUSY, { body: RESOURCE }],
+      '/api/App': [{ status: 502 }, { body: APP }],
+    });
+    expect(await resolveWhenAvailable(api, LINK, patience().options)).toEqual(RESOURCE);
+  });
+
+  it('waits as long as it is told to after too many requests', async () => {
+    const refusal = { status: 429, headers: { 'retry-after': '30' }, body: { title: 'Too Many Requests' } };
+    const { api } = await instance({ '/api/Fetch/GetResource': [refusal, { body: RESOURCE }] });
+    const { seen, options } = patience();
+    expect(await resolveWhenAvailable(api, LINK, options)).toEqual(RESOURCE);
+    expect(seen).toMatchObject([{ reason: 'too-many', retrySeconds: 30 }]);
+  });
+
+  it('does not wait for what waiting does not mend', async () => {
+    const { api } = await instance({ '/api/Fetch/GetResource': [{ status: 404, body: { title: 'x' } }] });
+    const { slept, options } = patience();
+    expect((await failureOf(resolveWhenAvailable(api, LINK, options))).kind).toBe('not-found');
+    expect(slept).toEqual([]);
+  });
+
+  it('ends when the user leaves', async () => {
+    const { api } = await instance({ '/api/Fetch/GetResource': [BUSY] });
+    const controller = new AbortController();
+    const reason = new Error('left');
+    const work = resolveWhenAvailable(api, LINK, {
+      signal: controller.signal,
+      onWaiting: () => controller.abort(reason),
+    });
+    await expect(work).rejects.toBe(reason);
+  });
+});
+
+describe('waiting for a stream', () => {
+  it('goes on once its host is awake, having asked for one byte', async () => {
+    const waking = { status: 503, headers: { 'retry-after': '4' }, body: { title: 'Starting' } };
+    const { base } = await instance({ '/stream': [waking, waking, { status: 206, body: 'x' }] });
+    const { seen, options } = patience();
+    await untilStreamable(`${base}/stream`, options);
+    expect(seen).toEqual(Array(2).fill({ reason: 'waking', activity: 'Starting', retrySeconds: 4 }));
+  });
+
+  it.each([
+    [404, 'not-found'],
+    [502, 'failed'],
+    [415, 'refused'],
+  ])('says why it does not stream: %i', async (status, kind) => {
+    const { base } = await instance({ '/stream': [{ status, body: { title: 'x' } }] });
+    expect((await failureOf(untilStreamable(`${base}/stream`))).kind).toBe(kind);
+  });
+
+  it('takes the head of a stream that has no parts, and leaves the rest', async () => {
+    const left = Promise.withResolvers<void>();
+    const base = await serve((_, response) => {
+      response.on('close', () => left.resolve());
+      response.writeHead(200).write('x'.repeat(1000));
+    });
+    await untilStreamable(base);
+    await left.promise;
+  });
+});

@@ -1,0 +1,12 @@
+import { expectTypeOf, it } from 'vitest';
+import type * as service from '../../../core/api/schemas.ts';
+import type * as page from '../../../web/src/api/contract.ts';
+
+/** Decided by the type check: the page imports nothing of the service, not even its types. */
+it('the page knows the objects of the API as the service declares them', () => {
+  expectTypeOf<page.AppInfo>().toEqualTypeOf<service.AppInfo>();
+  expectTypeOf<page.ResourceInformation>().toEqualTypeOf<service.ResourceInformation>();
+  expectTypeOf<page.MediaInformation>().toEqualTypeOf<service.MediaInformation>();
+  expectTypeOf<page.StreamReference>().toEqualTypeOf<service.StreamReference>();
+  expectTypeOf<page.MediaRendition>().toEqualTypeOf<service.MediaRendition>();
+});

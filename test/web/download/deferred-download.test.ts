@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { ApiFailure } from '../../../web/src/api/failure.ts';
+import { createLaterDownload, type LaterDownloadOptions } from '../../../web/src/download/deferred-download.ts';
+import { hasEnded } from '../../../web/src/download/download-state.ts';
+import { createQueue } from '../../../web/src/download/queue.ts';
+import { digestOf, serve, setUp, someBytes, until } from './sources.ts';
+
+const BYTES = someBytes(50_000);
+
+async function file() {
+  return setUp(await serve((_, response) => void response.end(BYTES)));
+}
+const later = (find: LaterDownloadOptions['find']) => createLaterDownload({ name: 'Some entry', find });
+
+describe('a download of what is not looked up yet', () => {
+  it('looks it up when its turn comes, and takes it', async () => {
+    const { download: found, sink } = await file();
+    const download = later(async () => found);
+    expect([download.fileName, download.state.get().phase]).toEqual(['Some entry', 'ready']);
+    await download.start();
+    expect([download.fileName, download.state.get().phase]).toEqual(['file.mp4', 'done']);
+    expect(digestOf(sink.bytes)).toBe(digestOf(BYTES));
+  });
+
+  it('says what it waits for', async () => {
+    const answered = Promise.withResolvers<never>();
+    const waiting = { reason: 'too-many', retrySeconds: 120 } as const;
+    const download = later(({ onWaiting }) => {
+      onWaiting?.(waiting);
+      return answered.promise;
+    });
+    void download.start();
+    expect(download.state.get()).toMatchObject({ phase: 'waiting', waiting });
+  });
+
+  it.each([
+    ['not-found', 'nothing', false],
+    ['refused', 'refused', false],
+    ['failed', 'failed', true],
+  ] as const)('fails when its look-up does: %s', async (kind, told, canRetry) => {
+    const download = later(() => Promise.reject(new ApiFailure(kind)));
+    await download.start();
+    expect(download.state.get()).toMatchObject({ phase: 'failed', failure: { kind: told }, canRetry });
+  });
+
+  it('that failed looks it up again when it is tried again', async () => {
+    const { download: found } = await file();
+    const answers = [() => Promise.reject(new ApiFailure('failed')), async () => found];
+    const download = later(() => answers.shift()?.() ?? expect.fail('It asked too often'));
+    await download.start();
+    download.resume();
+    await until(download, ({ phase }) => phase === 'done');
+  });
+
+  it('that is cancelled looks for nothing more, and takes nothing that comes late', async () => {
+    const { download: found } = await file();
+    const answered = Promise.withResolvers<typeof found>();
+    let asked: AbortSignal | undefined;
+    const download = later(({ signal }) => {
+      asked = signal;
+      return answered.promise;
+    });
+    const ended = download.start();
+    download.cancel();
+    expect([asked?.aborted, download.state.get().phase]).toEqual([true, 'cancelled']);
+    answered.resolve(found);
+    await ended;
+    expect([download.state.get().phase, found.state.get().phase]).toEqual(['cancelled', 'ready']);
+  });
+
+  it('lets the next of its queue begin when it ends, however it does', async () => {
+    const queue = createQueue();
+    const { download: found } = await file();
+    const all = [
+      later(() => Promise.reject(new ApiFailure('failed'))),
+      later(() => new Promise(() => undefined)),
+      later(async () => found),
+    ];
+    for (const one of all) queue.add(one);
+    const [, waiting, last] = all as [unknown, (typeof all)[0], (typeof all)[0]];
+    await until(waiting, ({ phase }) => phase === 'waiting');
+    expect(last.state.get().phase).toBe('ready');
+    waiting.cancel();
+    await until(last, hasEnded);
+    expect(last.state.get().phase).toBe('done');
+  });
+});

@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createApi } from '../../../web/src/api/api.ts';
+import { choicesOf } from '../../../web/src/renditions/choices.ts';
+import { useTarget } from '../../contract/target.ts';
+import { digestOf, setUp, until } from './sources.ts';
+
+const target = useTarget();
+
+/** What a visitor is offered of a link of the origin, and the same bytes taken in one go. */
+async function offered(path: string) {
+  const api = createApi(target.baseUrl);
+  const { mediaItems } = await api.resolve(target.origin.baseUrl + path);
+  const [item] = mediaItems ?? [];
+  if (!item) return expect.fail(`Nothing at ${path}`);
+  const choices = choicesOf(item);
+  const take = async (choice = choices.preselected) => {
+    if (!choice) return expect.fail('Nothing to take');
+    const url = api.streamUrl(choice.rendition);
+    const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+    return { url, whole, choice, ...setUp(url, { expectedBytes: choice.sizeBytes ?? 0, fileName: choice.fileName }) };
+  };
+  return { choices, take };
+}
+
+describe('a download from the service', () => {
+  let file: Awaited<ReturnType<typeof offered>>;
+  beforeAll(async () => {
+    file = await offered('/files/long.mp4');
+  });
+
+  it('has the bytes of a file after a pause, and again after another', async () => {
+    const { download, sink, whole } = await file.take();
+    const ended = download.start();
+    for (const part of [0.2, 0.6]) {
+      await until(download, ({ receivedBytes, phase }) => receivedBytes >= whole.length * part || phase === 'done');
+      download.pause();
+      download.resume();
+    }
+    await ended;
+    expect(download.state.get()).toMatchObject({ phase: 'done', totalBytes: whole.length });
+    expect(digestOf(sink.bytes)).toBe(digestOf(whole));
+    expect(sink.restarts).toBe(0);
+  });
+
+  it('has the bytes of a conversion whose connection was cut in the middle', async () => {
+    const { url, whole, choice } = await file.take(file.choices.mp3[0]);
+    let cuts = 2;
+    // A line that dies after a while, twice.
+    const cutting: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (cuts-- <= 0 || !response.body) return response;
+      let passed = 0;
+      const body = response.body.pipeThrough(
+        new TransformStream<Uint8Array, Uint8Array>({
+          transform(chunk, controller) {
+            passed += chunk.length;
+            if (passed > 200_000) controller.error(new TypeError('cut'));
+            else controller.enqueue(chunk);
+          },
+        }),
+      );
+      return new Response(body, { status: response.status, headers: response.headers });
+    };
+    const { download, sink } = setUp(url, { fetch: (to, init) => cutting(to, init) });
+    await download.start();
+    expect(choice.sizeBytes).toBe(whole.length);
+    expect(download.state.get().phase).toBe('done');
+    expect(digestOf(sink.bytes)).toBe(digestOf(whole));
+    expect(sink.restarts).toBe(0);
+  });
+
+  it('holds a muxed stream during a pause, and shows an estimate', async () => {
+    const { take } = await offered('/site/watch/demo');
+    const { download, sink, whole, choice } = await take();
+    expect(choice.isMuxed).toBe(true);
+    let wasEstimate = false;
+    download.state.subscribe(({ phase, isEstimate }) => {
+      wasEstimate ||= phase === 'running' && isEstimate;
+    });
+    const ended = download.start();
+    await until(download, ({ receivedBytes }) => receivedBytes > 0);
+    expect(download.state.get().canResume).toBe(false);
+    download.pause();
+    download.resume();
+    await ended;
+    expect(wasEstimate).toBe(true);
+    expect(download.state.get()).toMatchObject({ phase: 'done', isEstimate: false });
+    expect(digestOf(sink.bytes)).toBe(digestOf(whole));
+  });
+
+  it('of a key that nobody knows is told so', async () => {
+    const { download } = setUp(`${target.baseUrl}/api/Stream/Media/nothing`);
+    await download.start();
+    expect(download.state.get()).toMatchObject({ phase: 'failed', failure: { kind: 'not-found' }, canRetry: false });
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { DownloadState } from '../../../web/src/download/download-state.ts';
+import { createFaultHandler } from '../../origin/faults.ts';
+import { digestOf, serve, setUp, someBytes, until } from './sources.ts';
+
+const PIECE = someBytes(50_000);
+
+/** A broadcast: one piece, then silence until the listener leaves or the line breaks. */
+async function broadcast() {
+  let open = 0;
+  let breakOff: () => void = () => undefined;
+  const url = await serve((_, response) => {
+    open++;
+    response.once('close', () => open--);
+    breakOff = () => response.destroy();
+    response.writeHead(200, { 'content-type': 'audio/mpeg' }).write(PIECE);
+  });
+  return { url, isOpen: () => open > 0, breakOff: () => breakOff() };
+}
+const hasCome = ({ receivedBytes }: DownloadState) => receivedBytes === PIECE.length;
+
+describe('a stream without an end', () => {
+  it.each(['running', 'paused'])('is ended and kept as far as it came: %s', async (phase) => {
+    const { url, isOpen } = await broadcast();
+    const { download, sink } = setUp(url);
+    const ended = download.start();
+    await until(download, hasCome);
+    if (phase === 'paused') download.pause();
+    expect(download.state.get()).toMatchObject({ phase, canKeep: true });
+    download.keep();
+    await ended;
+    expect(download.state.get()).toMatchObject({ phase: 'done', totalBytes: PIECE.length, canKeep: false });
+    expect([sink.ended, digestOf(sink.bytes)]).toEqual(['closed', digestOf(PIECE)]);
+    await expect.poll(isOpen).toBe(false);
+  });
+
+  it('that broke off can be kept, too', async () => {
+    const { url, breakOff } = await broadcast();
+    const { download, sink } = setUp(url);
+    const ended = download.start();
+    await until(download, hasCome);
+    breakOff();
+    await ended;
+    expect(download.state.get()).toMatchObject({ phase: 'failed', failure: { kind: 'interrupted' }, canKeep: true });
+    download.keep();
+    await until(download, ({ phase }) => phase === 'done');
+    expect([sink.ended, digestOf(sink.bytes)]).toEqual(['closed', digestOf(PIECE)]);
+  });
+
+  it('is gone when it is cancelled', async () => {
+    const { url } = await broadcast();
+    const { download, sink } = setUp(url);
+    const ended = download.start();
+    await until(download, hasCome);
+    download.cancel();
+    await ended;
+    expect([download.state.get().canKeep, sink.ended]).toEqual([false, 'aborted']);
+  });
+
+  it.each([
+    ['tells its length', {}, undefined],
+    ['is expected to have one', { etag: null }, 600_000],
+  ])('is not what %s: half of that is no file', async (_, options, expectedBytes) => {
+    const fault = { name: 'throttle', bytesPerSecond: 1_000_000 } as const;
+    const url = await serve(createFaultHandler({ bytes: someBytes(600_000), fault, ...options }));
+    const { download, sink } = setUp(url, expectedBytes === undefined ? {} : { expectedBytes });
+    const ended = download.start();
+    await until(download, ({ receivedBytes }) => receivedBytes > 0);
+    expect(download.state.get().canKeep).toBe(false);
+    download.keep();
+    expect(sink.ended).toBeUndefined();
+    download.cancel();
+    await ended;
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { Download } from '../../../web/src/download/download.ts';
+import { type DownloadState, READY } from '../../../web/src/download/download-state.ts';
+import { createQueue } from '../../../web/src/download/queue.ts';
+import { createSubject } from '../../../web/src/lib/observable.ts';
+
+/** A download that does what it is told. */
+function createPuppet() {
+  const state = createSubject(READY);
+  const become = (phase: DownloadState['phase']) => state.set({ ...state.get(), phase });
+  const download: Download = {
+    fileName: 'file.mp4',
+    state,
+    start: async () => become('running'),
+    pause: () => become('paused'),
+    resume: () => become('running'),
+    keep: () => become('done'),
+    cancel: () => become('cancelled'),
+  };
+  return { download, become };
+}
+const set = (count: number) => {
+  const queue = createQueue();
+  const puppets = Array.from({ length: count }, createPuppet);
+  for (const { download } of puppets) queue.add(download);
+  const phases = () => puppets.map(({ download }) => download.state.get().phase);
+  const [one, two, three] = puppets;
+  if (!one || !two || !three) throw new Error('Too few');
+  return { queue, one, two, three, phases };
+};
+
+describe('a queue', () => {
+  it('takes one after another, whatever becomes of each', () => {
+    const { one, two, phases } = set(3);
+    expect(phases()).toEqual(['running', 'ready', 'ready']);
+    one.become('done');
+    expect(phases()).toEqual(['done', 'running', 'ready']);
+    two.become('failed');
+    expect(phases()).toEqual(['done', 'failed', 'running']);
+  });
+
+  it('is held by one that is paused', () => {
+    const { one, phases } = set(3);
+    one.download.pause();
+    expect(phases()).toEqual(['paused', 'ready', 'ready']);
+    one.download.resume();
+    one.become('done');
+    expect(phases()).toEqual(['done', 'running', 'ready']);
+  });
+
+  it('goes on when the current one is removed, and does not begin one that was', () => {
+    const { queue, one, two, three, phases } = set(3);
+    queue.remove(two.download);
+    queue.remove(one.download);
+    expect(phases()).toEqual(['running', 'ready', 'running']);
+    three.become('done');
+    expect(phases()).toEqual(['running', 'ready', 'done']);
+    queue.remove(one.download);
+  });
+
+  it('begins again with one that is added after the end', () => {
+    const { queue, one, two, three } = set(3);
+    for (const puppet of [one, two, three]) puppet.become('done');
+    const late = createPuppet();
+    queue.add(late.download);
+    expect(late.download.state.get().phase).toBe('running');
+  });
+});

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, vi } from 'vitest';
+import { createDownload, type Download, type DownloadOptions } from '../../../web/src/download/download.ts';
+import type { DownloadState } from '../../../web/src/download/download-state.ts';
+import type { Sink } from '../../../web/src/download/sink.ts';
+
+/** Bytes of which no two parts are alike. */
+export function someBytes(length: number, seed = 1): Buffer {
+  const bytes = Buffer.alloc(length);
+  let value = seed;
+  for (let index = 0; index < length; index++) {
+    value = (Math.imul(value, 1_103_515_245) + 12_345) >>> 0;
+    bytes[index] = value >>> 16;
+  }
+  return bytes;
+}
+
+export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+const servers: Server[] = [];
+afterAll(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => void server.close(resolve));
+  }
+});
+
+/** A server of one test file. @returns its base URL */
+export async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A sink that keeps what it is given, and says what became of it. */
+export interface KeptSink extends Sink {
+  readonly bytes: Buffer;
+  readonly restarts: number;
+  readonly ended: 'closed' | 'aborted' | undefined;
+}
+
+export function createKeptSink(write: (soFar: number) => void = () => undefined): KeptSink {
+  let chunks: Uint8Array[] = [];
+  let restarts = 0;
+  let ended: KeptSink['ended'];
+  return {
+    kind: 'file',
+    get bytes() {
+      return Buffer.concat(chunks);
+    },
+    get restarts() {
+      return restarts;
+    },
+    get ended() {
+      return ended;
+    },
+    async write(bytes) {
+      write(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+      chunks.push(bytes.slice());
+    },
+    async restart() {
+      restarts++;
+      chunks = [];
+    },
+    async close() {
+      ended = 'closed';
+    },
+    async abort() {
+      ended = 'aborted';
+    },
+  };
+}
+
+/** A download into a kept sink, and the seconds that it waited: waits take no time here. */
+export function setUp(url: string, changes: Partial<DownloadOptions> = {}) {
+  const sink = createKeptSink();
+  const waited: number[] = [];
+  const phases: DownloadState['phase'][] = [];
+  const download = createDownload({
+    url,
+    fileName: 'file.mp4',
+    openSink: async () => sink,
+    sleep: async (milliseconds, signal) => {
+      waited.push(milliseconds / 1000);
+      signal?.throwIfAborted();
+    },
+    ...changes,
+  });
+  download.state.subscribe(({ phase }) => {
+    if (phases.at(-1) !== phase) phases.push(phase);
+  });
+  return { download, sink, waited, phases };
+}
+
+/** Waits until the state of a download is as wanted. */
+export const until = (download: Download, wanted: (state: DownloadState) => boolean): Promise<boolean> =>
+  vi.waitUntil(() => wanted(download.state.get()), { timeout: 20_000, interval: 5 });

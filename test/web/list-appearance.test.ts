@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { buildPage } from '../../local/page/build-page.ts';
+import { LOCALES } from '../../web/src/lib/texts.ts';
+import { ensureMedia } from '../origin/media.ts';
+import { itInChromium as it } from '../support/chromium.ts';
+import { type MadeUpInstance, startMadeUpInstance } from './made-up-instance.ts';
+import { useVisitors } from './visitors.ts';
+
+const { come } = useVisitors();
+let instance: MadeUpInstance;
+beforeAll(async () => {
+  const [pageDir, mediaDir] = await Promise.all([buildPage(), ensureMedia()]);
+  instance = await startMadeUpInstance({ pageDir, clip: await readFile(join(mediaDir, 'clip.mp4')) });
+});
+afterAll(() => instance?.close());
+
+async function see(name: string, width: number, locale = 'en'): Promise<Page> {
+  const address = `${instance.baseUrl}/?url=https://video.example/watch/${name}`;
+  const { page } = await come(address, { viewport: { width, height: 700 }, locale, reducedMotion: 'reduce' });
+  await page.locator('.entry').first().waitFor();
+  return page;
+}
+const box = async (place: Locator) => (await place.boundingBox()) ?? expect.fail('It is not to be seen');
+const bottomOf = async (place: Locator) => {
+  const { y, height } = await box(place);
+  return y + height;
+};
+
+describe('the bar that sticks to the top of a list', () => {
+  it.each(LOCALES)('lies on no player, in the language %s', async (locale) => {
+    const page = await see('list', 920, locale);
+    await page.locator('.entry button').first().click();
+    const stage = page.locator('.entry .stage').first();
+    await stage.waitFor();
+    // So far that both stick.
+    await page.evaluate(() => {
+      const panel = document.querySelector('.entry .panel.take');
+      scrollBy(0, (panel?.getBoundingClientRect().top ?? 0) + 60);
+    });
+    const bar = page.locator('.toolbar');
+    expect((await box(bar)).y).toBeCloseTo(0, 0);
+    expect((await box(stage)).y).toBeGreaterThanOrEqual(await bottomOf(bar));
+  });
+
+  it('lies on nothing that the keyboard goes to', async () => {
+    const page = await see('list', 1280);
+    await page.getByRole('button', { name: /^Show versions Part One/ }).click();
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+    await page.getByRole('button', { name: /^Look up Part five/ }).focus();
+    const bar = await bottomOf(page.locator('.toolbar'));
+    for (let step = 0; step < 12; step++) {
+      await page.keyboard.press('Shift+Tab');
+      const focused = page.locator(':focus');
+      if (await focused.evaluate((element) => element.closest('.toolbar'))) break;
+      expect((await box(focused)).y, await focused.innerText()).toBeGreaterThanOrEqual(bar);
+    }
+  });
+});
+
+describe('the head of a list', () => {
+  it.each([320, 1280])('keeps its shape whatever the title is: %i pixels wide', async (width) => {
+    const page = await see('long-list', width);
+    const cover = await box(page.locator('.playlist-head .cover'));
+    expect(cover.width / cover.height).toBeCloseTo(16 / 9, 1);
+    const title = page.locator('.playlist-head h2');
+    const lines = await title.evaluate((heading) => {
+      const { lineHeight } = getComputedStyle(heading);
+      return heading.getBoundingClientRect().height / Number.parseFloat(lineHeight);
+    });
+    expect(Math.round(lines)).toBeLessThanOrEqual(3);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { contentDisposition } from '../../../stream-service/http/file-name.ts';
+import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
+import { choicesOf } from '../../../web/src/renditions/choices.ts';
+import { fileNameOf } from '../../../web/src/renditions/file-name.ts';
+
+const rendition = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
+  key: 'K',
+  label: '1080p',
+  description: null,
+  fileExtension: '.mp4',
+  mimeType: 'video/mp4',
+  urlType: 'Media',
+  ...changes,
+});
+const sound = (changes: Partial<MediaRendition> = {}) =>
+  rendition({ label: '129 kbps', fileExtension: '.m4a', mimeType: 'audio/mp4', ...changes });
+const MP3 = sound({ convertTo: 'mp3', label: '192 kbps', fileExtension: '.mp3', mimeType: 'audio/mpeg', bitrate: 192 });
+
+const item = (video: MediaRendition[], audio: MediaRendition[] = []): MediaInformation => ({
+  requestedUrl: 'https://a.example/',
+  title: 'Title',
+  author: 'Author',
+  coverUrl: null,
+  ...(video.length > 0 && { video: { renditions: video } }),
+  ...(audio.length > 0 && { audio: { renditions: audio } }),
+});
+
+describe('the choices', () => {
+  it('are video, audio and the conversion, the best of each first and the best of all chosen', () => {
+    const choices = choicesOf(item([rendition({ key: 'A' }), rendition({ key: 'B' })], [sound({ key: 'C' }), MP3]));
+    expect(choices.video.map(({ id, isBest }) => [id, isBest])).toEqual([
+      ['video:A', true],
+      ['video:B', false],
+    ]);
+    expect(choices.audio.map(({ id }) => id)).toEqual(['audio:C']);
+    expect(choices.mp3.map(({ id, element }) => [id, element])).toEqual([['mp3:K', 'audio']]);
+    expect(choices.preselected?.id).toBe('video:A');
+  });
+
+  it.each([
+    ['audio without video', item([], [sound({ key: 'C' }), MP3]), 'audio:C'],
+    ['the conversion alone', item([], [MP3]), 'mp3:K'],
+    ['nothing', item([]), undefined],
+    ['a reference without renditions', { ...item([]), video: { renditions: null as never }, audio: {} }, undefined],
+    ['renditions without keys', item([rendition({ key: null })], [sound({ key: '' })]), undefined],
+  ])('of %s', (_, media, id) => expect(choicesOf(media).preselected?.id).toBe(id));
+
+  it('show each rendition once', () => {
+    expect(choicesOf(item([rendition(), rendition({ label: 'again' })])).video).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<MediaRendition>, object]>([
+    [
+      'a file',
+      { fileSizeBytes: 5, height: 1080, bitrate: 100.5 },
+      { sizeBytes: 5, height: 1080, bitrate: 100.5, isMuxed: false, isSizeEstimate: false },
+    ],
+    [
+      'a muxed stream',
+      { urlType: 'Combined', fileSizeBytes: 5 },
+      { canSeek: false, isMuxed: true, isSizeEstimate: true },
+    ],
+    [
+      'nulls',
+      { label: null, mimeType: null, fileExtension: '.webm', fileSizeBytes: null, height: null },
+      { label: 'WEBM', container: 'WEBM', mimeType: 'video/mp4' },
+    ],
+  ])('tell of %s', (_, changes, expected) => {
+    expect(choicesOf(item([rendition(changes)])).video[0]).toMatchObject(expected);
+  });
+
+  it('leave open whether a stream that is not muxed has ranges', () => {
+    expect(choicesOf(item([rendition()])).video[0]).not.toHaveProperty('canSeek');
+  });
+
+  it('leave out figures that are none', () => {
+    const [choice] = choicesOf(item([rendition({ fileSizeBytes: 0, height: null, bitrate: Number.NaN })])).video;
+    for (const name of ['sizeBytes', 'height', 'bitrate']) expect(choice).not.toHaveProperty(name);
+  });
+
+  it.each<[string, Partial<MediaRendition>, boolean]>([
+    ['MP4', { height: 1080 }, true],
+    ['MP4 of H.264', { description: '1080p (avc1)' }, true],
+    ['MP4 of AV1', { description: '1080p av1' }, false],
+    ['MP4 of AV1 by its tag', { description: 'video av01.0.08M.08' }, false],
+    ['MP4 of VP9', { description: '137 - vp9' }, false],
+    ['MP4 of HEVC', { mimeType: 'video/mp4; codecs="hvc1"' }, false],
+    ['MP4 with Opus', { description: '1080p + opus' }, false],
+    ['4K, whatever it is', { height: 2160 }, false],
+    ['WebM', { fileExtension: '.webm' }, false],
+    ['MP3', { fileExtension: '.mp3' }, true],
+    ['FLAC', { fileExtension: '.flac' }, false],
+    ['a name that only sounds so', { description: 'Opusculum' }, true],
+  ])('say what plays everywhere: %s', (_, changes, plays) => {
+    expect(choicesOf(item([rendition(changes)])).video[0]?.playsEverywhere).toBe(plays);
+  });
+});
+
+describe('the name of a file', () => {
+  it.each([
+    ['Title', 'Author', '.mp4'],
+    ['a/b\\c:d*e?f"g<h>i|j%k', null, '.mp4'],
+    ['CON', null, '.mp3'],
+    ['...', '', '.mp4'],
+    ['x'.repeat(300), 'y', '.m4a'],
+    ['日本語 \u202e العربية', 'Ü', '.mp4'],
+    ['', null, '.webm'],
+  ])('is the one that the service gives: %.30s', (title, author, extension) => {
+    const given = /filename\*=UTF-8''([^;]*)/.exec(contentDisposition({ title, author }, extension))?.[1] ?? '';
+    expect(fileNameOf({ title, author }, extension)).toBe(decodeURIComponent(given));
+  });
+
+  it('takes no extension that is none', () => {
+    expect(fileNameOf({ title: 'x', author: null }, '/../y')).toBe('x');
+  });
+});

@@ -1,0 +1,87 @@
+import type { AppInfo, MediaRendition, ResourceInformation } from './contract.ts';
+import { ApiFailure } from './failure.ts';
+import { type Fetch, reach, readJson } from './responses.ts';
+
+export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
+export type { Fetch } from './responses.ts';
+
+/** An instance of the service. Everything throws `ApiFailure`, or the signal's reason when that aborts. */
+export interface Api {
+  /** Origin and path without a slash at the end, such as `https://reelay.example`. */
+  readonly base: string;
+  getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: ToolsInPlace }>;
+  /** Resolves served so far. */
+  getRequestCount(signal?: AbortSignal): Promise<number>;
+  resolve(link: string, signal?: AbortSignal): Promise<ResourceInformation>;
+  /** Where a rendition streams from: for a player, a download and a command line alike. */
+  streamUrl(rendition: Pick<MediaRendition, 'key' | 'urlType' | 'convertTo'>): string;
+}
+
+/** The tools of an instance; out of sight where it is of another origin. */
+export interface ToolsInPlace {
+  /** Versions. */
+  readonly ytDlp: string;
+  readonly ffmpeg: string;
+  /** Epoch milliseconds. */
+  readonly installedAt: number;
+}
+
+/** An instance answers for itself within a few seconds. */
+const APP_MILLISECONDS = 15_000;
+/** A resolve has 25 s, and hosts between here and there a little more. */
+const RESOLVE_MILLISECONDS = 45_000;
+const LONGEST_LINK = 4096;
+
+/** `base` as `base-url.ts` gives it. */
+export function createApi(base: string, { fetch = globalThis.fetch }: { readonly fetch?: Fetch } = {}): Api {
+  const get = (path: string, milliseconds: number, signal?: AbortSignal) => {
+    const timeout = AbortSignal.timeout(milliseconds);
+    return reach((url, init) => fetch(url, init), base + path, {
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      headers: { accept: 'application/json' },
+      cache: 'no-store',
+    });
+  };
+
+  return {
+    base,
+    async getAppInfo(signal) {
+      const response = await get('/api/App', APP_MILLISECONDS, signal);
+      const info = await readJson(response, 'app');
+      if (!isAppInfo(info)) throw new ApiFailure('unreachable');
+      const tools = readTools(response.headers.get('x-tools') ?? '');
+      return { ...info, ...(tools && { tools }) };
+    },
+    async getRequestCount(signal) {
+      const response = await get('/api/App/requests', APP_MILLISECONDS, signal);
+      const badge = (await readJson(response, 'app')) as { message?: unknown };
+      // Another origin's header may be out of sight: the badge says it too.
+      const count = response.headers.get('x-request-count') ?? String(badge.message ?? '').replaceAll(',', '');
+      if (!/^\d+$/.test(count)) throw new ApiFailure('unreachable');
+      return Number(count);
+    },
+    async resolve(link, signal) {
+      if (!isLink(link)) throw new ApiFailure('bad-link');
+      const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
+      const resource = await readJson(await get(path, RESOLVE_MILLISECONDS, signal), 'resolve');
+      if (!('mediaItems' in (resource as object))) throw new ApiFailure('unreachable');
+      return resource as ResourceInformation;
+    },
+    streamUrl: ({ key, urlType, convertTo }) =>
+      `${base}/api/Stream/${urlType ?? 'Media'}/${encodeURIComponent(key ?? '')}${
+        convertTo ? `?format=${encodeURIComponent(convertTo)}` : ''
+      }`,
+  };
+}
+
+function readTools(header: string): ToolsInPlace | undefined {
+  const [, ytDlp, ffmpeg, installed] = /^yt-dlp="([^"]*)", ffmpeg="([^"]*)", installed=@(\d+)$/.exec(header) ?? [];
+  if (ytDlp === undefined || ffmpeg === undefined) return undefined;
+  return { ytDlp, ffmpeg, installedAt: Number(installed) * 1000 };
+}
+
+const isLink = (link: string): boolean =>
+  link.length <= LONGEST_LINK && /^https?:\/\/[^/?#\\]/i.test(link) && URL.canParse(link) && link.isWellFormed();
+
+const isAppInfo = (value: unknown): value is AppInfo =>
+  typeof value === 'object' && value !== null && 'isHealthy' in value && typeof value.isHealthy === 'boolean';

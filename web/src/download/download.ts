@@ -1,0 +1,220 @@
+import { type Fetch, isOnline, type Sleep, sleep, untilStreamable, type Waiting } from '../api/index.ts';
+import { createSubject, type Observable } from '../lib/index.ts';
+import { describeFailure, mayBeRetried, spoilsWhatIsThere } from './download-failure.ts';
+import { type DownloadState, READY } from './download-state.ts';
+import type { Sink } from './sink.ts';
+import type { OpenSink } from './sinks.ts';
+import { createSpeedMeter } from './speed-meter.ts';
+import { createTransfer, type Transfer } from './transfer.ts';
+
+export type { DownloadFailure, DownloadFailureKind, DownloadState } from './download-state.ts';
+
+export interface DownloadOptions {
+  readonly url: string;
+  readonly fileName: string;
+  /** What the resolve said: an estimate until the answer says better. */
+  readonly expectedBytes?: number;
+  readonly openSink: OpenSink;
+  readonly fetch?: Fetch;
+  /** Waits between tries; throws the signal's reason. */
+  readonly sleep?: Sleep;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number;
+  /** A connection that brings nothing for so long is given up, milliseconds. @default 60000 */
+  readonly stallMilliseconds?: number;
+}
+
+export interface Download {
+  readonly fileName: string;
+  readonly state: Observable<DownloadState>;
+  /** To be called inside a click. Settles when it has ended one way or another; never rejects. */
+  start(): Promise<void>;
+  pause(): void;
+  /** Goes on after a pause, or tries again after a failure that allows it. */
+  resume(): void;
+  /** Ends it where it is; what has arrived is the file. Only where the state says that it can. */
+  keep(): void;
+  cancel(): void;
+}
+
+/** Between two states that differ in figures alone, milliseconds. */
+const SHOWN_EVERY = 100;
+
+/** A download that survives what a line does: it goes on at the exact byte wherever the stream has ranges. */
+export function createDownload(options: DownloadOptions): Download {
+  const { url, fileName, expectedBytes, openSink, now = () => performance.now() } = options;
+  const state = createSubject<DownloadState>({
+    ...READY,
+    ...(expectedBytes !== undefined && { totalBytes: expectedBytes, isEstimate: true }),
+  });
+  const meter = createSpeedMeter();
+  let cancelled = new AbortController();
+  let transfer: Transfer | undefined;
+  let sink: Sink | undefined;
+  let shownAt = Number.NEGATIVE_INFINITY;
+
+  const show = (phase: DownloadState['phase'], more: Partial<DownloadState> = {}) => {
+    const receivedBytes = transfer?.receivedBytes ?? 0;
+    const { totalBytes, isEstimate } = expectation(transfer, expectedBytes, receivedBytes, phase);
+    const bytesPerSecond = phase === 'running' ? meter.bytesPerSecond(now()) : 0;
+    const left = totalBytes !== undefined && bytesPerSecond > 0 ? (totalBytes - receivedBytes) / bytesPerSecond : 0;
+    shownAt = now();
+    state.set({
+      phase,
+      receivedBytes,
+      ...(totalBytes !== undefined && { totalBytes }),
+      isEstimate,
+      bytesPerSecond,
+      ...(left > 0 && { secondsLeft: Math.ceil(left) }),
+      canResume: transfer?.canResume ?? false,
+      canKeep: receivedBytes > 0 && totalBytes === undefined,
+      canRetry: false,
+      isHandedOver: false,
+      ...more,
+    });
+  };
+  const isPaused = () => state.get().phase === 'paused';
+  const isDue = () => now() - shownAt >= SHOWN_EVERY;
+  /** The bytes that came since, or the speed of a connection that brings none. */
+  const refresh = () => {
+    if (state.get().phase === 'running' && isDue()) show('running');
+  };
+  const showWaiting = (waiting?: Waiting) => {
+    meter.reset();
+    if (!isPaused()) show('waiting', waiting && { waiting });
+  };
+
+  const open = async (): Promise<Transfer | undefined> => {
+    const place = await openSink(fileName, expectedBytes);
+    if (place.kind === 'browser') {
+      // The browser would show an instance's refusal in the place of the page.
+      await untilStreamable(url, { ...options, signal: cancelled.signal, onWaiting: showWaiting });
+      cancelled.signal.throwIfAborted();
+      place.start(url);
+      show('done', { isHandedOver: true });
+      return undefined;
+    }
+    sink = place;
+    return createTransfer({
+      ...options,
+      sink: place,
+      fetch: options.fetch ?? ((to, init) => fetch(to, init)),
+      sleep: options.sleep ?? awakenedSleep,
+      stallMilliseconds: options.stallMilliseconds ?? 60_000,
+      onWaiting: showWaiting,
+      onBytes(bytes) {
+        meter.add(bytes, now());
+        const isNews = state.get().phase !== 'running' || isDue();
+        if (isNews && !isPaused()) show('running');
+      },
+    });
+  };
+
+  const leaveNothing = async () => {
+    const left = sink;
+    sink = undefined;
+    transfer = undefined;
+    // What cannot be removed is swept away when a page starts.
+    await left?.abort().catch(() => undefined);
+  };
+
+  const fail = async (error: unknown) => {
+    const failure = describeFailure(error);
+    if (spoilsWhatIsThere(failure)) await leaveNothing();
+    show('failed', { failure, canRetry: mayBeRetried(failure) });
+  };
+
+  const run = async () => {
+    showWaiting();
+    const clock = setInterval(refresh, SHOWN_EVERY);
+    try {
+      transfer ??= await open();
+      if (!transfer) return;
+      cancelled.signal.throwIfAborted();
+      await transfer.run(cancelled.signal);
+      sink = undefined;
+      show('done');
+    } catch (error) {
+      const isDismissed = error instanceof DOMException && error.name === 'AbortError';
+      if (!cancelled.signal.aborted && !isDismissed) return fail(error);
+      await leaveNothing();
+      show('cancelled');
+    } finally {
+      clearInterval(clock);
+    }
+  };
+
+  let running: Promise<void> | undefined;
+  const begin = () => {
+    running = run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  return {
+    fileName,
+    state,
+    async start() {
+      await (state.get().phase === 'ready' ? begin() : running);
+    },
+    pause() {
+      const { phase } = state.get();
+      if (!transfer || (phase !== 'running' && phase !== 'waiting')) return;
+      transfer.pause();
+      show('paused');
+    },
+    resume() {
+      const { phase, canRetry } = state.get();
+      if (phase === 'paused') {
+        meter.reset();
+        show('waiting');
+        transfer?.resume();
+      } else if (phase === 'failed' && canRetry) {
+        cancelled = new AbortController();
+        void begin();
+      }
+    },
+    keep() {
+      if (!state.get().canKeep) return;
+      transfer?.finish();
+      if (!running) void begin();
+    },
+    cancel() {
+      const { phase } = state.get();
+      if (phase === 'done' || phase === 'cancelled') return;
+      cancelled.abort(new DOMException('Cancelled', 'AbortError'));
+      if (running) return;
+      void leaveNothing();
+      show('cancelled');
+    },
+  };
+}
+
+function expectation(
+  transfer: Transfer | undefined,
+  expectedBytes: number | undefined,
+  receivedBytes: number,
+  phase: DownloadState['phase'],
+): Pick<DownloadState, 'totalBytes' | 'isEstimate'> {
+  if (phase === 'done' && transfer) return { totalBytes: receivedBytes, isEstimate: false };
+  const exact = transfer?.entity?.totalBytes;
+  if (exact !== undefined) return { totalBytes: exact, isEstimate: false };
+  const estimate = transfer?.entity?.estimatedBytes ?? expectedBytes;
+  if (estimate === undefined) return { isEstimate: false };
+  return { totalBytes: Math.max(estimate, receivedBytes), isEstimate: true };
+}
+
+/** A wait that ends as soon as the device has a connection again. */
+const awakenedSleep: Sleep = async (milliseconds, signal) => {
+  if (isOnline() || !('addEventListener' in globalThis)) return sleep(milliseconds, signal);
+  const isBack = Promise.withResolvers<void>();
+  const done = new AbortController();
+  globalThis.addEventListener('online', () => isBack.resolve(), { once: true, signal: done.signal });
+  try {
+    const all = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+    await Promise.race([sleep(milliseconds, all), isBack.promise]);
+  } finally {
+    done.abort();
+  }
+};

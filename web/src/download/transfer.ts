@@ -1,0 +1,268 @@
+import {
+  ApiFailure,
+  connectionFailure,
+  type Fetch,
+  failureOf,
+  isWaitable,
+  reach,
+  type Sleep,
+  type Waiting,
+  waitingOf,
+} from '../api/index.ts';
+import { continues, type Entity, entityOf, rangeHeaders } from './entity.ts';
+import type { Sink } from './sink.ts';
+
+/** A transfer that did not come to its end, for a reason that no single answer gives. */
+export class TransferFailure extends Error {
+  override readonly name = 'TransferFailure';
+  readonly kind: 'interrupted' | 'changed' | 'no-space' | 'not-writable';
+
+  constructor(kind: TransferFailure['kind'], options?: ErrorOptions) {
+    super(kind, options);
+    this.kind = kind;
+  }
+}
+
+export interface TransferOptions {
+  readonly url: string;
+  readonly sink: Sink;
+  readonly fetch: Fetch;
+  readonly sleep: Sleep;
+  readonly stallMilliseconds: number;
+  /** Called with the size of each chunk once it is written. */
+  readonly onBytes: (bytes: number) => void;
+  /** Called before a wait, and without anything when it connects again. */
+  readonly onWaiting: (waiting?: Waiting) => void;
+}
+
+/** The bytes of one stream on their way into one sink. */
+export interface Transfer {
+  readonly receivedBytes: number;
+  readonly entity: Entity | undefined;
+  readonly canResume: boolean;
+  /**
+   * Settles when the file is complete and closed. May be called again after it threw: goes on where it can.
+   * @throws ApiFailure, TransferFailure, or the signal's reason
+   */
+  run(signal: AbortSignal): Promise<void>;
+  /** Ends the connection where the rest can be asked for later; elsewhere holds it, reading nothing. */
+  pause(): void;
+  resume(): void;
+  /** What has arrived is all there shall be: `run` closes the file and settles, now or when it is called again. */
+  finish(): void;
+}
+
+/** Seconds that may pass in waits without any progress to speak of. */
+const PATIENCE = 600;
+/** The same while the instance has never answered: whoever waits should know soon. */
+const FIRST_PATIENCE = 4;
+const PROGRESS_BYTES = 65_536;
+const LONGEST_BACKOFF = 30;
+const MOST_RESTARTS = 2;
+
+/** The attempt was ended on purpose, to go on later. */
+const PAUSED = new DOMException('Paused', 'AbortError');
+/** The attempt was ended on purpose, for good. */
+const FINISHED = new DOMException('Finished', 'AbortError');
+
+export function createTransfer(options: TransferOptions): Transfer {
+  const { url, sink, fetch, sleep, stallMilliseconds, onBytes, onWaiting } = options;
+  let entity: Entity | undefined;
+  let receivedBytes = 0;
+  let attempt = new AbortController();
+  let gate: PromiseWithResolvers<void> | undefined;
+  let restarts = 0;
+  let isFinished = false;
+  const retries = createRetries();
+
+  const startOver = async () => {
+    if (++restarts > MOST_RESTARTS) throw new TransferFailure('changed');
+    await write(() => sink.restart());
+    receivedBytes = 0;
+    entity = undefined;
+  };
+
+  /** The answer whose first byte is the next to be written. */
+  const connect = async (signal: AbortSignal): Promise<Response> => {
+    if (receivedBytes > 0 && !entity?.canResume) {
+      await write(() => sink.restart());
+      receivedBytes = 0;
+    }
+    const headers = entity ? rangeHeaders(entity, receivedBytes) : {};
+    const response = await within(signal, () => reach(fetch, url, { headers, cache: 'no-store', signal }));
+    if (response.status === 206 && entity && receivedBytes > 0 && continues(response, entity, receivedBytes)) {
+      return response;
+    }
+    const isOther = receivedBytes > 0 && (response.status < 300 || response.status === 416);
+    if (isOther) await startOver();
+    if (response.status === 200) {
+      entity = entityOf(response);
+      return response;
+    }
+    await (response.ok || isOther ? response.body?.cancel() : undefined);
+    if (isOther) return connect(signal);
+    throw response.ok ? new ApiFailure('failed') : await failureOf(response, 'stream');
+  };
+
+  const pour = async (body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal): Promise<void> => {
+    const reader = body.getReader();
+    try {
+      for (;;) {
+        await untilOpen(gate, signal);
+        const { done, value } = await within(signal, () => reader.read());
+        if (done) return;
+        const total = entity?.totalBytes;
+        if (total !== undefined && receivedBytes + value.length > total) throw new TransferFailure('changed');
+        await write(() => sink.write(value));
+        receivedBytes += value.length;
+        retries.progress(value.length);
+        onBytes(value.length);
+      }
+    } finally {
+      // Also ends a connection that still brings bytes.
+      reader.cancel().catch(() => undefined);
+    }
+  };
+
+  /** Ends an attempt that brings nothing for too long: what waits for it is waiting on its signal. */
+  const within = async <T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> => {
+    const current = attempt;
+    const timer = setTimeout(() => current.abort(new DOMException('Stalled', 'TimeoutError')), stallMilliseconds);
+    try {
+      return await act();
+    } catch (error) {
+      throw error instanceof ApiFailure ? error : connectionFailure(error, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const tryOnce = async (cancelled: AbortSignal): Promise<void> => {
+    attempt = new AbortController();
+    const signal = AbortSignal.any([cancelled, attempt.signal]);
+    const { body } = await connect(signal);
+    if (body) await pour(body as ReadableStream<Uint8Array<ArrayBuffer>>, signal);
+    const isWhole = entity?.totalBytes === undefined ? receivedBytes > 0 : receivedBytes === entity.totalBytes;
+    if (!isWhole) throw new TransferFailure('interrupted');
+  };
+
+  /** Waits before the next attempt. @throws the failure where no other attempt would do better */
+  const recover = async (error: unknown, cancelled: AbortSignal): Promise<void> => {
+    cancelled.throwIfAborted();
+    if (error === PAUSED) return;
+    if (error instanceof TransferFailure && error.kind === 'changed') return startOver();
+    const failure = toRetry(error, { isBegun: receivedBytes > 0, canResume: entity?.canResume ?? false });
+    const seconds = retries.next(failure, receivedBytes > 0);
+    onWaiting(waitingOf(failure, seconds));
+    attempt = new AbortController();
+    try {
+      await sleep(seconds * 1000, AbortSignal.any([cancelled, attempt.signal]));
+    } catch (reason) {
+      if (reason !== PAUSED) throw reason;
+    }
+  };
+
+  return {
+    get receivedBytes() {
+      return receivedBytes;
+    },
+    get entity() {
+      return entity;
+    },
+    get canResume() {
+      return entity?.canResume ?? false;
+    },
+    async run(cancelled) {
+      retries.reset();
+      while (!isFinished) {
+        try {
+          await untilOpen(gate, cancelled);
+          onWaiting();
+          await tryOnce(cancelled);
+          break;
+        } catch (error) {
+          if (error !== FINISHED) await recover(error, cancelled);
+        }
+      }
+      await write(() => sink.close());
+    },
+    pause() {
+      gate ??= Promise.withResolvers<void>();
+      if (receivedBytes === 0 || entity?.canResume) attempt.abort(PAUSED);
+    },
+    resume() {
+      gate?.resolve();
+      gate = undefined;
+    },
+    finish() {
+      isFinished = true;
+      attempt.abort(FINISHED);
+    },
+  };
+}
+
+/** The failure that another attempt may mend. @throws the error as it is shown where none does */
+function toRetry(error: unknown, { isBegun, canResume }: { isBegun: boolean; canResume: boolean }): ApiFailure {
+  if (isBegun && !canResume) {
+    const isBroken = error instanceof TransferFailure ? error.kind === 'interrupted' : error instanceof ApiFailure;
+    throw isBroken ? new TransferFailure('interrupted', { cause: error }) : error;
+  }
+  if (error instanceof TransferFailure && error.kind === 'interrupted')
+    return new ApiFailure('unreachable', {}, { cause: error });
+  if (!(error instanceof ApiFailure)) throw error;
+  if (isWaitable(error) || error.kind === 'offline' || error.kind === 'unreachable') return error;
+  // A source that failed at the start is worth telling; in the middle it is a drop like any other.
+  if (error.kind === 'failed' && isBegun) return error;
+  throw error;
+}
+
+/** How long to wait, and when not any more. */
+function createRetries() {
+  let left = PATIENCE;
+  let firstLeft = FIRST_PATIENCE;
+  let drops = 0;
+  let progressed = 0;
+  const reset = () => {
+    left = PATIENCE;
+    firstLeft = FIRST_PATIENCE;
+    drops = 0;
+    progressed = 0;
+  };
+  return {
+    reset,
+    progress(bytes: number) {
+      progressed += bytes;
+      if (progressed >= PROGRESS_BYTES) reset();
+    },
+    /** Seconds. @throws the failure when the patience is over */
+    next(failure: ApiFailure, isBegun: boolean): number {
+      const said = isWaitable(failure) ? failure.retryAfterSeconds : undefined;
+      const seconds = said ?? Math.min(0.5 * 2 ** drops++, LONGEST_BACKOFF);
+      if (said === undefined && !isBegun) firstLeft -= seconds;
+      left -= seconds;
+      if (left < 0 || firstLeft < 0) throw failure;
+      return seconds;
+    },
+  };
+}
+
+/** Rejects with what aborts the signal, and never settles otherwise. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+async function untilOpen(gate: PromiseWithResolvers<void> | undefined, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (gate) await Promise.race([gate.promise, aborted(signal)]);
+}
+
+async function write(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const isFull = error instanceof DOMException && error.name === 'QuotaExceededError';
+    throw new TransferFailure(isFull ? 'no-space' : 'not-writable', { cause: error });
+  }
+}

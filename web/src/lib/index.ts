@@ -1,0 +1,24 @@
+export { bookmarklet } from './bookmarklet.ts';
+export { createFormat, type Format } from './format.ts';
+export { createHistory, type History, type HistoryEntry } from './history.ts';
+export {
+  isTooLong,
+  linkFromLocation,
+  linkFromText,
+  linkFromTransfer,
+  shareableLocation,
+  textFromLocation,
+} from './incoming.ts';
+export { createSubject, type Observable, type Subject } from './observable.ts';
+export { createRecent } from './recent.ts';
+export { localStore, recall, remember, type Store } from './store.ts';
+export {
+  LOCALE_NAMES,
+  LOCALES,
+  type Locale,
+  loadFirstTexts,
+  loadTexts,
+  type TextKey,
+  type Texts,
+  wantedLocales,
+} from './texts.ts';

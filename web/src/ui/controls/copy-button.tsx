@@ -1,0 +1,55 @@
+import { useEffect, useState } from 'preact/hooks';
+import { usePage } from '../context.ts';
+import { Icon } from './icons.tsx';
+
+export interface CopyButtonProps {
+  readonly text: string;
+  /** What is on the button; without it the sign alone, named by `name`. */
+  readonly label?: string;
+  readonly name?: string;
+}
+
+/** Copies a text and says so. Where the page may not (plain http), it shows the text to copy by hand. */
+export const CopyButton = ({ text, label, name }: CopyButtonProps) => {
+  const { texts, announcement } = usePage();
+  const { t } = texts;
+  const [result, setResult] = useState<'copied' | 'refused'>();
+  useEffect(() => {
+    setResult(undefined);
+  }, [text]);
+  useEffect(() => {
+    if (result !== 'copied') return;
+    const timer = setTimeout(() => setResult(undefined), 2500);
+    return () => clearTimeout(timer);
+  }, [result]);
+
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setResult('copied');
+      announcement.set(t('say.copied'));
+    } catch {
+      setResult('refused');
+    }
+  };
+  const isCopied = result === 'copied';
+  return (
+    <>
+      <button
+        type="button"
+        class={label ? 'button plain small' : 'button plain small square'}
+        aria-label={name}
+        onClick={copy}
+      >
+        <Icon name={isCopied ? 'check' : 'copy'} />
+        {label && (isCopied ? t('action.copied') : label)}
+      </button>
+      {result === 'refused' && label && (
+        <label class="by-hand">
+          {t('action.notCopied')}
+          <input readOnly dir="ltr" value={text} ref={(field) => field?.select()} />
+        </label>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,13 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Waiting } from '../../api/index.ts';
+
+/** Whole seconds until the next try, counted down. */
+export function useCountdown(waiting: Waiting): number {
+  const [seconds, setSeconds] = useState(waiting.retrySeconds);
+  useEffect(() => {
+    setSeconds(waiting.retrySeconds);
+    const timer = setInterval(() => setSeconds((before) => Math.max(0, before - 1)), 1000);
+    return () => clearInterval(timer);
+  }, [waiting]);
+  return seconds;
+}

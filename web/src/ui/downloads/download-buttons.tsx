@@ -1,0 +1,78 @@
+import { useRef } from 'preact/hooks';
+import { type Download, type DownloadState, hasEnded } from '../../download/index.ts';
+import type { TextKey } from '../../lib/index.ts';
+import { usePage } from '../context.ts';
+import { Icon, type IconName, useKeptFocus } from '../controls/index.ts';
+
+export interface DownloadButtonsProps {
+  readonly download: Download;
+  readonly state: DownloadState;
+  readonly onRemove: () => void;
+}
+
+/** What can be done about a download. */
+export const DownloadButtons = ({ download, state, onRemove }: DownloadButtonsProps) => {
+  const { t } = usePage().texts;
+  const all = useRef<HTMLDivElement>(null);
+  useKeptFocus(all, () => all.current?.lastElementChild);
+  const name = download.fileName;
+  const holding = holdingOf(download, state);
+  return (
+    <div class="download-buttons" ref={all}>
+      {holding && (
+        <Act
+          key="hold"
+          icon={holding.icon}
+          name={t(holding.text, { name })}
+          isDisabled={holding.isDisabled}
+          onClick={holding.act}
+        />
+      )}
+      {state.canKeep && <Act key="keep" icon="stop" name={t('downloads.keep', { name })} onClick={download.keep} />}
+      {hasEnded(state) ? (
+        <Act key="end" icon="close" name={t('downloads.remove', { name })} onClick={onRemove} />
+      ) : (
+        <Act key="end" icon="close" name={t('downloads.cancel', { name })} onClick={download.cancel} />
+      )}
+    </div>
+  );
+};
+
+interface Holding {
+  readonly icon: IconName;
+  readonly text: TextKey;
+  readonly isDisabled?: boolean;
+  readonly act: () => void;
+}
+
+/** Holds a download or lets it go on: one button whatever it is called, so that the focus stays on it. */
+function holdingOf({ pause, resume }: Download, state: DownloadState): Holding | undefined {
+  const { phase, receivedBytes, canResume, canRetry } = state;
+  if (phase === 'paused') return { icon: 'play', text: 'downloads.resume', act: resume };
+  if (phase === 'failed' && canRetry) return { icon: 'retry', text: 'downloads.retry', act: resume };
+  if (phase !== 'running' && phase !== 'waiting') return undefined;
+  // Before its first byte there is nothing that could be held.
+  const isDisabled = phase === 'waiting' && receivedBytes === 0 && !canResume;
+  return { icon: 'pause', text: 'downloads.pause', act: pause, isDisabled };
+}
+
+interface ActProps {
+  readonly icon: IconName;
+  readonly name: string;
+  /** It stays where it is, and can have the focus. */
+  readonly isDisabled?: boolean | undefined;
+  readonly onClick: () => void;
+}
+
+const Act = ({ icon, name, isDisabled = false, onClick }: ActProps) => (
+  <button
+    type="button"
+    class="button plain small square"
+    aria-label={name}
+    aria-disabled={isDisabled}
+    title={name}
+    onClick={() => !isDisabled && onClick()}
+  >
+    <Icon name={icon} />
+  </button>
+);

@@ -1,0 +1,82 @@
+import { useRef } from 'preact/hooks';
+import { type Download, type DownloadState, hasEnded, shareOf } from '../../download/index.ts';
+import { type Page, useObservable, usePage } from '../context.ts';
+import { leaveRow, NextTry } from '../controls/index.ts';
+import { streamFailureText } from '../failure-text.ts';
+import { DownloadButtons } from './download-buttons.tsx';
+import { useMilestones } from './use-milestones.ts';
+
+export interface DownloadRowProps {
+  readonly download: Download;
+  readonly onRemove: () => void;
+}
+
+/** One download: how far it is, and what can be done about it. */
+export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
+  const page = usePage();
+  const state = useObservable(download.state);
+  const name = download.fileName;
+  useMilestones(name, state);
+  const { t } = page.texts;
+  const { phase, failure } = state;
+  const isOver = hasEnded(state);
+  const row = useRef<HTMLLIElement>(null);
+  const remove = () => {
+    leaveRow(row.current);
+    onRemove();
+  };
+  return (
+    <li class="download" ref={row} tabIndex={-1}>
+      <p class="download-name" dir="auto" title={name}>
+        {name}
+      </p>
+      <DownloadButtons download={download} state={state} onRemove={remove} />
+      {!isOver && (
+        <progress
+          class={phase === 'paused' ? 'paused' : undefined}
+          aria-label={t('downloads.progress', { name })}
+          max={1}
+          value={shareOf(state)}
+        />
+      )}
+      <p class="download-figures">
+        <span class={phase}>{wordsOf(page, state)}</span>
+        {state.waiting ? <NextTry waiting={state.waiting} /> : <span>{figuresOf(page, state)}</span>}
+      </p>
+      {failure && <p class="download-reason">{streamFailureText(page.texts, failure).what}</p>}
+    </li>
+  );
+};
+
+function wordsOf({ texts }: Page, { phase, waiting, failure, isHandedOver }: DownloadState): string {
+  const { t } = texts;
+  switch (phase) {
+    case 'waiting':
+      return waiting ? t(`waiting.${waiting.reason}`) : t('downloads.connecting');
+    case 'failed':
+      return failure ? streamFailureText(texts, failure).title : '';
+    case 'done':
+      return t(isHandedOver ? 'downloads.handedOver' : 'downloads.done');
+    case 'running':
+      return '';
+    default:
+      return t(`downloads.${phase}`);
+  }
+}
+
+function figuresOf({ texts, format }: Page, state: DownloadState): string {
+  const { t } = texts;
+  const { phase, receivedBytes, totalBytes, isEstimate, bytesPerSecond, secondsLeft, isHandedOver } = state;
+  if (phase === 'ready' || phase === 'cancelled' || isHandedOver || (phase === 'failed' && !receivedBytes)) return '';
+  const received = format.bytes(receivedBytes);
+  if (phase === 'done') return received;
+  const figures = [
+    totalBytes === undefined
+      ? received
+      : t(isEstimate ? 'downloads.ofAbout' : 'downloads.of', { received, total: format.bytes(totalBytes) }),
+  ];
+  if (phase === 'running' && bytesPerSecond > 0) figures.push(format.speed(bytesPerSecond));
+  if (phase === 'running' && secondsLeft !== undefined)
+    figures.push(t('downloads.left', { duration: format.duration(secondsLeft) }));
+  return figures.join(' · ');
+}

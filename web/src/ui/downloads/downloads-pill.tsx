@@ -1,0 +1,33 @@
+import { useEffect, useState } from 'preact/hooks';
+import { usePage } from '../context.ts';
+import { Icon } from '../controls/index.ts';
+
+export interface DownloadsPillProps {
+  /** How many have not ended. */
+  readonly running: number;
+  readonly heading: HTMLElement | null;
+}
+
+/** Tells of running downloads while their list is out of view, and leads to it. */
+export const DownloadsPill = ({ running, heading }: DownloadsPillProps) => {
+  const { texts } = usePage();
+  const isInView = useInView(heading);
+  if (isInView || running === 0) return null;
+  return (
+    <button type="button" class="button primary pill" onClick={() => heading?.focus()}>
+      <Icon name="download" />
+      {texts.t('downloads.running', { count: running })}
+    </button>
+  );
+};
+
+function useInView(element: HTMLElement | null): boolean {
+  const [isInView, setInView] = useState(true);
+  useEffect(() => {
+    if (!element) return;
+    const observer = new IntersectionObserver(([entry]) => setInView(entry?.isIntersecting ?? true));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [element]);
+  return isInView;
+}

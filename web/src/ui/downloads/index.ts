@@ -1,0 +1,1 @@
+export { DownloadList } from './downloads.tsx';

@@ -1,0 +1,55 @@
+import { useId, useState } from 'preact/hooks';
+import type { Choice } from '../../renditions/index.ts';
+import { usePage } from '../context.ts';
+import { CopyButton, Icon } from '../controls/index.ts';
+import { CommandLines } from './command-lines.tsx';
+
+export interface ActionsProps {
+  readonly choice: Choice;
+  readonly onPlay: () => void;
+}
+
+/** What can be done with the chosen version. */
+export const Actions = ({ choice, onPlay }: ActionsProps) => {
+  const { texts, format, api, downloads } = usePage();
+  const { t } = texts;
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const { label, container, sizeBytes, rendition } = choice;
+  const facts = [label, container, sizeBytes === undefined ? '' : format.bytes(sizeBytes)].filter(Boolean).join(', ');
+  return (
+    <>
+      <div class="actions">
+        <button
+          type="button"
+          class="button primary"
+          aria-label={t('action.downloadNamed', { label: facts })}
+          onClick={() => downloads.take(choice)}
+        >
+          <Icon name="download" />
+          {t('action.download')}
+        </button>
+        <button type="button" class="button" onClick={onPlay}>
+          <Icon name="play" />
+          {t('action.play')}
+        </button>
+      </div>
+      <div class="actions-more">
+        <CopyButton text={api.streamUrl(rendition)} label={t('action.copyLink')} />
+        <button
+          type="button"
+          class="button plain small"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="code" />
+          {t('action.commands')}
+        </button>
+      </div>
+      <div id={id} class="commands" hidden={!isOpen}>
+        {isOpen && <CommandLines choice={choice} />}
+      </div>
+    </>
+  );
+};

@@ -1,0 +1,108 @@
+import { useId, useState } from 'preact/hooks';
+import type { Choice, ChoiceGroup, Choices } from '../../renditions/index.ts';
+import { usePage } from '../context.ts';
+
+export interface ChoiceListProps {
+  readonly choices: Choices;
+  readonly selected: Choice;
+  readonly onSelect: (choice: Choice) => void;
+}
+
+const GROUPS: readonly ChoiceGroup[] = ['video', 'audio', 'mp3'];
+/** Of a group that is longer, so many are shown at first. */
+const FEW = 3;
+
+/** All versions as one set of radio buttons, in groups. */
+export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => {
+  const { t } = usePage().texts;
+  const name = useId();
+  return (
+    <fieldset>
+      <legend class="visually-hidden">{t('choices.legend')}</legend>
+      {GROUPS.map((group) => (
+        <Group key={group} {...{ group, name, selected, onSelect }} choices={choices[group]} />
+      ))}
+    </fieldset>
+  );
+};
+
+interface GroupProps {
+  readonly group: ChoiceGroup;
+  readonly name: string;
+  readonly choices: readonly Choice[];
+  readonly selected: Choice;
+  readonly onSelect: (choice: Choice) => void;
+}
+
+const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
+  const { t } = usePage().texts;
+  const [isOpen, setOpen] = useState(false);
+  if (choices.length === 0) return null;
+  // One more than the few is shown rather than a button in its place.
+  const isLong = choices.length > FEW + 1;
+  const shown = isOpen || !isLong ? choices : fewOf(choices, selected);
+  const hasTwin = ({ label, container }: Choice) =>
+    shown.filter((other) => other.label === label && other.container === container).length > 1;
+  return (
+    <fieldset class="choice-group">
+      <legend>{t(`choices.${group}`)}</legend>
+      {shown.map((choice) => (
+        <Row
+          key={choice.id}
+          {...{ name, choice, onSelect }}
+          hint={hasTwin(choice) ? choice.description : null}
+          isSelected={choice.id === selected.id}
+        />
+      ))}
+      {isLong && (
+        <button
+          type="button"
+          class="button plain small choice-more"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? t('choices.fewer') : t('choices.all', { count: choices.length })}
+        </button>
+      )}
+    </fieldset>
+  );
+};
+
+/** The best, what is chosen, and the best that plays everywhere: in their order. */
+function fewOf(choices: readonly Choice[], selected: Choice): readonly Choice[] {
+  const kept = new Set([selected, choices.find(({ playsEverywhere }) => playsEverywhere), ...choices.slice(0, FEW)]);
+  return choices.filter((choice) => kept.has(choice));
+}
+
+interface RowProps {
+  readonly name: string;
+  readonly choice: Choice;
+  /** Tells it from another that looks the same. */
+  readonly hint: string | null;
+  readonly isSelected: boolean;
+  readonly onSelect: (choice: Choice) => void;
+}
+
+const Row = ({ name, choice, hint, isSelected, onSelect }: RowProps) => {
+  const { texts, format } = usePage();
+  const { label, container, sizeBytes, isSizeEstimate, playsEverywhere } = choice;
+  const size = sizeBytes === undefined ? undefined : format.bytes(sizeBytes);
+  return (
+    <label class="choice">
+      <input type="radio" name={name} checked={isSelected} onChange={() => onSelect(choice)} />
+      <span class="choice-name">
+        <bdi class="choice-label" dir="ltr">
+          {label}
+        </bdi>
+        {container !== label && <small>{container}</small>}
+        {playsEverywhere && <span class="badge">{texts.t('choices.everywhere')}</span>}
+        {hint && (
+          <span class="choice-hint" title={hint}>
+            {hint}
+          </span>
+        )}
+      </span>
+      <span class="choice-size">{size && isSizeEstimate ? texts.t('choices.about', { size }) : size}</span>
+    </label>
+  );
+};

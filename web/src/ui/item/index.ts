@@ -1,0 +1,1 @@
+export { Item } from './item.tsx';

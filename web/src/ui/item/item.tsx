@@ -1,0 +1,90 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { MediaInformation } from '../../api/index.ts';
+import { type Choice, choicesOf } from '../../renditions/index.ts';
+import { usePage } from '../context.ts';
+import { Icon } from '../controls/index.ts';
+import { Actions } from './actions.tsx';
+import { ChoiceList } from './choice-list.tsx';
+import { Stage } from './media-stage.tsx';
+import { useRanges } from './use-ranges.ts';
+
+export interface ItemProps {
+  readonly item: MediaInformation;
+  /** Within a list, whose entry already tells title and author. */
+  readonly isNested?: boolean;
+}
+
+/** One item: what it is, its versions, and what can be done with them. */
+export const Item = ({ item, isNested }: ItemProps) => {
+  const { t } = usePage().texts;
+  const choices = useMemo(() => choicesOf(item), [item]);
+  const [selectedId, select] = useState<string>();
+  const [playing, play] = useState<Choice>();
+  const all = [...choices.video, ...choices.audio, ...choices.mp3];
+  const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
+  // What nobody chose yet is not asked, but for what tells no size: that is hardly a file.
+  const selected = useRanges(chosen, selectedId !== undefined || chosen?.sizeBytes === undefined);
+  const title = item.title ?? t('item.untitled');
+  return (
+    <article class={isNested ? 'item nested' : 'item'} aria-label={title}>
+      <div>
+        <Stage
+          title={title}
+          coverUrl={item.coverUrl}
+          isAudio={choices.video.length === 0}
+          playing={playing}
+          onPlay={selected && (() => play(selected))}
+          onClose={() => play(undefined)}
+        />
+        {!isNested && <ItemHead title={title} author={item.author} link={item.requestedUrl} />}
+      </div>
+      <div class="panel take">
+        {selected ? (
+          <>
+            <ChoiceList choices={choices} selected={selected} onSelect={({ id }) => select(id)} />
+            {selected.canSeek === false && (
+              <p class="remark">
+                <Icon name="clock" />
+                {t('choices.noSeek')}
+              </p>
+            )}
+            <Actions choice={selected} onPlay={() => play(selected)} />
+          </>
+        ) : (
+          <p>{t('item.nothing')}</p>
+        )}
+      </div>
+    </article>
+  );
+};
+
+interface ItemHeadProps {
+  readonly title: string;
+  readonly author: string | null;
+  readonly link: string | null;
+}
+
+const ItemHead = ({ title, author, link }: ItemHeadProps) => {
+  const host = hostOf(link);
+  return (
+    <div class="item-head">
+      <h2 dir="auto">{title}</h2>
+      <p class="byline">
+        {author && <bdi>{author}</bdi>}
+        {host && (
+          <span>
+            <a href={link ?? undefined} target="_blank" rel="noreferrer" dir="ltr">
+              {host}
+            </a>
+          </span>
+        )}
+      </p>
+    </div>
+  );
+};
+
+/** The host of a link to the web; undefined for every other. */
+const hostOf = (link: string | null): string | undefined => {
+  const url = link ? URL.parse(link) : null;
+  return url && /^https?:$/.test(url.protocol) ? url.host : undefined;
+};

@@ -1,0 +1,54 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Choice } from '../../renditions/index.ts';
+import { usePage } from '../context.ts';
+import { Cover, Icon } from '../controls/index.ts';
+import { Player } from './player.tsx';
+
+export interface StageProps {
+  readonly title: string;
+  readonly coverUrl: string | null;
+  readonly isAudio: boolean;
+  /** What is being played. */
+  readonly playing: Choice | undefined;
+  /** Absent when there is nothing to play. */
+  readonly onPlay: (() => void) | undefined;
+  readonly onClose: () => void;
+}
+
+/** The cover, or the player in its place. */
+export const Stage = ({ title, coverUrl, isAudio, playing, onPlay, onClose }: StageProps) => {
+  const { t } = usePage().texts;
+  const play = useRef<HTMLButtonElement>(null);
+  const hasPlayed = useRef(false);
+  useEffect(() => {
+    // Closing the player gives the focus back to what opened it.
+    if (!playing && hasPlayed.current) play.current?.focus({ preventScroll: true });
+    hasPlayed.current = playing !== undefined;
+  }, [playing]);
+
+  if (playing) {
+    return (
+      <div class="stage playing">
+        <Player key={playing.id} choice={playing} title={title} coverUrl={coverUrl} onClose={onClose} />
+      </div>
+    );
+  }
+  return (
+    <div class="stage">
+      <Cover url={coverUrl} fallback={isAudio ? 'music' : 'cover'} isWhole={isAudio} />
+      {onPlay && (
+        <button
+          ref={play}
+          type="button"
+          class="stage-play"
+          aria-label={t('action.playNamed', { title })}
+          onClick={onPlay}
+        >
+          <span>
+            <Icon name="play" />
+          </span>
+        </button>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,92 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { untilStreamable } from '../../api/index.ts';
+import type { Choice } from '../../renditions/index.ts';
+import { usePage } from '../context.ts';
+import { Cover, Icon } from '../controls/index.ts';
+import { toFailure } from '../session.ts';
+import { PlayerMessage, type Trouble } from './player-message.tsx';
+
+export interface PlayerProps {
+  readonly choice: Choice;
+  readonly title: string;
+  readonly coverUrl: string | null;
+  readonly onClose: () => void;
+}
+
+/** Plays one choice with the browser's own controls, in the box that the cover had. */
+export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
+  const { api, texts } = usePage();
+  const { t } = texts;
+  const url = api.streamUrl(choice.rendition);
+  const [trouble, setTrouble] = useState<Trouble>();
+  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  const asking = useRef<AbortController>(null);
+  const hasAsked = useRef(false);
+
+  useEffect(() => {
+    media.current?.focus({ preventScroll: true });
+    return () => asking.current?.abort();
+  }, []);
+
+  const again = () => {
+    const player = media.current;
+    if (!player) return;
+    setTrouble(undefined);
+    const place = player.currentTime;
+    player.load();
+    // Before anything is loaded, this is where playing begins (HTML: the default playback start position).
+    if (choice.canSeek !== false) player.currentTime = place;
+    // Where playing by itself is not allowed, the controls are there.
+    player.play().catch(() => undefined);
+  };
+  // A media element does not say why it failed: the stream itself is asked.
+  const explain = async () => {
+    if (hasAsked.current) {
+      setTrouble({ kind: media.current?.currentTime ? 'interrupted' : 'unsupported' });
+      return;
+    }
+    asking.current = new AbortController();
+    const { signal } = asking.current;
+    try {
+      await untilStreamable(url, { signal, onWaiting: (waiting) => setTrouble({ kind: 'waiting', waiting }) });
+      hasAsked.current = true;
+      again();
+    } catch (error) {
+      if (!signal.aborted) setTrouble({ kind: 'failed', failure: toFailure(error) });
+    }
+  };
+  const retry = () => {
+    hasAsked.current = false;
+    again();
+  };
+
+  const common = {
+    ref: media,
+    src: url,
+    controls: true,
+    autoplay: true,
+    preload: 'metadata',
+    'aria-label': t('player.label', { title }),
+    onError: explain,
+    onPlaying: () => {
+      hasAsked.current = false;
+    },
+  } as const;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut; the button beside it does the same.
+    <div class="player" onKeyDown={({ key }) => key === 'Escape' && !document.fullscreenElement && onClose()}>
+      {choice.element === 'audio' ? (
+        <>
+          <Cover url={coverUrl} fallback="music" isWhole />
+          <audio {...common} />
+        </>
+      ) : (
+        <video {...common} playsInline poster={coverUrl ?? undefined} />
+      )}
+      {trouble && <PlayerMessage trouble={trouble} onRetry={retry} />}
+      <button type="button" class="button square small player-close" aria-label={t('player.close')} onClick={onClose}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+};

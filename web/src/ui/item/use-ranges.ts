@@ -1,0 +1,22 @@
+import { useEffect } from 'preact/hooks';
+import { createRangeBook } from '../../api/index.ts';
+import type { Choice } from '../../renditions/index.ts';
+import { useObservable, usePage } from '../context.ts';
+
+const book = createRangeBook();
+
+/**
+ * A choice with what its stream says about ranges, as soon as that is known.
+ * @param isWanted whether the stream is asked: that costs its source a request
+ */
+export function useRanges<C extends Choice | undefined>(choice: C, isWanted: boolean): C {
+  const { api } = usePage();
+  const known = useObservable(book.known);
+  const url = choice && api.streamUrl(choice.rendition);
+  const isOpen = choice !== undefined && choice.canSeek === undefined;
+  useEffect(() => {
+    if (url && isOpen && isWanted) void book.ask(url);
+  }, [url, isOpen, isWanted]);
+  const canSeek = url === undefined ? undefined : known.get(url);
+  return isOpen && canSeek !== undefined ? { ...choice, canSeek } : choice;
+}

@@ -1,0 +1,78 @@
+import { useEffect, useRef } from 'preact/hooks';
+import {
+  ApiFailure,
+  type MediaInformation,
+  type ResourceInformation,
+  resolveWhenAvailable,
+  type Waiting,
+  type WaitOptions,
+} from '../../api/index.ts';
+import { usePage } from '../context.ts';
+import { toFailure } from '../session.ts';
+import { useKept } from './use-kept.ts';
+
+/** An entry of a list: it may have missed the resolve of the whole, and is looked up by itself. */
+export interface Entry {
+  readonly item: MediaInformation;
+  readonly isLooking?: boolean;
+  /** Why the look-up takes longer. */
+  readonly waiting?: Waiting;
+  readonly failure?: ApiFailure;
+}
+
+export interface Entries {
+  readonly all: readonly Entry[];
+  /** Looks one up and shows how that goes. It ends with the list. */
+  lookUp(index: number): Promise<void>;
+  /** Ends that. */
+  stop(index: number): void;
+  /** One with its versions, looked up unless they are known: also when the list is left. @throws ApiFailure */
+  find(index: number, options?: WaitOptions): Promise<MediaInformation>;
+}
+
+/** Whether there is anything to choose from. */
+export const hasVersions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
+
+export function useEntries(resource: ResourceInformation): Entries {
+  const { api } = usePage();
+  const [all, setAll] = useKept<readonly Entry[]>(resource, 'entries', () =>
+    (resource.mediaItems ?? []).map((item) => ({ item })),
+  );
+  const latest = useRef(all);
+  latest.current = all;
+  const looking = useRef(new Map<number, AbortController>()).current;
+  const stop = (index: number) => looking.get(index)?.abort();
+  useEffect(() => () => [...looking.keys()].forEach(stop), []);
+
+  const change = (index: number, entry: Entry) => {
+    latest.current = latest.current.with(index, entry);
+    setAll(latest.current);
+  };
+
+  const find = async (index: number, options: WaitOptions = {}) => {
+    const item = latest.current[index]?.item;
+    if (!item) throw new ApiFailure('not-found');
+    if (hasVersions(item)) return item;
+    const { mediaItems: found } = await resolveWhenAvailable(api, item.requestedUrl ?? '', options);
+    const complete = { ...item, ...found?.[0] };
+    change(index, { item: complete });
+    return complete;
+  };
+
+  const lookUp = async (index: number) => {
+    const item = latest.current[index]?.item;
+    if (!item || looking.has(index)) return;
+    const asking = new AbortController();
+    const { signal } = asking;
+    looking.set(index, asking);
+    change(index, { item, isLooking: true });
+    try {
+      await find(index, { signal, onWaiting: (waiting) => change(index, { item, isLooking: true, waiting }) });
+    } catch (error) {
+      change(index, signal.aborted ? { item } : { item, failure: toFailure(error) });
+    } finally {
+      looking.delete(index);
+    }
+  };
+  return { all, lookUp, stop, find };
+}

@@ -1,0 +1,1 @@
+export { Playlist } from './playlist.tsx';

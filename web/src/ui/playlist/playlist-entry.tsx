@@ -1,0 +1,95 @@
+import { useId, useState } from 'preact/hooks';
+import { usePage } from '../context.ts';
+import { Cover, Icon, NextTry } from '../controls/index.ts';
+import { failureText } from '../failure-text.ts';
+import { Item } from '../item/index.ts';
+import { type Entry, hasVersions } from './entries.ts';
+
+export interface PlaylistEntryProps {
+  readonly entry: Entry;
+  readonly isPicked: boolean;
+  readonly onPick: (isPicked: boolean) => void;
+  readonly onLookUp: () => Promise<unknown>;
+  /** Ends a look-up that waits. */
+  readonly onStop: () => void;
+}
+
+/** One entry of a list; opened, its versions. */
+export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: PlaylistEntryProps) => {
+  const { t } = usePage().texts;
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const { item, isLooking, waiting, failure } = entry;
+  const title = item.title ?? t('item.untitled');
+  const isKnown = hasVersions(item);
+  const isBusy = isLooking && !waiting;
+  const act = () => {
+    if (isBusy) return;
+    if (waiting) onStop();
+    else if (!isKnown) void onLookUp();
+    setOpen(waiting ? false : failure ? true : !isOpen);
+  };
+  return (
+    <li class="entry">
+      <div class="entry-row">
+        <label class="entry-pick">
+          <input
+            type="checkbox"
+            class="checkbox"
+            aria-label={t('list.pick', { title })}
+            checked={isPicked}
+            onChange={({ currentTarget }) => onPick(currentTarget.checked)}
+          />
+        </label>
+        <Cover url={item.coverUrl} isSmall />
+        <div class="entry-text">
+          <h3 dir="auto">{title}</h3>
+          <EntryNote entry={entry} />
+        </div>
+        <button
+          type="button"
+          class="button small"
+          aria-controls={id}
+          // Disabled it would lose the focus that pressed it.
+          aria-disabled={isBusy}
+          onClick={act}
+        >
+          <Icon name={waiting ? 'close' : failure ? 'retry' : isKnown ? 'all' : 'search'} />
+          <span class="word">
+            {t(waiting ? 'waiting.stop' : isKnown ? (isOpen ? 'list.close' : 'list.open') : 'list.lookUp')}
+          </span>
+          <span class="visually-hidden">{title}</span>
+        </button>
+      </div>
+      <div id={id} class="entry-open" hidden={!(isOpen && isKnown)}>
+        {isOpen && isKnown && <Item item={item} isNested />}
+      </div>
+    </li>
+  );
+};
+
+/** Who made it; until that is known, how far its look-up is. */
+const EntryNote = ({ entry }: { readonly entry: Entry }) => {
+  const { texts } = usePage();
+  const { t } = texts;
+  const { item, isLooking, waiting, failure } = entry;
+  if (failure) {
+    return (
+      <p class="trouble" role="alert">
+        {failureText(texts, failure).title}
+      </p>
+    );
+  }
+  if (waiting) {
+    return (
+      <>
+        <p role="status">{t(`waiting.${waiting.reason}`)}</p>
+        <p>
+          <NextTry waiting={waiting} />
+        </p>
+      </>
+    );
+  }
+  const known = item.author ?? (hasVersions(item) ? '' : t('list.noVersions'));
+  return <p dir="auto">{isLooking ? t('list.looking') : known}</p>;
+};

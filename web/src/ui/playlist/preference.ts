@@ -1,0 +1,20 @@
+import type { Choice, Choices } from '../../renditions/index.ts';
+
+/** What to take of each entry of a list. */
+export const PREFERENCES = ['best', 'everywhere', 'audio', 'mp3'] as const;
+export type Preference = (typeof PREFERENCES)[number];
+
+/** The version of an item that comes nearest to what is preferred; undefined when it has none at all. */
+export function preferred({ video, audio, mp3, preselected }: Choices, preference: Preference): Choice | undefined {
+  switch (preference) {
+    case 'best':
+      return preselected;
+    case 'everywhere':
+      return [...video, ...audio].find(({ playsEverywhere }) => playsEverywhere) ?? preselected;
+    case 'audio':
+      return audio[0] ?? mp3[0] ?? preselected;
+    case 'mp3':
+      // The best sound may be MP3 already; then there is no conversion.
+      return mp3[0] ?? audio.find(({ container }) => container === 'MP3') ?? audio[0] ?? preselected;
+  }
+}

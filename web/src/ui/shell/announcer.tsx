@@ -1,0 +1,42 @@
+import { useEffect } from 'preact/hooks';
+import type { Outcome } from '../app-state.ts';
+import { type Page, useObservable, usePage } from '../context.ts';
+import { failureText } from '../failure-text.ts';
+
+/** The polite voice of the page: what a look at it would tell. */
+export const Announcer = () => {
+  const page = usePage();
+  const outcome = useObservable(page.session.outcome);
+  const said = useObservable(page.announcement);
+  const waiting = outcome.phase === 'resolving' ? outcome.waiting?.reason : undefined;
+  // Told once for each reason to wait, not with every second of it.
+  useEffect(() => page.announcement.set(describe(page, outcome)), [page.texts, outcome.phase, waiting]);
+  return (
+    <p class="visually-hidden" role="status">
+      {said}
+    </p>
+  );
+};
+
+function describe({ texts }: Page, outcome: Outcome): string {
+  const { t } = texts;
+  switch (outcome.phase) {
+    case 'idle':
+      return '';
+    case 'resolving':
+      return outcome.waiting ? t(`waiting.${outcome.waiting.reason}`) : t('say.looking');
+    case 'failed':
+      return Object.values(failureText(texts, outcome.failure)).join('. ');
+    case 'resolved': {
+      const { type, title, mediaItems } = outcome.resource;
+      const items = mediaItems ?? [];
+      const name = title ?? items[0]?.title ?? t('item.untitled');
+      if (type === 'PlayList') return t('say.foundList', { title: name, count: items.length });
+      const versions = items.flatMap(({ video, audio }) => [
+        ...(video?.renditions ?? []),
+        ...(audio?.renditions ?? []),
+      ]);
+      return t('say.found', { title: name, count: versions.length });
+    }
+  }
+}

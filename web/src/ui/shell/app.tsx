@@ -1,0 +1,93 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { linkOf, type Outcome } from '../app-state.ts';
+import { useObservable, usePage } from '../context.ts';
+import { useKeptFocus } from '../controls/index.ts';
+import { DownloadList } from '../downloads/index.ts';
+import { Item } from '../item/index.ts';
+import { Playlist } from '../playlist/index.ts';
+import { Announcer } from './announcer.tsx';
+import { Banner } from './banner.tsx';
+import { Footer } from './footer.tsx';
+import { Masthead } from './header.tsx';
+import { HistoryList } from './history-list.tsx';
+import { LinkField } from './link-field.tsx';
+import { TakeUpReel } from './logo.tsx';
+import { FailureNotice, WaitingNotice } from './notices.tsx';
+import { WaysIn } from './share-options.tsx';
+import { Skeleton } from './skeleton.tsx';
+import { useDrop } from './use-drop.ts';
+import { type Navigation, opensElsewhere, useLocation } from './use-location.ts';
+
+/** The page at `/`. */
+export const App = () => {
+  const { texts, session } = usePage();
+  const { t } = texts;
+  const outcome = useObservable(session.outcome);
+  const navigation = useLocation(session);
+  const isDropping = useDrop(navigation.open);
+  const title = outcome.phase === 'resolved' ? titleOf(outcome) : undefined;
+  useEffect(() => {
+    document.title = title ? t('app.title', { title }) : t('app.name');
+  }, [title, texts]);
+  const goHome = (event: MouseEvent) => {
+    if (opensElsewhere(event)) return;
+    event.preventDefault();
+    navigation.close();
+  };
+  const isIdle = outcome.phase === 'idle';
+  const main = useRef<HTMLElement>(null);
+  const result = useRef<HTMLDivElement>(null);
+  useKeptFocus(main, () => result.current ?? main.current);
+  return (
+    <div class={isDropping ? 'page dropping' : 'page'}>
+      <Banner />
+      <Masthead isMoving={outcome.phase === 'resolving'} onHome={goHome} />
+      <main class="wrap" ref={main} tabIndex={-1}>
+        <div class={isIdle ? 'hero' : 'hero small'}>
+          <TakeUpReel />
+          <h1>{t('app.headline')}</h1>
+          <p class="lede">{t('app.lede')}</p>
+          <LinkField
+            link={linkOf(outcome)}
+            text={outcome.phase === 'idle' ? outcome.text : undefined}
+            onLink={navigation.open}
+            onClear={navigation.close}
+          />
+        </div>
+        <Announcer />
+        {!isIdle && (
+          <div class="outcome" ref={result} tabIndex={-1} aria-busy={outcome.phase === 'resolving'}>
+            <Result outcome={outcome} navigation={navigation} />
+          </div>
+        )}
+        <DownloadList />
+        {isIdle && <WaysIn />}
+        {isIdle && <HistoryList onOpen={navigation.open} />}
+      </main>
+      <Footer>
+        <a href="/status">{t('footer.status')}</a>
+      </Footer>
+    </div>
+  );
+};
+
+const Result = ({ outcome, navigation }: { readonly outcome: Outcome; readonly navigation: Navigation }) => {
+  switch (outcome.phase) {
+    case 'idle':
+      return null;
+    case 'resolving':
+      if (outcome.waiting) return <WaitingNotice waiting={outcome.waiting} onStop={navigation.close} />;
+      return <Skeleton />;
+    case 'failed':
+      return <FailureNotice failure={outcome.failure} onRetry={() => navigation.open(outcome.link)} />;
+    case 'resolved': {
+      const { type, mediaItems } = outcome.resource;
+      const [first, second] = mediaItems ?? [];
+      if (type === 'PlayList' || second || !first) return <Playlist key={outcome.link} resource={outcome.resource} />;
+      return <Item key={outcome.link} item={first} />;
+    }
+  }
+};
+
+const titleOf = ({ resource }: Extract<Outcome, { phase: 'resolved' }>): string | undefined =>
+  resource.title ?? resource.mediaItems?.[0]?.title ?? undefined;

@@ -1,0 +1,30 @@
+import { usePage } from '../context.ts';
+import { Icon } from '../controls/index.ts';
+import { useOnline } from './use-online.ts';
+
+/** What holds for the whole page: no connection, or another instance than the page's own. */
+export const Banner = () => {
+  const { texts, instance, forgetInstance } = usePage();
+  const { t } = texts;
+  const isOnline = useOnline();
+  const host = new URL(instance.base).host;
+  return (
+    <div role="status">
+      {!isOnline && (
+        <p class="banner floating">
+          <Icon name="offline" />
+          {t('app.offline')}
+        </p>
+      )}
+      {instance.isRefused && <p class="banner">{t('app.otherInstance.refused', { host })}</p>}
+      {instance.isOther && (
+        <p class="banner">
+          {t('app.otherInstance', { host })}
+          <button type="button" class="link" onClick={forgetInstance}>
+            {t('app.otherInstance.forget')}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+};

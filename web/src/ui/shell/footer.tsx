@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact';
+import { LOCALE_NAMES, LOCALES } from '../../lib/index.ts';
+import { usePage } from '../context.ts';
+import { Select } from '../controls/index.ts';
+import { InstallButton } from './install-button.tsx';
+
+/** Language, ways to bring links here, where to read on, and what may be taken. */
+export const Footer = ({ children }: { readonly children?: ComponentChildren }) => {
+  const { texts, api, speak } = usePage();
+  const { t, locale } = texts;
+  return (
+    <footer class="footer">
+      <div class="wrap">
+        <div class="footer-row">
+          <nav class="footer-links" aria-label={t('footer.links')}>
+            {children}
+            <a href={`${api.base}/swagger/v1/swagger.json`}>{t('footer.api')}</a>
+            <InstallButton />
+          </nav>
+          <Select
+            label={t('footer.language')}
+            value={locale}
+            options={LOCALES}
+            nameOf={(one) => LOCALE_NAMES[one]}
+            languageOf={(one) => one}
+            onChange={speak}
+          />
+        </div>
+        <p>{t('footer.use')}</p>
+      </div>
+    </footer>
+  );
+};

@@ -1,0 +1,24 @@
+import { usePage } from '../context.ts';
+import { Mark } from './logo.tsx';
+
+export interface MastheadProps {
+  /** Something is being fetched: the tape moves. */
+  readonly isMoving: boolean;
+  readonly onHome?: (event: MouseEvent) => void;
+}
+
+/** The name, and the tape that its reel pays out. */
+export const Masthead = ({ isMoving, onHome }: MastheadProps) => {
+  const { t } = usePage().texts;
+  return (
+    <header class="masthead">
+      <div class="wrap">
+        <a class="home" href="/" onClick={onHome} aria-label={t('app.home')}>
+          <Mark />
+          <span class="name">{t('app.name')}</span>
+        </a>
+      </div>
+      <div class={isMoving ? 'tape moving' : 'tape'} />
+    </header>
+  );
+};

@@ -1,0 +1,80 @@
+import { useRef } from 'preact/hooks';
+import { type HistoryEntry, shareableLocation } from '../../lib/index.ts';
+import { useObservable, usePage } from '../context.ts';
+import { Cover, Icon, leavePart, leaveRow } from '../controls/index.ts';
+import { opensElsewhere } from './use-location.ts';
+
+/** What was looked up on this device. */
+export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => void }) => {
+  const { texts, history } = usePage();
+  const { t } = texts;
+  const entries = useObservable(history.entries);
+  const section = useRef<HTMLElement>(null);
+  const clear = () => {
+    leavePart(section.current);
+    history.clear();
+  };
+  if (entries.length === 0) return null;
+  return (
+    <section class="section" aria-labelledby="history" ref={section}>
+      <div class="section-head">
+        <div>
+          <h2 id="history">{t('history.title')}</h2>
+          <p class="muted section-note">{t('history.note')}</p>
+        </div>
+        <button type="button" class="button plain small" onClick={clear}>
+          {t('history.clear')}
+        </button>
+      </div>
+      <ul class="history">
+        {entries.map((entry) => (
+          <Past key={entry.link} entry={entry} onOpen={() => onOpen(entry.link)} />
+        ))}
+      </ul>
+    </section>
+  );
+};
+
+const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen: () => void }) => {
+  const { texts, format, history } = usePage();
+  const title = entry.title ?? entry.link;
+  const open = (event: MouseEvent) => {
+    if (opensElsewhere(event)) return;
+    event.preventDefault();
+    onOpen();
+  };
+  const row = useRef<HTMLLIElement>(null);
+  const forget = () => {
+    leaveRow(row.current);
+    history.remove(entry.link);
+  };
+  return (
+    <li class="past" ref={row} tabIndex={-1}>
+      <Cover url={entry.coverUrl} isSmall />
+      <div>
+        <h3>
+          <a class="past-open" dir="auto" href={shareableLocation(entry.link)} onClick={open}>
+            {title}
+          </a>
+        </h3>
+        <p>
+          {entry.author && (
+            <>
+              <bdi>{entry.author}</bdi>
+              {' · '}
+            </>
+          )}
+          {format.ago(entry.at, Date.now())}
+        </p>
+      </div>
+      <button
+        type="button"
+        class="button plain small square"
+        aria-label={texts.t('history.remove', { title })}
+        onClick={forget}
+      >
+        <Icon name="close" />
+      </button>
+    </li>
+  );
+};

@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'preact/hooks';
+import { usePage } from '../context.ts';
+
+/** What Chromium hands to a page that can be installed. Not in the DOM types, being no standard. */
+interface InstallPrompt extends Event {
+  prompt(): Promise<unknown>;
+}
+
+/** Shown only where the browser offers it. */
+export const InstallButton = () => {
+  const { t } = usePage().texts;
+  const [offer, setOffer] = useState<InstallPrompt>();
+  useEffect(() => {
+    const keep = (event: Event) => {
+      event.preventDefault();
+      setOffer(event as InstallPrompt);
+    };
+    const done = () => setOffer(undefined);
+    addEventListener('beforeinstallprompt', keep);
+    addEventListener('appinstalled', done);
+    return () => {
+      removeEventListener('beforeinstallprompt', keep);
+      removeEventListener('appinstalled', done);
+    };
+  }, []);
+  if (!offer) return null;
+  const install = async () => {
+    await offer.prompt();
+    // A prompt serves once.
+    setOffer(undefined);
+  };
+  return (
+    <button type="button" class="link" onClick={install}>
+      {t('footer.install')}
+    </button>
+  );
+};

@@ -1,0 +1,103 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isTooLong, linkFromText, linkFromTransfer, type TextKey } from '../../lib/index.ts';
+import { usePage } from '../context.ts';
+import { Icon } from '../controls/index.ts';
+
+export interface LinkFieldProps {
+  /** The link that the page is about. */
+  readonly link: string | undefined;
+  /** What came in its place, to be mended by hand. */
+  readonly text: string | undefined;
+  readonly onLink: (link: string) => void;
+  readonly onClear: () => void;
+}
+
+/** One field for a link: what is pasted is looked up at once. */
+export const LinkField = ({ link, text: given, onLink, onClear }: LinkFieldProps) => {
+  const { t } = usePage().texts;
+  const [text, setText] = useState(link ?? given ?? '');
+  const [fault, setFault] = useState(given ? whyNot(given) : undefined);
+  const input = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    setText(link ?? given ?? '');
+    setFault(given ? whyNot(given) : undefined);
+  }, [link, given]);
+  // The page is this field; only who came with a link wants something else first.
+  useEffect(() => {
+    if (!link) input.current?.focus({ preventScroll: true });
+  }, []);
+
+  const type = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    setText(currentTarget.value);
+    setFault(undefined);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const found = linkFromText(text);
+    if (found) {
+      onLink(found);
+      return;
+    }
+    setFault(whyNot(text));
+    input.current?.focus();
+  };
+  const paste = (event: ClipboardEvent) => {
+    const found = linkFromTransfer(event.clipboardData);
+    if (!found) return;
+    event.preventDefault();
+    setText(found);
+    setFault(undefined);
+    onLink(found);
+  };
+  const clear = () => {
+    setText('');
+    setFault(undefined);
+    onClear();
+    input.current?.focus();
+  };
+
+  return (
+    <form noValidate onSubmit={submit}>
+      <div class="field" data-invalid={fault !== undefined}>
+        <Icon name="link" />
+        <input
+          ref={input}
+          type="url"
+          name="url"
+          inputMode="url"
+          enterKeyHint="go"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellcheck={false}
+          dir="ltr"
+          aria-label={t('field.label')}
+          aria-invalid={fault !== undefined}
+          aria-describedby="field-message"
+          placeholder={t('field.placeholder')}
+          value={text}
+          onInput={type}
+          onPaste={paste}
+        />
+        {text && (
+          <button type="button" class="button plain square" aria-label={t('field.clear')} onClick={clear}>
+            <Icon name="close" />
+          </button>
+        )}
+        <button type="submit" class="button primary">
+          <Icon name="search" />
+          <span class="word">{t('field.submit')}</span>
+        </button>
+      </div>
+      <p class="field-message" id="field-message" role="alert">
+        {fault && t(fault)}
+      </p>
+    </form>
+  );
+};
+
+/** Why a text without a link in it cannot be looked up. */
+function whyNot(text: string): TextKey {
+  if (!text.trim()) return 'field.empty';
+  return isTooLong(text) ? 'field.tooLong' : 'field.invalid';
+}

@@ -1,0 +1,96 @@
+import type { ComponentChildren } from 'preact';
+import type { ApiFailure, Waiting } from '../../api/index.ts';
+import { usePage } from '../context.ts';
+import { Icon, type IconName, NextTry } from '../controls/index.ts';
+import { failureText, mayPass } from '../failure-text.ts';
+
+interface NoticeProps {
+  readonly look: 'bad' | 'waiting';
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+const Notice = ({ look, icon, title, children }: NoticeProps) => (
+  <section class={`panel notice ${look}`}>
+    <span class="notice-sign">
+      <Icon name={icon} />
+    </span>
+    <div>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  </section>
+);
+
+const ICONS: Readonly<Partial<Record<ApiFailure['kind'], IconName>>> = {
+  'bad-link': 'link',
+  'not-found': 'search',
+  refused: 'lock',
+  offline: 'offline',
+  unreachable: 'offline',
+  maintenance: 'clock',
+  'too-many': 'clock',
+};
+
+export interface FailureNoticeProps {
+  readonly failure: ApiFailure;
+  readonly onRetry: () => void;
+}
+
+/** A failure in the reader's words, and what to do about it. */
+export const FailureNotice = ({ failure, onRetry }: FailureNoticeProps) => {
+  const { texts } = usePage();
+  const { title, what } = failureText(texts, failure);
+  return (
+    <Notice look="bad" icon={ICONS[failure.kind] ?? 'alert'} title={title}>
+      <p>{what}</p>
+      {failure.detail && (
+        <p class="quoted">
+          {texts.t('failure.said')}{' '}
+          <q lang="en" dir="ltr">
+            {failure.detail}
+          </q>
+        </p>
+      )}
+      {mayPass(failure) && (
+        <div class="notice-actions">
+          <button type="button" class="button" onClick={onRetry}>
+            <Icon name="retry" />
+            {texts.t('action.retry')}
+          </button>
+        </div>
+      )}
+    </Notice>
+  );
+};
+
+export interface WaitingNoticeProps {
+  readonly waiting: Waiting;
+  readonly onStop: () => void;
+}
+
+/** Something that passes: it says what, and goes on by itself. */
+export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
+  const { t } = usePage().texts;
+  const { reason, activity } = waiting;
+  return (
+    <Notice look="waiting" icon={reason === 'offline' ? 'offline' : 'clock'} title={t(`waiting.${reason}`)}>
+      <p>{t(`waiting.${reason}.what`)}</p>
+      {activity && reason === 'maintenance' && (
+        <p class="quoted">
+          <bdi>{t('waiting.maintenance.activity', { activity })}</bdi>
+        </p>
+      )}
+      <progress aria-label={t(`waiting.${reason}`)} />
+      <div class="notice-actions">
+        <button type="button" class="button" onClick={onStop}>
+          {t('waiting.stop')}
+        </button>
+        <p class="notice-next">
+          <NextTry waiting={waiting} />
+        </p>
+      </div>
+    </Notice>
+  );
+};

@@ -1,0 +1,37 @@
+import { bookmarklet } from '../../lib/index.ts';
+import { usePage } from '../context.ts';
+import { CopyButton, Icon } from '../controls/index.ts';
+import { InstallButton } from './install-button.tsx';
+
+/** Other ways to bring a link here. */
+export const WaysIn = () => {
+  const { t } = usePage().texts;
+  return (
+    <ul class="ways">
+      <li>
+        <Icon name="link" />
+        <p>{t('ways.drop')}</p>
+      </li>
+      <li>
+        <Icon name="bookmark" />
+        <p>
+          <Bookmarklet /> {t('ways.bookmarklet')}{' '}
+          <CopyButton text={bookmarklet(location.origin)} label={t('ways.bookmarklet.copy')} />
+        </p>
+      </li>
+      <li>
+        <Icon name="share" />
+        <p>
+          {t('ways.share')} <InstallButton />
+        </p>
+      </li>
+    </ul>
+  );
+};
+
+/** To be dragged alone: clicked here it would only open this page on itself. Without a mouse there is its address. */
+const Bookmarklet = () => (
+  <a class="bookmarklet" tabIndex={-1} href={bookmarklet(location.origin)} onClick={(event) => event.preventDefault()}>
+    {usePage().texts.t('ways.bookmarklet.name')}
+  </a>
+);

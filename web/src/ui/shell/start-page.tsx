@@ -1,0 +1,65 @@
+import { type ComponentChild, render } from 'preact';
+import { createApi, forgetBaseUrl, readBaseUrl } from '../../api/index.ts';
+import {
+  createFormat,
+  createHistory,
+  type Locale,
+  loadFirstTexts,
+  loadTexts,
+  localStore,
+  recall,
+  remember,
+  wantedLocales,
+} from '../../lib/index.ts';
+import { PageContext } from '../context.ts';
+import { createDownloads } from '../downloads-state.ts';
+import { createVoice } from '../live-region.ts';
+import { createSession } from '../session.ts';
+import { follow } from './use-location.ts';
+
+const LANGUAGE = 'reelay.language';
+
+/**
+ * Puts a page into the document, in the reader's language.
+ * @param search what it opens with, `location.search`: followed before the first drawing, so that nothing moves later
+ */
+export async function startPage(content: ComponentChild, search = ''): Promise<void> {
+  const storage = localStore();
+  const instance = readBaseUrl({ origin: location.origin, search: location.search, storage });
+  const api = createApi(instance.base);
+  const history = createHistory({ storage, events: window });
+  const fixed = {
+    api,
+    instance,
+    history,
+    session: createSession({ api, history }),
+    downloads: createDownloads(api),
+    announcement: createVoice(),
+    forgetInstance() {
+      forgetBaseUrl(storage);
+      location.assign('/');
+    },
+  };
+  follow(fixed.session, search);
+  const root = document.getElementById('app') ?? document.body;
+
+  let texts = await loadFirstTexts(wantedLocales(navigator.languages, recall(storage, LANGUAGE)));
+  let lastAsked = texts.locale;
+  show();
+
+  function show(): void {
+    document.documentElement.lang = texts.locale;
+    document.documentElement.dir = texts.direction;
+    const page = { ...fixed, texts, format: createFormat(texts.locale), speak };
+    render(<PageContext.Provider value={page}>{content}</PageContext.Provider>, root);
+  }
+  async function speak(locale: Locale): Promise<void> {
+    lastAsked = locale;
+    const loaded = await loadTexts(locale).catch(() => undefined);
+    if (locale !== lastAsked) return;
+    if (loaded) texts = loaded;
+    // Also when it is the old one: the select has changed by itself.
+    show();
+    if (loaded) remember(storage, LANGUAGE, locale);
+  }
+}

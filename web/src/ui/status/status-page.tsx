@@ -1,0 +1,77 @@
+import { useEffect } from 'preact/hooks';
+import { usePage } from '../context.ts';
+import { Icon } from '../controls/index.ts';
+import { Footer, Masthead } from '../shell/index.ts';
+import { useHealth } from './use-health.ts';
+
+/** The page at `/status`: how the instance is doing, for who runs it. */
+export const StatusPage = () => {
+  const { texts, format, api } = usePage();
+  const { t } = texts;
+  const { health, isChecking, check } = useHealth();
+  useEffect(() => {
+    document.title = t('app.title', { title: t('status.title') });
+  }, [texts]);
+  const { info, requests, milliseconds, at } = health ?? {};
+  const state = !health
+    ? 'checking'
+    : !info
+      ? 'unreachable'
+      : info.maintenance
+        ? 'maintenance'
+        : info.isHealthy
+          ? 'good'
+          : 'bad';
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    [t('status.health'), info && t(info.isHealthy ? 'status.healthy' : 'status.unhealthy')],
+    [t('status.activity'), info && (info.maintenance ?? t('status.none'))],
+    [t('status.requests'), requests === undefined ? undefined : format.number(requests)],
+    [
+      t('status.answerTime'),
+      milliseconds === undefined ? undefined : t('status.milliseconds', { count: milliseconds }),
+    ],
+    ['yt-dlp', info?.tools?.ytDlp],
+    ['FFmpeg', info?.tools?.ffmpeg],
+    [t('status.installed'), info?.tools && format.ago(info.tools.installedAt, Date.now())],
+    [t('status.version'), info?.version ?? undefined],
+    [t('status.environment'), info?.environment ?? undefined],
+    [t('status.instance'), new URL(api.base).host],
+  ];
+  return (
+    <div class="page">
+      <Masthead isMoving={false} />
+      <main class="wrap status">
+        <h1>{t('status.title')}</h1>
+        <p class={`status-now ${LOOKS[state]}`} role="status">
+          {t(`status.${state}`)}
+        </p>
+        <dl class="panel facts">
+          {facts.map(([name, value]) => (
+            <div key={name} class="fact">
+              <dt>{name}</dt>
+              <dd>
+                <bdi>{value ?? '–'}</bdi>
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <div class="status-again">
+          {/* Disabled it would lose the focus at each check; a second one at a time does nothing. */}
+          <button type="button" class="button" aria-disabled={isChecking} onClick={check}>
+            <Icon name="retry" />
+            {t('status.again')}
+          </button>
+          <div class="muted">
+            <p>{at === undefined ? t('status.checking') : t('status.checked', { ago: format.ago(at, Date.now()) })}</p>
+            <p>{t('status.refreshes')}</p>
+          </div>
+        </div>
+      </main>
+      <Footer>
+        <a href="/">{t('status.back')}</a>
+      </Footer>
+    </div>
+  );
+};
+
+const LOOKS = { checking: '', good: 'good', maintenance: 'waiting', bad: 'bad', unreachable: 'bad' } as const;
