@@ -1,12 +1,12 @@
 /** `npm run demo`: Reelay with a media origin beside it, and commands to paste. Needs no internet but for its tools. */
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { createEnding } from '../core/concurrency/index.ts';
+import { createShutdownStack } from '../core/concurrency/index.ts';
 import { readSettings } from '../core/config/index.ts';
 import { ensureMedia } from '../test/origin/media.ts';
 import { type Origin, startOrigin } from '../test/origin/server.ts';
-import { describeExhibit, EXHIBITS } from './demo/index.ts';
-import { createProcessLog, createTerminal, endAtSignals, listen } from './process/index.ts';
+import { DEMO_SAMPLES, describeSample } from './demo/index.ts';
+import { createProcessLog, createTerminal, listen, shutdownOnSignals } from './process/index.ts';
 import { startService } from './service.ts';
 
 /** The same every time, so that links and keys are too. */
@@ -14,7 +14,7 @@ const ORIGIN_PORT = 8090;
 const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
 
 const terminal = createTerminal(process.stdout);
-const ending = createEnding();
+const ending = createShutdownStack();
 
 /** Keeps the origin's port until there is media to serve: that it is taken shall be known before anything is fetched. */
 async function holdPort(): Promise<{ close(): Promise<void> }> {
@@ -52,11 +52,11 @@ async function demonstrate(): Promise<void> {
   origin = await startOrigin({ port: ORIGIN_PORT, mediaDir });
 
   terminal.say(`Reelay answers at ${service.baseUrl}, the media origin at ${origin.baseUrl}`);
-  for (const exhibit of EXHIBITS) terminal.say(await describeExhibit(exhibit, service.baseUrl, origin.baseUrl));
+  for (const exhibit of DEMO_SAMPLES) terminal.say(await describeSample(exhibit, service.baseUrl, origin.baseUrl));
   terminal.say('\nMore links: test/origin/README.md. Ctrl-C ends both.');
 }
 
-endAtSignals(terminal, ending.close);
+shutdownOnSignals(terminal, ending.close);
 
 await demonstrate().catch(async (error: unknown) => {
   // First: what ends because of a signal has its own exit code, and nothing to say.

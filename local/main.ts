@@ -1,6 +1,6 @@
 /** `npm start`: Reelay on one machine and one port. */
 import { readSettings, SettingError } from '../core/config/index.ts';
-import { createProcessLog, createTerminal, endAtSignals } from './process/index.ts';
+import { createProcessLog, createTerminal, shutdownOnSignals } from './process/index.ts';
 import { type Service, startService } from './service.ts';
 
 const terminal = createTerminal(process.stdout);
@@ -27,7 +27,7 @@ const service: Service = await startService({
 }).catch(fail);
 terminal.say(`Reelay ${service.version} answers at ${service.baseUrl}`);
 
-endAtSignals(terminal, service.close);
+shutdownOnSignals(terminal, service.close);
 
 await service.ready.then(
   ({ ytDlp, ffmpeg }) =>

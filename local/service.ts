@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { problems } from '../core/api/index.ts';
-import { createEnding } from '../core/concurrency/index.ts';
+import { createShutdownStack } from '../core/concurrency/index.ts';
 import type { Settings } from '../core/config/index.ts';
 import { createEgress } from '../core/egress/index.ts';
 import { type Log, silentLog } from '../core/log/index.ts';
-import { createExtraction } from '../core/resolve/index.ts';
+import { createResolver } from '../core/resolve/index.ts';
 import { createState, createTableClient, ensureTable } from '../core/state/index.ts';
 import { createFunctions } from '../lambdas/api/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import { answerUnreadable, MAX_HEADER_BYTES } from '../stream-service/http/index.ts';
+import { MAX_HEADER_BYTES, respondToClientError } from '../stream-service/http/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createOpenSource } from '../stream-service/source/index.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
@@ -51,7 +51,7 @@ const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { settings, log = silentLog, pluginDirs } = options;
-  const ending = createEnding();
+  const ending = createShutdownStack();
   try {
     const table = ending.own(await startEmbeddedTable({ dir: join(settings.dataDir, 'table') }));
     const client = createTableClient({ endpoint: table.endpoint });
@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     );
     const tools = ending.own(createLocalTools({ ...options, state, egress, log }));
     const extraction = ending.own(
-      createExtraction({ ...settings, tools, egress, state, log, ...(pluginDirs && { pluginDirs }) }),
+      createResolver({ ...settings, tools, egress, state, log, ...(pluginDirs && { pluginDirs }) }),
     );
     const streams = ending.own(
       await createStreamService({
@@ -102,7 +102,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       else if (page.owns(request)) page.handle(request, response);
       else gateway(request, response);
     });
-    server.on('clientError', answerUnreadable);
+    server.on('clientError', respondToClientError);
     await listen(server, { host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG });
     ending.own({
       close: async () => {

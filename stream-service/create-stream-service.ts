@@ -2,11 +2,17 @@ import type { FastifyInstance } from 'fastify';
 import type { Log } from '../core/log/index.ts';
 import type { State } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
-import { createLoopback, createRequireFfmpeg } from './ffmpeg/index.ts';
+import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createFindRendition } from './http/index.ts';
 import { createMp3 } from './mp3/index.ts';
 import { createMux } from './mux/ffmpeg/index.ts';
-import { type AdmissionLimits, createAdmission, createVisits, type Meter, noMeter } from './sessions/index.ts';
+import {
+  type AdmissionLimits,
+  createAdmission,
+  createStreamSessions,
+  noopObserver,
+  type StreamObserver,
+} from './sessions/index.ts';
 import type { OpenSource } from './source/index.ts';
 
 export interface StreamServiceOptions {
@@ -29,7 +35,7 @@ export interface StreamServiceOptions {
   /** Seconds that streams have to finish once `drain` is called. @default 30 */
   readonly drainSeconds?: number;
   /** Told what the streams do. @default nobody is */
-  readonly meter?: Meter;
+  readonly meter?: StreamObserver;
   /** Adds what its host needs in front of the streams: routes, and hooks that see each request first. */
   readonly extend?: (app: FastifyInstance) => void;
   readonly log: Log;
@@ -53,10 +59,10 @@ const DRAIN_SECONDS = 30;
 export const LISTEN_BACKLOG = 4096;
 
 export async function createStreamService(options: StreamServiceOptions): Promise<StreamService> {
-  const { ffmpeg, drainSeconds = DRAIN_SECONDS, meter = noMeter, log } = options;
-  const loopback = await createLoopback();
+  const { ffmpeg, drainSeconds = DRAIN_SECONDS, meter = noopObserver, log } = options;
+  const loopback = await createFfmpegInputServer();
   const admission = createAdmission(options.limits);
-  const visits = createVisits(admission, meter);
+  const visits = createStreamSessions(admission, meter);
   const app = buildApp({
     ...options,
     findRendition: createFindRendition(options),

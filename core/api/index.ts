@@ -1,4 +1,4 @@
-export { readLink } from './link-parameter.ts';
+export { parseLinkParameter } from './link-parameter.ts';
 export { openApiDocument } from './openapi.ts';
 export { operations } from './operations.ts';
 export { Problem, type ProblemDetails, problems, toProblem } from './problem.ts';

@@ -4,7 +4,7 @@ import { problems } from './problem.ts';
 const LONGEST_LINK = 4096;
 
 /** What a GetResource asks for. */
-export interface AskedLink {
+export interface LinkParameter {
   /** An absolute http or https URL, without the blanks around it that come with pasting. */
   readonly link: string;
   /** The string that this caller sent. */
@@ -16,7 +16,7 @@ export interface AskedLink {
  * @param rawQuery the query string without its `?`, undecoded: ordinary form decoding, `+` is a space
  * @throws Problem 400 unless it is an absolute http or https URL with a host
  */
-export function readLink(rawQuery: string): AskedLink {
+export function parseLinkParameter(rawQuery: string): LinkParameter {
   const sent = new URLSearchParams(rawQuery).get('url') ?? '';
   const link = sent.trim();
   if (link === '' || link.length > LONGEST_LINK) throw problems.badRequest();

@@ -1,12 +1,12 @@
 /** How long the work of one caller may take, and whether it still waits. */
-export interface Bounds {
+export interface Deadline {
   /** Epoch milliseconds. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
 /** Aborted when the caller leaves, and with a TimeoutError once the deadline has passed. */
-export const inTime = ({ deadline, signal }: Bounds): AbortSignal =>
+export const deadlineSignal = ({ deadline, signal }: Deadline): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(deadline - Date.now())))]);
 
 /** Waits for work no longer than the signal allows; what the work itself does then is its own affair. */

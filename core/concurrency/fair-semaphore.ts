@@ -1,19 +1,19 @@
 /** The right to use one of a few places, until it is given back. */
-export interface Turn {
+export interface Permit {
   /** Aborted when the place is wanted by others who have fewer: give it back, and ask again. */
   readonly revoked: AbortSignal;
-  give(): void;
+  release(): void;
 }
 
-export interface FairTurns {
+export interface FairSemaphore {
   /** Waits for a place. @throws the signal's reason once it is aborted */
-  take(party: string, signal: AbortSignal): Promise<Turn>;
+  acquire(party: string, signal: AbortSignal): Promise<Permit>;
 }
 
-export interface FairTurnsOptions {
-  readonly places: number;
+export interface FairSemaphoreOptions {
+  readonly permits: number;
   /** Milliseconds that others wait before a place is taken from a party that has more than half of them. */
-  readonly patience: number;
+  readonly revokeAfterMs: number;
 }
 
 interface Held {
@@ -25,21 +25,21 @@ interface Held {
  * Hands out places, each party in its turn. One alone may have all of them; while others wait it gets no more than half
  * (at least one), and what it has beyond is taken back: the youngest, of which the least is lost.
  */
-export function createFairTurns({ places, patience }: FairTurnsOptions): FairTurns {
+export function createFairSemaphore({ permits: places, revokeAfterMs: patience }: FairSemaphoreOptions): FairSemaphore {
   const share = Math.max(1, Math.floor(places / 2));
   /** Who waits, by party; the party whose turn is next comes first. */
-  const waiting = new Map<string, ((turn: Turn) => void)[]>();
+  const waiting = new Map<string, ((turn: Permit) => void)[]>();
   /** Oldest first. */
   const held = new Set<Held>();
   const holdings = (party: string) => [...held].filter((one) => one.party === party && !one.revoke.signal.aborted);
   const hasLess = (party: string) => holdings(party).length < share;
 
-  const seat = (party: string): Turn => {
+  const seat = (party: string): Permit => {
     const one: Held = { party, revoke: new AbortController() };
     held.add(one);
     return {
       revoked: one.revoke.signal,
-      give: () => {
+      release: () => {
         held.delete(one);
         seatNext();
       },
@@ -66,14 +66,14 @@ export function createFairTurns({ places, patience }: FairTurnsOptions): FairTur
     youngest?.revoke.abort(new Error('Others wait'));
   };
 
-  const leave = (party: string, seated: (turn: Turn) => void) => {
+  const leave = (party: string, seated: (turn: Permit) => void) => {
     const queue = waiting.get(party)?.filter((other) => other !== seated) ?? [];
     if (queue.length > 0) waiting.set(party, queue);
     else waiting.delete(party);
   };
 
   return {
-    take(party, signal) {
+    acquire(party, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const timer = setTimeout(takeBack, patience, party);
@@ -81,7 +81,7 @@ export function createFairTurns({ places, patience }: FairTurnsOptions): FairTur
           clearTimeout(timer);
           signal.removeEventListener('abort', onAbort);
         };
-        const seated = (turn: Turn) => {
+        const seated = (turn: Permit) => {
           end();
           resolve(turn);
         };

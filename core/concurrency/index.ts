@@ -1,7 +1,7 @@
-export { abortable, type Bounds, inTime } from './deadline.ts';
-export { createFairTurns } from './fair-semaphore.ts';
-export { createTurns } from './semaphore.ts';
+export { abortable, type Deadline, deadlineSignal } from './deadline.ts';
+export { createFairSemaphore } from './fair-semaphore.ts';
+export { createSemaphore } from './semaphore.ts';
 export { createShared } from './shared.ts';
-export { createEnding } from './shutdown.ts';
+export { createShutdownStack } from './shutdown.ts';
 export { createSingleFlight } from './single-flight.ts';
-export { createRecent } from './ttl-cache.ts';
+export { createTtlCache } from './ttl-cache.ts';

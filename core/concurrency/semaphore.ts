@@ -1,20 +1,20 @@
 /** Turns at something of which only so much is done at once. */
-export interface Turns {
+export interface Semaphore {
   /**
    * Waits for a turn, first come, first served.
    * @returns what ends it
    * @throws Error when it did not come within the bound
    */
-  take(): Promise<() => void>;
+  acquire(): Promise<() => void>;
 }
 
-export interface TurnsOptions {
-  readonly atOnce: number;
+export interface SemaphoreOptions {
+  readonly permits: number;
   /** Milliseconds for which a turn is waited for. */
-  readonly maxWait: number;
+  readonly maxWaitMs: number;
 }
 
-export function createTurns({ atOnce, maxWait }: TurnsOptions): Turns {
+export function createSemaphore({ permits: atOnce, maxWaitMs: maxWait }: SemaphoreOptions): Semaphore {
   const waiting = new Set<() => void>();
   let taken = 0;
 
@@ -26,7 +26,7 @@ export function createTurns({ atOnce, maxWait }: TurnsOptions): Turns {
   };
 
   return {
-    async take() {
+    async acquire() {
       if (taken < atOnce) taken += 1;
       else
         await new Promise<void>((resolve, reject) => {

@@ -1,11 +1,11 @@
 /** What was started, ended in the opposite order: nothing outlives what it stands on. */
-export interface Ending {
+export interface ShutdownStack {
   own<T extends { close(): Promise<void> }>(part: T): T;
   /** Ends every part, also when one of them fails to. Calling it again waits for the same end. */
   close(): Promise<void>;
 }
 
-export function createEnding(): Ending {
+export function createShutdownStack(): ShutdownStack {
   const parts: { close(): Promise<void> }[] = [];
   let closed: Promise<void> | undefined;
   const closeAll = async () => {

@@ -1,22 +1,22 @@
 /** What was read or written a moment ago, so that a link that many ask for is not read from the table for each. */
-export interface Recent<T extends { readonly id: string; readonly expiresAt: number }> {
+export interface TtlCache<T extends { readonly id: string; readonly expiresAt: number }> {
   get(id: string): T | undefined;
-  keep(record: T): T;
+  set(record: T): T;
 }
 
-export interface RecentOptions {
+export interface TtlCacheOptions {
   /** Records at most; what was not asked for longest goes first. */
-  readonly capacity: number;
+  readonly maxEntries: number;
   /** Milliseconds after which the table is asked again: another process may know better. */
-  readonly maxAge: number;
+  readonly maxAgeMs: number;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
 }
 
-export function createRecent<T extends { readonly id: string; readonly expiresAt: number }>(
-  options: RecentOptions,
-): Recent<T> {
-  const { capacity, maxAge, now = Date.now } = options;
+export function createTtlCache<T extends { readonly id: string; readonly expiresAt: number }>(
+  options: TtlCacheOptions,
+): TtlCache<T> {
+  const { maxEntries: capacity, maxAgeMs: maxAge, now = Date.now } = options;
   const records = new Map<string, { readonly record: T; readonly until: number }>();
   return {
     get(id) {
@@ -27,7 +27,7 @@ export function createRecent<T extends { readonly id: string; readonly expiresAt
       records.set(id, found); // the newest place
       return found.record;
     },
-    keep(record) {
+    set(record) {
       records.delete(record.id);
       records.set(record.id, { record, until: now() + maxAge });
       const [oldest] = records.keys();

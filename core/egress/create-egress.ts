@@ -2,7 +2,7 @@ import { type Log, silentLog } from '../log/index.ts';
 import { createGuardedClient } from './client/index.ts';
 import type { Egress } from './egress.ts';
 import { createAddressGuard, createDialer, type Lookup } from './guard/index.ts';
-import { createForwardProxy, createIdentities } from './proxy/index.ts';
+import { createForwardProxy, createProxyPool } from './proxy/index.ts';
 
 export interface EgressOptions {
   /** `host:port` pairs that are admitted though their addresses are private: each opens one port of one host. */
@@ -24,7 +24,7 @@ export interface EgressOptions {
  */
 export function createEgress(options: EgressOptions): Egress {
   const { allow, outgoingProxies = [], log = silentLog, connectTimeout } = options;
-  const identities = createIdentities(outgoingProxies, log);
+  const identities = createProxyPool(outgoingProxies, log);
   const dialer = createDialer({
     guard: createAddressGuard(allow),
     ...(options.lookup && { lookup: options.lookup }),
@@ -38,9 +38,9 @@ export function createEgress(options: EgressOptions): Egress {
   });
   const forwardProxy = createForwardProxy({ dialer, identities, log, ...(options.ca && { ca: options.ca }) });
   return {
-    pick: identities.pick,
+    nextIdentity: identities.next,
     request: client.request,
-    lend: forwardProxy.lend,
+    openProxySession: forwardProxy.lend,
     close: async () => {
       await Promise.all([client.close(), forwardProxy.close()]);
     },

@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream';
 /** The only way out. Every connection, on every hop, goes to an address that the guard admits (`address-guard.ts`). */
 export interface Egress {
   /** An outgoing identity for a new resolve: `direct`, or one of the outgoing proxies in turn. */
-  pick(): string;
+  nextIdentity(): string;
   /** Makes one request. Redirects are followed here, each hop guarded. */
   request(url: string, options?: GuardedRequest): Promise<GuardedResponse>;
   /** A way through the loopback forward proxy for one child process, with credentials of its own. */
-  lend(options: LendOptions): Promise<ProxyLease>;
+  openProxySession(options: ProxySessionOptions): Promise<ProxySession>;
   /** Ends every connection and the forward proxy. */
   close(): Promise<void>;
 }
@@ -36,13 +36,13 @@ export interface GuardedResponse {
   readonly body: Readable;
 }
 
-export interface LendOptions {
+export interface ProxySessionOptions {
   readonly identity?: string;
   /** Bytes that may come back in all before its connections are cut. */
   readonly maxBytes?: number;
 }
 
-export interface ProxyLease {
+export interface ProxySession {
   /** `http://user:password@127.0.0.1:port`, good until `close`. */
   readonly proxyUrl: string;
   /** True when the guard refused an address that this child asked for. */

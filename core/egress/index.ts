@@ -1,3 +1,3 @@
 export { createEgress } from './create-egress.ts';
 export { type Egress, EgressRefused, type GuardedResponse, UpstreamError } from './egress.ts';
-export { lendLoopback } from './loopback-proxy.ts';
+export { openLoopbackProxy } from './loopback-proxy.ts';

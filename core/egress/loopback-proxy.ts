@@ -5,8 +5,8 @@ import { createEgress } from './create-egress.ts';
  * before it is trusted. It is an egress of its own, and ends with its lease.
  * @param host `host:port`
  */
-export async function lendLoopback(host: string): Promise<{ readonly proxyUrl: string; close(): Promise<void> }> {
+export async function openLoopbackProxy(host: string): Promise<{ readonly proxyUrl: string; close(): Promise<void> }> {
   const egress = createEgress({ allow: [host] });
-  const { proxyUrl } = await egress.lend({});
+  const { proxyUrl } = await egress.openProxySession({});
   return { proxyUrl, close: egress.close };
 }

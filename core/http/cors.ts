@@ -40,7 +40,7 @@ export function preflightHeaders(
 }
 
 /** `Vary` of an answer that two rules have a say in. */
-export const joinVary = (...fields: readonly (string | undefined)[]): string =>
+export const mergeVary = (...fields: readonly (string | undefined)[]): string =>
   [...new Set(fields.flatMap((field) => field?.split(/\s*,\s*/) ?? []))].filter((name) => name !== '').join(', ');
 
 const isAllowed = (origin: string | undefined, allowed: readonly string[]): origin is string =>

@@ -3,13 +3,13 @@ export const JSON_TYPES = ['application/json', 'text/json', 'text/plain'] as con
 export type JsonType = (typeof JSON_TYPES)[number];
 
 /** A JSON answer, ready for any host. */
-export interface JsonAnswer {
+export interface JsonResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** A body in the type that `accept` rates highest. */
-export const renderJson = (value: unknown, accept: string | undefined): JsonAnswer => ({
+export const renderJson = (value: unknown, accept: string | undefined): JsonResponse => ({
   headers: { 'content-type': `${chooseJsonType(accept)}; charset=utf-8`, vary: 'Accept' },
   body: JSON.stringify(value),
 });

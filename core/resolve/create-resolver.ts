@@ -1,33 +1,33 @@
 import type { Tools } from '../../layers/tools/index.ts';
 import { startWorker } from '../../layers/tools/worker/index.ts';
 import { problems } from '../api/index.ts';
-import { type Bounds, createSingleFlight, inTime } from '../concurrency/index.ts';
+import { createSingleFlight, type Deadline, deadlineSignal } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import { type Link, linkId, type Resource, type ResourceOrigin, resourceId } from '../state/index.ts';
 import {
-  assemble,
-  carryOver,
-  createStore,
+  assembleResource,
+  createCachedState,
   epochSeconds,
   findItem,
   identify,
   isList,
   isNamedByList,
   isSearch,
-  KEPT_SECONDS,
+  mergeResource,
   normalizeLink,
-  renew,
+  RETENTION_SECONDS,
+  refreshTracks,
   type StoreState,
 } from './item/index.ts';
-import { createPlaylists, type ListPlace } from './playlists/index.ts';
+import { createPlaylists, type ListContext } from './playlists/index.ts';
 import { closeProbe, inspect } from './probe/index.ts';
-import type { EntryRequest, Extraction, Resolved, ResolveEntry } from './resolver.ts';
-import { createResolver, type Info, readTracks } from './yt-dlp/index.ts';
+import type { EntryRequest, Resolved, ResolveEntry, Resolver } from './resolver.ts';
+import { createExtractor, type Info, readTracks } from './yt-dlp/index.ts';
 
-export interface ExtractionOptions {
+export interface ResolverOptions {
   readonly tools: Pick<Tools, 'ytDlp'>;
-  readonly egress: Pick<Egress, 'lend' | 'pick' | 'request'>;
+  readonly egress: Pick<Egress, 'openProxySession' | 'nextIdentity' | 'request'>;
   readonly state: StoreState;
   /** Entries of a playlist resolved at most. @default 200 */
   readonly playlistLimit?: number;
@@ -60,11 +60,11 @@ const REFRESH_PATIENCE = 25_000;
 const DEEPEST = 2;
 
 /** Link → Resource, by a warm yt-dlp. Nothing starts before the first question, or `warm`. */
-export function createExtraction(options: ExtractionOptions): Extraction {
+export function createResolver(options: ResolverOptions): Resolver {
   const { egress, state, search = false, playlistLimit = 200, concurrency = 4, log = silentLog } = options;
   const { entriesAtOnce = concurrency, memoryBytes = 2 ** 30, maxBytes = 2 ** 26, queueLimit = 256 } = options;
-  const store = createStore(state);
-  const resolver = createResolver({
+  const store = createCachedState(state);
+  const resolver = createExtractor({
     ...options,
     ...{
       start: options.startWorker ?? startWorker,
@@ -80,14 +80,14 @@ export function createExtraction(options: ExtractionOptions): Extraction {
   const refreshes = createSingleFlight<Resource>();
 
   /** The resource that an item is, looked at and kept. */
-  const keepItem = async (info: Info, origin: ResourceOrigin, identity: string, bounds: Bounds) => {
-    const signal = inTime(bounds);
+  const keepItem = async (info: Info, origin: ResourceOrigin, identity: string, bounds: Deadline) => {
+    const signal = deadlineSignal(bounds);
     const [standing, candidates] = await Promise.all([
       store.resource(resourceId(origin)),
       inspect(readTracks(info, epochSeconds()), { egress, identity, signal, link: origin.url }),
     ]);
-    const found = assemble(info, candidates, { origin, egress: identity, now: epochSeconds() });
-    const resource = standing ? carryOver(standing, found) : found;
+    const found = assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds() });
+    const resource = standing ? mergeResource(standing, found) : found;
     await store.keep(resource);
     return resource;
   };
@@ -108,21 +108,22 @@ export function createExtraction(options: ExtractionOptions): Extraction {
     keepEntry: (entry, { link, identity }, bounds) =>
       keepItem(entry.info, { url: link, ...entry.identity }, identity, bounds),
     playlistLimit,
-    sideBySide: entriesAtOnce,
+    concurrency: entriesAtOnce,
   });
 
-  const recall = async (known: Link, place: Place, bounds: Bounds): Promise<Resolved | undefined> => {
+  const recall = async (known: Link, place: Place, bounds: Deadline): Promise<Resolved | undefined> => {
     if (known.freshUntil <= epochSeconds()) return undefined;
-    if (known.type === 'PlayList') return playlists.complete(known, { ...place, identity: egress.pick() }, bounds);
+    if (known.type === 'PlayList')
+      return playlists.complete(known, { ...place, identity: egress.nextIdentity() }, bounds);
     const resource = await store.resource(known.resourceId);
     if (!resource || resource.freshUntil <= epochSeconds()) return undefined;
     await store.touch(resource);
     return { type: 'Media', resource };
   };
 
-  const discover = async ({ link, name, within, entry, list }: Place, bounds: Bounds): Promise<Resolved> => {
-    const identity = egress.pick();
-    const info = await resolver.ask({ url: link, identity, ...bounds, ...(entry && { entry }) });
+  const discover = async ({ link, name, within, entry, list }: Place, bounds: Deadline): Promise<Resolved> => {
+    const identity = egress.nextIdentity();
+    const info = await resolver.extract({ url: link, identity, ...bounds, ...(entry && { entry }) });
     if (isList(info)) {
       if (isSearch(info) && !search) throw problems.notDeliverable('Links to search results are not handled.');
       return playlists.resolve(info, { link, name, within, identity }, bounds);
@@ -130,7 +131,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
     const origin = { url: link, ...identify(info), ...(list && { list }) };
     const resource = await keepItem(info, origin, identity, bounds);
     const { freshUntil } = resource;
-    const expiresAt = epochSeconds() + KEPT_SECONDS;
+    const expiresAt = epochSeconds() + RETENTION_SECONDS;
     await store.keepLink({
       type: 'Media',
       id: linkId(name),
@@ -142,7 +143,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
     return { type: 'Media', resource };
   };
 
-  const resolveOnce = (place: Place, { deadline, signal }: Bounds): Promise<Resolved> =>
+  const resolveOnce = (place: Place, { deadline, signal }: Deadline): Promise<Resolved> =>
     resolves(
       // Two lists that contain each other must not wait for each other.
       JSON.stringify([...place.within, place.name]),
@@ -156,10 +157,10 @@ export function createExtraction(options: ExtractionOptions): Extraction {
 
   const refreshNow = async (resource: Resource, signal: AbortSignal): Promise<Resource> => {
     const { origin, egress: identity } = resource;
-    const info = await resolver.ask({ url: origin.url, identity, deadline: Date.now() + REFRESH_PATIENCE, signal });
+    const info = await resolver.extract({ url: origin.url, identity, deadline: Date.now() + REFRESH_PATIENCE, signal });
     const item = findItem(info, origin);
     if (!item) throw problems.notFound();
-    const renewed = renew(resource, item, epochSeconds());
+    const renewed = refreshTracks(resource, item, epochSeconds());
     await store.keep(renewed);
     return renewed;
   };
@@ -181,7 +182,7 @@ export function createExtraction(options: ExtractionOptions): Extraction {
 }
 
 /** A link to resolve; as an entry of a list, with what the list says of it. */
-interface Place extends Omit<ListPlace, 'identity'> {
+interface Place extends Omit<ListContext, 'identity'> {
   readonly entry?: EntryRequest['entry'];
   /** The list whose words for the item win over its own: what is found is then another resource than the link's. */
   readonly list?: string;

@@ -1,2 +1,2 @@
-export { createExtraction } from './create-resolver.ts';
-export type { EntryRequest, Extraction, ResolveEntry } from './resolver.ts';
+export { createResolver } from './create-resolver.ts';
+export type { EntryRequest, ResolveEntry, Resolver } from './resolver.ts';

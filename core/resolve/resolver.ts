@@ -1,9 +1,9 @@
-import type { Bounds } from '../concurrency/index.ts';
+import type { Deadline } from '../concurrency/index.ts';
 import type { PlaylistEntry, Resource } from '../state/index.ts';
 import type { Info } from './yt-dlp/index.ts';
 
 /** Link → Resource. */
-export interface Extraction {
+export interface Resolver {
   /**
    * Resolves a link, from the table when it is fresh there. One resolve per link at a time: callers of the same link
    * share it, and it goes on while one of them still waits.
@@ -61,4 +61,4 @@ export interface EntryRequest {
  * Resolves one entry of a playlist: to one resource, or to several when it is a list itself.
  * @throws Problem
  */
-export type ResolveEntry = (request: EntryRequest, bounds: Bounds) => Promise<readonly Resource[]>;
+export type ResolveEntry = (request: EntryRequest, bounds: Deadline) => Promise<readonly Resource[]>;

@@ -6,7 +6,7 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { createTurns } from '../concurrency/index.ts';
+import { createSemaphore } from '../concurrency/index.ts';
 
 /** The table did not answer within its bound, or refused. `cause` says which. */
 export class StateUnavailable extends Error {
@@ -35,7 +35,7 @@ export function createTableClient(config: DynamoDBClientConfig = {}): DynamoDBCl
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
   const atOnce = embedded ? CALLS_AT_ONCE.embedded : CALLS_AT_ONCE.aws;
-  const turns = createTurns({ atOnce, maxWait: WAIT_TIMEOUT_MS });
+  const turns = createSemaphore({ permits: atOnce, maxWaitMs: WAIT_TIMEOUT_MS });
   const client = new DynamoDBClient({
     maxAttempts: 2,
     requestHandler: {
@@ -51,7 +51,7 @@ export function createTableClient(config: DynamoDBClientConfig = {}): DynamoDBCl
   const inTurn =
     <Arguments, Result>(next: (call: Arguments) => Promise<Result>) =>
     async (call: Arguments): Promise<Result> => {
-      const end = await turns.take();
+      const end = await turns.acquire();
       try {
         return await next(call);
       } finally {

@@ -2,7 +2,7 @@ import { cp, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { ownWithoutSideEffects } from './side-effect-free-plugin.ts';
+import { sideEffectFreePlugin } from './side-effect-free-plugin.ts';
 
 export interface BundleOptions {
   /** Gets `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. The rest of it is left alone. */
@@ -102,7 +102,7 @@ async function compile(programs: readonly Program[], outDir: string, maps: boole
     format: 'esm',
     // Of packages that have both: what a function does not use falls away from modules alone.
     mainFields: ['module', 'main'],
-    plugins: [ownWithoutSideEffects],
+    plugins: [sideEffectFreePlugin],
     minify: true,
     // Characters. Node shows the whole line that an error was thrown in, which would be most of the program.
     lineLimit: 500,

@@ -7,7 +7,7 @@ const ASKED = Symbol('asked');
  * No module of this repository does anything by being imported, entries aside. Said of each, what a program does not use
  * of a layer falls away, and with it the packages that nothing else needs: half of a small function, and of its start.
  */
-export const ownWithoutSideEffects: Plugin = {
+export const sideEffectFreePlugin: Plugin = {
   name: 'own-without-side-effects',
   setup({ onResolve, resolve }) {
     onResolve({ filter: /^\.\.?\// }, async ({ path, importer, resolveDir, kind, with: attributes, pluginData }) => {

@@ -1,6 +1,6 @@
 import { Problem, type ProblemDetails, toProblem } from '../../core/api/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
-import type { EntryRequest, Extraction, ResolveEntry } from '../../core/resolve/index.ts';
+import type { EntryRequest, ResolveEntry, Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 
 /** One entry of a playlist, handed to an invocation of its own. JSON all through. */
@@ -39,7 +39,7 @@ export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
 
 /** The other end: resolves the entry here. */
 export const createResolveEntry =
-  ({ extraction, log }: { extraction: Pick<Extraction, 'resolveEntry'>; log: Log }) =>
+  ({ extraction, log }: { extraction: Pick<Resolver, 'resolveEntry'>; log: Log }) =>
   async ({ request, deadline }: EntryEvent): Promise<EntryAnswer> => {
     try {
       const resources = await extraction.resolveEntry(request, { deadline });

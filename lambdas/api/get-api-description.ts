@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openApiDocument, problems } from '../../core/api/index.ts';
-import { type ChainOptions, chain, type Handler, type Result } from '../middleware/index.ts';
+import { createHandler, type Handler, type HandlerOptions, type Result } from '../middleware/index.ts';
 
-export interface GetApiDescriptionOptions extends Omit<ChainOptions, 'methods'> {
+export interface GetApiDescriptionOptions extends Omit<HandlerOptions, 'methods'> {
   /** The interactive page is there in `Development` only. */
   readonly environment: string;
   /** Folder of the page's parts, as `swagger-ui-dist` has them. */
@@ -33,7 +33,7 @@ const POLICY =
 
 /** GET /swagger/v1/swagger.json always, and in development the interactive page at /swagger. */
 export const createGetApiDescription = (options: GetApiDescriptionOptions): Handler =>
-  chain({ ...options, methods: ['GET', 'HEAD'] }, async ({ rawPath }) => {
+  createHandler({ ...options, methods: ['GET', 'HEAD'] }, async ({ rawPath }) => {
     const path = rawPath.toLowerCase().replace(/\/$/, '');
     if (path === DOCUMENT_PATH) return text('application/json', JSON.stringify(openApiDocument));
     if (options.environment !== 'Development') throw problems.notFound();

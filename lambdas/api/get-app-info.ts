@@ -1,8 +1,8 @@
 import type { AppInfo } from '../../core/api/index.ts';
 import type { State, ToolsRecord } from '../../core/state/index.ts';
-import { type ChainOptions, chain, type Handler } from '../middleware/index.ts';
+import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 
-export interface GetAppInfoOptions extends ChainOptions {
+export interface GetAppInfoOptions extends HandlerOptions {
   readonly state: Pick<State, 'getTools' | 'getMaintenance'>;
   /** As in package.json. */
   readonly version: string;
@@ -17,7 +17,7 @@ export const FIRST_FETCH = 'Fetching tools';
  * answers even when the table does not.
  */
 export const createGetAppInfo = ({ state, version, environment, ...options }: GetAppInfoOptions): Handler =>
-  chain(options, async () => {
+  createHandler(options, async () => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
       options.log.error('The state table does not answer', { error: String(error) });
       return undefined;

@@ -1,8 +1,8 @@
 import { problems, type RequestCount } from '../../core/api/index.ts';
 import type { State } from '../../core/state/index.ts';
-import { type ChainOptions, chain, type Handler } from '../middleware/index.ts';
+import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 
-export interface GetRequestCountOptions extends ChainOptions {
+export interface GetRequestCountOptions extends HandlerOptions {
   readonly state: Pick<State, 'countRequests'>;
 }
 
@@ -10,7 +10,7 @@ const COLOR = '9f54e5';
 
 /** GET /api/App/requests: resolves served, as a shields.io endpoint badge. @throws Problem 502 without the table */
 export const createGetRequestCount = ({ state, ...options }: GetRequestCountOptions): Handler =>
-  chain(options, async () => {
+  createHandler(options, async () => {
     const count = await state.countRequests().catch((error) => {
       throw problems.fetchFailed(error);
     });

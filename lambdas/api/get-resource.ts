@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
-import { problems, readLink } from '../../core/api/index.ts';
+import { parseLinkParameter, problems } from '../../core/api/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { Extraction } from '../../core/resolve/index.ts';
+import type { Resolver } from '../../core/resolve/index.ts';
 import { toResourceInformation } from '../../core/resolve/response/index.ts';
 import { type State, StateUnavailable } from '../../core/state/index.ts';
-import { type ChainOptions, chain, type Handler } from '../middleware/index.ts';
+import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 import { FIRST_FETCH } from './get-app-info.ts';
 
-export interface GetResourceOptions extends ChainOptions {
-  readonly extraction: Pick<Extraction, 'resolve'>;
+export interface GetResourceOptions extends HandlerOptions {
+  readonly extraction: Pick<Resolver, 'resolve'>;
   readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'addRequest'>;
 }
 
@@ -24,8 +24,8 @@ const AVAILABLE_FOR = 500;
 /** GET /api/Fetch/GetResource: a link's metadata and renditions. */
 export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler => {
   const refuseInMaintenance = createMaintenanceCheck(state);
-  return chain(options, async ({ rawQueryString, requestContext }) => {
-    const { link, sent } = readLink(rawQueryString);
+  return createHandler(options, async ({ rawQueryString, requestContext }) => {
+    const { link, sent } = parseLinkParameter(rawQueryString);
     await refuseInMaintenance();
     // From its arrival at the front door: a cold start has eaten into it already.
     const deadline = requestContext.timeEpoch + DEADLINE;

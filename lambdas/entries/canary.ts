@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lendLoopback } from '../../core/egress/index.ts';
+import { openLoopbackProxy } from '../../core/egress/index.ts';
 import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
 import { findLayeredYtDlp } from '../../layers/tools/yt-dlp/index.ts';
 import { createFunctionLog } from '../runtime/index.ts';
@@ -12,6 +12,6 @@ const LAYERS = '/opt';
 /** Says whether the yt-dlp of the layer it carries works. */
 export const handler = createTryLayer({
   find: () => findLayeredYtDlp(LAYERS, join(tmpdir(), 'yt-dlp')),
-  smokeTest: (ytDlp) => smokeTestYtDlp(ytDlp, { lend: lendLoopback }),
+  smokeTest: (ytDlp) => smokeTestYtDlp(ytDlp, { lend: openLoopbackProxy }),
   log: createFunctionLog(),
 });

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettingsInAws } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
-import { createExtraction } from '../../core/resolve/index.ts';
+import { createResolver } from '../../core/resolve/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { findLayeredYtDlp } from '../../layers/tools/yt-dlp/index.ts';
 import { createFanOut, createGetResource, createResolveEntry, type EntryEvent } from '../api/index.ts';
@@ -39,7 +39,7 @@ const tools = createLayeredTools({
 });
 const invoker = createInvoker();
 const ownName = required(process.env, 'AWS_LAMBDA_FUNCTION_NAME');
-const extraction = createExtraction({
+const extraction = createResolver({
   ...settings,
   tools,
   egress,

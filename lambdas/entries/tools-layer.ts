@@ -1,9 +1,9 @@
 import { createFunctionLog, createToolMetrics, customResource } from '../runtime/index.ts';
-import { assembleTools, createToolsLayer, readToolsEnvironment } from '../tools-update/index.ts';
+import { createToolsLayer, createToolsUpdate, readToolsEnvironment } from '../tools-update/index.ts';
 
 const log = createFunctionLog();
 const environment = readToolsEnvironment(process.env);
-const { parts } = assembleTools({ environment, metrics: createToolMetrics(environment.stage), log });
+const { parts } = createToolsUpdate({ environment, metrics: createToolMetrics(environment.stage), log });
 const { provide, remove } = createToolsLayer({ ...parts, layerName: environment.layerName });
 
 /** CloudFormation's custom resource: gives each deployment the newest good version of the tools layer. */

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { SettingError } from '../../core/config/index.ts';
 import { createFunctionLog, createToolMetrics } from '../runtime/index.ts';
-import { assembleTools, readToolsEnvironment, type UpdateOutcome, updateTools } from '../tools-update/index.ts';
+import { createToolsUpdate, readToolsEnvironment, type UpdateOutcome, updateTools } from '../tools-update/index.ts';
 
 /** Milliseconds that are kept to put things back in, when there is no time to finish. */
 const RESERVE = 60_000;
@@ -9,7 +9,7 @@ const RESERVE = 60_000;
 const log = createFunctionLog();
 const environment = readToolsEnvironment(process.env);
 if (!environment.resolverFunction) throw new SettingError('RESOLVER_FUNCTION must be set');
-const { parts, functionLayers } = assembleTools({
+const { parts, functionLayers } = createToolsUpdate({
   environment,
   metrics: createToolMetrics(environment.stage),
   log,

@@ -1,9 +1,9 @@
 import type { MiddlewareObj } from '@middy/core';
 import { problems } from '../../core/api/index.ts';
-import { corsHeaders, joinVary, preflightHeaders } from '../../core/http/index.ts';
+import { corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
 import { type Event, headerOf, type Result } from './event.ts';
 
-export interface AccessOptions {
+export interface CorsOptions {
   /** Methods that the path answers, OPTIONS aside. None: the path is unknown, whatever the method. */
   readonly methods: readonly string[];
   /** Origins whose pages may read the answers, or `*`. */
@@ -11,12 +11,12 @@ export interface AccessOptions {
 }
 
 /** Who may ask how: preflights, methods, and the headers that every answer carries. Attach it first. */
-export const access = ({ methods, origins }: AccessOptions): MiddlewareObj<Event, Result> => {
+export const cors = ({ methods, origins }: CorsOptions): MiddlewareObj<Event, Result> => {
   const finish = (request: { event: Event; response: Result | null | undefined }) => {
     const { response, event } = request;
     if (!response) return;
     const cors = corsHeaders(headerOf(event, 'origin'), origins);
-    const vary = joinVary(response.headers?.vary?.toString(), cors.vary);
+    const vary = mergeVary(response.headers?.vary?.toString(), cors.vary);
     response.headers = {
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

@@ -5,7 +5,7 @@ export type Event = APIGatewayProxyEventV2;
 export type Result = APIGatewayProxyStructuredResultV2;
 
 /** What a function answers before it is written out: JSON in the type that the caller prefers, or a ready result. */
-export type Answer = JsonValue | Result;
+export type JsonAnswer = JsonValue | Result;
 
 export interface JsonValue {
   readonly json: unknown;

@@ -1,3 +1,3 @@
-export { type ChainOptions, chain, type Handler } from './create-handler.ts';
+export { createHandler, type Handler, type HandlerOptions } from './create-handler.ts';
 export type { Event, Result } from './event.ts';
 export { measured } from './resolve-metrics.ts';

@@ -5,7 +5,7 @@ import { describeError, type Log } from '../../core/log/index.ts';
 import { type Event, headerOf, isJson, type Result } from './event.ts';
 
 /** Writes JSON in the type that Accept prefers, and what was thrown as ProblemDetails. What went wrong is logged. */
-export const answers = (log: Log): MiddlewareObj<Event, Result> => ({
+export const jsonResponse = (log: Log): MiddlewareObj<Event, Result> => ({
   after: (request) => {
     const answer: unknown = request.response;
     if (!isJson(answer)) return;

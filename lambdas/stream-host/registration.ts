@@ -10,7 +10,7 @@ const RENEW_BELOW_SECONDS = 20 * 60;
 const SETTLE_SECONDS = 5 * 60;
 
 /** What is, when the registration is looked at. */
-export interface RegistrationSight {
+export interface RegistrationState {
   readonly tasks: readonly HostTask[];
   /** Public names by network interface. */
   readonly names: ReadonlyMap<string, string>;
@@ -33,7 +33,7 @@ export interface RegistrationPlan {
 }
 
 /** Registers the newest host that can be reached, renews it in good time, and removes whatever does not run. */
-export function planRegistration({ tasks, names, record, now }: RegistrationSight): RegistrationPlan {
+export function planRegistration({ tasks, names, record, now }: RegistrationState): RegistrationPlan {
   const hosts = tasks
     .filter(({ stage }) => stage === 'running')
     .map((task) => ({ task, name: names.get(task.networkInterface ?? '') }));

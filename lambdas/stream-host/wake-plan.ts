@@ -2,7 +2,7 @@ import type { StreamTaskLease } from '../../core/state/index.ts';
 import { type HostTask, isOutdated } from './host-task.ts';
 
 /** What a wake finds. */
-export interface WakeSight {
+export interface WakeState {
   /** The lease in force. */
   readonly lease: StreamTaskLease | undefined;
   /** Every task that ECS wants to run, and the one that the lease names. */
@@ -31,7 +31,7 @@ const SHORTEST_WAIT = 5;
  * Whether the one host there is runs what was deployed before, and nobody has set out to replace it. A successor that died
  * is not followed by the next before its lease has run out: the old host serves meanwhile.
  */
-function needsSuccessor({ lease, tasks, definition }: WakeSight): boolean {
+function needsSuccessor({ lease, tasks, definition }: WakeState): boolean {
   const [host, ...others] = tasks.filter(({ stage }) => stage !== 'ending' && stage !== 'stopped');
   if (host?.stage !== 'running' || others.length > 0 || !isOutdated(host, definition)) return false;
   return lease === undefined || lease.taskArn === host.arn;
@@ -41,7 +41,7 @@ function needsSuccessor({ lease, tasks, definition }: WakeSight): boolean {
  * One host at a time: start one where none is and nobody is about to, take over from one that died, and else tell what
  * is going on; beside one that runs what was deployed before, start the one that takes its place. A request that comes here while a host has long been serving was refused there: it has no room.
  */
-export function planWake(sight: WakeSight): WakePlan {
+export function planWake(sight: WakeState): WakePlan {
   const { lease, tasks, now } = sight;
   if (needsSuccessor(sight)) return { kind: 'start', ...(lease && { from: lease.owner }) };
   const running = tasks.filter(({ stage }) => stage === 'running');

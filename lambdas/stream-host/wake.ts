@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Problem, problems } from '../../core/api/index.ts';
 import { findByKey, type Rendition, type State, StateUnavailable } from '../../core/state/index.ts';
 import { createNotFound } from '../api/index.ts';
-import { type ChainOptions, chain, type Event, type Result } from '../middleware/index.ts';
+import { createHandler, type Event, type HandlerOptions, type Result } from '../middleware/index.ts';
 import { methodsOf } from '../runtime/index.ts';
 import { HostUnavailable } from './host-unavailable.ts';
 import type { StartHost, StreamTasks } from './stream-tasks.ts';
 import { comingSince, planWake, type WakePlan } from './wake-plan.ts';
 
-export interface WakeOptions extends Omit<ChainOptions, 'methods'> {
+export interface WakeOptions extends Omit<HandlerOptions, 'methods'> {
   readonly state: Pick<State, 'getResource' | 'getStreamTask' | 'takeStreamTask' | 'endStreamTask'>;
   readonly tasks: Pick<StreamTasks, 'list'>;
   readonly startHost: StartHost;
@@ -75,7 +75,7 @@ export function createWake({ state, tasks, startHost, definition, now = Date.now
     throw toProblem(await wake().catch(worded));
   };
 
-  const onStream = chain({ ...options, methods: methodsOf('Media') }, answer);
+  const onStream = createHandler({ ...options, methods: methodsOf('Media') }, answer);
   const onOther = createNotFound(options);
   return async (event: Event | AheadEvent, context: never): Promise<Result | { readonly woken: string }> => {
     if (!('kind' in event)) return (STREAM_PATH.test(event.rawPath) ? onStream : onOther)(event, context);

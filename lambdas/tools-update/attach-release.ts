@@ -14,7 +14,7 @@ export interface SwitchParts {
  * what it had: both are of one release.
  * @throws Error of what failed first
  */
-export async function switchTo(
+export async function attachRelease(
   next: Pointer,
   { resolver, archive, placeholder, onStep }: SwitchParts,
   signal: AbortSignal,

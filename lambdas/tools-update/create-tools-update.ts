@@ -35,7 +35,7 @@ const CALL_TIMEOUT = 150_000;
 const ATTEMPTS = 6;
 
 /** All that the update stands on, over the AWS clients of this function's environment. */
-export function assembleTools(options: AssembleOptions): AssembledTools {
+export function createToolsUpdate(options: AssembleOptions): AssembledTools {
   const { environment, metrics, log, leaseSeconds, interval } = options;
   const { channel, pinned, asset, bucket, layerName, architecture, canaryFunction, placeholder, tableName } =
     environment;

@@ -1,4 +1,4 @@
-export { assembleTools } from './create-tools-update.ts';
+export { createToolsUpdate } from './create-tools-update.ts';
 export { readToolsEnvironment } from './tools-environment.ts';
 export { createToolsLayer } from './tools-layer.ts';
 export { createTryLayer } from './try-layer.ts';

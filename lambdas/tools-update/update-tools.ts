@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
-import { switchTo } from './attach-release.ts';
+import { attachRelease } from './attach-release.ts';
 import { ageInHours, pruning, publishedOf, releaseInUse, releaseToTry, replaceLayer } from './plan.ts';
 import { type PrepareParts, prepareRelease } from './prepare-release.ts';
 import type { FunctionLayers, LayerVersion, Pointer } from './types.ts';
-import { holdLease, LeaseTaken } from './with-lease.ts';
+import { LeaseTaken, withLease } from './with-lease.ts';
 
 export interface UpdateParts extends PrepareParts {
   readonly state: Pick<
@@ -76,7 +76,7 @@ export function alone<T>(
     end: () => state.endToolsUpdate(owner),
     seconds: leaseSeconds,
   };
-  return holdLease({ ...lease, signal, patience, log }, (held) => {
+  return withLease({ ...lease, signal, patience, log }, (held) => {
     onStep('leased');
     return work(held);
   });
@@ -146,7 +146,7 @@ async function putInPlace(
   // What a run that died has attached needs no maintenance any more, only the rest.
   if (isAttached && isNew) await archive.movePointer(next);
   if (!isAttached) {
-    await inMaintenance(parts, next.version, signal, (held) => switchTo(next, parts, held));
+    await inMaintenance(parts, next.version, signal, (held) => attachRelease(next, parts, held));
     onStep('cleared');
   }
   const isRecorded = await record(next, parts);
@@ -171,7 +171,7 @@ function inMaintenance(
     // Only a run that died can hold it still.
     patience: 2 * leaseSeconds * 1000,
   };
-  return holdLease({ ...lease, signal, log }, (held) => {
+  return withLease({ ...lease, signal, log }, (held) => {
     onStep('maintained');
     return work(held);
   });

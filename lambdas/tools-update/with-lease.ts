@@ -25,7 +25,7 @@ const LOOK_EVERY = 5_000;
  * Does work under a lease that is renewed while the work goes on. The work is told to end when the lease is lost.
  * @throws LeaseTaken
  */
-export async function holdLease<T>(options: HoldOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withLease<T>(options: HoldOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { take, end, seconds, signal, patience = 0, log } = options;
   const takeNow = () => take(Math.floor(Date.now() / 1000) + seconds);
   const interval = (seconds * 1000) / 3;

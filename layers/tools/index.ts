@@ -1,3 +1,3 @@
-export type { Source } from './tool-provider.ts';
+export type { ToolProvider } from './tool-provider.ts';
 export type { Activity, Ffmpeg, Tools, YtDlp } from './tools.ts';
 export { compareVersions, isReleaseTag } from './versions.ts';

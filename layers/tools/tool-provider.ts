@@ -1,7 +1,7 @@
 import type { ToolSource } from './tools.ts';
 
 /** A place that has a tool, with its own rule of trust. */
-export interface Source<Tool> {
+export interface ToolProvider<Tool> {
   readonly name: ToolSource;
   /** For the operator's one line. */
   readonly label: string;

@@ -1,12 +1,12 @@
 import type { MediaInformation, MediaRendition, ResourceInformation } from '../../core/resolve/response/index.ts';
 
 /** A link of the origin that shows one kind of media. */
-export interface Exhibit {
+export interface DemoSample {
   readonly title: string;
   readonly path: string;
 }
 
-export const EXHIBITS: readonly Exhibit[] = [
+export const DEMO_SAMPLES: readonly DemoSample[] = [
   { title: 'A file', path: '/files/long.mp4' },
   { title: 'A page with a video', path: '/pages/video' },
   { title: 'Separate video and audio, behind rules', path: '/site/watch/demo' },
@@ -20,7 +20,7 @@ export const EXHIBITS: readonly Exhibit[] = [
 ];
 
 /** What to paste for an exhibit: the resolve, then a stream of the best of each side and the conversion. */
-export async function describeExhibit({ title, path }: Exhibit, service: string, origin: string): Promise<string> {
+export async function describeSample({ title, path }: DemoSample, service: string, origin: string): Promise<string> {
   const link = origin + path;
   const answer = await fetch(`${service}/api/Fetch/GetResource?url=${encodeURIComponent(link)}`);
   const resolve = `curl -sG ${service}/api/Fetch/GetResource --data-urlencode 'url=${link}'`;

@@ -1,1 +1,1 @@
-export { describeExhibit, EXHIBITS } from './demo-samples.ts';
+export { DEMO_SAMPLES, describeSample } from './demo-samples.ts';

@@ -1,7 +1,7 @@
 import type { Terminal } from './terminal.ts';
 
 /** The first signal lets running streams finish within the drain time, the second does not wait for them. */
-export function endAtSignals(terminal: Terminal, close: () => Promise<void>): void {
+export function shutdownOnSignals(terminal: Terminal, close: () => Promise<void>): void {
   let leaving = false;
   const leave = async () => {
     if (leaving) process.exit(1);

@@ -1,5 +1,5 @@
 import type { Settings } from '../../core/config/index.ts';
-import { type Egress, lendLoopback } from '../../core/egress/index.ts';
+import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
 import type { Activity, Ffmpeg, Tools, YtDlp } from '../../layers/tools/index.ts';
@@ -10,7 +10,7 @@ import { createMaintenanceKeeper } from './maintenance.ts';
 export interface LocalToolsOptions {
   readonly settings: Settings;
   readonly state: State;
-  readonly egress: Pick<Egress, 'pick' | 'request'>;
+  readonly egress: Pick<Egress, 'nextIdentity' | 'request'>;
   readonly log?: Log;
   /** Called with what is being done to the tools. */
   readonly onProgress?: (activity: Activity) => void;
@@ -41,12 +41,12 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     ytDlpPath: settings.ytDlpPath,
     ffmpegPath: settings.ffmpegPath,
     // As a resolve would: behind a proxy there may be no other way.
-    download: (url, options) => egress.request(url, { ...options, identity: egress.pick() }),
+    download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
     report: (activity) => {
       void maintenance.enter(activity.name);
       onProgress?.(activity);
     },
-    smokeTest: (candidate, signal) => smokeTestYtDlp(candidate, { lend: lendLoopback, signal }),
+    smokeTest: (candidate, signal) => smokeTestYtDlp(candidate, { lend: openLoopbackProxy, signal }),
     record: state.putTools,
     followEvery: FOLLOW_EVERY,
     log,

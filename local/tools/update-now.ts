@@ -1,5 +1,5 @@
 import type { Settings } from '../../core/config/index.ts';
-import { createEgress, lendLoopback } from '../../core/egress/index.ts';
+import { createEgress, openLoopbackProxy } from '../../core/egress/index.ts';
 import type { Activity } from '../../layers/tools/index.ts';
 import { createTools, type ToolsOptions } from '../../layers/tools/install/index.ts';
 import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
@@ -37,9 +37,9 @@ export async function updateNow({
     channel: settings.toolsChannel,
     ytDlpPath: settings.ytDlpPath,
     ffmpegPath: settings.ffmpegPath,
-    download: (url, options) => egress.request(url, { ...options, identity: egress.pick() }),
+    download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
     report: onProgress,
-    smokeTest: (candidate, closing) => smokeTestYtDlp(candidate, { lend: lendLoopback, signal: closing }),
+    smokeTest: (candidate, closing) => smokeTestYtDlp(candidate, { lend: openLoopbackProxy, signal: closing }),
     onFailure: (reason) => failures.push(reason),
     // The service says it in the table: when it takes them up, or at its start.
     record: async () => undefined,

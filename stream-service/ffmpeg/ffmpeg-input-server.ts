@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { contentRange, decideRange } from '../../core/http/index.ts';
-import type { FileSource, SegmentedSource, Source, Wanted } from '../source/index.ts';
+import type { FileSource, SegmentedSource, Source, TrackSelection } from '../source/index.ts';
 
 /** A source as FFmpeg meets it: a URL on this machine, good while the stream it is for runs. */
-export interface LoopbackInput {
+export interface FfmpegInput {
   readonly url: string;
   /** Input options that belong before `-i url`. */
   readonly args: readonly string[];
@@ -20,16 +20,16 @@ export interface LoopbackInput {
 
 export interface ServeOptions {
   readonly fromSeconds?: number;
-  readonly wanted?: Wanted;
+  readonly wanted?: TrackSelection;
 }
 
 /** The one HTTP server, on 127.0.0.1 alone, from which every FFmpeg reads. */
-export interface Loopback {
+export interface FfmpegInputServer {
   /**
    * A source that is still being opened keeps its reader waiting; failing to open is a failure like any other.
    * `fromSeconds` and `wanted` are for segmented sources.
    */
-  serve(source: Source | Promise<Source>, options?: ServeOptions): LoopbackInput;
+  serve(source: Source | Promise<Source>, options?: ServeOptions): FfmpegInput;
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ interface Entry {
 }
 
 /** Starts the server on a free port. */
-export async function createLoopback(): Promise<Loopback> {
+export async function createFfmpegInputServer(): Promise<FfmpegInputServer> {
   const entries = new Map<string, Entry>();
   const server = createServer((request, response) => {
     const entry = entries.get(request.url ?? '');

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { problems } from '../../core/api/index.ts';
 import { corsHeaders, preflightHeaders } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { answerUnreadable, MAX_HEADER_BYTES } from './client-error.ts';
+import { MAX_HEADER_BYTES, respondToClientError } from './client-error.ts';
 import { type CombinedRouteDependencies, combinedRoute } from './combined-route.ts';
 import { type MediaRouteDependencies, mediaRoute } from './media-route.ts';
 import { createReplyProblem } from './problem-reply.ts';
@@ -36,7 +36,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     // Ours says the same in our words: nobody gets a place any more.
     return503OnClosing: false,
     http: { maxHeaderSize: MAX_HEADER_BYTES },
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: respondToClientError,
     trustProxy: (_address, hop) => hop < trustedProxies,
     routerOptions: { caseSensitive: false, maxParamLength: MAX_KEY },
     // A path that cannot be decoded.

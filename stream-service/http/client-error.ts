@@ -17,7 +17,7 @@ interface ParseError extends Error {
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 /** Answers what is no HTTP request, where no framework has a reply to offer (`clientError` of a server). */
-export function answerUnreadable(error: ParseError, socket: Socket): void {
+export function respondToClientError(error: ParseError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;

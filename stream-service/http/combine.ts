@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
-import { Unsupported } from '../../core/media/isobmff/index.ts';
+import { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import type { Track } from '../../core/state/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Mux } from '../mux/ffmpeg/index.ts';
 import { combinedPlan } from '../mux/index.ts';
-import { muxInProcess } from '../mux/native/index.ts';
-import type { Visit } from '../sessions/index.ts';
+import { muxNatively } from '../mux/native/index.ts';
+import type { StreamSession } from '../sessions/index.ts';
 import type { OpenSource, Source } from '../source/index.ts';
-import type { Found } from './find-rendition.ts';
+import type { FoundRendition } from './find-rendition.ts';
 import { toUpstreamProblem } from './send-representation.ts';
 
 export interface CombineDependencies {
@@ -23,18 +23,18 @@ export interface Combined {
 }
 
 /** @throws Problem 404, 502, 503 */
-export type Combine = (found: Found, visit: Visit) => Promise<Combined>;
+export type Combine = (found: FoundRendition, visit: StreamSession) => Promise<Combined>;
 
 const MP4 = /^(mp4|m4a|m4v)$/i;
 
 /** Puts video and audio into one MP4: MP4 files in this process, where bytes pass once; the rest by FFmpeg. */
 export function createCombine({ openSource, mux, requireFfmpeg }: CombineDependencies): Combine {
-  const byFfmpeg = async (found: Found, visit: Visit): Promise<Combined> => {
+  const byFfmpeg = async (found: FoundRendition, visit: StreamSession): Promise<Combined> => {
     const ffmpeg = await requireFfmpeg();
     const opening = openSideBySide(found, visit, openSource);
     // FFmpeg takes as long to start as a source to open: neither waits for the other.
     const body = mux(ffmpeg, workOf(found, opening));
-    visit.atEnd(() => body.destroy());
+    visit.onClose(() => body.destroy());
     return { body, sources: await Promise.all(opening) };
   };
 
@@ -46,29 +46,33 @@ export function createCombine({ openSource, mux, requireFfmpeg }: CombineDepende
       kind: index === 0 ? ('vide' as const) : ('soun' as const),
       durationSeconds: durationSeconds ?? found.resource.durationSeconds,
     }));
-    const body = await muxInProcess(inputs, visit.signal).catch(async (error) => {
-      if (!(error instanceof Unsupported)) throw toUpstreamProblem(error);
+    const body = await muxNatively(inputs, visit.signal).catch(async (error) => {
+      if (!(error instanceof UnsupportedMp4)) throw toUpstreamProblem(error);
       return mux(await requireFfmpeg(), workOf(found, sources));
     });
-    visit.atEnd(() => body.destroy());
+    visit.onClose(() => body.destroy());
     return { body, sources };
   };
 }
 
 const isMp4File = ({ delivery, container }: Track) => delivery === 'direct' && MP4.test(container);
 
-function workOf(found: Found, sources: readonly (Source | Promise<Source>)[]) {
+function workOf(found: FoundRendition, sources: readonly (Source | Promise<Source>)[]) {
   const [video, audio = video] = found.tracks;
   return { sources, plan: combinedPlan(video, audio), durationSeconds: durationOf(found) };
 }
 
 /** Both, or none: the first failure ends the opening of the other one. */
-function openSideBySide({ resource, tracks }: Found, visit: Visit, openSource: OpenSource): Promise<Source>[] {
+function openSideBySide(
+  { resource, tracks }: FoundRendition,
+  visit: StreamSession,
+  openSource: OpenSource,
+): Promise<Source>[] {
   const failed = new AbortController();
   const signal = AbortSignal.any([visit.signal, failed.signal]);
   const opening = tracks.map(async (track) => {
     const source = await openSource(resource, track, signal);
-    visit.atEnd(() => source.close());
+    visit.onClose(() => source.close());
     return source;
   });
   for (const each of opening) each.catch((error) => failed.abort(error));
@@ -76,7 +80,7 @@ function openSideBySide({ resource, tracks }: Found, visit: Visit, openSource: O
 }
 
 /** Seconds of the longer track, from its container where that is known; undefined when live. */
-function durationOf({ resource, tracks }: Found): number | undefined {
+function durationOf({ resource, tracks }: FoundRendition): number | undefined {
   if (resource.isLive) return undefined;
   const known = tracks.flatMap(({ durationSeconds }) => durationSeconds ?? []);
   return known.length === tracks.length ? Math.max(...known) : resource.durationSeconds;

@@ -2,16 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import type { Log } from '../../core/log/index.ts';
 import type { Track } from '../../core/state/index.ts';
 import { COMBINED } from '../mux/index.ts';
-import type { Visit, Visits } from '../sessions/index.ts';
+import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import type { OpenSource, Source } from '../source/index.ts';
 import { type CombineDependencies, createCombine } from './combine.ts';
 import { downloadHeaders } from './download-headers.ts';
-import type { FindRendition, Found } from './find-rendition.ts';
-import { sendOutline, sendRepresentation } from './send-representation.ts';
+import type { FindRendition, FoundRendition } from './find-rendition.ts';
+import { sendHead, sendRepresentation } from './send-representation.ts';
 
 export interface CombinedRouteDependencies extends CombineDependencies {
   readonly findRendition: FindRendition;
-  readonly visits: Visits;
+  readonly visits: StreamSessions;
   /** As `openSource`, but never resolves again: for HEAD. Absent: HEAD says only what the table knows. */
   readonly peekSource?: OpenSource;
   readonly log: Log;
@@ -30,14 +30,14 @@ export function combinedRoute(app: FastifyInstance, dependencies: CombinedRouteD
 
   app.head<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Combined');
-    const sizes = await lookAt(found, () => visits.begin(request.ip, reply.raw), dependencies);
+    const sizes = await lookAt(found, () => visits.open(request.ip, reply.raw), dependencies);
     reply.headers({ ...downloadHeaders(found, fileExtension), ...estimate(sizes) });
-    return sendOutline(reply, { size: undefined, mimeType, fileExtension, acceptRanges: 'none' });
+    return sendHead(reply, { size: undefined, mimeType, fileExtension, acceptRanges: 'none' });
   });
 
   app.get<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Combined');
-    const visit = visits.begin(request.ip, reply.raw);
+    const visit = visits.open(request.ip, reply.raw);
     const { body, sources } = await combine(found, visit);
 
     const sizes = sources.map((source, index) => sourceBytes(source) ?? trackBytes(found.tracks[index]));
@@ -49,8 +49,8 @@ export function combinedRoute(app: FastifyInstance, dependencies: CombinedRouteD
 
 /** What GET would say, by the first bytes of the tracks; what the table knows where it knows all, or they cannot be had. */
 async function lookAt(
-  { resource, tracks }: Found,
-  begin: () => Visit,
+  { resource, tracks }: FoundRendition,
+  begin: () => StreamSession,
   { peekSource, log }: CombinedRouteDependencies,
 ): Promise<(number | undefined)[]> {
   const known = tracks.map(trackBytes);
@@ -61,7 +61,7 @@ async function lookAt(
     const look = async (track: Track) => {
       if (track.delivery !== 'direct') return track.sizeBytes;
       const source = await peekSource(resource, track, visit.signal);
-      visit.atEnd(() => source.close());
+      visit.onClose(() => source.close());
       return sourceBytes(source) ?? track.sizeBytes;
     };
     return await Promise.all(tracks.map(look));

@@ -3,10 +3,10 @@ import type { Log } from '../../core/log/index.ts';
 import { findByKey, type KeyedRendition, type Rendition, type Resource, type State } from '../../core/state/index.ts';
 
 /** What stands behind a key. */
-export type Found = KeyedRendition;
+export type FoundRendition = KeyedRendition;
 
 /** @throws Problem 404 when no such rendition of that type stands behind the key, 502 when the table does not answer */
-export type FindRendition = (key: string, urlType: Rendition['urlType']) => Promise<Found>;
+export type FindRendition = (key: string, urlType: Rendition['urlType']) => Promise<FoundRendition>;
 
 export interface FindRenditionDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;

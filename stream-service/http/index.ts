@@ -1,3 +1,3 @@
 export { buildApp } from './app.ts';
-export { answerUnreadable, MAX_HEADER_BYTES } from './client-error.ts';
+export { MAX_HEADER_BYTES, respondToClientError } from './client-error.ts';
 export { createFindRendition } from './find-rendition.ts';

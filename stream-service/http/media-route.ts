@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify';
-import { likelyStart } from '../../core/http/index.ts';
+import { predictRangeStart } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Mux } from '../mux/ffmpeg/index.ts';
 import { remuxPlan } from '../mux/index.ts';
 import type { OpenMp3, Representation } from '../representation.ts';
-import type { Visit, Visits } from '../sessions/index.ts';
+import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import type { OpenSource } from '../source/index.ts';
 import { downloadHeaders } from './download-headers.ts';
 import { fileRepresentation } from './file-representation.ts';
-import type { FindRendition, Found } from './find-rendition.ts';
+import type { FindRendition, FoundRendition } from './find-rendition.ts';
 import { mp3Outline } from './mp3-head.ts';
-import { type Outline, sendOutline, sendRepresentation } from './send-representation.ts';
+import { type RepresentationHead, sendHead, sendRepresentation } from './send-representation.ts';
 
 export interface MediaRouteDependencies {
   readonly findRendition: FindRendition;
-  readonly visits: Visits;
+  readonly visits: StreamSessions;
   readonly openSource: OpenSource;
   /** As `openSource`, but never resolves again: for HEAD. Absent: HEAD says only what the table knows. */
   readonly peekSource?: OpenSource;
@@ -38,16 +38,16 @@ export function mediaRoute(app: FastifyInstance, dependencies: MediaRouteDepende
   // Explicit: the framework's own HEAD would run GET and read the whole source to its end.
   app.head<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Media');
-    const begin = () => visits.begin(request.ip, reply.raw);
+    const begin = () => visits.open(request.ip, reply.raw);
     const outline = await lookAt(found, wantsMp3(request.query, found), begin, dependencies);
-    return sendOutline(reply.headers(downloadHeaders(found, outline.fileExtension)), outline);
+    return sendHead(reply.headers(downloadHeaders(found, outline.fileExtension)), outline);
   });
 
   app.get<Route>(PATH, async (request, reply) => {
     const found = await findRendition(request.params.key, 'Media');
-    const visit = visits.begin(request.ip, reply.raw);
+    const visit = visits.open(request.ip, reply.raw);
     const asMp3 = wantsMp3(request.query, found);
-    const first = asMp3 ? 0 : likelyStart(request.headers.range);
+    const first = asMp3 ? 0 : predictRangeStart(request.headers.range);
     const representation = await open(found, { asMp3, first }, visit, dependencies);
     reply.headers(downloadHeaders(found, representation.fileExtension));
     return sendRepresentation(request, reply, representation, { visit, log });
@@ -55,20 +55,20 @@ export function mediaRoute(app: FastifyInstance, dependencies: MediaRouteDepende
 }
 
 /** Of several `format` the first counts. On a rendition that cannot be heard none does. */
-function wantsMp3({ format }: Route['Querystring'], { tracks: [track] }: Found): boolean {
+function wantsMp3({ format }: Route['Querystring'], { tracks: [track] }: FoundRendition): boolean {
   return [format].flat()[0]?.toLowerCase() === 'mp3' && track.audio !== null;
 }
 
 async function open(
-  { key, resource, rendition, tracks: [track] }: Found,
+  { key, resource, rendition, tracks: [track] }: FoundRendition,
   { asMp3, first }: { readonly asMp3: boolean; readonly first: number },
-  visit: Visit,
+  visit: StreamSession,
   { openSource, openMp3, mux, requireFfmpeg }: MediaRouteDependencies,
 ): Promise<Representation> {
   // Before the source is troubled for nothing.
   if (asMp3 || track.delivery !== 'direct') await requireFfmpeg();
   const source = await openSource(resource, track, visit.signal, first);
-  visit.atEnd(() => source.close());
+  visit.onClose(() => source.close());
   if (asMp3) return openMp3(resource, track, source);
   if (source.kind === 'file') return fileRepresentation(source, { key, ...rendition });
 
@@ -84,7 +84,12 @@ async function open(
 }
 
 /** What GET would say of a file or its conversion, by its first bytes; what the table knows where that cannot be had. */
-async function lookAt(found: Found, asMp3: boolean, begin: () => Visit, dependencies: MediaRouteDependencies) {
+async function lookAt(
+  found: FoundRendition,
+  asMp3: boolean,
+  begin: () => StreamSession,
+  dependencies: MediaRouteDependencies,
+) {
   const { peekSource, requireFfmpeg } = dependencies;
   const build = asMp3 ? await requireFfmpeg().catch(() => undefined) : undefined;
   const outline = asMp3 ? mp3Outline(found.resource, found.tracks[0], build) : outlineOf(found);
@@ -100,7 +105,7 @@ async function lookAt(found: Found, asMp3: boolean, begin: () => Visit, dependen
   }
 }
 
-function outlineOf({ rendition, tracks: [track] }: Found): Outline {
+function outlineOf({ rendition, tracks: [track] }: FoundRendition): RepresentationHead {
   if (track.delivery !== 'direct') return { ...remuxPlan(track), size: undefined, acceptRanges: 'none' };
   return { ...rendition, size: track.sizeIsExact ? track.sizeBytes : undefined, acceptRanges: 'bytes' };
 }

@@ -2,13 +2,13 @@ import { id3Tag, tagText } from '../../core/media/mp3/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
 import { layoutBytes, mp3Entity, mp3Etag, promisedFrames } from '../mp3/index.ts';
-import type { Outline } from './send-representation.ts';
+import type { RepresentationHead } from './send-representation.ts';
 
 /**
  * What is known of a conversion to MP3 before its source is open.
  * @param build absent while it is not there yet
  */
-export function mp3Outline(resource: Resource, track: Track, build: Ffmpeg | undefined): Outline {
+export function mp3Outline(resource: Resource, track: Track, build: Ffmpeg | undefined): RepresentationHead {
   const tag = id3Tag(tagText(resource));
   const media = { mimeType: 'audio/mpeg', fileExtension: '.mp3' };
   const isFile = track.delivery === 'direct';

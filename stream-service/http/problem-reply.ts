@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems, toProblem } from '../../core/api/index.ts';
-import { joinVary, renderJson } from '../../core/http/index.ts';
+import { mergeVary, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 
 /** Answers a failure, and logs the ones the operator should know of. */
@@ -18,7 +18,7 @@ export function createReplyProblem(log: Log): ReplyProblem {
       .removeHeader('estimated-content-length')
       .removeHeader('accept-ranges')
       .headers({ 'cache-control': 'no-store', ...problem.headers })
-      .headers({ ...headers, vary: joinVary(reply.getHeader('vary')?.toString(), headers.vary) })
+      .headers({ ...headers, vary: mergeVary(reply.getHeader('vary')?.toString(), headers.vary) })
       .send(body);
   };
 }

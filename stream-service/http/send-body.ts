@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished, type Readable } from 'node:stream';
-import { giveBack } from '../../core/egress/guard/index.ts';
+import { releaseBuffer } from '../../core/egress/guard/index.ts';
 import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 
 /** Bytes that one body gathers before they are written: one large write wakes a client once. */
@@ -55,7 +55,7 @@ export function sendBody(body: Readable, response: ServerResponse, bodies: Round
     }
     gathered += chunk.length;
     response.write(chunk, () => {
-      giveBack(chunk);
+      releaseBuffer(chunk);
       onWritten();
     });
     if (gathered >= Math.min(GATHERED_BYTES, GATHERED_BYTES_IN_ALL / bodies.members())) flush();

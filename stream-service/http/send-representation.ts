@@ -5,18 +5,21 @@ import { problems, toProblem } from '../../core/api/index.ts';
 import { type ByteRange, contentRange, decideRange } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Representation } from '../representation.ts';
-import type { Visit } from '../sessions/index.ts';
+import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
 import { sendBody } from './send-body.ts';
 
 /** What a HEAD says. Undefined: unknown until then, so it is left out. */
-export interface Outline extends Pick<Representation, 'size' | 'mimeType' | 'fileExtension'> {
+export interface RepresentationHead extends Pick<Representation, 'size' | 'mimeType' | 'fileExtension'> {
   readonly etag?: string | undefined;
   readonly acceptRanges: 'bytes' | 'none' | undefined;
 }
 
 /** The headers of a GET, as far as they are known. */
-export function sendOutline(reply: FastifyReply, { size, mimeType, acceptRanges, etag }: Outline): FastifyReply {
+export function sendHead(
+  reply: FastifyReply,
+  { size, mimeType, acceptRanges, etag }: RepresentationHead,
+): FastifyReply {
   if (acceptRanges !== undefined) reply.header('accept-ranges', acceptRanges);
   if (size !== undefined) reply.header('content-length', size);
   if (etag !== undefined) reply.header('etag', etag);
@@ -32,12 +35,12 @@ export async function sendRepresentation(
   { headers: { range, 'if-range': ifRange } }: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
   representation: Representation,
-  { visit, log }: { readonly visit: Visit; readonly log: Log },
+  { visit, log }: { readonly visit: StreamSession; readonly log: Log },
 ): Promise<FastifyReply> {
   const { size, etag, mimeType } = representation;
   const slice = size === undefined ? undefined : sliceOf(fits(ifRange, etag) ? range : undefined, size);
   const body = slice ? representation.read(slice.first, slice.last) : representation.read(0);
-  visit.atEnd(() => body.destroy());
+  visit.onClose(() => body.destroy());
   await firstBytes(body).catch((error) => {
     throw toUpstreamProblem(error);
   });
@@ -48,7 +51,7 @@ export async function sendRepresentation(
   if (size === undefined || !slice) reply.header('accept-ranges', 'none');
   else reply.headers({ 'accept-ranges': 'bytes', etag, 'content-length': slice.last - slice.first + 1 });
   if (size !== undefined && slice?.partial) reply.code(206).header('content-range', contentRange(slice, size));
-  visit.sends();
+  visit.markStreaming();
   reply.type(mimeType).hijack();
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
   sendBody(body, reply.raw);

@@ -3,25 +3,25 @@ import { problems } from '../../core/api/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { id3Tag, tagText } from '../../core/media/mp3/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
-import type { Loopback } from '../ffmpeg/index.ts';
+import type { FfmpegInputServer } from '../ffmpeg/index.ts';
 import type { OpenMp3 } from '../representation.ts';
-import type { Admission, Meter } from '../sessions/index.ts';
+import type { Admission, StreamObserver } from '../sessions/index.ts';
 import type { Source } from '../source/index.ts';
 import { createAudioStarts } from './audio-start.ts';
 import { createBlockCache } from './block-cache.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
 import { mp3Entity, mp3Etag } from './etag.ts';
-import { openPieces } from './frame-range-encoder.ts';
+import { openFrameRangeEncoder } from './frame-range-encoder.ts';
 import { type Layout, layoutBytes, promisedFrames } from './layout.ts';
-import { mp3Stream } from './ranged-stream.ts';
-import { wholeStream } from './sequential-stream.ts';
+import { rangedStream } from './ranged-stream.ts';
+import { sequentialStream } from './sequential-stream.ts';
 
 export interface Mp3Options {
   /** Absent until it has been fetched. */
   readonly ffmpeg: () => Ffmpeg | undefined;
-  readonly loopback: Loopback;
+  readonly loopback: FfmpegInputServer;
   readonly admission: Pick<Admission, 'acquireFfmpeg' | 'tryAcquireFfmpeg'>;
-  readonly meter: Pick<Meter, 'ffmpegFails'>;
+  readonly meter: Pick<StreamObserver, 'onFfmpegFailure'>;
   readonly log: Log;
   /** Encoders at once, over all clients. @default the cores this process may use */
   readonly parallelism?: number;
@@ -54,7 +54,7 @@ export function createMp3(options: Mp3Options): OpenMp3 {
     const build = ffmpeg();
     if (!build) throw problems.maintenance('Downloading FFmpeg');
     const onFailure = (stderr: string) => {
-      meter.ffmpegFails();
+      meter.onFfmpegFailure();
       log.warn('FFmpeg failed', { resource: resource.id, format: track.formatId, stderr });
     };
     const encoder = { path: build.path, loopback, onFailure };
@@ -62,7 +62,7 @@ export function createMp3(options: Mp3Options): OpenMp3 {
     const tag = id3Tag(tagText(resource));
     const frames = canBeReadAnywhere(source) ? promisedFrames(resource, track, tag.length) : undefined;
     if (frames === undefined) {
-      const read = () => wholeStream({ source, tag, encoder, acquire: admission.acquireFfmpeg });
+      const read = () => sequentialStream({ source, tag, encoder, acquire: admission.acquireFfmpeg });
       return { ...MEDIA, size: undefined, etag: undefined, read };
     }
 
@@ -74,10 +74,10 @@ export function createMp3(options: Mp3Options): OpenMp3 {
       size,
       etag: mp3Etag(entity, layout, tag),
       read: (first, last = size - 1) =>
-        mp3Stream(first, last, {
+        rangedStream(first, last, {
           layout,
           tag,
-          encode: openPieces({ source, entity, encoder, cache, starts }),
+          encode: openFrameRangeEncoder({ source, entity, encoder, cache, starts }),
           acquire: slots.acquire,
           parallelism,
         }),

@@ -1,8 +1,8 @@
-import type { Loopback } from '../ffmpeg/index.ts';
+import type { FfmpegInputServer } from '../ffmpeg/index.ts';
 
 export interface EncoderOptions {
   /** FFmpeg. */
   readonly path: string;
-  readonly loopback: Loopback;
+  readonly loopback: FfmpegInputServer;
   readonly onFailure: (stderr: string) => void;
 }

@@ -2,12 +2,12 @@ import type { Source } from '../source/index.ts';
 import type { AudioStart, AudioStarts } from './audio-start.ts';
 import type { BlockCache } from './block-cache.ts';
 import type { EncoderOptions } from './encoder-options.ts';
-import type { Piece } from './layout.ts';
-import { openRun } from './seek-segmented.ts';
-import { encodePiece } from './segment-encoder.ts';
+import type { FrameRange } from './layout.ts';
+import { seekSegmented } from './seek-segmented.ts';
+import { encodeFrameRange } from './segment-encoder.ts';
 import { fromItsStart, planPiece } from './segment-plan.ts';
 
-export interface PiecesOptions {
+export interface FrameRangeEncoderOptions {
   readonly source: Source;
   /** Names source and encoder build: what is learnt of one holds for the other. */
   readonly entity: string;
@@ -17,7 +17,7 @@ export interface PiecesOptions {
 }
 
 /** Encodes the pieces of one stream. What they all need of the source is read once, when the first is asked for. */
-export function openPieces({ source, entity, encoder, cache, starts }: PiecesOptions) {
+export function openFrameRangeEncoder({ source, entity, encoder, cache, starts }: FrameRangeEncoderOptions) {
   let opened: { readonly source: Source; readonly start: Promise<AudioStart> } | undefined;
 
   const open = (signal: AbortSignal) => {
@@ -27,7 +27,7 @@ export function openPieces({ source, entity, encoder, cache, starts }: PiecesOpt
     return { source: cached, start };
   };
 
-  return async function* encode(piece: Piece, signal: AbortSignal): AsyncGenerator<Buffer> {
+  return async function* encode(piece: FrameRange, signal: AbortSignal): AsyncGenerator<Buffer> {
     opened ??= open(signal);
     const start = await opened.start;
     const { readFromSeconds, filters, ...wanted } = planPiece(piece);
@@ -36,15 +36,19 @@ export function openPieces({ source, entity, encoder, cache, starts }: PiecesOpt
       // Without `-noaccurate_seek` FFmpeg would cut off the run-up before our own filters see it.
       const seek = readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', readFromSeconds.toFixed(3)] : [];
       const inputArgs = [...seek, '-copyts'];
-      yield* encodePiece({ ...wanted, source: opened.source, inputArgs, filters: filters(start) }, encoder, signal);
+      yield* encodeFrameRange(
+        { ...wanted, source: opened.source, inputArgs, filters: filters(start) },
+        encoder,
+        signal,
+      );
       return;
     }
 
-    const run = await openRun(opened.source, readFromSeconds, start, encoder, signal);
+    const run = await seekSegmented(opened.source, readFromSeconds, start, encoder, signal);
     try {
       const firstSample = -Math.round(run.offsetSeconds * start.sampleRate);
       const fromRun = fromItsStart(filters({ ...start, firstSample }));
-      yield* encodePiece({ ...wanted, source: run.source, inputArgs: [], filters: fromRun }, encoder, signal);
+      yield* encodeFrameRange({ ...wanted, source: run.source, inputArgs: [], filters: fromRun }, encoder, signal);
     } finally {
       run.close();
     }

@@ -21,7 +21,7 @@ export interface Layout {
 }
 
 /** Frames to encode, all of one segment, and which of their bytes are wanted: `slice` as `Buffer.subarray` takes it. */
-export interface Piece {
+export interface FrameRange {
   readonly segment: number;
   readonly firstFrame: number;
   /** Not included. */
@@ -57,7 +57,12 @@ export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [st
  * The next frames to encode for a byte range (both ends included) that is sent up to `first`: at most `frames` of them.
  * Undefined when the range has no more.
  */
-export function nextPiece({ tagBytes }: Layout, first: number, last: number, frames: number): Piece | undefined {
+export function nextFrameRange(
+  { tagBytes }: Layout,
+  first: number,
+  last: number,
+  frames: number,
+): FrameRange | undefined {
   const from = Math.max(first - tagBytes, 0);
   const end = last + 1 - tagBytes;
   if (from >= end) return undefined;

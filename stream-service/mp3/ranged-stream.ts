@@ -2,15 +2,15 @@ import { Readable } from 'node:stream';
 import { MP3_FRAME_BYTES } from '../../core/media/mp3/index.ts';
 import type { Release } from '../sessions/index.ts';
 import { answerable } from './failures.ts';
-import { type Layout, nextPiece, type Piece, SEGMENT_FRAMES, tagSlice } from './layout.ts';
-import { type Stretch, startStretch } from './segment-buffer.ts';
-import { evenShare } from './split-remaining.ts';
+import { type FrameRange, type Layout, nextFrameRange, SEGMENT_FRAMES, tagSlice } from './layout.ts';
+import { type SegmentBuffer, startSegmentBuffer } from './segment-buffer.ts';
+import { splitRemaining } from './split-remaining.ts';
 
-export interface Mp3StreamOptions {
+export interface RangedStreamOptions {
   readonly layout: Layout;
   readonly tag: Buffer;
   /** Encodes the bytes of a piece. */
-  readonly encode: (piece: Piece, signal: AbortSignal) => AsyncIterable<Buffer>;
+  readonly encode: (piece: FrameRange, signal: AbortSignal) => AsyncIterable<Buffer>;
   /** A turn at encoding; not `patient` when the client can still be told that there is none. */
   readonly acquire: (signal: AbortSignal, patient: boolean) => Promise<Release>;
   /** Segments under way at once, behind the one that is sent, for a client that takes all it can get. */
@@ -30,7 +30,7 @@ const REST_MS = 250;
  * takes what there is, an encoder runs through to the end of its segment, and every core is kept busy; for one that
  * rests only a little is kept, and the encoder ends. Destroying the stream ends its encoders.
  */
-export function mp3Stream(first: number, last: number, options: Mp3StreamOptions): Readable {
+export function rangedStream(first: number, last: number, options: RangedStreamOptions): Readable {
   const controller = new AbortController();
   const body = Readable.from(answerable(bytes(first, last, options, controller.signal)), { objectMode: false });
   body.once('close', () => controller.abort());
@@ -40,10 +40,10 @@ export function mp3Stream(first: number, last: number, options: Mp3StreamOptions
 async function* bytes(
   first: number,
   last: number,
-  { layout, tag, encode, acquire, parallelism }: Mp3StreamOptions,
+  { layout, tag, encode, acquire, parallelism }: RangedStreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const pending: Stretch[] = [];
+  const pending: SegmentBuffer[] = [];
   let cursor = Math.max(first, layout.tagBytes);
   /** Bytes taken since the client rested. */
   let taken = 0;
@@ -52,7 +52,7 @@ async function* bytes(
   const isFast = () => taken >= LITTLE_BYTES;
 
   async function* encodeInTurn(from: number, to: number): AsyncGenerator<Buffer> {
-    const piece = nextPiece(layout, from, to, SEGMENT_FRAMES);
+    const piece = nextFrameRange(layout, from, to, SEGMENT_FRAMES);
     if (!piece) return;
     const release = await acquire(signal, !isUnanswered);
     try {
@@ -63,24 +63,24 @@ async function* bytes(
   }
 
   /** Frames of the rest of a segment for the next encoder. */
-  const nextShare = (segment: number, begun: readonly Stretch[]): number => {
+  const nextShare = (segment: number, begun: readonly SegmentBuffer[]): number => {
     if (!isFast()) return segment;
     const left = Math.ceil((last + 1 - cursor) / MP3_FRAME_BYTES);
-    return evenShare({ begun: begun.map(missingFrames), segment, left, encoders: parallelism });
+    return splitRemaining({ begun: begun.map(missingFrames), segment, left, encoders: parallelism });
   };
 
-  const startNext = (begun: readonly Stretch[] = []): Stretch | undefined => {
-    const rest = nextPiece(layout, cursor, last, SEGMENT_FRAMES);
-    const piece = rest && nextPiece(layout, cursor, last, nextShare(rest.endFrame - rest.firstFrame, begun));
+  const startNext = (begun: readonly SegmentBuffer[] = []): SegmentBuffer | undefined => {
+    const rest = nextFrameRange(layout, cursor, last, SEGMENT_FRAMES);
+    const piece = rest && nextFrameRange(layout, cursor, last, nextShare(rest.endFrame - rest.firstFrame, begun));
     if (!piece) return undefined;
     const from = cursor;
     cursor += piece.slice[1] - piece.slice[0];
     const room = () => (isFast() ? MUCH_BYTES : LITTLE_BYTES);
-    return startStretch({ first: from, last: cursor - 1, encode: encodeInTurn, room });
+    return startSegmentBuffer({ first: from, last: cursor - 1, encode: encodeInTurn, room });
   };
 
   /** Whoever is slow needs the next segment only when this one is there. */
-  const lookAhead = (current: Stretch) => {
+  const lookAhead = (current: SegmentBuffer) => {
     const wanted = isFast() ? parallelism : Number(current.missingBytes === 0);
     while (pending.length < wanted) {
       const next = startNext([current, ...pending]);
@@ -104,4 +104,4 @@ async function* bytes(
   if (head.length > 0) yield head;
 }
 
-const missingFrames = ({ missingBytes }: Stretch): number => Math.ceil(missingBytes / MP3_FRAME_BYTES);
+const missingFrames = ({ missingBytes }: SegmentBuffer): number => Math.ceil(missingBytes / MP3_FRAME_BYTES);

@@ -10,7 +10,7 @@ const HEAD_BYTES = 1024 * 1024;
 const TRIES = 4;
 
 /** A part of a segmented source whose place in time is known. */
-export interface LocatedRun {
+export interface LocatedSegments {
   /** Gives this run once, whatever is asked of it. */
   readonly source: SegmentedSource;
   /** Seconds from the first audio sample of the whole source to the first one here. */
@@ -23,13 +23,13 @@ export interface LocatedRun {
  *
  * @param start where the clock of the source stands at that first sample
  */
-export async function openRun(
+export async function seekSegmented(
   source: SegmentedSource,
   seconds: number,
   start: AudioStart,
   encoder: EncoderOptions,
   signal: AbortSignal,
-): Promise<LocatedRun> {
+): Promise<LocatedSegments> {
   let from = seconds;
   for (let left = TRIES; ; left -= 1) {
     const { stream, startSeconds } = source.readFrom(from, 'sound');

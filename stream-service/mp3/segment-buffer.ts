@@ -1,12 +1,12 @@
 /** Bytes of one segment, encoded as far ahead of their reader as there is room. */
-export interface Stretch {
+export interface SegmentBuffer {
   /** The next of them, as soon as there are some; undefined at its end. @throws what made the encode fail */
   take(): Promise<Buffer | undefined>;
   /** Bytes still to be encoded. */
   readonly missingBytes: number;
 }
 
-export interface StretchOptions {
+export interface SegmentBufferOptions {
   /** Offsets in bytes, both included. */
   readonly first: number;
   readonly last: number;
@@ -19,7 +19,7 @@ export interface StretchOptions {
   readonly room: () => number;
 }
 
-export function startStretch({ first, last, encode, room }: StretchOptions): Stretch {
+export function startSegmentBuffer({ first, last, encode, room }: SegmentBufferOptions): SegmentBuffer {
   const held: Buffer[] = [];
   let heldBytes = 0;
   let next = first;

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
-import { FfmpegFailed, type LoopbackInput, runFfmpeg } from '../ffmpeg/index.ts';
+import { FfmpegFailed, type FfmpegInput, runFfmpeg } from '../ffmpeg/index.ts';
 import type { Source } from '../source/index.ts';
 import type { EncoderOptions } from './encoder-options.ts';
 import { encodeArgs, WHOLE_FILTERS } from './segment-plan.ts';
 
 /** One run of FFmpeg, and which of the bytes it writes are wanted. */
-export interface PieceEncode {
+export interface FrameRangeEncode {
   readonly source: Source;
   /** Options before `-i`. */
   readonly inputArgs: readonly string[];
@@ -24,8 +24,8 @@ const FIXED_FORMAT = ['-reinit_filter', '0'];
  * Encodes a piece: exactly its bytes, or it throws. It also throws when the source fails in a way that FFmpeg takes for
  * the end of the audio, so that silence is never sent in its place.
  */
-export const encodePiece = (
-  { source, inputArgs, filters, skipBytes, bytes }: PieceEncode,
+export const encodeFrameRange = (
+  { source, inputArgs, filters, skipBytes, bytes }: FrameRangeEncode,
   encoder: EncoderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> =>
@@ -40,7 +40,7 @@ export const encodeWhole = (source: Source, encoder: EncoderOptions, signal: Abo
 async function* withInput(
   source: Source,
   { loopback }: EncoderOptions,
-  encode: (input: LoopbackInput) => AsyncIterable<Buffer>,
+  encode: (input: FfmpegInput) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const input = loopback.serve(source, { wanted: 'sound' });
   try {
@@ -51,7 +51,7 @@ async function* withInput(
 }
 
 const run = (
-  input: LoopbackInput,
+  input: FfmpegInput,
   inputArgs: readonly string[],
   filters: string,
   { path, onFailure }: EncoderOptions,

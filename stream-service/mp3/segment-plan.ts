@@ -5,7 +5,7 @@ import {
   MP3_SAMPLES_PER_FRAME,
 } from '../../core/media/mp3/index.ts';
 import type { AudioStart } from './audio-start.ts';
-import { type Piece, SEGMENT_FRAMES } from './layout.ts';
+import { type FrameRange, SEGMENT_FRAMES } from './layout.ts';
 
 /**
  * Frames that resampler and encoder run before a segment begins, so that its joint is smooth. A multiple of 5, as
@@ -59,7 +59,7 @@ export interface PiecePlan {
  * them up would let the end of a segment be heard again at the start of the next. Audio that ends too soon goes on in
  * silence (`apad`).
  */
-export function planPiece({ segment, firstFrame, endFrame, slice: [from, to] }: Piece): PiecePlan {
+export function planPiece({ segment, firstFrame, endFrame, slice: [from, to] }: FrameRange): PiecePlan {
   const decodeFrame = Math.max(segment * SEGMENT_FRAMES - PREROLL_FRAMES, 0);
   const encodeFrame = Math.max(firstFrame - WARM_UP_FRAMES, decodeFrame);
   const decodeSeconds = decodeFrame * FRAME_SECONDS;

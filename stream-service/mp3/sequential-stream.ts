@@ -5,7 +5,7 @@ import type { EncoderOptions } from './encoder-options.ts';
 import { answerable } from './failures.ts';
 import { encodeWhole } from './segment-encoder.ts';
 
-export interface WholeStreamOptions {
+export interface SequentialStreamOptions {
   readonly source: Source;
   readonly tag: Buffer;
   readonly encoder: EncoderOptions;
@@ -14,14 +14,14 @@ export interface WholeStreamOptions {
 }
 
 /** Sends the tag and everything that can be heard, from the beginning or from now on. Destroying it ends the encoder. */
-export function wholeStream(options: WholeStreamOptions): Readable {
+export function sequentialStream(options: SequentialStreamOptions): Readable {
   const controller = new AbortController();
   const body = Readable.from(answerable(bytes(options, controller.signal)), { objectMode: false });
   body.once('close', () => controller.abort());
   return body;
 }
 
-async function* bytes({ source, tag, encoder, acquire }: WholeStreamOptions, signal: AbortSignal) {
+async function* bytes({ source, tag, encoder, acquire }: SequentialStreamOptions, signal: AbortSignal) {
   const release = acquire();
   try {
     // The tag waits for the first frames: before them, a failure can still be answered.

@@ -15,7 +15,7 @@ export interface Work {
  * How many frames of the segment the next encoder should take. All of them, but at the end: the last segments would keep
  * one encoder busy while the others have nothing left to do, so there each takes as much as lets all end together.
  */
-export function evenShare({ begun, segment, left, encoders }: Work): number {
+export function splitRemaining({ begun, segment, left, encoders }: Work): number {
   const busy = new Array<number>(encoders).fill(0);
   for (const frames of begun) {
     const first = Math.min(...busy);

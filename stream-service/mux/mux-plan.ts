@@ -1,4 +1,4 @@
-import type { Beginning } from '../../core/media/segment-probe/index.ts';
+import type { SegmentStart } from '../../core/media/segment-probe/index.ts';
 import type { Track } from '../../core/state/index.ts';
 
 /** What FFmpeg is told to write, and what it is called. */
@@ -10,7 +10,7 @@ export interface MuxPlan {
   /** Whether to look at how the sources begin: they are segments, of which hardly more is known than a list. */
   readonly isSegmented: boolean;
   /** What to tell FFmpeg, by how the sources begin. */
-  readonly args: (beginnings?: readonly Beginning[]) => MuxArgs;
+  readonly args: (beginnings?: readonly SegmentStart[]) => MuxArgs;
 }
 
 export interface MuxArgs {
@@ -106,7 +106,7 @@ function syncArgs(video: number | undefined, audio: number | undefined): MuxArgs
  * Whether the audio comes as ADTS frames. FFmpeg unpacks them by itself only into files it can go back in. What does
  * not say has AAC in all likelihood.
  */
-const isFramedAac = ({ audio, delivery, container }: Traits, beginning: Beginning | undefined): boolean =>
+const isFramedAac = ({ audio, delivery, container }: Traits, beginning: SegmentStart | undefined): boolean =>
   audio !== null &&
   (beginning?.isFramedAac ?? ((delivery !== 'direct' || FRAMED.test(container)) && AAC.test(audio.codec ?? 'aac')));
 

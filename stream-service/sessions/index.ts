@@ -1,3 +1,3 @@
 export { type Admission, type AdmissionLimits, createAdmission, type Release } from './admission.ts';
-export { type Meter, noMeter } from './stream-observer.ts';
-export { createVisits, type Visit, type Visits } from './stream-sessions.ts';
+export { noopObserver, type StreamObserver } from './stream-observer.ts';
+export { createStreamSessions, type StreamSession, type StreamSessions } from './stream-sessions.ts';

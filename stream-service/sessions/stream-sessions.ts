@@ -1,47 +1,50 @@
 import type { ServerResponse } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import type { Admission } from './admission.ts';
-import type { Meter } from './stream-observer.ts';
+import type { StreamObserver } from './stream-observer.ts';
 
 /** One client being sent one stream, until the response is over or the client has left. */
-export interface Visit {
+export interface StreamSession {
   /** Aborts when it is over, however it ended. */
   readonly signal: AbortSignal;
   /** Does something when it is over; now if it is already. */
-  atEnd(act: () => void): void;
+  onClose(act: () => void): void;
   /** The answer is a stream, about to be sent: nothing else counts as one. */
-  sends(): void;
+  markStreaming(): void;
 }
 
 /** Every stream being sent. */
-export interface Visits {
+export interface StreamSessions {
   /**
    * Takes a place for the stream that `response` will carry.
    * @param address of the client
    * @throws Problem 503, 429
    */
-  begin(address: string, response: ServerResponse): Visit;
+  open(address: string, response: ServerResponse): StreamSession;
   /** Lets nobody in, waits for those inside, and breaks what is left after `seconds`. */
   drain(seconds: number): Promise<void>;
 }
 
-export function createVisits(admission: Pick<Admission, 'acquireStream' | 'drain'>, meter: Meter): Visits {
+export function createStreamSessions(
+  admission: Pick<Admission, 'acquireStream' | 'drain'>,
+  meter: StreamObserver,
+): StreamSessions {
   const responses = new Set<ServerResponse>();
 
   return {
-    begin(address, response) {
+    open(address, response) {
       const over = new AbortController();
-      const visit: Visit = {
+      const visit: StreamSession = {
         signal: over.signal,
-        atEnd(act) {
+        onClose(act) {
           if (over.signal.aborted) act();
           else over.signal.addEventListener('abort', act, { once: true });
         },
-        sends() {
+        markStreaming() {
           // The connection may have carried other answers before this one, and the response forgets it in the end.
           const { socket } = response;
           const before = socket?.bytesWritten ?? 0;
-          visit.atEnd(meter.streamBegins(() => (socket?.bytesWritten ?? before) - before));
+          visit.onClose(meter.onStreamStart(() => (socket?.bytesWritten ?? before) - before));
         },
       };
       const release = admission.acquireStream(clientOf(address));
@@ -49,7 +52,7 @@ export function createVisits(admission: Pick<Admission, 'acquireStream' | 'drain
       const end = () => over.abort(new Error('The response is over'));
       if (response.destroyed) end();
       else response.once('close', end);
-      visit.atEnd(() => {
+      visit.onClose(() => {
         responses.delete(response);
         release();
       });

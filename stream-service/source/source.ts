@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Resource, Track } from '../../core/state/index.ts';
 
 /** What a source is read for. */
-export type Wanted = 'all' | 'sound';
+export type TrackSelection = 'all' | 'sound';
 
 /** One track, open for reading: a file with offsets, or a run of segments with times. */
 export type Source = FileSource | SegmentedSource;
@@ -40,7 +40,7 @@ export interface SegmentedSource {
    * One file it stays where its clock or its initialization begins anew midway: MP4 fragments get times that go on, and
    * of initialization sections the first is given. Where what is wanted goes on in another coding the run breaks.
    */
-  readFrom(seconds: number, wanted?: Wanted): SegmentRun;
+  readFrom(seconds: number, wanted?: TrackSelection): SegmentRun;
   /** Forgets the bytes kept from the opening, when no `readFrom` will come for them. */
   close(): void;
 }

@@ -3,7 +3,7 @@ import { createShared } from '../../core/concurrency/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 
 /** Where a track is at the moment. `value` is what was read there: nothing for a file, the segments of a playlist. */
-export interface Place<Value> {
+export interface ResolvedLocation<Value> {
   readonly track: Track;
   readonly value: Value;
   /** Counts the moves, so that nobody renews what another has renewed already. */
@@ -11,9 +11,9 @@ export interface Place<Value> {
 }
 
 /** The place of one track, which moves when its URLs expire. */
-export interface Places<Value> {
+export interface TrackLocator<Value> {
   /** Where it is, as far as is known: renewed first when its expiry has passed. */
-  current(signal: AbortSignal): Promise<Place<Value>>;
+  current(signal: AbortSignal): Promise<ResolvedLocation<Value>>;
   /**
    * Resolves again, once for everyone who asks for the same move.
    * @param generation of the place that failed
@@ -21,14 +21,14 @@ export interface Places<Value> {
    */
   renew(generation: number, isGone: boolean, signal: AbortSignal): Promise<void>;
   /** Looks again at the same place: a live source may have more. */
-  reload(signal: AbortSignal): Promise<Place<Value>>;
+  reload(signal: AbortSignal): Promise<ResolvedLocation<Value>>;
   /** Notes that bytes came: the next renewal counts as the first again. */
   progressed(): void;
   /** The track as it is known now, without looking further. */
   track(): Track;
 }
 
-export interface PlacesOptions<Value> {
+export interface TrackLocatorOptions<Value> {
   readonly resource: Resource;
   readonly track: Track;
   /** Reads what stands at a place. Throwing `Expired` asks for a renewal. */
@@ -43,7 +43,7 @@ export interface PlacesOptions<Value> {
 }
 
 /** A place answered that its URL is no longer good. `gone`: it is not even known there. */
-export class Expired extends Error {
+export class UrlExpired extends Error {
   override readonly name = 'Expired';
   readonly gone: boolean;
 
@@ -53,10 +53,10 @@ export class Expired extends Error {
   }
 }
 
-export function createPlaces<Value>(options: PlacesOptions<Value>): Places<Value> {
+export function createTrackLocator<Value>(options: TrackLocatorOptions<Value>): TrackLocator<Value> {
   const { load, refresh, renewals, now, isResolved = false } = options;
   let { resource, track } = options;
-  let place: Place<Value> | undefined;
+  let place: ResolvedLocation<Value> | undefined;
   let generation = 0;
   let spent = 0;
   /** A URL that is new and expired all the same says nothing by its expiry. */
@@ -86,7 +86,7 @@ export function createPlaces<Value>(options: PlacesOptions<Value>): Places<Value
         place = { track, value: await load(track, signal), generation };
         return;
       } catch (error) {
-        if (!(error instanceof Expired)) throw error;
+        if (!(error instanceof UrlExpired)) throw error;
         if (spent >= renewals) throw failureOf(error.gone);
         await move(signal);
       }
@@ -121,7 +121,7 @@ export function createPlaces<Value>(options: PlacesOptions<Value>): Places<Value
   };
 }
 
-const failureOf = (isGone: boolean) => (isGone ? problems.notFound : problems.fetchFailed)(new Expired(isGone));
+const failureOf = (isGone: boolean) => (isGone ? problems.notFound : problems.fetchFailed)(new UrlExpired(isGone));
 
 /** A stream answers 404 or 502: what a resolve would call not deliverable is a failure here. */
 export function asStreamProblem(error: unknown): Problem {

@@ -1,4 +1,4 @@
-import type { Meter } from '../sessions/index.ts';
+import type { StreamObserver } from '../sessions/index.ts';
 
 export interface IdleOptions {
   /** Without a stream; 0: it never ends. */
@@ -8,7 +8,7 @@ export interface IdleOptions {
 }
 
 /** Tells when no stream has run for a while. What is refused or not there is no stream: it does not keep a task awake. */
-export interface Idle extends Pick<Meter, 'streamBegins'> {
+export interface Idle extends Pick<StreamObserver, 'onStreamStart'> {
   close(): void;
 }
 
@@ -27,7 +27,7 @@ export function createIdle({ minutes, onIdle }: IdleOptions): Idle {
   wait();
 
   return {
-    streamBegins() {
+    onStreamStart() {
       running += 1;
       clearTimeout(timer);
       return () => {

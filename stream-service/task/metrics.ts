@@ -1,4 +1,4 @@
-import type { Meter } from '../sessions/index.ts';
+import type { StreamObserver } from '../sessions/index.ts';
 
 export interface MetricsOptions {
   readonly stage: string;
@@ -9,7 +9,7 @@ export interface MetricsOptions {
 }
 
 /** Counts, and says the counts as CloudWatch's embedded metric format: one JSON line a minute. */
-export interface Metrics extends Meter {
+export interface Metrics extends StreamObserver {
   /** A source's link had expired and was resolved again. */
   reResolved(): void;
   /** Says what came together since the last time. */
@@ -45,7 +45,7 @@ export function createMetrics({ stage, toolVersion, write }: MetricsOptions): Me
   const timer = setInterval(flush, MINUTE).unref();
 
   return {
-    streamBegins(bytesSent) {
+    onStreamStart(bytesSent) {
       let taken = 0;
       const takeBytes = () => {
         const fresh = bytesSent() - taken;
@@ -59,7 +59,7 @@ export function createMetrics({ stage, toolVersion, write }: MetricsOptions): Me
         counts.BytesSent += takeBytes();
       };
     },
-    ffmpegFails() {
+    onFfmpegFailure() {
       counts.FfmpegFailures += 1;
     },
     reResolved() {

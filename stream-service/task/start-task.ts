@@ -4,7 +4,7 @@ import { problems } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { createExtraction } from '../../core/resolve/index.ts';
+import { createResolver } from '../../core/resolve/index.ts';
 import { createState, createTableClient } from '../../core/state/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../create-stream-service.ts';
 import { createOpenSource } from '../source/index.ts';
@@ -62,7 +62,7 @@ export async function startTask(options: TaskOptions): Promise<Task> {
   const pointer = task.toolsBucket ? toolsPointer({ s3, bucket: task.toolsBucket }) : undefined;
   const tools = startTaskTools({ settings, egress, pointer, ...pace, log });
   parts.defer(tools.close);
-  const extraction = createExtraction({ ...settings, tools, egress, state, log });
+  const extraction = createResolver({ ...settings, tools, egress, state, log });
   parts.defer(extraction.close);
 
   const toolVersion = () => tools.ytDlp()?.version;
@@ -90,13 +90,13 @@ export async function startTask(options: TaskOptions): Promise<Task> {
     limits: settings,
     drainSeconds,
     meter: {
-      streamBegins(bytesSent) {
-        const ends = [metrics, idle, protection].map((each) => each?.streamBegins(bytesSent));
+      onStreamStart(bytesSent) {
+        const ends = [metrics, idle, protection].map((each) => each?.onStreamStart(bytesSent));
         return () => {
           for (const end of ends) end?.();
         };
       },
-      ffmpegFails: metrics.ffmpegFails,
+      onFfmpegFailure: metrics.onFfmpegFailure,
     },
     extend(app) {
       if (task.originSecret) requireOriginSecret(app, task.originSecret, [HEALTH_PATH]);

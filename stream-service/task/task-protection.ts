@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log/index.ts';
-import type { Meter } from '../sessions/index.ts';
+import type { StreamObserver } from '../sessions/index.ts';
 
 export interface TaskProtectionOptions {
   /** `ECS_AGENT_URI`. */
@@ -10,7 +10,7 @@ export interface TaskProtectionOptions {
 }
 
 /** Keeps ECS from ending this task by scaling in or by deploying while streams run, but not for ever. */
-export interface TaskProtection extends Pick<Meter, 'streamBegins'> {
+export interface TaskProtection extends Pick<StreamObserver, 'onStreamStart'> {
   /** Nothing is asked of the agent any more. The last lease runs out by itself. */
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ export function createTaskProtection(options: TaskProtectionOptions): TaskProtec
   };
 
   return {
-    streamBegins() {
+    onStreamStart() {
       running += 1;
       turnOn();
       return () => {

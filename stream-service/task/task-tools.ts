@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../../core/config/index.ts';
-import { type Egress, lendLoopback } from '../../core/egress/index.ts';
+import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { Source, Tools, YtDlp } from '../../layers/tools/index.ts';
+import type { ToolProvider, Tools, YtDlp } from '../../layers/tools/index.ts';
 import { createTools } from '../../layers/tools/install/index.ts';
 import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
 
@@ -10,7 +10,7 @@ export interface TaskToolsOptions {
   readonly settings: Pick<Settings, 'toolsDir' | 'toolsChannel' | 'toolsUpdateHours' | 'ytDlpPath' | 'ffmpegPath'>;
   readonly egress: Pick<Egress, 'request'>;
   /** The one place yt-dlp comes from. Absent: wherever a machine of its own would get it. */
-  readonly pointer?: Source<YtDlp> | undefined;
+  readonly pointer?: ToolProvider<YtDlp> | undefined;
   /** Milliseconds between two looks at the pointer, give or take a fifth. @default 5 minutes */
   readonly lookEvery?: number;
   /** Milliseconds until the first new attempt while a tool is missing, doubled up to a minute. @default 2 s */
@@ -45,7 +45,7 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
     report({ name }) {
       activity = name;
     },
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: lendLoopback, signal }),
+    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: openLoopbackProxy, signal }),
     // The instance's record is written by whoever moves the pointer.
     record: async () => undefined,
     log,

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import { isReleaseTag, type Source, type YtDlp } from '../../layers/tools/index.ts';
+import { isReleaseTag, type ToolProvider, type YtDlp } from '../../layers/tools/index.ts';
 import { downloadFile } from '../../layers/tools/release/index.ts';
 import { unpackYtDlp } from '../../layers/tools/yt-dlp/index.ts';
 
@@ -34,7 +34,7 @@ const ARCHIVE_TIMEOUT = 10 * 60_000;
  * The yt-dlp that a pointer in a bucket names. Whoever moves it has checked the release's signature and seen it work, so
  * it is followed forwards and backwards; here the archive must have the size and the checksum that the pointer says.
  */
-export function toolsPointer({ s3, bucket }: ToolsPointerOptions): Source<YtDlp> {
+export function toolsPointer({ s3, bucket }: ToolsPointerOptions): ToolProvider<YtDlp> {
   let known: { readonly etag: string; readonly pointer: Pointer } | undefined;
 
   const read = async (signal: AbortSignal): Promise<Pointer> => {

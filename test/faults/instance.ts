@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { silentLog } from '../../core/log/log.ts';
-import { createExtraction } from '../../core/resolve/create-resolver.ts';
+import { createResolver } from '../../core/resolve/create-resolver.ts';
 import { createState } from '../../core/state/create-state.ts';
 import { keyOf } from '../../core/state/keys.ts';
 import { createTableClient, ensureTable } from '../../core/state/table.ts';
@@ -50,7 +50,7 @@ export async function startInstance(): Promise<Instance> {
   const egress = createEgress({ allow: [origin.host] });
   const { ytDlp, ffmpeg } = await installedTools();
   const pluginDirs = [resolve(import.meta.dirname, '../origin/plugin')];
-  const extraction = createExtraction({ tools: { ytDlp: () => ytDlp }, egress, state, pluginDirs });
+  const extraction = createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, pluginDirs });
   const service = await createStreamService({
     state,
     openSource: createOpenSource({ egress, refresh: extraction.refresh, limits: LIMITS }),

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Extraction, Resolved } from '../../core/resolve/resolver.ts';
+import type { Resolved, Resolver } from '../../core/resolve/resolver.ts';
 import type { Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
 import { StateUnavailable } from '../../core/state/table.ts';
@@ -67,7 +67,7 @@ export function functionsOver(world: World, environment = 'Development') {
       if (world.dead) throw new StateUnavailable('The state table did not answer');
       resolve(act());
     });
-  const extraction: Pick<Extraction, 'resolve'> = {
+  const extraction: Pick<Resolver, 'resolve'> = {
     resolve: async (url, { deadline }) => {
       world.resolves.push({ url, deadline });
       if (world.outcome instanceof Error) throw world.outcome;

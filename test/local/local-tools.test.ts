@@ -19,7 +19,7 @@ it('fetches tools through the outgoing proxies: there may be no other way out', 
     settings: readSettings({ DATA_DIR: dir, FFMPEG_PATH: ffmpeg.path }),
     state: createState({ client, tableName: 'reelay' }),
     egress: {
-      pick: () => 'proxy-1',
+      nextIdentity: () => 'proxy-1',
       request: async (_, options) => {
         identities.push(options?.identity);
         throw new Error('nothing is fetched here');

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
-import type { Source } from '../../layers/tools/tool-provider.ts';
+import type { ToolProvider } from '../../layers/tools/tool-provider.ts';
 import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
 import { startService } from '../../local/service.ts';
 import { updateNow } from '../../local/tools/update-now.ts';
@@ -22,7 +22,7 @@ const [python = ''] = ytDlp.command;
 const packages = resolve(ytDlp.command.at(-1) ?? '', '../..');
 
 /** The real yt-dlp under a version of the test's, or what ends at once under that version. */
-const ytDlpAs = (version: string, works = true): Source<YtDlp> => ({
+const ytDlpAs = (version: string, works = true): ToolProvider<YtDlp> => ({
   name: 'pypi',
   label: 'the test',
   newest: async () => version,
@@ -32,7 +32,7 @@ const ytDlpAs = (version: string, works = true): Source<YtDlp> => ({
     return (place) => ({ version, command: [python, '-I', join(place, 'main.py')], source: 'pypi' });
   },
 });
-const realFfmpeg: Source<Ffmpeg> = { name: 'system', label: 'the test', fetch: async () => () => ffmpeg };
+const realFfmpeg: ToolProvider<Ffmpeg> = { name: 'system', label: 'the test', fetch: async () => () => ffmpeg };
 
 let folders = 0;
 const settingsHere = (): Settings => {
@@ -40,7 +40,7 @@ const settingsHere = (): Settings => {
   return readSettings({ DATA_DIR: dataDir, PORT: '0', TOOLS_UPDATE_HOURS: '0' });
 };
 const progress: string[] = [];
-const update = (settings: Settings, source: Source<YtDlp>) => {
+const update = (settings: Settings, source: ToolProvider<YtDlp>) => {
   progress.length = 0;
   return updateNow({
     settings,

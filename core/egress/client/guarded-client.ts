@@ -1,15 +1,15 @@
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { EgressRefused, type GuardedRequest, type GuardedResponse, UpstreamError } from '../egress.ts';
 import { type Destination, type Dialer, shareOfReads } from '../guard/index.ts';
-import { DIRECT, type Identities } from '../proxy/index.ts';
+import { DIRECT, type ProxyPool } from '../proxy/index.ts';
 import { headersOfHop, nextHop } from './redirects.ts';
 import { dispatch, type RawResponse } from './response-body.ts';
-import { gather } from './tls-record-coalescer.ts';
+import { coalesceTlsRecords } from './tls-record-coalescer.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
 export interface GuardedClientOptions {
   readonly dialer: Dialer;
-  readonly identities: Identities;
+  readonly identities: ProxyPool;
   /** Certificates (PEM) to trust besides the system's, for upstreams and https proxies. */
   readonly ca?: string;
   /** Milliseconds for TLS, and for a proxy to open a tunnel. @default 10_000 */
@@ -100,7 +100,7 @@ function directDispatcher({ dialer, ca, connectTimeout = 10_000 }: GuardedClient
       (socket) => {
         if (target.protocol !== 'https:') return callback(null, socket);
         secure({ ...target, httpSocket: socket }, (...result) => {
-          if (result[1]) gather(result[1], shareOfReads);
+          if (result[1]) coalesceTlsRecords(result[1], shareOfReads);
           callback(...result);
         });
       },

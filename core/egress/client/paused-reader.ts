@@ -5,4 +5,5 @@ import type { Readable } from 'node:stream';
  * asks this, after each push and before it asks for more, lets its source wait instead and holds nothing for a thousand
  * clients that rest. To `_read` it answers `push('')`: nothing now, ask again when there is somebody.
  */
-export const isResting = (stream: Readable): boolean => stream.isPaused() && stream.listenerCount('readable') === 0;
+export const hasPausedReader = (stream: Readable): boolean =>
+  stream.isPaused() && stream.listenerCount('readable') === 0;

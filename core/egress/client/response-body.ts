@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { copyOf } from '../guard/index.ts';
-import { isResting } from './paused-reader.ts';
+import { hasPausedReader } from './paused-reader.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
 /** What an upstream answered, before anyone decides what to do with it. */
@@ -27,7 +27,7 @@ class ResponseBody extends Readable {
   accept(chunk: Buffer): void {
     // The first lies in one piece of memory with the head of the answer: whoever takes it shall have nothing else.
     const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : copyOf(chunk);
-    if (!this.push(own) || isResting(this)) this.#controller.pause();
+    if (!this.push(own) || hasPausedReader(this)) this.#controller.pause();
   }
 
   complete(): void {
@@ -36,14 +36,14 @@ class ResponseBody extends Readable {
   }
 
   override _read(): void {
-    if (isResting(this)) this.push('');
+    if (hasPausedReader(this)) this.push('');
     // Not at once: what comes within a `_read`, Node holds before it passes it on.
     else if (this.#controller.paused) process.nextTick(() => this.#goOn());
   }
 
   #goOn(): void {
     if (this.destroyed) return;
-    if (isResting(this)) this.push('');
+    if (hasPausedReader(this)) this.push('');
     else this.#controller.resume();
   }
 

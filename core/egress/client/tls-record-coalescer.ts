@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { giveBack } from '../guard/index.ts';
+import { releaseBuffer } from '../guard/index.ts';
 
 /** Of a TLS record, at most (RFC 8446 §5.1). Who sends a shorter one had no more to send. */
 const RECORD_BYTES = 16 * 1024;
@@ -12,7 +12,7 @@ const WORTHWHILE_BYTES = 4 * RECORD_BYTES;
  *
  * @param most bytes that may wait in it
  */
-export function gather(socket: Socket, most: () => number): void {
+export function coalesceTlsRecords(socket: Socket, most: () => number): void {
   const push = socket.push.bind(socket);
   let records: Buffer[] = [];
   let bytes = 0;
@@ -44,7 +44,7 @@ function joined(records: readonly Buffer[], bytes: number): Buffer {
   for (const record of records) {
     chunk.set(record, at);
     at += record.length;
-    giveBack(record);
+    releaseBuffer(record);
   }
   return chunk;
 }

@@ -9,6 +9,6 @@ export function copyOf(bytes: Uint8Array): Buffer {
  * Frees what lies under a chunk that nobody reads any more, unless other chunks share it. The garbage collector comes
  * late for such memory, and is called too often where there is much of it.
  */
-export function giveBack({ buffer, byteLength }: Buffer): void {
+export function releaseBuffer({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

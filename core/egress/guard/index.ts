@@ -1,4 +1,4 @@
 export { createAddressGuard, type Destination } from './address-guard.ts';
-export { copyOf, giveBack } from './chunk-memory.ts';
+export { copyOf, releaseBuffer } from './chunk-memory.ts';
 export { createDialer, type Dialer, type Lookup, pinned } from './dial.ts';
 export { shareOfReads } from './open-socket.ts';

@@ -4,14 +4,14 @@ import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type PrepareRequestFunctionOpts, type PrepareRequestFunctionResult, RequestError, Server } from 'proxy-chain';
 import type { Log } from '../../log/index.ts';
-import { EgressRefused, type LendOptions, type ProxyLease, UpstreamError } from '../egress.ts';
+import { EgressRefused, type ProxySession, type ProxySessionOptions, UpstreamError } from '../egress.ts';
 import { type Destination, type Dialer, pinned } from '../guard/index.ts';
-import type { Identities } from './proxy-pool.ts';
+import type { ProxyPool } from './proxy-pool.ts';
 import { createLease, type Lease } from './proxy-session.ts';
 
 export interface ForwardProxyOptions {
   readonly dialer: Dialer;
-  readonly identities: Identities;
+  readonly identities: ProxyPool;
   readonly log: Log;
   /** Certificates (PEM) to trust besides the system's, for https proxies. */
   readonly ca?: string;
@@ -19,7 +19,7 @@ export interface ForwardProxyOptions {
 
 /** The loopback proxy that child processes must use: http by absolute URL, all else by CONNECT. */
 export interface ForwardProxy {
-  lend(options: LendOptions): Promise<ProxyLease>;
+  lend(options: ProxySessionOptions): Promise<ProxySession>;
   close(): Promise<void>;
 }
 

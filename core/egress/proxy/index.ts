@@ -1,2 +1,2 @@
 export { createForwardProxy } from './forward-proxy.ts';
-export { createIdentities, DIRECT, type Identities } from './proxy-pool.ts';
+export { createProxyPool, DIRECT, type ProxyPool } from './proxy-pool.ts';

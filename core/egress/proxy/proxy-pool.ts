@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Log } from '../../log/index.ts';
 
 /** The ways out by name: straight, or through one of the outgoing proxies. */
-export interface Identities {
+export interface ProxyPool {
   /** `direct`, or the proxies' ids in turn. */
-  pick(): string;
+  next(): string;
   /**
    * The proxy behind an id; undefined: straight out. An id whose proxy is no longer configured falls to one of the
    * others, always the same one, and the log says so.
@@ -19,7 +19,7 @@ export const DIRECT = 'direct';
  * @param urls `http://` or `https://`, with credentials where the proxy asks for them
  * @throws Error that names the entry by its place only: it may hold a password
  */
-export function createIdentities(urls: readonly string[], log: Log): Identities {
+export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
   const proxies = new Map(urls.map((url, index) => [identityOf(url), parseProxy(url, index)]));
   const ids = [...proxies.keys()];
   const orphans = new Set<string>();
@@ -35,7 +35,7 @@ export function createIdentities(urls: readonly string[], log: Log): Identities 
   };
 
   return {
-    pick: () => ids[turn++ % ids.length] ?? DIRECT,
+    next: () => ids[turn++ % ids.length] ?? DIRECT,
     proxyOf: (id) => (id === DIRECT ? undefined : (proxies.get(id) ?? heirOf(id))),
     proxies: [...proxies.values()],
   };

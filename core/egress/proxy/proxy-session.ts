@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { LendOptions } from '../egress.ts';
+import type { ProxySessionOptions } from '../egress.ts';
 import { DIRECT } from './proxy-pool.ts';
 
 /** What the forward proxy keeps of one child process: its credentials, its connections and how much came back. */
@@ -27,7 +27,7 @@ export interface Lease {
 }
 
 export function createLease(
-  { identity = DIRECT, maxBytes = Number.POSITIVE_INFINITY }: LendOptions,
+  { identity = DIRECT, maxBytes = Number.POSITIVE_INFINITY }: ProxySessionOptions,
   ca?: string,
 ): Lease {
   const username = randomBytes(9).toString('hex');

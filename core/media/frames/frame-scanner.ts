@@ -18,14 +18,14 @@ export interface AuditedUnits extends Units {
   readonly missing: () => string | undefined;
 }
 
-export interface UnitWalk {
+export interface FrameScanner {
   update(chunk: Buffer): void;
   /** `unknown`: the bytes do not follow the rules, or have ceased to. */
   state(): 'whole' | 'cut' | 'unknown';
 }
 
 /** Walks from unit to unit through bytes as they come. */
-export function createUnitWalk({ headerBytes, mayBegin, read }: Units): UnitWalk {
+export function createFrameScanner({ headerBytes, mayBegin, read }: Units): FrameScanner {
   let header: Buffer = Buffer.alloc(0);
   let needed = headerBytes;
   /** Bytes of the current unit still to come. */

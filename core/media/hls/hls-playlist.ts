@@ -1,6 +1,6 @@
 import { type ParsedByteRange, type ParsedKey, Parser } from 'm3u8-parser';
 import { isRounded } from '../manifests/index.ts';
-import { type Cipher, type Section, type Segment, type Timeline, withoutOuterGaps } from '../timeline/index.ts';
+import { type Cipher, type MediaSection, type Segment, type Timeline, withoutOuterGaps } from '../timeline/index.ts';
 
 /** What a playlist is: segments, or a choice of other playlists of which the best is named. */
 export type HlsPlaylist = { readonly kind: 'media'; readonly timeline: Timeline } | HlsMaster;
@@ -38,7 +38,7 @@ export function readPlaylist(text: string, url: string, most: number): HlsPlayli
   if (manifest.segments.length > most) throw new PlaylistError('It lists too many segments');
 
   const first = manifest.mediaSequence ?? 0;
-  const sections = new Map<unknown, Section>();
+  const sections = new Map<unknown, MediaSection>();
   let isAnew = false;
   const segments = manifest.segments.map((parsed, index): Segment => {
     const { uri, duration, byterange, key, map, custom } = parsed;
@@ -97,7 +97,7 @@ function sectionOf(
   range: ParsedByteRange | undefined,
   cipher: Cipher | undefined,
   base: string,
-): Section {
+): MediaSection {
   const url = absolute(uri, base);
   const first = range?.offset ?? 0;
   return {

@@ -14,7 +14,7 @@ const LARGE_HEADER_BYTES = 16;
  * The boxes that begin between `start` and `end`. The last one may reach beyond `end` when the rest of it has not come
  * yet; behind one that makes no sense there are no more.
  */
-export function* boxes(bytes: Buffer, start = 0, end = bytes.length): Generator<Box> {
+export function* parseBoxes(bytes: Buffer, start = 0, end = bytes.length): Generator<Box> {
   const limit = Math.min(end, bytes.length);
   for (let at = start; at + HEADER_BYTES <= limit; ) {
     const box = boxAt(bytes, at, limit);
@@ -25,8 +25,8 @@ export function* boxes(bytes: Buffer, start = 0, end = bytes.length): Generator<
 }
 
 /** The first box of a type inside another, whole. */
-export function child(bytes: Buffer, parent: Box, type: string): Box | undefined {
-  for (const box of boxes(bytes, parent.content, parent.end)) {
+export function findChild(bytes: Buffer, parent: Box, type: string): Box | undefined {
+  for (const box of parseBoxes(bytes, parent.content, parent.end)) {
     if (box.type === type && box.end <= parent.end) return box;
   }
   return undefined;

@@ -1,4 +1,4 @@
-import { type Box, boxes, child } from './box-parser.ts';
+import { type Box, findChild, parseBoxes } from './box-parser.ts';
 
 /** Bytes of an `mehd` with a 64-bit duration (ISO/IEC 14496-12 §8.8.2). */
 const MEHD_BYTES = 20;
@@ -22,20 +22,20 @@ const TRACK_TIMES = [{ duration: 20 }, { duration: 28 }] as const;
  * @returns a new box; the given one when it is not what a muxer writes
  */
 export function patchDuration(moov: Buffer, seconds: number): Buffer {
-  const [root] = boxes(moov);
-  const mvhd = root && child(moov, root, 'mvhd');
-  const mvex = root && child(moov, root, 'mvex');
+  const [root] = parseBoxes(moov);
+  const mvhd = root && findChild(moov, root, 'mvhd');
+  const mvex = root && findChild(moov, root, 'mvex');
   if (root?.type !== 'moov' || root.end !== moov.length || !mvhd || !mvex) return moov;
 
   const patched = Buffer.from(moov);
   const movieScale = timescale(patched, mvhd);
   if (movieScale === undefined) return moov;
   writeMediaTimes(patched, mvhd, seconds);
-  for (const trak of boxes(patched, root.content, root.end)) {
+  for (const trak of parseBoxes(patched, root.content, root.end)) {
     if (trak.type !== 'trak' || trak.end > root.end) continue;
-    const tkhd = child(patched, trak, 'tkhd');
-    const mdia = child(patched, trak, 'mdia');
-    const mdhd = mdia && child(patched, mdia, 'mdhd');
+    const tkhd = findChild(patched, trak, 'tkhd');
+    const mdia = findChild(patched, trak, 'mdia');
+    const mdhd = mdia && findChild(patched, mdia, 'mdhd');
     if (tkhd) writeDuration(patched, tkhd, TRACK_TIMES, Math.round(seconds * movieScale));
     if (mdhd) writeMediaTimes(patched, mdhd, seconds);
   }
@@ -43,8 +43,8 @@ export function patchDuration(moov: Buffer, seconds: number): Buffer {
 }
 
 function withMehd(moov: Buffer, root: Box, mvex: Box, duration: number): Buffer {
-  if (child(moov, mvex, 'mehd')) return moov;
-  const udta = child(moov, root, 'udta');
+  if (findChild(moov, mvex, 'mehd')) return moov;
+  const udta = findChild(moov, root, 'udta');
   const room = udta ? udta.end - udta.start - MEHD_BYTES : 0;
   const replaceable = udta && udta.start >= mvex.end && (room === 0 || room >= BOX_HEADER_BYTES);
   const mehd = Buffer.alloc(MEHD_BYTES);

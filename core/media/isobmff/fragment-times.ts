@@ -1,4 +1,4 @@
-import { type Box, boxes, child } from './box-parser.ts';
+import { type Box, findChild, parseBoxes } from './box-parser.ts';
 import { box, fullBox, u64 } from './box-writer.ts';
 import type { InitTrack } from './init-segment.ts';
 
@@ -16,11 +16,11 @@ const SAMPLE_FIELDS = [TRUN.duration, TRUN.size, TRUN.flags, TRUN.composition];
 /** The times that a `moof`, given whole, says itself; a part without one goes on where the last ended. */
 export function fragmentTimes(moof: Buffer, tracks: readonly InitTrack[]): readonly FragmentTime[] {
   return trackFragments(moof).flatMap((traf) => {
-    const tfhd = child(moof, traf, 'tfhd');
+    const tfhd = findChild(moof, traf, 'tfhd');
     const time = decodeTime(moof, traf);
     const track = tfhd && tracks.find(({ id }) => id === idOf(moof, tfhd));
     if (!tfhd || !track || time === undefined) return [];
-    const units = [...boxes(moof, traf.content, traf.end)]
+    const units = [...parseBoxes(moof, traf.content, traf.end)]
       .filter(({ type, end }) => type === 'trun' && end <= traf.end)
       .reduce((sum, run) => sum + runDuration(moof, run, defaultDuration(moof, tfhd) ?? track.sampleDuration), 0);
     const start = Number(time) / track.timescale;
@@ -33,24 +33,24 @@ export function fragmentTimes(moof: Buffer, tracks: readonly InitTrack[]): reado
  * where that makes the box longer, its runs find their samples so much further on.
  */
 export function shiftFragment(moof: Buffer, unitsOf: (trackId: number) => number): Buffer {
-  const [root] = boxes(moof);
+  const [root] = parseBoxes(moof);
   if (!root) return moof;
-  const times = trackFragments(moof).flatMap((traf) => child(moof, traf, 'tfdt') ?? []);
+  const times = trackFragments(moof).flatMap((traf) => findChild(moof, traf, 'tfdt') ?? []);
   const growth = times.reduce((sum, { content }) => sum + (moof[content] === 1 ? 0 : 4), 0);
-  const parts = [...boxes(moof, root.content, root.end)].map((part) =>
+  const parts = [...parseBoxes(moof, root.content, root.end)].map((part) =>
     part.type === 'traf' ? shiftTrack(moof, part, growth, unitsOf) : moof.subarray(part.start, part.end),
   );
   return box('moof', ...parts);
 }
 
 function shiftTrack(moof: Buffer, traf: Box, growth: number, unitsOf: (trackId: number) => number): Buffer {
-  const tfhd = child(moof, traf, 'tfhd');
+  const tfhd = findChild(moof, traf, 'tfhd');
   const time = decodeTime(moof, traf);
   if (!tfhd || time === undefined) return moof.subarray(traf.start, traf.end);
   const moved = time + BigInt(unitsOf(idOf(moof, tfhd)));
   // Counted from the start of the file, samples have no place in a file that is put together.
   const grows = flagsOf(moof, tfhd) & TFHD.base ? 0 : growth;
-  const parts = [...boxes(moof, traf.content, traf.end)].map((part) => {
+  const parts = [...parseBoxes(moof, traf.content, traf.end)].map((part) => {
     if (part.type === 'tfdt') return fullBox('tfdt', 1, flagsOf(moof, part), u64(moved > 0n ? moved : 0n));
     const bytes = moof.subarray(part.start, part.end);
     return part.type === 'trun' && grows > 0 ? withOffset(bytes, grows) : bytes;
@@ -59,7 +59,7 @@ function shiftTrack(moof: Buffer, traf: Box, growth: number, unitsOf: (trackId: 
 }
 
 function withOffset(trun: Buffer, more: number): Buffer {
-  const [run] = boxes(trun);
+  const [run] = parseBoxes(trun);
   if (!run || !(flagsOf(trun, run) & TRUN.dataOffset)) return trun;
   const moved = Buffer.from(trun);
   moved.writeInt32BE(trun.readInt32BE(run.content + 8) + more, run.content + 8);
@@ -67,16 +67,16 @@ function withOffset(trun: Buffer, more: number): Buffer {
 }
 
 function trackFragments(moof: Buffer): readonly Box[] {
-  const [root] = boxes(moof);
+  const [root] = parseBoxes(moof);
   if (!root) return [];
-  return [...boxes(moof, root.content, root.end)].filter(({ type, end }) => type === 'traf' && end <= moof.length);
+  return [...parseBoxes(moof, root.content, root.end)].filter(({ type, end }) => type === 'traf' && end <= moof.length);
 }
 
 const flagsOf = (bytes: Buffer, { content }: Box): number => bytes.readUInt32BE(content) & 0xff_ffff;
 const idOf = (bytes: Buffer, { content }: Box): number => bytes.readUInt32BE(content + 4);
 
 function decodeTime(moof: Buffer, traf: Box): bigint | undefined {
-  const tfdt = child(moof, traf, 'tfdt');
+  const tfdt = findChild(moof, traf, 'tfdt');
   if (!tfdt) return undefined;
   const at = tfdt.content + 4;
   if (moof[tfdt.content] === 1) return at + 8 <= tfdt.end ? moof.readBigUInt64BE(at) : undefined;

@@ -1,5 +1,5 @@
 import { Transform } from 'node:stream';
-import { boxes } from './box-parser.ts';
+import { parseBoxes } from './box-parser.ts';
 import { patchDuration } from './duration-patch.ts';
 
 /** A header that has not ended by then is no header of ours: it goes out as it is. */
@@ -28,7 +28,7 @@ export function headerPatch(seconds: number): Transform {
 
 /** The bytes with their `moov` patched; undefined while more of them are needed. */
 function patchHead(bytes: Buffer, seconds: number): Buffer | undefined {
-  for (const box of boxes(bytes)) {
+  for (const box of parseBoxes(bytes)) {
     if (box.type === 'moof' || box.type === 'mdat' || box.end > MAX_HEADER_BYTES) return bytes;
     if (box.end > bytes.length) return undefined;
     if (box.type !== 'moov') continue;

@@ -1,4 +1,4 @@
-export { type Box, boxes } from './box-parser.ts';
+export { type Box, parseBoxes } from './box-parser.ts';
 export { box, boxHeader, fullBox, u32, u64 } from './box-writer.ts';
 export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
 export { headerPatch } from './header-patch.ts';
@@ -6,6 +6,6 @@ export { type InitTrack, initTracks, isSameDescription } from './init-segment.ts
 export { movieHeader } from './movie-header.ts';
 export { rewriteFragment } from './rewrite-fragment.ts';
 export { parseSampleTable, type SampleTable, SampleWalk } from './sample-table.ts';
-export type { NextRun, Run, SourceRange } from './track-fragments.ts';
+export type { NextFragment, SourceRange, TrackFragment } from './track-fragments.ts';
 export { parseTrack, type TrackHeader } from './track-header.ts';
-export { Unsupported } from './unsupported-mp4.ts';
+export { UnsupportedMp4 } from './unsupported-mp4.ts';

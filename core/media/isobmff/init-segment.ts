@@ -1,4 +1,4 @@
-import { type Box, boxes, child } from './box-parser.ts';
+import { type Box, findChild, parseBoxes } from './box-parser.ts';
 
 /** A track as an initialization section describes it. */
 export interface InitTrack {
@@ -20,9 +20,9 @@ const RATE_BYTES = 11;
 
 /** The tracks of a `moov`, given whole. What makes no sense is left out. */
 export function initTracks(moov: Buffer): readonly InitTrack[] {
-  const [root] = boxes(moov);
+  const [root] = parseBoxes(moov);
   if (!root) return [];
-  return [...boxes(moov, root.content, root.end)]
+  return [...parseBoxes(moov, root.content, root.end)]
     .filter(({ type, end }) => type === 'trak' && end <= moov.length)
     .flatMap((trak) => readTrack(moov, root, trak) ?? []);
 }
@@ -46,7 +46,7 @@ function readTrack(moov: Buffer, root: Box, trak: Box): InitTrack | undefined {
 }
 
 const find = (bytes: Buffer, parent: Box, ...[type, ...deeper]: string[]): Box | undefined => {
-  const found = type === undefined ? parent : child(bytes, parent, type);
+  const found = type === undefined ? parent : findChild(bytes, parent, type);
   return found && deeper.length > 0 ? find(bytes, found, ...deeper) : found;
 };
 
@@ -58,8 +58,8 @@ function numberBehindTimes(bytes: Buffer, { content, end }: Box): number | undef
 
 /** As `trex` has them: description, duration, size, flags. */
 function fragmentDefaults(moov: Buffer, root: Box, id: number): Buffer {
-  const mvex = child(moov, root, 'mvex');
-  for (const { type, content, end } of mvex ? boxes(moov, mvex.content, mvex.end) : []) {
+  const mvex = findChild(moov, root, 'mvex');
+  for (const { type, content, end } of mvex ? parseBoxes(moov, mvex.content, mvex.end) : []) {
     if (type !== 'trex' || end > moov.length || end - content < 24) continue;
     if (moov.readUInt32BE(content + 4) === id) return moov.subarray(content + 8, content + 24);
   }
@@ -70,9 +70,9 @@ function fragmentDefaults(moov: Buffer, root: Box, id: number): Buffer {
 function withoutRates(stsd: Buffer, kind: string): Buffer {
   const plain = Buffer.from(stsd);
   const within = ENTRY_BYTES[kind] ?? plain.length;
-  const [root] = boxes(plain);
-  for (const entry of boxes(plain, (root?.content ?? 0) + 8)) {
-    for (const { type, content, end } of boxes(plain, entry.content + within, entry.end)) {
+  const [root] = parseBoxes(plain);
+  for (const entry of parseBoxes(plain, (root?.content ?? 0) + 8)) {
+    for (const { type, content, end } of parseBoxes(plain, entry.content + within, entry.end)) {
       if (type === 'btrt') plain.fill(0, content, end);
       if (type === 'esds') blankRates(plain, content + 4, end);
     }

@@ -1,8 +1,8 @@
-import { type Box, boxes } from './box-parser.ts';
+import { type Box, parseBoxes } from './box-parser.ts';
 import { box, fullBox, u32, u64 } from './box-writer.ts';
 import type { SourceRange } from './track-fragments.ts';
 import { inside } from './track-header.ts';
-import { Unsupported } from './unsupported-mp4.ts';
+import { UnsupportedMp4 } from './unsupported-mp4.ts';
 
 const TFHD = { base: 0x1, description: 0x2, duration: 0x8, size: 0x10, flags: 0x20, baseIsMoof: 0x2_0000 };
 const TRUN = { dataOffset: 0x1, firstFlags: 0x4, duration: 0x100, size: 0x200, flags: 0x400, composition: 0x800 };
@@ -52,25 +52,25 @@ export function rewriteFragment({ moof, start, sourceId, id, defaults, time }: F
   let endTime = time;
   let bytes = 0;
 
-  for (const traf of boxes(moof)) {
+  for (const traf of parseBoxes(moof)) {
     if (traf.type !== 'traf') continue;
-    if (traf.end > root.end) throw new Unsupported('A fragment is cut');
+    if (traf.end > root.end) throw new UnsupportedMp4('A fragment is cut');
     const tfhd = inside(moof, traf, 'tfhd', 8);
     if (moof.readUInt32BE(tfhd.content + 4) !== sourceId) continue;
-    if (header) throw new Unsupported('A track twice in one fragment');
+    if (header) throw new UnsupportedMp4('A track twice in one fragment');
     const track = parseTrackFragment(moof, tfhd, { start, id, defaults });
     header = track.header;
     startTime = decodeTime(moof, traf) ?? time;
     endTime = startTime;
     let place = track.base;
-    for (const part of boxes(moof, traf.content, traf.end)) {
-      if (ENCRYPTION.has(part.type)) throw new Unsupported('Encrypted samples');
+    for (const part of parseBoxes(moof, traf.content, traf.end)) {
+      if (ENCRYPTION.has(part.type)) throw new UnsupportedMp4('Encrypted samples');
       if (part.type !== 'trun') continue;
-      if (part.end > traf.end) throw new Unsupported('A fragment is cut');
+      if (part.end > traf.end) throw new UnsupportedMp4('A fragment is cut');
       const run = parseRun(moof, part, track);
       place = run.dataOffset === undefined ? place : track.base + run.dataOffset;
       const last = ranges.at(-1);
-      if (last && place < last.first + last.bytes) throw new Unsupported('Samples out of order');
+      if (last && place < last.first + last.bytes) throw new UnsupportedMp4('Samples out of order');
       runs.push({ box: run.box, before: bytes });
       if (run.bytes > 0) ranges.push({ first: place, bytes: run.bytes });
       place += run.bytes;
@@ -114,7 +114,7 @@ function parseTrackFragment(
   const baseBytes = flags & TFHD.base ? 8 : 0;
   const fields = [TFHD.description, TFHD.duration, TFHD.size, TFHD.flags].filter((flag) => flags & flag);
   const at = content + 8 + baseBytes;
-  if (at + fields.length * 4 > end) throw new Unsupported('A fragment is cut');
+  if (at + fields.length * 4 > end) throw new UnsupportedMp4('A fragment is cut');
   const field = (flag: number, fallback: number) =>
     flags & flag ? moof.readUInt32BE(at + fields.indexOf(flag) * 4) : defaults.readUInt32BE(fallback);
   return {
@@ -132,24 +132,24 @@ function parseTrackFragment(
 }
 
 function decodeTime(moof: Buffer, traf: Box): bigint | undefined {
-  for (const { type, content, end } of boxes(moof, traf.content, traf.end)) {
+  for (const { type, content, end } of parseBoxes(moof, traf.content, traf.end)) {
     if (type !== 'tfdt') continue;
     const isLong = moof[content] === 1;
-    if (end > traf.end || end - content < (isLong ? 12 : 8)) throw new Unsupported('A fragment is cut');
+    if (end > traf.end || end - content < (isLong ? 12 : 8)) throw new UnsupportedMp4('A fragment is cut');
     return isLong ? moof.readBigUInt64BE(content + 4) : BigInt(moof.readUInt32BE(content + 4));
   }
   return undefined;
 }
 
 function parseRun(moof: Buffer, { content, end }: Box, track: TrackFragment) {
-  if (end - content < 8) throw new Unsupported('A fragment is cut');
+  if (end - content < 8) throw new UnsupportedMp4('A fragment is cut');
   const version = moof.readUInt8(content);
   const flags = moof.readUInt32BE(content) & 0xff_ffff;
   const count = moof.readUInt32BE(content + 4);
   const offsetBytes = flags & TRUN.dataOffset ? 4 : 0;
   const samplesAt = content + 8 + offsetBytes + (flags & TRUN.firstFlags ? 4 : 0);
   const sampleBytes = SAMPLE_FIELDS.filter((field) => flags & field).length * 4;
-  if (count > MAX_SAMPLES || samplesAt + count * sampleBytes > end) throw new Unsupported('A fragment is cut');
+  if (count > MAX_SAMPLES || samplesAt + count * sampleBytes > end) throw new UnsupportedMp4('A fragment is cut');
 
   const sizeAt = samplesAt + (flags & TRUN.duration ? 4 : 0);
   let bytes = flags & TRUN.size ? 0 : count * track.size;

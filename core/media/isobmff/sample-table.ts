@@ -1,6 +1,6 @@
-import { type Box, child } from './box-parser.ts';
+import { type Box, findChild } from './box-parser.ts';
 import { inside } from './track-header.ts';
-import { Unsupported } from './unsupported-mp4.ts';
+import { UnsupportedMp4 } from './unsupported-mp4.ts';
 
 /** More are checked by FFmpeg: looking at every sample before the first byte must not hold up other streams. */
 const MAX_SAMPLES = 2_000_000;
@@ -31,17 +31,18 @@ export function parseSampleTable(stbl: Buffer): SampleTable {
   const root: Box = { type: 'stbl', start: 0, content: 0, end: stbl.length };
   const rows = (box: Box, bytes: number): Rows => {
     const count = stbl.readUInt32BE(box.content + 4);
-    if (box.content + 8 + count * bytes > box.end) throw new Unsupported('A sample table is cut');
+    if (box.content + 8 + count * bytes > box.end) throw new UnsupportedMp4('A sample table is cut');
     return { count, at: box.content + 8, version: stbl.readUInt8(box.content) };
   };
-  const optional = (type: string, bytes: number) => child(stbl, root, type) && rows(inside(stbl, root, type, 8), bytes);
+  const optional = (type: string, bytes: number) =>
+    findChild(stbl, root, type) && rows(inside(stbl, root, type, 8), bytes);
   const stsz = inside(stbl, root, 'stsz', 12);
   const sampleBytes = stbl.readUInt32BE(stsz.content + 4);
   const count = stbl.readUInt32BE(stsz.content + 8);
-  if (count > MAX_SAMPLES) throw new Unsupported('Too many samples');
-  if (sampleBytes === 0 && stsz.content + 12 + count * 4 > stsz.end) throw new Unsupported('A sample table is cut');
+  if (count > MAX_SAMPLES) throw new UnsupportedMp4('Too many samples');
+  if (sampleBytes === 0 && stsz.content + 12 + count * 4 > stsz.end) throw new UnsupportedMp4('A sample table is cut');
   for (const type of ['senc', 'saio', 'saiz']) {
-    if (child(stbl, root, type)) throw new Unsupported('Encrypted samples');
+    if (findChild(stbl, root, type)) throw new UnsupportedMp4('Encrypted samples');
   }
   const tables: Tables = {
     bytes: stbl,
@@ -115,12 +116,12 @@ export class SampleWalk {
     this.decodeTime += this.duration;
     this.duration = this.#duration.next();
     if (this.duration > MAX_DELTA || !Number.isSafeInteger(this.decodeTime))
-      throw new Unsupported('Time runs backwards');
+      throw new UnsupportedMp4('Time runs backwards');
     if (this.#offset) this.compositionOffset = this.#offset.next() | 0;
 
     const end = this.offset + this.size;
     this.size = sampleBytes || bytes.readUInt32BE(sizesAt + this.#sample * 4);
-    if (this.size > MAX_SAMPLE_BYTES) throw new Unsupported('A sample without end');
+    if (this.size > MAX_SAMPLE_BYTES) throw new UnsupportedMp4('A sample without end');
     if (this.#leftInChunk === 0) this.#nextChunk();
     else this.offset = end;
     this.#leftInChunk -= 1;
@@ -132,13 +133,13 @@ export class SampleWalk {
     const number = this.#syncRow < count ? this.#tables.bytes.readUInt32BE(at + this.#syncRow * 4) : 0;
     this.isSync = number === this.#sample + 1;
     if (this.isSync) this.#syncRow += 1;
-    else if (number !== 0 && number <= this.#sample) throw new Unsupported('Sync samples out of order');
+    else if (number !== 0 && number <= this.#sample) throw new UnsupportedMp4('Sync samples out of order');
   }
 
   #nextChunk(): void {
     const { bytes, chunks, largeChunks, chunkRuns } = this.#tables;
     const table = chunks ?? largeChunks;
-    if (!table || this.#chunk >= table.count) throw new Unsupported('More samples than chunks');
+    if (!table || this.#chunk >= table.count) throw new UnsupportedMp4('More samples than chunks');
     this.offset = chunks
       ? bytes.readUInt32BE(table.at + this.#chunk * 4)
       : Number(bytes.readBigUInt64BE(table.at + this.#chunk * 8));
@@ -147,14 +148,14 @@ export class SampleWalk {
       this.#chunkRow += 1;
       const row = chunkRuns.at + this.#chunkRow * 12;
       if (this.#chunkRow >= chunkRuns.count || bytes.readUInt32BE(row) !== this.#chunk) {
-        throw new Unsupported('Chunks out of order');
+        throw new UnsupportedMp4('Chunks out of order');
       }
       this.#chunkRowEnd =
         this.#chunkRow + 1 < chunkRuns.count ? bytes.readUInt32BE(row + 12) - 1 : Number.POSITIVE_INFINITY;
       this.#samplesInChunk = bytes.readUInt32BE(row + 4);
       this.description = bytes.readUInt32BE(row + 8);
       if (this.description === 0 || this.#samplesInChunk === 0 || this.#chunkRowEnd < this.#chunk)
-        throw new Unsupported('Chunks out of order');
+        throw new UnsupportedMp4('Chunks out of order');
     }
     this.#leftInChunk = this.#samplesInChunk;
   }
@@ -176,7 +177,7 @@ class RunLength {
   next(): number {
     while (this.#left === 0) {
       this.#row += 1;
-      if (this.#row >= this.#rows.count) throw new Unsupported('A sample table is too short');
+      if (this.#row >= this.#rows.count) throw new UnsupportedMp4('A sample table is too short');
       const at = this.#rows.at + this.#row * 8;
       this.#left = this.#bytes.readUInt32BE(at);
       this.#value = this.#bytes.readUInt32BE(at + 4);

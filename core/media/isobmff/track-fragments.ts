@@ -5,7 +5,7 @@ export interface SourceRange {
 }
 
 /** Samples of one track that go out together: one `moof` and one `mdat`. */
-export interface Run {
+export interface TrackFragment {
   /** When its first sample is decoded. */
   readonly startSeconds: number;
   /** Of the samples, in the order of decoding. */
@@ -15,4 +15,4 @@ export interface Run {
 }
 
 /** The runs of one track, in order; undefined: that was all. */
-export type NextRun = () => Promise<Run | undefined>;
+export type NextFragment = () => Promise<TrackFragment | undefined>;

@@ -1,5 +1,5 @@
-import { type Box, boxes, child } from './box-parser.ts';
-import { Unsupported } from './unsupported-mp4.ts';
+import { type Box, findChild, parseBoxes } from './box-parser.ts';
+import { UnsupportedMp4 } from './unsupported-mp4.ts';
 
 /** One track as its file's `moov` describes it. Slices of that `moov`, whole boxes where nothing else is said. */
 export interface TrackHeader {
@@ -47,7 +47,7 @@ const SELF_CONTAINED = 1;
 export function parseTrack(moov: Buffer, kind: 'vide' | 'soun'): TrackHeader {
   const root: Box = { type: 'moov', start: 0, content: 0, end: moov.length };
   const movie = mediaTimes(moov, inside(moov, root, 'mvhd'));
-  for (const trak of boxes(moov)) {
+  for (const trak of parseBoxes(moov)) {
     if (trak.type !== 'trak' || trak.end > moov.length) continue;
     const mdia = inside(moov, trak, 'mdia');
     const hdlr = inside(moov, mdia, 'hdlr', 12);
@@ -57,7 +57,7 @@ export function parseTrack(moov: Buffer, kind: 'vide' | 'soun'): TrackHeader {
     const mdhd = inside(moov, mdia, 'mdhd');
     const media = mediaTimes(moov, mdhd);
     const track = trackTimes(moov, inside(moov, trak, 'tkhd'));
-    const mvex = child(moov, root, 'mvex');
+    const mvex = findChild(moov, root, 'mvex');
     checkReferences(moov, minf);
     return {
       id: track.id,
@@ -77,22 +77,22 @@ export function parseTrack(moov: Buffer, kind: 'vide' | 'soun'): TrackHeader {
       fragmentDefaults: mvex && fragmentDefaults(moov, mvex, track.id),
     };
   }
-  throw new Unsupported(`No track of kind ${kind}`);
+  throw new UnsupportedMp4(`No track of kind ${kind}`);
 }
 
 /** A box that must be there, with so many bytes of content. @throws Unsupported */
 export function inside(bytes: Buffer, parent: Box, type: string, atLeast = 0): Box {
-  const found = child(bytes, parent, type);
-  if (!found || found.end - found.content < atLeast) throw new Unsupported(`No ${type} that makes sense`);
+  const found = findChild(bytes, parent, type);
+  if (!found || found.end - found.content < atLeast) throw new UnsupportedMp4(`No ${type} that makes sense`);
   return found;
 }
 
 function mediaTimes(bytes: Buffer, { content, end }: Box) {
   const isLong = bytes[content] === 1;
   const at = content + (isLong ? 20 : 12);
-  if (at + (isLong ? 12 : 8) + 4 > end) throw new Unsupported('Times are cut');
+  if (at + (isLong ? 12 : 8) + 4 > end) throw new UnsupportedMp4('Times are cut');
   const timescale = bytes.readUInt32BE(at);
-  if (timescale === 0) throw new Unsupported('No time scale');
+  if (timescale === 0) throw new UnsupportedMp4('No time scale');
   const duration = isLong ? longDuration(bytes, at + 4) : shortDuration(bytes, at + 4);
   return { timescale, duration, rest: bytes.subarray(at + (isLong ? 12 : 8), end) };
 }
@@ -101,7 +101,7 @@ function trackTimes(bytes: Buffer, { content, end }: Box) {
   const isLong = bytes[content] === 1;
   const at = content + (isLong ? 20 : 12);
   const rest = at + (isLong ? 16 : 12);
-  if (rest + PRESENTATION_BYTES > end) throw new Unsupported('A track header is cut');
+  if (rest + PRESENTATION_BYTES > end) throw new UnsupportedMp4('A track header is cut');
   return {
     id: bytes.readUInt32BE(at),
     duration: isLong ? longDuration(bytes, at + 8) : shortDuration(bytes, at + 8),
@@ -110,7 +110,7 @@ function trackTimes(bytes: Buffer, { content, end }: Box) {
 }
 
 function extendedDuration(bytes: Buffer, mvex: Box, timescale: number): number | undefined {
-  const mehd = child(bytes, mvex, 'mehd');
+  const mehd = findChild(bytes, mvex, 'mehd');
   if (!mehd || mehd.end - mehd.content < 12) return undefined;
   const isLong = bytes[mehd.content] === 1;
   return seconds((isLong ? longDuration : shortDuration)(bytes, mehd.content + 4), timescale);
@@ -128,19 +128,19 @@ const longDuration = (bytes: Buffer, at: number) => {
 const seconds = (duration: number, timescale: number) => (duration > 0 ? duration / timescale : undefined);
 
 function parseEdits(bytes: Buffer, trak: Box): Edit[] {
-  const edts = child(bytes, trak, 'edts');
-  const elst = edts && child(bytes, edts, 'elst');
+  const edts = findChild(bytes, trak, 'edts');
+  const elst = edts && findChild(bytes, edts, 'elst');
   if (!elst) return [];
   const { content, end } = elst;
-  if (end - content < 8) throw new Unsupported('An edit list is cut');
+  if (end - content < 8) throw new UnsupportedMp4('An edit list is cut');
   const isLong = bytes[content] === 1;
   const count = bytes.readUInt32BE(content + 4);
   const entry = isLong ? 20 : 12;
-  if (count > MAX_EDITS || content + 8 + count * entry > end) throw new Unsupported('An edit list is cut');
+  if (count > MAX_EDITS || content + 8 + count * entry > end) throw new UnsupportedMp4('An edit list is cut');
   return Array.from({ length: count }, (_, index) => {
     const at = content + 8 + index * entry;
     const duration = isLong ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at);
-    if (!Number.isSafeInteger(duration)) throw new Unsupported('An edit without end');
+    if (!Number.isSafeInteger(duration)) throw new UnsupportedMp4('An edit without end');
     const mediaTime = isLong ? bytes.readBigInt64BE(at + 8) : BigInt(bytes.readInt32BE(at + 4));
     return { duration, mediaTime, rate: bytes.readUInt32BE(at + entry - 4) };
   });
@@ -148,7 +148,7 @@ function parseEdits(bytes: Buffer, trak: Box): Edit[] {
 
 function slices(bytes: Buffer, parent: Box, types: readonly string[]): Buffer[] {
   return types.flatMap((type) => {
-    const found = child(bytes, parent, type);
+    const found = findChild(bytes, parent, type);
     return found ? [bytes.subarray(found.start, found.end)] : [];
   });
 }
@@ -156,27 +156,27 @@ function slices(bytes: Buffer, parent: Box, types: readonly string[]): Buffer[] 
 /** Media in another file is none of ours to fetch. */
 function checkReferences(bytes: Buffer, minf: Box): void {
   const dref = inside(bytes, inside(bytes, minf, 'dinf'), 'dref', 8);
-  for (const { content, end } of boxes(bytes, dref.content + 8, dref.end)) {
-    if (content + 4 > end || end > dref.end) throw new Unsupported('References are cut');
-    if ((bytes.readUInt32BE(content) & SELF_CONTAINED) === 0) throw new Unsupported('Media in another file');
+  for (const { content, end } of parseBoxes(bytes, dref.content + 8, dref.end)) {
+    if (content + 4 > end || end > dref.end) throw new UnsupportedMp4('References are cut');
+    if ((bytes.readUInt32BE(content) & SELF_CONTAINED) === 0) throw new UnsupportedMp4('Media in another file');
   }
 }
 
 function checkedDescriptions(bytes: Buffer, stsd: Box, kind: 'vide' | 'soun'): Buffer {
-  const entries = [...boxes(bytes, stsd.content + 8, stsd.end)];
+  const entries = [...parseBoxes(bytes, stsd.content + 8, stsd.end)];
   if (entries.length === 0 || entries.length !== bytes.readUInt32BE(stsd.content + 4)) {
-    throw new Unsupported('Sample descriptions are cut');
+    throw new UnsupportedMp4('Sample descriptions are cut');
   }
   for (const { type, end } of entries) {
-    if (!SAMPLE_ENTRIES[kind].has(type) || end > stsd.end) throw new Unsupported(`A sample entry ${type}`);
+    if (!SAMPLE_ENTRIES[kind].has(type) || end > stsd.end) throw new UnsupportedMp4(`A sample entry ${type}`);
   }
   return bytes.subarray(stsd.start, stsd.end);
 }
 
 function fragmentDefaults(bytes: Buffer, mvex: Box, id: number): Buffer {
-  for (const { type, content, end } of boxes(bytes, mvex.content, mvex.end)) {
+  for (const { type, content, end } of parseBoxes(bytes, mvex.content, mvex.end)) {
     if (type !== 'trex' || end > mvex.end || end - content < 24) continue;
     if (bytes.readUInt32BE(content + 4) === id) return bytes.subarray(content + 8, content + 24);
   }
-  throw new Unsupported('Fragments without defaults');
+  throw new UnsupportedMp4('Fragments without defaults');
 }

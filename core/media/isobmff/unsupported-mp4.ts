@@ -1,4 +1,4 @@
 /** A file that the muxer in this process does not plainly understand: FFmpeg may. */
-export class Unsupported extends Error {
+export class UnsupportedMp4 extends Error {
   override readonly name = 'Unsupported';
 }

@@ -1,2 +1,2 @@
-export { readBeginning } from './segment-probe.ts';
-export type { Beginning } from './segment-start.ts';
+export { probeSegmentStart } from './segment-probe.ts';
+export type { SegmentStart } from './segment-start.ts';

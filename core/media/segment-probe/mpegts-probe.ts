@@ -1,4 +1,4 @@
-import type { Beginning } from './segment-start.ts';
+import type { SegmentStart } from './segment-start.ts';
 
 const PACKET_BYTES = 188;
 const SYNC = 0x47;
@@ -13,7 +13,7 @@ const MAP_HEAD_BYTES = 12;
 const CRC_BYTES = 4;
 
 /** How an MPEG transport stream begins: its first program's map and the first timestamp. Undefined: it is none. */
-export function mpegTsBeginning(head: Buffer): (Beginning & { readonly isComplete: boolean }) | undefined {
+export function probeMpegTsStart(head: Buffer): (SegmentStart & { readonly isComplete: boolean }) | undefined {
   if (head[0] !== SYNC || (head.length > PACKET_BYTES && head[PACKET_BYTES] !== SYNC)) return undefined;
   let mapPid: number | undefined;
   let types: number[] | undefined;

@@ -1,6 +1,6 @@
-import { type Box, boxes, fragmentTimes, initTracks } from '../isobmff/index.ts';
-import { mpegTsBeginning } from './mpegts-probe.ts';
-import type { Beginning } from './segment-start.ts';
+import { type Box, fragmentTimes, initTracks, parseBoxes } from '../isobmff/index.ts';
+import { probeMpegTsStart } from './mpegts-probe.ts';
+import type { SegmentStart } from './segment-start.ts';
 
 /** Boxes that a file or a segment begins with (ISO/IEC 14496-12 §4.3, §8.16). */
 const FIRST_BOXES = new Set(['ftyp', 'styp', 'moov', 'sidx', 'moof', 'emsg', 'prft', 'free']);
@@ -10,15 +10,15 @@ const AC3 = 0x0b77;
 const EBML = 0x1a45;
 
 /** Reads the head of a run of segments. `isComplete`: more bytes would say no more. */
-export function readBeginning(head: Buffer): Beginning & { readonly isComplete: boolean } {
-  return mpegTsBeginning(head) ?? mp4Beginning(head) ?? packedBeginning(head);
+export function probeSegmentStart(head: Buffer): SegmentStart & { readonly isComplete: boolean } {
+  return probeMpegTsStart(head) ?? mp4Beginning(head) ?? packedBeginning(head);
 }
 
 /** Fragmented MP4: when its first fragment is decoded. */
 function mp4Beginning(head: Buffer) {
-  const [first] = boxes(head);
+  const [first] = parseBoxes(head);
   if (!first || !FIRST_BOXES.has(first.type)) return undefined;
-  const all = [...boxes(head)].filter(({ end }) => end <= head.length);
+  const all = [...parseBoxes(head)].filter(({ end }) => end <= head.length);
   const moov = all.find(({ type }) => type === 'moov');
   const moof = all.find(({ type }) => type === 'moof');
   const starts = moov && moof ? startsOf(bytesOf(head, moof), bytesOf(head, moov)) : [];

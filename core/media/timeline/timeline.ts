@@ -14,9 +14,9 @@ export interface Segment {
   /** Names the segment across reloads. */
   readonly sequence: number;
   readonly seconds: number;
-  readonly content: Section;
+  readonly content: MediaSection;
   /** The initialization section that this segment needs before it. */
-  readonly init?: Section;
+  readonly init?: MediaSection;
   /** Its clock and its coding may have nothing to do with those of the segment before it (RFC 8216 §4.3.2.3). */
   readonly isAnew?: true;
   /**
@@ -28,7 +28,7 @@ export interface Segment {
 }
 
 /** A file, or a run of bytes in it. */
-export interface Section {
+export interface MediaSection {
   readonly url: string;
   /** Offsets in bytes, both included; absent: all of it. */
   readonly range?: { readonly first: number; readonly last: number };
@@ -73,7 +73,7 @@ export function longestGap(segments: readonly Segment[]): number {
 }
 
 /** Whether clock or initialization begin anew anywhere behind the first segment. */
-export function beginsAnew(segments: readonly Segment[]): boolean {
+export function isDiscontinuity(segments: readonly Segment[]): boolean {
   const media = segments.filter(({ isGap }) => !isGap);
   return media.slice(1).some(({ isAnew, init }, index) => isAnew || !isSameSection(init, media[index]?.init));
 }
@@ -87,7 +87,7 @@ export const segmentAt = ({ segments }: Timeline, sequence: number): Segment | u
   segments[sequence - (segments[0]?.sequence ?? 0)];
 
 /** The same bytes behind the same initialization, as far as a list can tell. */
-export const isSameSection = (a: Section | undefined, b: Section | undefined): boolean =>
+export const isSameSection = (a: MediaSection | undefined, b: MediaSection | undefined): boolean =>
   a === b || (a?.url === b?.url && a?.range?.first === b?.range?.first && a?.range?.last === b?.range?.last);
 
 /** Whether a complete list that was found again stands for the same media. */

@@ -1,15 +1,15 @@
 import { problems } from '../../api/index.ts';
 import { mp3SizeBytes } from '../../media/mp3/index.ts';
 import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
-import { offer } from '../renditions/index.ts';
-import { type Candidate, type Info, infos, readMetadata, text } from '../yt-dlp/index.ts';
+import { selectRenditions } from '../renditions/index.ts';
+import { type Candidate, type Info, infoList, readMetadata, text } from '../yt-dlp/index.ts';
 
 const FRESH_SECONDS = 3600;
 const FRESH_LIVE_SECONDS = 30;
 /** Links are asked for anew this long before they die, so that a stream that starts now has some time. */
 const EXPIRY_MARGIN_SECONDS = 300;
 /** A day after the last use, and the hour within which the table does not write a use again. */
-export const KEPT_SECONDS = 25 * 3600;
+export const RETENTION_SECONDS = 25 * 3600;
 
 export const epochSeconds = (): number => Math.floor(Date.now() / 1000);
 
@@ -29,12 +29,12 @@ export const isLive = (info: Info): boolean => info.is_live === true || info.liv
  * @param now epoch seconds
  * @throws Problem 404 or 415 when nothing of it can be offered
  */
-export function assemble(
+export function assembleResource(
   info: Info,
   candidates: readonly Candidate[],
   { origin, egress, now }: { readonly origin: ResourceOrigin; readonly egress: string; readonly now: number },
 ): Resource {
-  const { renditions, tracks, conversionOf } = offer(candidates);
+  const { renditions, tracks, conversionOf } = selectRenditions(candidates);
   if (renditions.length === 0) throw nothingToOffer(info);
   const metadata = readMetadata(info);
   const live = isLive(info);
@@ -56,7 +56,7 @@ export function assemble(
     ...(conversionOf && { mp3: { renditionId: conversionOf, ...(sizeBytes && { sizeBytes }) } }),
     egress,
     freshUntil: freshUntil(tracks, live, now),
-    expiresAt: now + KEPT_SECONDS,
+    expiresAt: now + RETENTION_SECONDS,
   };
 }
 
@@ -69,7 +69,7 @@ export function freshUntil(tracks: readonly Track[], live: boolean, now: number)
 
 /** Protected, or there in ways that are not handled; else nothing is there (pictures of a slide show are no media). */
 function nothingToOffer(info: Info) {
-  const formats = infos(info.formats);
+  const formats = infoList(info.formats);
   if (info._has_drm === true || formats.some(({ has_drm }) => has_drm === true))
     return problems.notDeliverable('The media is DRM protected.');
   return formats.some(({ protocol }) => typeof protocol === 'string' && protocol !== 'mhtml')

@@ -1,9 +1,9 @@
 import { problems } from '../../api/index.ts';
-import { createRecent } from '../../concurrency/index.ts';
+import { createTtlCache } from '../../concurrency/index.ts';
 import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../../state/index.ts';
 
 /** The part of the table that resolving needs. A table that does not answer is a failed fetch, whatever it threw. */
-export interface Store {
+export interface CachedState {
   link(url: string): Promise<Link | undefined>;
   resource(id: string): Promise<Resource | undefined>;
   keep(resource: Resource): Promise<void>;
@@ -15,12 +15,12 @@ export interface Store {
 export type StoreState = Pick<State, 'getLink' | 'getResource' | 'putLink' | 'putResource' | 'touchResource'>;
 
 /** Some 20 kB each, and a link that many ask for is asked for often. */
-const RECENT = { capacity: 256, maxAge: 10_000 };
+const RECENT = { maxEntries: 256, maxAgeMs: 10_000 };
 
 /** @throws Problem 502, from each of its calls */
-export function createStore(state: StoreState): Store {
-  const links = createRecent<Link>(RECENT);
-  const resources = createRecent<Resource>(RECENT);
+export function createCachedState(state: StoreState): CachedState {
+  const links = createTtlCache<Link>(RECENT);
+  const resources = createTtlCache<Resource>(RECENT);
   const orFetchFailed = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
       return await call();
@@ -34,21 +34,21 @@ export function createStore(state: StoreState): Store {
       const known = links.get(id);
       if (known) return known;
       const link = await orFetchFailed(() => state.getLink(id));
-      return link && links.keep(link);
+      return link && links.set(link);
     },
     async resource(id) {
       const known = resources.get(id);
       if (known) return known;
       const resource = await orFetchFailed(() => state.getResource(id));
-      return resource && resources.keep(resource);
+      return resource && resources.set(resource);
     },
     async keep(resource) {
       await orFetchFailed(() => state.putResource(resource));
-      resources.keep(resource);
+      resources.set(resource);
     },
     async keepLink(link) {
       await orFetchFailed(() => state.putLink(link).catch(unlessTooLarge));
-      links.keep(link);
+      links.set(link);
     },
     touch: (resource) => orFetchFailed(() => state.touchResource(resource)),
   };

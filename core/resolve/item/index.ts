@@ -1,6 +1,6 @@
-export { assemble, epochSeconds, identify, KEPT_SECONDS } from './assemble.ts';
-export { createStore, type Store, type StoreState } from './cached-state.ts';
+export { assembleResource, epochSeconds, identify, RETENTION_SECONDS } from './assemble.ts';
+export { type CachedState, createCachedState, type StoreState } from './cached-state.ts';
 export { isList, isNamedByList, isSearch, type ListedEntry, readEntries, toUnresolved } from './list-entries.ts';
-export { carryOver } from './merge-resource.ts';
+export { mergeResource } from './merge-resource.ts';
 export { normalizeLink } from './normalize-link.ts';
-export { findItem, renew } from './refresh-tracks.ts';
+export { findItem, refreshTracks } from './refresh-tracks.ts';

@@ -1,5 +1,5 @@
 import type { PlaylistEntry } from '../../state/index.ts';
-import { type Info, infos, readMetadata, webUrl } from '../yt-dlp/index.ts';
+import { type Info, infoList, readMetadata, webUrl } from '../yt-dlp/index.ts';
 import { type Identity, identify } from './assemble.ts';
 import { normalizeLink } from './normalize-link.ts';
 
@@ -25,7 +25,7 @@ export const isSearch = (info: Info): boolean =>
  */
 export function readEntries(list: Info, listUrl: string): ListedEntry[] {
   const times = new Map<string, number>();
-  return infos(list.entries).flatMap((info) => {
+  return infoList(list.entries).flatMap((info) => {
     const isResolved = info._type !== 'url' && info._type !== 'url_transparent' && !isList(info);
     const url = webUrl(info.url) ?? webUrl(info.webpage_url);
     const own = isResolved ? (webUrl(info.webpage_url) ?? listUrl) : url;

@@ -11,7 +11,7 @@ const TOLERANCE_SECONDS = 1;
  * before. Keys that were offered stay good for as long as the source answers for them, and a conversion keeps its
  * duration, its tag and so its every byte, unless it is of other media now.
  */
-export function carryOver(standing: Resource, found: Resource): Resource {
+export function mergeResource(standing: Resource, found: Resource): Resource {
   const withdrawn = withdrawnOf(standing, found.renditions);
   const needed = new Set(withdrawn.flatMap(({ formatIds }) => formatIds));
   const known = new Set(found.tracks.map(({ formatId }) => formatId));

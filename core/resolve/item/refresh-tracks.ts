@@ -1,7 +1,7 @@
 import { problems } from '../../api/index.ts';
 import type { Resource, ResourceOrigin } from '../../state/index.ts';
 import { type Info, readTracks } from '../yt-dlp/index.ts';
-import { freshUntil, isLive, KEPT_SECONDS } from './assemble.ts';
+import { freshUntil, isLive, RETENTION_SECONDS } from './assemble.ts';
 import { isList, readEntries } from './list-entries.ts';
 
 /**
@@ -10,7 +10,7 @@ import { isList, readEntries } from './list-entries.ts';
  * @param now epoch seconds
  * @throws Problem 404 when none of its formats is left
  */
-export function renew(resource: Resource, info: Info, now: number): Resource {
+export function refreshTracks(resource: Resource, info: Info, now: number): Resource {
   const found = new Map(readTracks(info, now).map(({ track }) => [track.formatId, track]));
   const tracks = resource.tracks.flatMap((known) => {
     const track = found.get(known.formatId);
@@ -31,7 +31,7 @@ export function renew(resource: Resource, info: Info, now: number): Resource {
     ];
   });
   if (tracks.length === 0) throw problems.notFound();
-  return { ...resource, tracks, freshUntil: freshUntil(tracks, isLive(info), now), expiresAt: now + KEPT_SECONDS };
+  return { ...resource, tracks, freshUntil: freshUntil(tracks, isLive(info), now), expiresAt: now + RETENTION_SECONDS };
 }
 
 /** The item of an answer that a resource was: the only one, or the one of the same extractor and id. */

@@ -1,1 +1,1 @@
-export { createPlaylists, type ListPlace } from './playlists.ts';
+export { createPlaylists, type ListContext } from './playlists.ts';

@@ -1,24 +1,31 @@
 import pLimit from 'p-limit';
 import { problems } from '../../api/index.ts';
-import { abortable, type Bounds, inTime } from '../../concurrency/index.ts';
+import { abortable, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import { linkId, type PlaylistLink, type Resource } from '../../state/index.ts';
-import { epochSeconds, KEPT_SECONDS, type ListedEntry, readEntries, type Store, toUnresolved } from '../item/index.ts';
+import {
+  type CachedState,
+  epochSeconds,
+  type ListedEntry,
+  RETENTION_SECONDS,
+  readEntries,
+  toUnresolved,
+} from '../item/index.ts';
 import type { ResolvedPlaylist, ResolveEntry } from '../resolver.ts';
 import { type Info, isFinal, readMetadata } from '../yt-dlp/index.ts';
 
 export interface PlaylistsOptions {
-  readonly store: Store;
+  readonly store: CachedState;
   /** For an entry that its list names by URL alone. */
   readonly resolveEntry: ResolveEntry;
   /** For an entry that was resolved with the page that names it. */
-  readonly keepEntry: (entry: ListedEntry, place: ListPlace, bounds: Bounds) => Promise<Resource>;
+  readonly keepEntry: (entry: ListedEntry, place: ListContext, bounds: Deadline) => Promise<Resource>;
   readonly playlistLimit: number;
   /** Entries resolved at once. */
-  readonly sideBySide: number;
+  readonly concurrency: number;
 }
 
 /** Where a list was found. */
-export interface ListPlace {
+export interface ListContext {
   readonly link: string;
   /** What it is kept under in the table. */
   readonly name: string;
@@ -35,14 +42,20 @@ const RESERVE = 1000;
 const READS_AT_ONCE = 16;
 
 /** Lists of items: their entries side by side, as many as the deadline allows, each failing for itself. */
-export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit, sideBySide }: PlaylistsOptions) {
-  const resourcesOf = async (listed: ListedEntry, place: ListPlace, bounds: Bounds) =>
+export function createPlaylists({
+  store,
+  resolveEntry,
+  keepEntry,
+  playlistLimit,
+  concurrency: sideBySide,
+}: PlaylistsOptions) {
+  const resourcesOf = async (listed: ListedEntry, place: ListContext, bounds: Deadline) =>
     listed.isResolved
       ? [await keepEntry(listed, place, bounds)]
       : resolveEntry({ url: listed.entry.url, entry: listed.info, within: [...place.within, place.link] }, bounds);
 
   /** Nothing when it is gone, private or protected; bare metadata when it could not be had in time. */
-  const settle = async (listed: ListedEntry, place: ListPlace, bounds: Bounds): Promise<Item[]> => {
+  const settle = async (listed: ListedEntry, place: ListContext, bounds: Deadline): Promise<Item[]> => {
     if (bounds.signal.aborted) return [{ entry: listed.entry }];
     try {
       const resources = await abortable(resourcesOf(listed, place, bounds), bounds.signal);
@@ -65,9 +78,13 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
     }
   };
 
-  const settleAll = async (work: readonly (ListedEntry | Item)[], place: ListPlace, { deadline, signal }: Bounds) => {
+  const settleAll = async (
+    work: readonly (ListedEntry | Item)[],
+    place: ListContext,
+    { deadline, signal }: Deadline,
+  ) => {
     const until = deadline - Math.min(RESERVE, Math.max(0, deadline - Date.now()) / 10);
-    const bounds = { deadline: until, signal: inTime({ deadline: until, signal }) };
+    const bounds = { deadline: until, signal: deadlineSignal({ deadline: until, signal }) };
     const limit = pLimit(sideBySide);
     const items = await Promise.all(
       work.map((one) => ('isResolved' in one ? limit(() => settle(one, place, bounds)) : [one])),
@@ -77,7 +94,7 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
   };
 
   const keep = async (
-    { link, name }: ListPlace,
+    { link, name }: ListContext,
     metadata: Omit<ResolvedPlaylist, 'type' | 'items'>,
     items: readonly Item[],
     freshUntil = epochSeconds() + FRESH_SECONDS,
@@ -89,7 +106,7 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
       id: linkId(name),
       url: link,
       freshUntil,
-      expiresAt: epochSeconds() + KEPT_SECONDS,
+      expiresAt: epochSeconds() + RETENTION_SECONDS,
       title,
       author,
       coverUrl,
@@ -103,7 +120,7 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
      * Resolves what yt-dlp lists.
      * @throws Problem 404 when nothing of it is left
      */
-    async resolve(list: Info, place: ListPlace, bounds: Bounds): Promise<ResolvedPlaylist> {
+    async resolve(list: Info, place: ListContext, bounds: Deadline): Promise<ResolvedPlaylist> {
       const entries = readEntries(list, place.link).slice(0, playlistLimit);
       return keep(place, readMetadata(list), await settleAll(entries, place, bounds));
     },
@@ -112,7 +129,7 @@ export function createPlaylists({ store, resolveEntry, keepEntry, playlistLimit,
      * Answers from the table and resolves what is missing there. Undefined when that cannot be done entry by entry: the
      * items of one page come together.
      */
-    async complete(known: PlaylistLink, place: ListPlace, bounds: Bounds): Promise<ResolvedPlaylist | undefined> {
+    async complete(known: PlaylistLink, place: ListContext, bounds: Deadline): Promise<ResolvedPlaylist | undefined> {
       const limit = pLimit(READS_AT_ONCE);
       const work = await Promise.all(
         known.entries.map((entry) =>

@@ -17,11 +17,11 @@ import {
 } from 'mediabunny';
 import { duration } from '../../media/index.ts';
 import type { AudioTraits, Track, VideoTraits } from '../../state/index.ts';
-import { figure, whole, withoutAbsent } from '../yt-dlp/index.ts';
+import { positiveInteger, positiveNumber, withoutAbsent } from '../yt-dlp/index.ts';
 import type { Block } from './guarded-reader.ts';
 
 /** A file, or the beginning of one, as far as it has been read. */
-export interface Question {
+export interface ContainerRequest {
   /** Bytes of the whole. */
   readonly size: number;
   readonly blocks: readonly Block[];
@@ -65,7 +65,7 @@ const AUDIO_CONTAINERS = new Map<InputFormat, string>([
 ]);
 
 /** Reads the container of a file. What it costs is up to the file: time without end, and all of the memory. */
-export async function readContainer({ size, blocks, wantsDuration, isLast }: Question): Promise<Reading> {
+export async function readContainer({ size, blocks, wantsDuration, isLast }: ContainerRequest): Promise<Reading> {
   let missing: Reading['missing'];
   const read = (start: number, end: number) => {
     const block = blocks.find((each) => start >= each.start && end <= each.start + each.bytes.length);
@@ -103,16 +103,16 @@ async function readContents(input: Input, wantsDuration: boolean): Promise<Conte
 const videoTraits = async (track: InputVideoTrack): Promise<VideoTraits> =>
   withoutAbsent({
     codec: await codecOf(track),
-    height: whole(await track.getDisplayHeight()),
-    width: whole(await track.getDisplayWidth()),
+    height: positiveInteger(await track.getDisplayHeight()),
+    width: positiveInteger(await track.getDisplayWidth()),
   });
 
 const audioTraits = async (track: InputAudioTrack): Promise<AudioTraits> => {
   const bitrate = (await track.getAverageBitrate()) ?? (await track.getBitrate());
   return withoutAbsent({
     codec: await codecOf(track),
-    sampleRate: whole(await track.getSampleRate()),
-    bitrate: figure(bitrate && bitrate / 1000),
+    sampleRate: positiveInteger(await track.getSampleRate()),
+    bitrate: positiveNumber(bitrate && bitrate / 1000),
   });
 };
 

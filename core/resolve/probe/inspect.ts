@@ -6,12 +6,12 @@ import { requestHeaders } from '../../http/index.ts';
 import { fileType } from '../../media/codecs/index.ts';
 import { isRounded, readDashManifest, readHlsPlaylist } from '../../media/manifests/index.ts';
 import type { Track } from '../../state/index.ts';
-import { offer } from '../renditions/index.ts';
+import { selectRenditions } from '../renditions/index.ts';
 import { type Candidate, webUrl } from '../yt-dlp/index.ts';
 import { isEncrypted } from './encryption.ts';
 import { collect, openReader } from './guarded-reader.ts';
-import { createReach } from './private-host-check.ts';
-import { type Facts, probe, probeSegment } from './probe.ts';
+import { createPrivateHostCheck } from './private-host-check.ts';
+import { type ProbeResult, probe, probeSegment } from './probe.ts';
 
 export interface InspectOptions {
   readonly egress: Pick<Egress, 'request'>;
@@ -91,7 +91,7 @@ async function exactConversion(
   usable: Candidate[],
   look: (track: Track) => Promise<Track>,
 ): Promise<Candidate[]> {
-  const { renditions, conversionOf } = offer(usable);
+  const { renditions, conversionOf } = selectRenditions(usable);
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
   const place = usable.findIndex(({ track }) => track.formatId === formatId);
   const candidate = usable[place];
@@ -110,7 +110,7 @@ async function exactConversion(
 function createLook({ egress, identity, signal, link }: InspectOptions) {
   const inAll = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_IN_ALL)]);
   const patience = () => AbortSignal.any([inAll, AbortSignal.timeout(PATIENCE)]);
-  const admits = createReach({ egress, identity, signal: inAll, link });
+  const admits = createPrivateHostCheck({ egress, identity, signal: inAll, link });
 
   /** @throws EgressRefused */
   const admitAll = async (urls: readonly string[]) => {
@@ -188,7 +188,7 @@ function decipherHead(bytes: Buffer, key: Buffer, iv: Buffer): Buffer {
 const untimed = ({ durationSeconds: _, ...track }: Track): Track => track;
 
 /** What the bytes say wins over what the link looked like, but a name for the same type of file stays. */
-function withFacts(track: Track, facts: Facts, size: number | undefined): Track {
+function withFacts(track: Track, facts: ProbeResult, size: number | undefined): Track {
   const isSameType =
     fileType(track.container, facts.video !== null).mimeType ===
     fileType(facts.container, facts.video !== null).mimeType;

@@ -4,7 +4,7 @@ import { discard } from './guarded-reader.ts';
 /** Names and addresses that can stand for something inside: no dot, an address, or a zone that is never public. */
 const SUSPICIOUS = /^[^.]+$|^[\d.]+$|^\[|\.(?:local|localhost|internal|lan|home|corp|intranet|arpa)$/i;
 
-export interface ReachOptions {
+export interface PrivateHostCheckOptions {
   readonly egress: Pick<Egress, 'request'>;
   readonly identity: string;
   readonly signal: AbortSignal;
@@ -16,7 +16,12 @@ export interface ReachOptions {
  * Says of URLs whether the guard admits where they point. A page or a manifest may name any address, and yt-dlp hands
  * it on unasked. Only hosts that look inward are tried, each once: every stream is guarded again at its own connect.
  */
-export function createReach({ egress, identity, signal, link }: ReachOptions): (url: string) => Promise<boolean> {
+export function createPrivateHostCheck({
+  egress,
+  identity,
+  signal,
+  link,
+}: PrivateHostCheckOptions): (url: string) => Promise<boolean> {
   const known = new Map([[new URL(link).origin, Promise.resolve(true)]]);
 
   const ask = async (url: string): Promise<boolean> => {

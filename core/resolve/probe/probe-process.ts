@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
-import type { Question, Reading } from './container-reader.ts';
+import type { ContainerRequest, Reading } from './container-reader.ts';
 
 export interface ProbeProcessOptions {
   /** Milliseconds that one reading may take. A large index takes some hundred on a busy machine. @default 1500 */
@@ -18,7 +18,7 @@ export interface ProbeProcess {
    * the signal was aborted.
    * @throws when the process does not start
    */
-  ask(question: Question, signal: AbortSignal): Promise<Reading>;
+  ask(question: ContainerRequest, signal: AbortSignal): Promise<Reading>;
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function createProbeProcess({ patience = 1500, idle = 60_000 }: ProbeProc
     return started;
   };
 
-  const askNow = async (question: Question): Promise<Reading> => {
+  const askNow = async (question: ContainerRequest): Promise<Reading> => {
     clearTimeout(idleTimer);
     const asked = await wake();
     asked.send(question);

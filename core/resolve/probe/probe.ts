@@ -5,7 +5,7 @@ import type { GuardedReader } from './guarded-reader.ts';
 import { createProbeProcess } from './probe-process.ts';
 
 /** What the bytes of a file say of it. */
-export type Facts = Contents & Partial<Pick<Track, 'bitrate'>>;
+export type ProbeResult = Contents & Partial<Pick<Track, 'bitrate'>>;
 
 /** Stands for the end of a file that does not say where it ends. */
 const FAR_AWAY = 2 ** 40;
@@ -21,7 +21,7 @@ export const closeProbe = containers.close;
  * known by its magic bytes is media too, without figures. Undefined: not media.
  * @throws when the process that reads containers does not start
  */
-export async function probe(reader: GuardedReader, signal: AbortSignal): Promise<Facts | undefined> {
+export async function probe(reader: GuardedReader, signal: AbortSignal): Promise<ProbeResult | undefined> {
   const [{ bytes: head }] = reader.blocks;
   if (head.length === 0) return undefined;
   const contents = await readFile(reader, signal);
@@ -55,7 +55,7 @@ async function readFile(reader: GuardedReader, signal: AbortSignal): Promise<Con
   }
 }
 
-function sniffed(head: Buffer): Facts | undefined {
+function sniffed(head: Buffer): ProbeResult | undefined {
   const found = sniff(head);
   return found && { container: found.container, video: found.audioOnly ? null : {}, audio: {} };
 }

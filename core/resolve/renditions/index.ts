@@ -1,1 +1,1 @@
-export { offer } from './select-renditions.ts';
+export { selectRenditions } from './select-renditions.ts';

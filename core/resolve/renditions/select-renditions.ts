@@ -10,7 +10,7 @@ import { type Rendition, renditionId, type Track } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 
 /** What is offered of an item. */
-export interface Offer {
+export interface RenditionSelection {
   /** Video before audio, each best first. */
   readonly renditions: readonly Rendition[];
   /** The tracks that they use, once each. */
@@ -23,7 +23,7 @@ export interface Offer {
 const OPUS_WEIGHT = 1.2;
 
 /** Decides what is offered of an item's tracks, which come best first as yt-dlp sorts them. */
-export function offer(candidates: readonly Candidate[]): Offer {
+export function selectRenditions(candidates: readonly Candidate[]): RenditionSelection {
   const audio = candidates.filter(({ track }) => !track.video && track.audio).toSorted(byAudioQuality);
   const video = candidates.filter(({ track }) => track.video).toSorted(byVideoQuality);
   const renditions = [

@@ -1,14 +1,14 @@
 import type { Tools, YtDlp } from '../../../layers/tools/index.ts';
 import type { startWorker, WorkerFailure, WorkerOptions, WorkerProcess } from '../../../layers/tools/worker/index.ts';
 import { problems } from '../../api/index.ts';
-import { abortable, type Bounds, createFairTurns, inTime } from '../../concurrency/index.ts';
+import { abortable, createFairSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import type { Log } from '../../log/index.ts';
 import { toFailure } from './failures.ts';
 import type { Info } from './yt-dlp-info.ts';
 
 /** One question to yt-dlp. */
-export interface Question extends Bounds {
+export interface ExtractRequest extends Deadline {
   readonly url: string;
   /** An entry of a list, to keep what the list said of it. */
   readonly entry?: Info;
@@ -17,19 +17,19 @@ export interface Question extends Bounds {
 }
 
 /** yt-dlp, kept warm. */
-export interface Resolver {
+export interface Extractor {
   /** @throws Problem as `failures.ts` says; 503 while yt-dlp is not there or too many ask at once */
-  ask(question: Question): Promise<Info>;
+  extract(question: ExtractRequest): Promise<Info>;
   /** Starts yt-dlp ahead of the first question. */
   warm(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface ResolverOptions
+export interface ExtractorOptions
   extends Pick<WorkerOptions, 'concurrency' | 'memoryBytes' | 'cookiesFile' | 'pluginDirs'> {
   readonly tools: Pick<Tools, 'ytDlp'>;
   readonly start: typeof startWorker;
-  readonly egress: Pick<Egress, 'lend'>;
+  readonly egress: Pick<Egress, 'openProxySession'>;
   /** Entries of a playlist listed at most. */
   readonly playlistLimit: number;
   /** Questions that may wait for a fork. */
@@ -61,11 +61,11 @@ const PATIENCE = 1_000;
  * Keeps one worker warm: starts it again after a crash, and changes to a newer yt-dlp as soon as there is one, while the
  * old one still answers what it was asked.
  */
-export function createResolver(options: ResolverOptions): Resolver {
+export function createExtractor(options: ExtractorOptions): Extractor {
   const { tools, start, egress, playlistLimit, queueLimit, maxBytes, log } = options;
   const { concurrency, memoryBytes, cookiesFile, pluginDirs } = options;
   const closing = new AbortController();
-  const turns = createFairTurns({ places: concurrency, patience: PATIENCE });
+  const turns = createFairSemaphore({ permits: concurrency, revokeAfterMs: PATIENCE });
   const alive = new Set<Running>();
   let current: Running | undefined;
   let failures = 0;
@@ -152,14 +152,14 @@ export function createResolver(options: ResolverOptions): Resolver {
     if (tools.ytDlp()) await inPlace().process;
   };
 
-  const askWorker = async (running: Running, { url, entry, identity, deadline, signal }: Question) => {
-    const worker = await timely(abortable(running.process, inTime({ deadline, signal })), signal);
-    const lease = await egress.lend({ identity, maxBytes });
+  const askWorker = async (running: Running, { url, entry, identity, deadline, signal }: ExtractRequest) => {
+    const worker = await timely(abortable(running.process, deadlineSignal({ deadline, signal })), signal);
+    const lease = await egress.openProxySession({ identity, maxBytes });
     try {
       const left = Math.max(1, deadline - Date.now());
-      const answer = await worker.ask(
+      const answer = await worker.request(
         { url, timeout: left / 1000, proxy: lease.proxyUrl, flat: true, playlistLimit, ...(entry && { entry }) },
-        inTime({ deadline: deadline + GRACE, signal }),
+        deadlineSignal({ deadline: deadline + GRACE, signal }),
       );
       signal.throwIfAborted();
       if (answer.ok || answer.error.kind !== 'crash') failures = 0;
@@ -170,7 +170,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     }
   };
 
-  const askOne = async (running: Running, question: Question) => {
+  const askOne = async (running: Running, question: ExtractRequest) => {
     running.asked += 1;
     try {
       return await askWorker(running, question);
@@ -181,22 +181,22 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 
   /** One fork for each question, the sites in their turns: one whose pages never end must not hold all of them. */
-  const askInTurn = async (question: Question) => {
+  const askInTurn = async (question: ExtractRequest) => {
     const { signal } = question;
     for (;;) {
-      const turn = await timely(turns.take(new URL(question.url).hostname, inTime(question)), signal);
+      const turn = await timely(turns.acquire(new URL(question.url).hostname, deadlineSignal(question)), signal);
       try {
         return await askOne(inPlace(), { ...question, signal: AbortSignal.any([signal, turn.revoked]) });
       } catch (error) {
         if (!turn.revoked.aborted) throw error;
       } finally {
-        turn.give();
+        turn.release();
       }
     }
   };
 
   return {
-    async ask(question) {
+    async extract(question) {
       if (asking >= concurrency + queueLimit) throw problems.noCapacity();
       inPlace(); // starts meanwhile, or says at once why it cannot
       asking += 1;

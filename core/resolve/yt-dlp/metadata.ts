@@ -1,4 +1,4 @@
-import { figure, type Info, infos, text, webUrl } from './yt-dlp-info.ts';
+import { type Info, infoList, positiveNumber, text, webUrl } from './yt-dlp-info.ts';
 
 /** Characters kept of a title or an author: what the table stores and a file name shows needs no more. */
 const TEXT_LIMIT = 500;
@@ -35,8 +35,8 @@ const names = (value: unknown): string | undefined =>
 
 /** The largest square thumbnail (cover art), else the one yt-dlp prefers. */
 function coverOf(info: Info): string | null {
-  const thumbnails = infos(info.thumbnails);
-  const squares = thumbnails.filter(({ width, height }) => figure(width) !== undefined && width === height);
+  const thumbnails = infoList(info.thumbnails);
+  const squares = thumbnails.filter(({ width, height }) => positiveNumber(width) !== undefined && width === height);
   const largest = squares.toSorted((a, b) => Number(b.width) - Number(a.width))[0];
   return coverUrl(largest?.url) ?? coverUrl(info.thumbnail) ?? coverUrl(thumbnails.at(-1)?.url) ?? null;
 }

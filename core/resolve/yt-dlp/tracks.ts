@@ -3,7 +3,16 @@ import { duration } from '../../media/index.ts';
 import type { AudioTraits, Delivery, Fragment, Track, VideoTraits } from '../../state/index.ts';
 import { parseCookies } from './cookies.ts';
 import { urlExpiresAt } from './url-expiry.ts';
-import { figure, type Info, infos, isInfo, text, webUrl, whole, withoutAbsent } from './yt-dlp-info.ts';
+import {
+  type Info,
+  infoList,
+  isInfo,
+  positiveInteger,
+  positiveNumber,
+  text,
+  webUrl,
+  withoutAbsent,
+} from './yt-dlp-info.ts';
 
 /** A track, and how much its language is wanted: the original or default one more than a dub or a description. */
 export interface Candidate {
@@ -53,7 +62,7 @@ const FOREIGN_LANGUAGE = -2;
  * @param now epoch seconds
  */
 export function readTracks(info: Info, now: number): Candidate[] {
-  const formats = Array.isArray(info.formats) ? infos(info.formats) : [{ format_id: '0', ...info }];
+  const formats = Array.isArray(info.formats) ? infoList(info.formats) : [{ format_id: '0', ...info }];
   const seen = new Set<string>();
   const readers = { cookies: createCookieReader(), fragments: createFragmentReader() };
   return formats
@@ -105,8 +114,8 @@ function readTrack(format: Info, info: Info, now: number, readers: Readers): Tra
   if (delivery === 'dash' && !fragments) return undefined;
 
   const seconds = duration(format.duration) ?? duration(info.duration);
-  const exactSize = delivery === 'direct' ? figure(format.filesize) : undefined;
-  const size = exactSize ?? figure(format.filesize) ?? figure(format.filesize_approx);
+  const exactSize = delivery === 'direct' ? positiveNumber(format.filesize) : undefined;
+  const size = exactSize ?? positiveNumber(format.filesize) ?? positiveNumber(format.filesize_approx);
   return withoutAbsent({
     formatId: text(format.format_id) ?? '0',
     delivery,
@@ -114,14 +123,18 @@ function readTrack(format: Info, info: Info, now: number, readers: Readers): Tra
     fragments,
     headers: readHeaders(format.http_headers ?? info.http_headers),
     cookies: readers.cookies(format, url),
-    chunkBytes: isInfo(format.downloader_options) ? figure(format.downloader_options.http_chunk_size) : undefined,
+    chunkBytes: isInfo(format.downloader_options)
+      ? positiveNumber(format.downloader_options.http_chunk_size)
+      : undefined,
     urlExpiresAt: urlExpiresAt(url, now),
     container,
     video,
     audio,
     sizeBytes: size === undefined ? undefined : Math.ceil(size),
     sizeIsExact: exactSize !== undefined,
-    bitrate: figure(format.tbr) ?? figure((figure(format.vbr) ?? 0) + (figure(format.abr) ?? 0)),
+    bitrate:
+      positiveNumber(format.tbr) ??
+      positiveNumber((positiveNumber(format.vbr) ?? 0) + (positiveNumber(format.abr) ?? 0)),
     durationSeconds: info.is_live === true ? undefined : seconds,
     language: text(format.language),
     description: text(format.format),
@@ -140,9 +153,9 @@ function videoTraits(format: Info, container: string): VideoTraits | null {
   if (!codec && (format.resolution === 'audio only' || AUDIO_CONTAINERS.has(container))) return null;
   return withoutAbsent({
     codec,
-    height: whole(format.height),
-    width: whole(format.width),
-    fps: figure(format.fps),
+    height: positiveInteger(format.height),
+    width: positiveInteger(format.width),
+    fps: positiveNumber(format.fps),
   });
 }
 
@@ -150,8 +163,8 @@ function audioTraits(format: Info, alone: boolean): AudioTraits | null {
   if (format.acodec === 'none') return null;
   return withoutAbsent({
     codec: text(format.acodec),
-    sampleRate: whole(format.asr),
-    bitrate: figure(format.abr) ?? (alone ? figure(format.tbr) : undefined),
+    sampleRate: positiveInteger(format.asr),
+    bitrate: positiveNumber(format.abr) ?? (alone ? positiveNumber(format.tbr) : undefined),
   });
 }
 
@@ -169,7 +182,7 @@ function createFragmentReader() {
 /** The pieces of a DASH representation; undefined when one of them is no URL we can ask for. */
 function readFragments(format: Info, url: string): Fragment[] | undefined {
   const base = webUrl(format.fragment_base_url, url) ?? url;
-  const fragments = infos(format.fragments).flatMap((fragment) => {
+  const fragments = infoList(format.fragments).flatMap((fragment) => {
     const piece = webUrl(fragment.url ?? fragment.path, base);
     return piece ? [{ url: piece, seconds: duration(fragment.duration) ?? 0 }] : [];
   });

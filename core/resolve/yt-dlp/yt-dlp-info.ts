@@ -5,12 +5,12 @@ export type Info = Readonly<Record<string, unknown>>;
 const MOST = 1e13;
 
 /** A figure above zero. yt-dlp writes 0 where a side is absent, and null where it does not know. */
-export const figure = (value: unknown, most = MOST): number | undefined =>
+export const positiveNumber = (value: unknown, most = MOST): number | undefined =>
   typeof value === 'number' && value > 0 && value < most ? value : undefined;
 
 /** Pixels, hertz: whole, and within 32 bits. */
-export const whole = (value: unknown): number | undefined => {
-  const known = figure(value, 2 ** 31 - 1);
+export const positiveInteger = (value: unknown): number | undefined => {
+  const known = positiveNumber(value, 2 ** 31 - 1);
   return known === undefined ? undefined : Math.ceil(known);
 };
 
@@ -18,7 +18,7 @@ export const whole = (value: unknown): number | undefined => {
 export const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 
-export const infos = (value: unknown): readonly Info[] => (Array.isArray(value) ? value.filter(isInfo) : []);
+export const infoList = (value: unknown): readonly Info[] => (Array.isArray(value) ? value.filter(isInfo) : []);
 
 export const isInfo = (value: unknown): value is Info =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -7,13 +7,13 @@ import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import {
-  acknowledge,
   createLogGroup,
   ServiceFunction,
   type ServiceFunctionOptions,
   type StateTable,
   secretReading,
   serviceEnvironment,
+  suppressNag,
 } from '../shared/index.ts';
 import type { Tools } from '../tools/index.ts';
 
@@ -89,7 +89,7 @@ export class Api extends Construct {
     this.#route('/api/Fetch/GetResource', this.resolver);
     this.#route('/swagger', description);
     this.#route('/swagger/{proxy+}', description);
-    acknowledge(this.httpApi, { APIG4: 'The API is open to whoever can reach the base URL; the edge is who may call' });
+    suppressNag(this.httpApi, { APIG4: 'The API is open to whoever can reach the base URL; the edge is who may call' });
     this.host = Fn.select(2, Fn.split('/', this.httpApi.apiEndpoint));
   }
 

@@ -24,7 +24,7 @@ import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { acknowledge } from '../shared/index.ts';
+import { suppressNag } from '../shared/index.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
 
 export interface EdgeDistributionOptions {
@@ -89,7 +89,7 @@ export class EdgeDistribution extends Construct {
       reason: 'The root has its document, and nothing else in the bucket is a listing',
     });
     this.baseUrl = `https://${domain ?? this.distribution.distributionDomainName}`;
-    acknowledge(this.distribution, {
+    suppressNag(this.distribution, {
       CFR1: 'Whom to serve is for the operator to say, not for the template',
       ...(!firewall && { CFR2: 'This profile does without the cost of a firewall; the API is throttled' }),
       CFR3: 'Links that people resolve are theirs: the service logs what happens without them',

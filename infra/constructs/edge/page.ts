@@ -3,13 +3,7 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import {
-  acknowledge,
-  acknowledgeWildcards,
-  createBucket,
-  createLogGroup,
-  createProviderRole,
-} from '../shared/index.ts';
+import { createBucket, createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
 
 /** What the page's build names by content. */
 const ASSETS = 'assets/*';
@@ -43,8 +37,8 @@ export class Page extends Construct {
       memoryLimit: UPLOAD_MEMORY,
     });
     documents.node.addDependency(assets);
-    acknowledgeWildcards(role, [{ finding: /./, reason: BY_CDK }]);
+    suppressWildcards(role, [{ finding: /./, reason: BY_CDK }]);
     const uploader = Stack.of(this).node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
-    if (uploader) acknowledge(uploader, { L1: 'CDK chooses the runtime of its own function' });
+    if (uploader) suppressNag(uploader, { L1: 'CDK chooses the runtime of its own function' });
   }
 }

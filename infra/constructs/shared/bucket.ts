@@ -1,7 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { acknowledge } from './nag-suppressions.ts';
+import { suppressNag } from './nag-suppressions.ts';
 
 /** A private bucket that goes with the stack, and its objects too. */
 export function createBucket(scope: Construct, id: string): Bucket {
@@ -12,6 +12,6 @@ export function createBucket(scope: Construct, id: string): Bucket {
     removalPolicy: RemovalPolicy.DESTROY,
     autoDeleteObjects: true,
   });
-  acknowledge(bucket, { S1: 'Holds published files only; who deploys is in CloudTrail' });
+  suppressNag(bucket, { S1: 'Holds published files only; who deploys is in CloudTrail' });
   return bucket;
 }

@@ -1,7 +1,7 @@
 export { createBucket } from './bucket.ts';
 export { createLogGroup, createProviderRole, ownProviderLogs } from './logs.ts';
 export { serviceMetric } from './metrics.ts';
-export { acknowledge, acknowledgeWildcards } from './nag-suppressions.ts';
+export { suppressNag, suppressWildcards } from './nag-suppressions.ts';
 export { secretReading, serviceEnvironment } from './service-environment.ts';
 export { arnHere, ServiceFunction, type ServiceFunctionOptions } from './service-function.ts';
 export { StateTable } from './state-table.ts';

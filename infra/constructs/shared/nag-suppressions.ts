@@ -13,7 +13,7 @@ export interface Wildcard {
  * Acknowledges the wildcards of a policy that are listed, each with its reason; every other stays an error.
  * cdk-nag wants each finding's exact text, which has logical ids in it: so its own rule is asked.
  */
-export function acknowledgeWildcards(scope: IConstruct, wildcards: readonly Wildcard[]): void {
+export function suppressWildcards(scope: IConstruct, wildcards: readonly Wildcard[]): void {
   for (const node of scope.node.findAll()) {
     if (!CfnResource.isCfnResource(node)) continue;
     const found = rules.iam.IAMNoWildcardPermissions(node);
@@ -28,7 +28,7 @@ export function acknowledgeWildcards(scope: IConstruct, wildcards: readonly Wild
 }
 
 /** Acknowledges rules of AwsSolutions for a construct and all in it. @param reasons by the rule's short name: `S1` */
-export function acknowledge(scope: IConstruct, reasons: Readonly<Record<string, string>>): void {
+export function suppressNag(scope: IConstruct, reasons: Readonly<Record<string, string>>): void {
   for (const [rule, reason] of Object.entries(reasons)) {
     Validations.of(scope).acknowledge({ id: `AwsSolutions-${rule}`, reason });
   }

@@ -13,7 +13,7 @@ import {
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { createLogGroup, logWriting } from './logs.ts';
-import { acknowledgeWildcards, type Wildcard } from './nag-suppressions.ts';
+import { suppressWildcards, type Wildcard } from './nag-suppressions.ts';
 
 export interface ServiceFunctionOptions {
   readonly deployment: Deployment;
@@ -84,7 +84,7 @@ function roleWith(scope: Construct, id: string, statements: PolicyStatement[], w
     // Within the role: whoever waits for the function waits for its permissions.
     inlinePolicies: { permissions: new PolicyDocument({ statements }) },
   });
-  acknowledgeWildcards(role, [...wildcards, TRACES]);
+  suppressWildcards(role, [...wildcards, TRACES]);
   return role;
 }
 

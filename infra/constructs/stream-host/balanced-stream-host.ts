@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { acknowledge } from '../shared/index.ts';
+import { suppressNag } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 import { scaleByStreams } from './stream-scaling.ts';
 import { CONTAINER, type StreamTask, TASK_PORT } from './stream-task.ts';
@@ -61,7 +61,7 @@ export class BalancedStreamHost extends Construct {
     });
     // CloudFront reaches into none that has no internet gateway.
     this.balancer.node.addDependency(vpc);
-    acknowledge(this.balancer, { ELB2: 'Every stream is logged by the service itself' });
+    suppressNag(this.balancer, { ELB2: 'Every stream is logged by the service itself' });
     this.service = this.#createService(options, taskGroup);
     this.targets = this.balancer.addListener('Listener', { port: 80, open: false }).addTargets('Tasks', {
       port: TASK_PORT,

@@ -12,7 +12,7 @@ import {
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { acknowledge, acknowledgeWildcards, createLogGroup, createProviderRole } from '../shared/index.ts';
+import { createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
 
 export interface StreamNetworkOptions {
   /** Whether there are subnets for a load balancer, without a way out. */
@@ -56,7 +56,7 @@ export class StreamNetwork extends Construct {
         DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB },
       },
     });
-    acknowledge(this.vpc, {
+    suppressNag(this.vpc, {
       VPC7: 'Every stream is logged by the service; flow logs of all media would cost more than it',
     });
 
@@ -93,7 +93,7 @@ export class StreamNetwork extends Construct {
       role,
       logGroup,
     });
-    acknowledgeWildcards(look, [{ finding: /^Resource::\*$/, reason: 'Describing prefix lists takes no resource' }]);
+    suppressWildcards(look, [{ finding: /^Resource::\*$/, reason: 'Describing prefix lists takes no resource' }]);
     return look.getResponseField(ID_OF_PREFIX_LIST);
   }
 }

@@ -16,13 +16,13 @@ import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } f
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import {
-  acknowledge,
-  acknowledgeWildcards,
   arnHere,
   createLogGroup,
   type StateTable,
   secretReading,
   serviceEnvironment,
+  suppressNag,
+  suppressWildcards,
 } from '../shared/index.ts';
 import type { Tools } from '../tools/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
@@ -57,7 +57,7 @@ export class StreamTask extends Construct {
       vpc: network.vpc,
       containerInsightsV2: ContainerInsights.DISABLED,
     });
-    acknowledge(this.cluster, {
+    suppressNag(this.cluster, {
       ECS4: 'Tasks write the metrics that matter themselves; Insights costs more than they do',
     });
 
@@ -101,10 +101,10 @@ export class StreamTask extends Construct {
       }),
     });
     container.addMountPoints({ sourceVolume: 'scratch', containerPath: '/scratch', readOnly: false });
-    acknowledgeWildcards(this.definition, [
+    suppressWildcards(this.definition, [
       { finding: /^Resource::\*$/, reason: 'A token of the image registry is not for one repository' },
     ]);
-    acknowledge(this.definition, {
+    suppressNag(this.definition, {
       ECS2: 'Nothing in the environment is secret: secrets are named by ARN and read at start',
     });
   }
@@ -153,7 +153,7 @@ export class StreamTask extends Construct {
       assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
       inlinePolicies: { permissions: new PolicyDocument({ statements }) },
     });
-    acknowledgeWildcards(role, [
+    suppressWildcards(role, [
       { finding: /^Resource::<ToolsBucket\w+\.Arn>\/\*$/, reason: 'Releases are objects of one bucket, by version' },
       { finding: /^Resource::.*:task\/<\w+>\/\*$/, reason: 'A task protects itself; its id is known when it runs' },
     ]);

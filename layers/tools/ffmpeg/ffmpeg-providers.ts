@@ -1,15 +1,16 @@
 import { access, chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOnPath, findPython } from '../process/index.ts';
-import type { Source } from '../tool-provider.ts';
+import type { ToolProvider } from '../tool-provider.ts';
 import type { Ffmpeg, ToolSource } from '../tools.ts';
 import { inspectFfmpeg } from './ffmpeg-check.ts';
 
 /** The FFmpeg that the operator names. */
-export const ffmpegAtPath = (path: string): Source<Ffmpeg> => inPlace('path', `the path ${path}`, async () => path);
+export const ffmpegAtPath = (path: string): ToolProvider<Ffmpeg> =>
+  inPlace('path', `the path ${path}`, async () => path);
 
 /** The FFmpeg that the system has. */
-export const ffmpegOfSystem = (): Source<Ffmpeg> =>
+export const ffmpegOfSystem = (): ToolProvider<Ffmpeg> =>
   inPlace('system', 'the system', async () => {
     const path = await findOnPath('ffmpeg');
     if (!path) throw new Error('it has none');
@@ -20,7 +21,7 @@ export const ffmpegOfSystem = (): Source<Ffmpeg> =>
  * The FFmpeg of the package `ffmpeg-static`, where somebody let its install script run. This service does not do what
  * that script does: it publishes no checksum to hold the file against.
  */
-export const ffmpegFromNpm = (): Source<Ffmpeg> =>
+export const ffmpegFromNpm = (): ToolProvider<Ffmpeg> =>
   inPlace('npm', 'the package ffmpeg-static', async () => {
     const path = (await import('ffmpeg-static')).default as unknown as string | null;
     if (!path) throw new Error('it has no build for this machine');
@@ -31,7 +32,7 @@ export const ffmpegFromNpm = (): Source<Ffmpeg> =>
   });
 
 /** The FFmpeg that PyPI's `imageio-ffmpeg` carries in its wheel, for which the registry's checksum vouches. */
-export const ffmpegFromPypi = (): Source<Ffmpeg> => ({
+export const ffmpegFromPypi = (): ToolProvider<Ffmpeg> => ({
   name: 'pypi',
   label: 'PyPI',
   async fetch(folder, { signal }) {
@@ -47,7 +48,7 @@ export const ffmpegFromPypi = (): Source<Ffmpeg> => ({
 });
 
 /** One that stays where it is. */
-const inPlace = (name: ToolSource, label: string, find: () => Promise<string>): Source<Ffmpeg> => ({
+const inPlace = (name: ToolSource, label: string, find: () => Promise<string>): ToolProvider<Ffmpeg> => ({
   name,
   label,
   fetch: async (_, { signal }) => {

@@ -2,12 +2,12 @@ import { join, resolve } from 'node:path';
 import { type Log, silentLog } from '../../../core/log/index.ts';
 import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from '../ffmpeg/index.ts';
 import type { Download } from '../release/index.ts';
-import type { Source } from '../tool-provider.ts';
+import type { ToolProvider } from '../tool-provider.ts';
 import type { Activity, Ffmpeg, ToolSource, Tools, ToolsInPlace, YtDlp } from '../tools.ts';
 import { ytDlpAtPath, ytDlpFromPypi, ytDlpOfSystem, ytDlpRelease } from '../yt-dlp/index.ts';
 import { createInstaller, type Installer } from './installer.ts';
 import { withLock } from './lock.ts';
-import { createShelf } from './version-store.ts';
+import { createVersionStore } from './version-store.ts';
 
 export interface ToolsOptions {
   /** Where versions stand side by side; several processes may share it. */
@@ -30,7 +30,10 @@ export interface ToolsOptions {
   readonly followEvery?: number;
   readonly log?: Log;
   /** @default the official release, PyPI, the system; and for FFmpeg the system, npm, PyPI */
-  readonly sources?: { readonly ytDlp?: readonly Source<YtDlp>[]; readonly ffmpeg?: readonly Source<Ffmpeg>[] };
+  readonly sources?: {
+    readonly ytDlp?: readonly ToolProvider<YtDlp>[];
+    readonly ffmpeg?: readonly ToolProvider<Ffmpeg>[];
+  };
 }
 
 const VERIFIED_BY: Readonly<Record<ToolSource, string>> = {
@@ -62,7 +65,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
 
   const ytDlp = createInstaller<YtDlp>({
     name: 'yt-dlp',
-    shelf: createShelf(join(dir, 'yt-dlp'), ({ command }) => command),
+    shelf: createVersionStore(join(dir, 'yt-dlp'), ({ command }) => command),
     sources: ytDlpPath
       ? [ytDlpAtPath(ytDlpPath)]
       : (sources?.ytDlp ?? [ytDlpRelease({ download, channel }), ytDlpFromPypi({ channel }), ytDlpOfSystem()]),
@@ -72,7 +75,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   });
   const ffmpeg = createInstaller<Ffmpeg>({
     name: 'FFmpeg',
-    shelf: createShelf(join(dir, 'ffmpeg'), ({ path }) => [path]),
+    shelf: createVersionStore(join(dir, 'ffmpeg'), ({ path }) => [path]),
     sources: ffmpegPath
       ? [ffmpegAtPath(ffmpegPath)]
       : (sources?.ffmpeg ?? [ffmpegOfSystem(), ffmpegFromNpm(), ffmpegFromPypi()]),

@@ -1,15 +1,15 @@
 import type { Log } from '../../../core/log/index.ts';
-import type { Source } from '../tool-provider.ts';
+import type { ToolProvider } from '../tool-provider.ts';
 import { type Activity, type ToolSource, ToolUnavailable } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
-import type { Placed, Shelf } from './version-store.ts';
+import type { InstalledVersion, VersionStore } from './version-store.ts';
 
 export interface InstallerOptions<Tool> {
   /** As people call it. */
   readonly name: string;
-  readonly shelf: Shelf<Tool>;
+  readonly shelf: VersionStore<Tool>;
   /** In the order to try them. */
-  readonly sources: readonly Source<Tool>[];
+  readonly sources: readonly ToolProvider<Tool>[];
   /** Whether the settings allow what is on the shelf. */
   readonly allows: (tool: Tool) => boolean;
   /** @throws when a candidate does not do what this service needs of it */
@@ -23,7 +23,7 @@ export interface InstallerOptions<Tool> {
 /** Puts one tool in place, and newer versions of it later. */
 export interface Installer<Tool> {
   /** What is in place. */
-  get(): Placed<Tool> | undefined;
+  get(): InstalledVersion<Tool> | undefined;
   /** Looks at the shelf for what is current there. Whether it is another one than before. */
   reload(): Promise<boolean>;
   /** The same, but what cannot be read there takes nothing away. */
@@ -40,7 +40,7 @@ export interface Installer<Tool> {
 }
 
 export interface Update<Tool> {
-  readonly source: Source<Tool>;
+  readonly source: ToolProvider<Tool>;
   readonly version: string;
 }
 
@@ -53,14 +53,14 @@ export function createInstaller<Tool extends { readonly version: string; readonl
   options: InstallerOptions<Tool>,
 ): Installer<Tool> {
   const { name, shelf, sources, allows, check, report, onFailure, log } = options;
-  let placed: Placed<Tool> | undefined;
+  let placed: InstalledVersion<Tool> | undefined;
 
   const fetch = async (
-    source: Source<Tool>,
+    source: ToolProvider<Tool>,
     activity: string,
     signal: AbortSignal,
     newerThan?: string,
-  ): Promise<Placed<Tool>> => {
+  ): Promise<InstalledVersion<Tool>> => {
     let reported = 0;
     const onBytes = (bytes: number, totalBytes?: number) => {
       if (bytes - reported < REPORT_EVERY && bytes !== totalBytes) return;
@@ -78,7 +78,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
   };
 
   /** One that was current before, while there is still one that works. */
-  const fallBack = async (signal: AbortSignal): Promise<Placed<Tool> | undefined> => {
+  const fallBack = async (signal: AbortSignal): Promise<InstalledVersion<Tool> | undefined> => {
     for (const other of await shelf.others()) {
       if (!allows(other.tool)) continue;
       try {
@@ -93,11 +93,11 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     return undefined;
   };
 
-  const onShelf = async (): Promise<Placed<Tool> | undefined> => {
+  const onShelf = async (): Promise<InstalledVersion<Tool> | undefined> => {
     const current = await shelf.current();
     return current && allows(current.tool) ? current : undefined;
   };
-  const isOther = (found: Placed<Tool> | undefined) =>
+  const isOther = (found: InstalledVersion<Tool> | undefined) =>
     found?.folder !== placed?.folder || found?.installedAt !== placed?.installedAt;
 
   return {

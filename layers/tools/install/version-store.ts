@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { compareVersions, folderNameOf } from '../versions.ts';
 
 /** A tool on the shelf. */
-export interface Placed<Tool> {
+export interface InstalledVersion<Tool> {
   readonly tool: Tool;
   /** Epoch seconds. */
   readonly installedAt: number;
@@ -15,16 +15,16 @@ export interface Placed<Tool> {
  * Versions of one tool side by side, one of them current. What is not yet current has a name that starts with a dot, and
  * a tool becomes current by one rename: a process that is killed at any moment leaves either the old or the new one.
  */
-export interface Shelf<Tool> {
+export interface VersionStore<Tool> {
   /** The current one, if its files are still what they were. */
-  current(): Promise<Placed<Tool> | undefined>;
+  current(): Promise<InstalledVersion<Tool> | undefined>;
   /** The others whose files are still what they were, newest first. */
-  others(): Promise<Placed<Tool>[]>;
+  others(): Promise<InstalledVersion<Tool>[]>;
   /** An empty folder that is not on the shelf yet. */
   stage(): Promise<string>;
   /** Puts a staged folder on the shelf and makes it current. */
-  place(staged: string, locate: (folder: string) => Tool): Promise<Placed<Tool>>;
-  switchTo(placed: Placed<Tool>): Promise<void>;
+  place(staged: string, locate: (folder: string) => Tool): Promise<InstalledVersion<Tool>>;
+  switchTo(placed: InstalledVersion<Tool>): Promise<void>;
   /** Whether something was begun and not placed yet, or never. */
   hasLeftovers(): Promise<boolean>;
   /** Removes what was begun and never placed: for whoever holds the lock. */
@@ -40,16 +40,16 @@ const POINTER = 'current';
 const NOTE = 'tool.json';
 
 /** @param filesOf what a tool starts with: a change to any of them makes it another tool */
-export function createShelf<Tool extends { readonly version: string }>(
+export function createVersionStore<Tool extends { readonly version: string }>(
   dir: string,
   filesOf: (tool: Tool) => readonly string[],
-): Shelf<Tool> {
+): VersionStore<Tool> {
   const stampOf = async (tool: Tool): Promise<Stamp> => {
     const files = filesOf(tool).filter(isAbsolute);
     return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await stampFile(file)])));
   };
 
-  const read = async (folder: string): Promise<Placed<Tool> | undefined> => {
+  const read = async (folder: string): Promise<InstalledVersion<Tool> | undefined> => {
     try {
       const { tool, installedAt, stamp } = JSON.parse(await readFile(join(dir, folder, NOTE), 'utf8'));
       return JSON.stringify(await stampOf(tool)) === JSON.stringify(stamp) ? { tool, installedAt, folder } : undefined;
@@ -68,7 +68,7 @@ export function createShelf<Tool extends { readonly version: string }>(
     const placed = await Promise.all((await folders()).filter((name) => name !== current).map(read));
     return placed.filter((one) => one !== undefined).sort(newestFirst);
   };
-  const switchTo = async ({ folder }: Placed<Tool>) => {
+  const switchTo = async ({ folder }: InstalledVersion<Tool>) => {
     const next = join(dir, `.${POINTER}-${process.pid}`);
     await writeFile(next, folder);
     await rename(next, join(dir, POINTER));
@@ -117,5 +117,7 @@ async function stampFile(file: string): Promise<string> {
   return `${size} ${Math.floor(mtimeMs)}`;
 }
 
-const newestFirst = <Tool extends { readonly version: string }>(a: Placed<Tool>, b: Placed<Tool>): number =>
-  compareVersions(b.tool.version, a.tool.version) || b.installedAt - a.installedAt;
+const newestFirst = <Tool extends { readonly version: string }>(
+  a: InstalledVersion<Tool>,
+  b: InstalledVersion<Tool>,
+): number => compareVersions(b.tool.version, a.tool.version) || b.installedAt - a.installedAt;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { YtDlp } from '../tools.ts';
 import { startWorker } from './worker-process.ts';
-import type { WorkerAnswer } from './worker-protocol.ts';
+import type { WorkerResponse } from './worker-protocol.ts';
 
 export interface SmokeTestOptions {
   /** A lease of the egress that admits this one `host:port` on loopback, and nothing else. */
@@ -34,7 +34,7 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, { lend, signal }: SmokeTestOp
         ...(signal && { signal }),
       });
       const ask = (path: string) =>
-        worker.ask({
+        worker.request({
           ...{ url: `http://${host}${path}`, timeout: TIMEOUT, proxy: lease.proxyUrl },
           ...{ flat: true, playlistLimit: 1 },
         });
@@ -53,13 +53,13 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, { lend, signal }: SmokeTestOp
   }
 }
 
-function checkFound(answer: WorkerAnswer, url: string): void {
+function checkFound(answer: WorkerResponse, url: string): void {
   if (!answer.ok) throw new Error(`it does not resolve a plain file: ${answer.error.kind}`);
   const { formats } = answer.info as { formats?: { url?: unknown }[] };
   if (formats?.[0]?.url !== url) throw new Error('it does not name a plain file as its own format');
 }
 
-function checkMissing(answer: WorkerAnswer): void {
+function checkMissing(answer: WorkerResponse): void {
   if (answer.ok) throw new Error('it resolves what is not there');
   const { kind, httpStatus } = answer.error;
   if (kind !== 'http' || httpStatus !== 404) throw new Error(`it tells a 404 as ${kind} ${httpStatus ?? ''}`);

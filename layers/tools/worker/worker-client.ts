@@ -1,10 +1,10 @@
-import type { WorkerAnswer, WorkerFailureKind, WorkerRequest } from './worker-protocol.ts';
+import type { WorkerFailureKind, WorkerRequest, WorkerResponse } from './worker-protocol.ts';
 
 /** Questions and answers over one pair of line streams. */
-export interface WorkerConversation {
+export interface WorkerClient {
   /** Settles at the worker's greeting, never when there is none. */
   readonly ready: Promise<void>;
-  ask(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerAnswer>;
+  ask(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** Takes a line of the worker; false when it is none of the protocol. */
   take(line: string): boolean;
   /** Answers what is open, and all that is asked later, with `crash`. */
@@ -15,13 +15,13 @@ export interface WorkerConversation {
 const MAX_QUESTION_BYTES = 4 * 2 ** 20;
 
 /** @param write sends one line, its end included */
-export function createConversation(write: (line: string) => void): WorkerConversation {
-  const open = new Map<string, (answer: WorkerAnswer) => void>();
+export function createWorkerClient(write: (line: string) => void): WorkerClient {
+  const open = new Map<string, (answer: WorkerResponse) => void>();
   const greeting = Promise.withResolvers<void>();
   let asked = 0;
   let hasEnded = false;
 
-  const settle = (id: string, answer: WorkerAnswer) => {
+  const settle = (id: string, answer: WorkerResponse) => {
     open.get(id)?.(answer);
     open.delete(id);
   };
@@ -42,7 +42,7 @@ export function createConversation(write: (line: string) => void): WorkerConvers
       };
       signal?.addEventListener('abort', cancel, { once: true });
       write(line);
-      return new Promise<WorkerAnswer>((resolve) => open.set(id, resolve)).finally(() =>
+      return new Promise<WorkerResponse>((resolve) => open.set(id, resolve)).finally(() =>
         signal?.removeEventListener('abort', cancel),
       );
     },
@@ -61,7 +61,7 @@ export function createConversation(write: (line: string) => void): WorkerConvers
   };
 }
 
-const failed = (id: string, kind: WorkerFailureKind): WorkerAnswer => ({ id, ok: false, error: { kind } });
+const failed = (id: string, kind: WorkerFailureKind): WorkerResponse => ({ id, ok: false, error: { kind } });
 
 function parse(line: string): Record<string, unknown> | undefined {
   try {
@@ -74,5 +74,5 @@ function parse(line: string): Record<string, unknown> | undefined {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-const isAnswer = (message: Record<string, unknown>): message is Record<string, unknown> & WorkerAnswer =>
+const isAnswer = (message: Record<string, unknown>): message is Record<string, unknown> & WorkerResponse =>
   typeof message.id === 'string' && (message.ok === true ? isObject(message.info) : isObject(message.error));

@@ -11,14 +11,14 @@ const OLD = 24 * 3_600_000;
 let isSwept = false;
 
 /** A folder of its own for one worker. The first call also sweeps away what killed processes have left. */
-export async function createWorkerHome(): Promise<string> {
-  if (!isSwept) void sweepWorkerHomes(tmpdir());
+export async function createWorkerDirectory(): Promise<string> {
+  if (!isSwept) void removeStaleWorkerDirectories(tmpdir());
   isSwept = true;
   return mkdtemp(join(tmpdir(), `reelay-worker-${process.pid}-`));
 }
 
 /** Removes workers' folders that are old and whose process is gone, as far as they are ours to remove. */
-export async function sweepWorkerHomes(dir: string): Promise<void> {
+export async function removeStaleWorkerDirectories(dir: string): Promise<void> {
   const names = await readdir(dir).catch(() => []);
   for (const name of names) {
     const pid = Number(NAME.exec(name)?.[1]);

@@ -5,9 +5,9 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { YtDlp } from '../tools.ts';
 import { readBoundedLines } from './bounded-lines.ts';
-import { createConversation, type WorkerConversation } from './worker-client.ts';
-import { createWorkerHome } from './worker-directory.ts';
-import type { WorkerAnswer, WorkerRequest } from './worker-protocol.ts';
+import { createWorkerClient, type WorkerClient } from './worker-client.ts';
+import { createWorkerDirectory } from './worker-directory.ts';
+import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
 
 export interface WorkerOptions {
   readonly ytDlp: YtDlp;
@@ -27,7 +27,7 @@ export interface WorkerOptions {
 /** yt-dlp running as a warm worker: forks per request, speaks JSON lines. */
 export interface WorkerProcess {
   /** Settles with the answer; a dead worker answers `crash`. Aborting kills the fork and answers `cancelled`. */
-  ask(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerAnswer>;
+  request(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** Settles when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
   /** Ends it and every fork. */
@@ -54,9 +54,9 @@ const MAX_STDERR_LINE_BYTES = 4_096;
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
   const { signal, onStderr = () => undefined } = options;
   signal?.throwIfAborted();
-  const home = await createWorkerHome();
+  const home = await createWorkerDirectory();
   const child = spawnWorker(options, home);
-  const conversation = createConversation((line) => child.stdin.write(line));
+  const conversation = createWorkerClient((line) => child.stdin.write(line));
   let lastWords = 'it said nothing';
   listen(child, conversation, (line) => {
     lastWords = line;
@@ -84,7 +84,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   clearTimeout(startTimer);
   signal?.throwIfAborted();
   if (!isReady) throw new Error(`yt-dlp ended before it was ready: ${lastWords}`);
-  return { ask: conversation.ask, ended, close };
+  return { request: conversation.ask, ended, close };
 }
 
 function spawnWorker(options: WorkerOptions, home: string): Child {
@@ -125,7 +125,7 @@ function endOf(child: Child): Promise<Error | undefined> {
   });
 }
 
-function listen(child: Child, conversation: WorkerConversation, onStderr: (line: string) => void): void {
+function listen(child: Child, conversation: WorkerClient, onStderr: (line: string) => void): void {
   // A worker that is gone does not read; its end is told by `exit`.
   child.stdin.on('error', () => undefined);
   readBoundedLines(child.stdout, {

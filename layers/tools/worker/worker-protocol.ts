@@ -14,7 +14,7 @@ export interface WorkerRequest {
 }
 
 /** One line from the worker. */
-export type WorkerAnswer =
+export type WorkerResponse =
   | { readonly id: string; readonly ok: true; readonly info: Record<string, unknown> }
   | { readonly id: string; readonly ok: false; readonly error: WorkerFailure };
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { findOnPath, run } from '../process/index.ts';
-import type { Source } from '../tool-provider.ts';
+import type { ToolProvider } from '../tool-provider.ts';
 import type { YtDlp } from '../tools.ts';
 
 /** Flags that the worker stands on; older versions do not know them. */
@@ -9,7 +9,7 @@ const NEEDED = ['--js-runtimes', '--plugin-dirs'];
 const BY_SEARCH_PATH = /^#!\s*\/usr\/bin\/env\s+(?:-S\s+)?(\S+)/;
 
 /** The yt-dlp that the operator names; nobody else vouches for it. */
-export const ytDlpAtPath = (path: string): Source<YtDlp> => ({
+export const ytDlpAtPath = (path: string): ToolProvider<YtDlp> => ({
   name: 'path',
   label: `the path ${path}`,
   fetch: async (_, { signal }) => {
@@ -19,7 +19,7 @@ export const ytDlpAtPath = (path: string): Source<YtDlp> => ({
 });
 
 /** The yt-dlp that the system has, for which its package manager vouches, if it is new enough to be a worker. */
-export const ytDlpOfSystem = (): Source<YtDlp> => ({
+export const ytDlpOfSystem = (): ToolProvider<YtDlp> => ({
   name: 'system',
   label: 'the system',
   async fetch(_, { signal }) {

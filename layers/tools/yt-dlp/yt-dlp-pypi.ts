@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { findPython, type InstallOptions, run } from '../process/index.ts';
-import type { Source } from '../tool-provider.ts';
+import type { ToolProvider } from '../tool-provider.ts';
 import type { YtDlp } from '../tools.ts';
 
 /** The first to run JavaScript by Node. Without it, pip would settle for any version whose needs it can meet. */
@@ -11,7 +11,7 @@ const REQUIREMENTS = [`yt-dlp[default,curl-cffi]>=${OLDEST}`, `yt-dlp[default]>=
 const UNMET = /no matching distribution|could not find a version|resolutionimpossible|conflicting/i;
 
 /** yt-dlp from PyPI by pip, which vouches for it: the registry's checksums over TLS. */
-export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'nightly' }): Source<YtDlp> {
+export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'nightly' }): ToolProvider<YtDlp> {
   const selection = (signal: AbortSignal): InstallOptions => ({ pre: channel === 'nightly', signal });
   return {
     name: 'pypi',

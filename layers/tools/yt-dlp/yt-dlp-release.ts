@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createReleases, type ReleasesOptions } from '../release/index.ts';
-import type { Source } from '../tool-provider.ts';
+import type { ToolProvider } from '../tool-provider.ts';
 import type { YtDlp } from '../tools.ts';
 import { unpackYtDlp } from './unpack-yt-dlp.ts';
 
@@ -15,7 +15,7 @@ export interface ReleaseOptions extends ReleasesOptions {
  *
  * The unpacked build rather than the single file: that one unpacks itself anew at every start.
  */
-export function ytDlpRelease({ asset = assetFor(), ...options }: ReleaseOptions): Source<YtDlp> {
+export function ytDlpRelease({ asset = assetFor(), ...options }: ReleaseOptions): ToolProvider<YtDlp> {
   const releases = createReleases(options);
   return {
     name: 'release',

@@ -2,20 +2,20 @@ import { PassThrough, pipeline, type Readable } from 'node:stream';
 import type { Log } from '../../../core/log/index.ts';
 import { headerPatch } from '../../../core/media/isobmff/index.ts';
 import type { Ffmpeg } from '../../../layers/tools/index.ts';
-import { type Loopback, runFfmpeg } from '../../ffmpeg/index.ts';
-import type { Admission, Meter } from '../../sessions/index.ts';
+import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
+import type { Admission, StreamObserver } from '../../sessions/index.ts';
 import type { Source } from '../../source/index.ts';
 import type { MuxArgs, MuxPlan } from '../mux-plan.ts';
-import { type Begun, lookAhead } from './peek-source.ts';
+import { type PeekedSource, peekSourceStart } from './peek-source.ts';
 
 export interface MuxDependencies {
-  readonly loopback: Loopback;
+  readonly loopback: FfmpegInputServer;
   readonly admission: Pick<Admission, 'acquireFfmpeg'>;
-  readonly meter: Pick<Meter, 'ffmpegFails'>;
+  readonly meter: Pick<StreamObserver, 'onFfmpegFailure'>;
   readonly log: Log;
 }
 
-export interface MuxWork {
+export interface MuxJob {
   /** The inputs, in the order the plan counts them. FFmpeg starts while files are being opened. */
   readonly sources: readonly (Source | Promise<Source>)[];
   readonly plan: MuxPlan;
@@ -29,7 +29,7 @@ export interface MuxWork {
  */
 const QUEUE_ARGS = ['-thread_queue_size', '512'];
 
-export type Mux = (ffmpeg: Ffmpeg, work: MuxWork) => Readable;
+export type Mux = (ffmpeg: Ffmpeg, work: MuxJob) => Readable;
 
 /** Bytes held between FFmpeg and a reader who came before it. */
 const BUFFER_BYTES = 256 * 1024;
@@ -41,7 +41,7 @@ const BUFFER_BYTES = 256 * 1024;
  * @throws Problem 503 when every process is taken
  */
 export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
-  const run = (path: string, sources: MuxWork['sources'], { second, output }: MuxArgs, release: () => void) => {
+  const run = (path: string, sources: MuxJob['sources'], { second, output }: MuxArgs, release: () => void) => {
     const inputs = sources.map((source) => loopback.serve(source));
     const queue = inputs.length > 1 ? QUEUE_ARGS : [];
     const inputArgs = inputs.flatMap(({ args, url }, index) => [
@@ -53,7 +53,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       args: [...inputArgs, ...output],
       signal: AbortSignal.any(inputs.map(({ failed }) => failed)),
       onFailure(stderr) {
-        meter.ffmpegFails();
+        meter.onFfmpegFailure();
         log.warn('FFmpeg failed to mux', { stderr });
       },
     });
@@ -101,11 +101,11 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
 }
 
 /** How all sources begin. The first failure, or a reader who leaves, ends all of it. */
-async function lookAtAll(sources: MuxWork['sources'], reader: Readable): Promise<readonly Begun[]> {
+async function lookAtAll(sources: MuxJob['sources'], reader: Readable): Promise<readonly PeekedSource[]> {
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   reader.once('close', leave);
-  const looking = sources.map(async (source) => lookAhead(await source, leaving.signal));
+  const looking = sources.map(async (source) => peekSourceStart(await source, leaving.signal));
   try {
     return await Promise.all(looking);
   } catch (error) {

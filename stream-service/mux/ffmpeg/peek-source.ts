@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
-import { type Beginning, readBeginning } from '../../../core/media/segment-probe/index.ts';
+import { probeSegmentStart, type SegmentStart } from '../../../core/media/segment-probe/index.ts';
 import { hasBytes, type SegmentedSource, type Source } from '../../source/index.ts';
 
 /** Bytes in which a segment has said what it holds, or never will. */
 const MOST_BYTES = 256 * 1024;
 
 /** A source whose first bytes have been looked at: its first reader still gets them. */
-export interface Begun {
+export interface PeekedSource {
   readonly source: Source;
-  readonly beginning: Beginning;
+  readonly beginning: SegmentStart;
   /** Ends the reading that nobody has taken over. */
   close(): void;
 }
@@ -17,7 +17,7 @@ export interface Begun {
  * Looks at how segments begin. Of a file nothing is asked: what it is has been seen when it was resolved.
  * @throws whatever reading the source throws, and when `signal` aborts
  */
-export async function lookAhead(source: Source, signal: AbortSignal): Promise<Begun> {
+export async function peekSourceStart(source: Source, signal: AbortSignal): Promise<PeekedSource> {
   if (source.kind === 'file') return { source, beginning: {}, close: () => undefined };
   const run = source.readFrom(0);
   const leave = () => run.stream.destroy(new Error('No longer wanted'));
@@ -56,15 +56,15 @@ function adopting(source: SegmentedSource, run: ReturnType<SegmentedSource['read
 }
 
 /** Reads as much of a stream as it takes to tell how it begins. What is given in its place still has those bytes. */
-async function beginningOf(stream: Readable): Promise<{ readonly beginning: Beginning; readonly stream: Readable }> {
+async function beginningOf(stream: Readable): Promise<{ readonly beginning: SegmentStart; readonly stream: Readable }> {
   let head = Buffer.alloc(0);
   while (await hasBytes(stream)) {
     head = Buffer.concat([head, stream.read() ?? Buffer.alloc(0)]);
-    const beginning = readBeginning(head);
+    const beginning = probeSegmentStart(head);
     if (!beginning.isComplete && head.length < MOST_BYTES) continue;
     stream.unshift(head);
     return { beginning, stream };
   }
   if (head.length === 0) throw new Error('The source ended without a byte');
-  return { beginning: readBeginning(head), stream: Readable.from([head]) };
+  return { beginning: probeSegmentStart(head), stream: Readable.from([head]) };
 }

@@ -1,5 +1,5 @@
-import { Unsupported } from '../../../core/media/isobmff/index.ts';
-import type { SourceCursor } from './byte-reader.ts';
+import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import type { ByteReader } from './byte-reader.ts';
 
 /** A box of the file itself. Offsets in bytes, `end` excluded. */
 export interface TopBox {
@@ -22,7 +22,7 @@ const MAX_BOXES = 64;
  * Reads the header of the box at a place and stands behind it; undefined at the end of the file.
  * @throws Unsupported when it makes no sense, and whatever reading throws
  */
-export async function topBox(cursor: SourceCursor, start: number): Promise<TopBox | undefined> {
+export async function topBox(cursor: ByteReader, start: number): Promise<TopBox | undefined> {
   const found = await readBox(cursor, start);
   return found && inside(found, cursor);
 }
@@ -32,20 +32,20 @@ export async function topBox(cursor: SourceCursor, start: number): Promise<TopBo
  * none of those.
  * @throws Unsupported, and whatever reading throws
  */
-export async function laterBox(cursor: SourceCursor, start: number): Promise<TopBox | undefined> {
+export async function nextFragmentBox(cursor: ByteReader, start: number): Promise<TopBox | undefined> {
   const found = await readBox(cursor, start);
   if (found?.type === 'moof' || found?.type === 'mdat') return inside(found, cursor);
   return found && BOX_NAME.test(found.type) && isInside(found, cursor) ? found : undefined;
 }
 
-const isInside = ({ content, end }: TopBox, { size }: SourceCursor) => end >= content && end <= size;
+const isInside = ({ content, end }: TopBox, { size }: ByteReader) => end >= content && end <= size;
 
-function inside(found: TopBox, cursor: SourceCursor): TopBox {
-  if (!isInside(found, cursor)) throw new Unsupported('A box reaches beyond the file');
+function inside(found: TopBox, cursor: ByteReader): TopBox {
+  if (!isInside(found, cursor)) throw new UnsupportedMp4('A box reaches beyond the file');
   return found;
 }
 
-async function readBox(cursor: SourceCursor, start: number): Promise<TopBox | undefined> {
+async function readBox(cursor: ByteReader, start: number): Promise<TopBox | undefined> {
   if (start + HEADER_BYTES > cursor.size) return undefined;
   cursor.seek(start);
   const header = await cursor.read(HEADER_BYTES);
@@ -69,7 +69,7 @@ export interface FileHeader {
  * Finds `moov`, in front of the media or behind it.
  * @throws Unsupported, and whatever reading throws
  */
-export async function readHeader(cursor: SourceCursor): Promise<FileHeader> {
+export async function readHeader(cursor: ByteReader): Promise<FileHeader> {
   let at = 0;
   for (let count = 0; count < MAX_BOXES; count += 1) {
     const found = await topBox(cursor, at);
@@ -78,16 +78,16 @@ export async function readHeader(cursor: SourceCursor): Promise<FileHeader> {
     if (found.type === 'moof') break;
     if (found.type === 'moov') {
       const bytes = found.end - found.content;
-      if (bytes > MAX_MOOV_BYTES) throw new Unsupported('The header is too long');
+      if (bytes > MAX_MOOV_BYTES) throw new UnsupportedMp4('The header is too long');
       return { moov: await cursor.read(bytes), end: found.end };
     }
     at = found.end;
   }
-  throw new Unsupported('No MP4 with a header');
+  throw new UnsupportedMp4('No MP4 with a header');
 }
 
 /** QuickTime describes sound in ways of its own. */
-async function isQuickTime(cursor: SourceCursor, { content, end }: TopBox): Promise<boolean> {
-  if (end - content < 4) throw new Unsupported('A box is cut');
+async function isQuickTime(cursor: ByteReader, { content, end }: TopBox): Promise<boolean> {
+  if (end - content < 4) throw new UnsupportedMp4('A box is cut');
   return (await cursor.read(4)).toString('latin1') === 'qt  ';
 }

@@ -5,7 +5,7 @@ import type { FileSource } from '../../source/index.ts';
 const MAX_SKIP = 256 * 1024;
 
 /** A place in a file that moves on as bytes are taken. Holds one chunk at most. */
-export class SourceCursor {
+export class ByteReader {
   readonly size: number;
   readonly #source: FileSource;
   #position = 0;

@@ -1,1 +1,1 @@
-export { muxInProcess } from './native-muxer.ts';
+export { muxNatively } from './native-muxer.ts';

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
-import { isResting } from '../../../core/egress/client/index.ts';
-import type { NextRun, Run, SourceRange } from '../../../core/media/isobmff/index.ts';
-import type { SourceCursor } from './byte-reader.ts';
+import { hasPausedReader } from '../../../core/egress/client/index.ts';
+import type { NextFragment, SourceRange, TrackFragment } from '../../../core/media/isobmff/index.ts';
+import type { ByteReader } from './byte-reader.ts';
 
 /** Where the samples of one track come from. */
 export interface TrackInput {
-  readonly cursor: SourceCursor;
-  readonly next: NextRun;
+  readonly cursor: ByteReader;
+  readonly next: NextFragment;
   /** Undefined: there are no more. */
-  upcoming: Run | undefined;
+  upcoming: TrackFragment | undefined;
 }
 
 const HIGH_WATER_MARK = 64 * 1024;
@@ -34,7 +34,7 @@ export class MuxStream extends Readable {
   }
 
   override _read(): void {
-    this.#isWanted = !isResting(this);
+    this.#isWanted = !hasPausedReader(this);
     if (this.#isWanted) this.#advance();
     else this.push('');
   }
@@ -66,7 +66,7 @@ export class MuxStream extends Readable {
   }
 
   #give(chunk: Buffer): void {
-    this.#isWanted = this.push(chunk) && !isResting(this);
+    this.#isWanted = this.push(chunk) && !hasPausedReader(this);
   }
 
   /** False: the run is over. */

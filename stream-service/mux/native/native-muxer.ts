@@ -4,14 +4,14 @@ import {
   parseSampleTable,
   parseTrack,
   type TrackHeader,
-  Unsupported,
+  UnsupportedMp4,
 } from '../../../core/media/isobmff/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
 import { readHeader } from './box-reader.ts';
-import { SourceCursor } from './byte-reader.ts';
-import { fragmentedRuns } from './fragmented-demuxer.ts';
+import { ByteReader } from './byte-reader.ts';
+import { demuxFragmented } from './fragmented-demuxer.ts';
 import { MuxStream, type TrackInput } from './mux-stream.ts';
-import { checkSamples, progressiveRuns } from './progressive-demuxer.ts';
+import { checkSamples, demuxProgressive } from './progressive-demuxer.ts';
 
 /** A file and the track to take of it. */
 export interface MuxInput {
@@ -28,8 +28,8 @@ export interface MuxInput {
  *
  * @throws Unsupported when FFmpeg has to do it: the sources can be read again; and whatever reading them throws
  */
-export async function muxInProcess(inputs: readonly MuxInput[], signal: AbortSignal): Promise<Readable> {
-  const cursors = inputs.map(({ source }) => new SourceCursor(sizedFile(source)));
+export async function muxNatively(inputs: readonly MuxInput[], signal: AbortSignal): Promise<Readable> {
+  const cursors = inputs.map(({ source }) => new ByteReader(sizedFile(source)));
   const leave = () => {
     for (const cursor of cursors) cursor.destroy();
   };
@@ -37,7 +37,7 @@ export async function muxInProcess(inputs: readonly MuxInput[], signal: AbortSig
   try {
     signal.throwIfAborted();
     const tracks = await Promise.all(
-      inputs.map((input, index) => openTrack(input, cursors[index] as SourceCursor, index + 1)),
+      inputs.map((input, index) => openTrack(input, cursors[index] as ByteReader, index + 1)),
     );
     return new MuxStream(movieHeader(tracks), tracks);
   } catch (error) {
@@ -49,7 +49,7 @@ export async function muxInProcess(inputs: readonly MuxInput[], signal: AbortSig
 }
 
 function sizedFile(source: Source): FileSource & { readonly size: number } {
-  if (source.kind !== 'file' || source.size === undefined) throw new Unsupported('No file of known size');
+  if (source.kind !== 'file' || source.size === undefined) throw new UnsupportedMp4('No file of known size');
   return { ...source, size: source.size };
 }
 
@@ -58,23 +58,23 @@ interface OpenTrack extends TrackInput {
   readonly durationSeconds: number;
 }
 
-async function openTrack({ kind, durationSeconds }: MuxInput, cursor: SourceCursor, id: number): Promise<OpenTrack> {
+async function openTrack({ kind, durationSeconds }: MuxInput, cursor: ByteReader, id: number): Promise<OpenTrack> {
   const { moov, end } = await readHeader(cursor);
   const header = parseTrack(moov, kind);
   const track = header.fragmentDefaults
     ? openFragmented(header, header.fragmentDefaults, { cursor, start: end, id, durationSeconds })
     : openProgressive(header, cursor, id);
   const upcoming = await track.next();
-  if (!upcoming) throw new Unsupported('No samples');
+  if (!upcoming) throw new UnsupportedMp4('No samples');
   cursor.seek(upcoming.ranges[0]?.first ?? 0);
   await cursor.ready();
   return { cursor, header, ...track, upcoming };
 }
 
-function openProgressive(header: TrackHeader, cursor: SourceCursor, id: number) {
+function openProgressive(header: TrackHeader, cursor: ByteReader, id: number) {
   const table = parseSampleTable(header.sampleTable);
   const total = checkSamples(table, cursor.size) / header.timescale;
-  const runs = progressiveRuns(table, id, header.timescale);
+  const runs = demuxProgressive(table, id, header.timescale);
   // Edits cut samples off and put pauses in.
   const durationSeconds = header.edits.length > 0 ? (header.durationSeconds ?? total) : total;
   return { next: async () => runs.next().value ?? undefined, durationSeconds };
@@ -88,10 +88,11 @@ function openFragmented(
     start,
     id,
     durationSeconds,
-  }: { cursor: SourceCursor; start: number; id: number; durationSeconds?: number | undefined },
+  }: { cursor: ByteReader; start: number; id: number; durationSeconds?: number | undefined },
 ) {
-  if (parseSampleTable(header.sampleTable).count > 0) throw new Unsupported('Samples inside and outside of fragments');
+  if (parseSampleTable(header.sampleTable).count > 0)
+    throw new UnsupportedMp4('Samples inside and outside of fragments');
   const { timescale, id: sourceId } = header;
-  const next = fragmentedRuns({ cursor, start, timescale, sourceId, defaults, id });
+  const next = demuxFragmented({ cursor, start, timescale, sourceId, defaults, id });
   return { next, durationSeconds: header.durationSeconds ?? durationSeconds ?? 0 };
 }

@@ -2,10 +2,10 @@ import {
   box,
   boxHeader,
   fullBox,
-  type Run,
   type SampleTable,
   type SampleWalk,
-  Unsupported,
+  type TrackFragment,
+  UnsupportedMp4,
   u32,
   u64,
 } from '../../../core/media/isobmff/index.ts';
@@ -35,7 +35,7 @@ export function checkSamples(table: SampleTable, size: number): number {
   const walk = table.walk();
   let end = 0;
   while (walk.next()) {
-    if (walk.offset < end) throw new Unsupported('Samples out of order');
+    if (walk.offset < end) throw new UnsupportedMp4('Samples out of order');
     end = walk.offset + walk.size;
     if (!(end <= size)) throw new Error('The file ends before what its header describes');
   }
@@ -43,7 +43,7 @@ export function checkSamples(table: SampleTable, size: number): number {
 }
 
 /** The runs of a track with sample tables, cut at sync samples. */
-export function* progressiveRuns(table: SampleTable, track: number, timescale: number): Generator<Run> {
+export function* demuxProgressive(table: SampleTable, track: number, timescale: number): Generator<TrackFragment> {
   const walk = table.walk();
   let isMore = walk.next();
   while (isMore) {

@@ -1,10 +1,10 @@
-import type { Gauge } from './event-loop-load.ts';
+import type { EventLoopLoad } from './event-loop-load.ts';
 
 /**
  * How many connections to read from at once: one, or the most there may be. More than one only while the client waits
  * for the source and they bring more: that is what a source that throttles each of them looks like.
  */
-export interface ConnectionCount {
+export interface AdaptiveParallelism {
   readonly count: number;
   /** Bytes of the next part that are worth having before its turn: none while it is not the source that is waited for. */
   readonly lead: number;
@@ -30,7 +30,7 @@ const LEAD = 512 * 1024;
 /** What more connections must bring, against one that overlaps with the next at times. */
 const WORTH = 1.4;
 
-export function createConnectionCount(most: number, { now, isBusy }: Gauge): ConnectionCount {
+export function createAdaptiveParallelism(most: number, { now, isBusy }: EventLoopLoad): AdaptiveParallelism {
   let count = 1;
   let settled = most <= 1;
   /** What one connection brought. */

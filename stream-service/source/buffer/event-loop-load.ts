@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
 /** What a reader knows of the process that it runs in. */
-export interface Gauge {
+export interface EventLoopLoad {
   /** Milliseconds, from any beginning. */
   now(): number;
   /** The process has hardly rested lately: then it is itself what clients wait for, and no source. */
@@ -14,7 +14,7 @@ const BUSY = 0.9;
 const LOOK = 250;
 
 /** The gauge of a process: one for all its streams. */
-export function createGauge(): Gauge {
+export function createEventLoopLoad(): EventLoopLoad {
   const now = () => performance.now();
   let before = performance.eventLoopUtilization();
   let lookedAt = now();

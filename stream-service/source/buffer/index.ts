@@ -1,4 +1,4 @@
-export { type ConnectionCount, createConnectionCount } from './adaptive-parallelism.ts';
-export { createGauge, type Gauge } from './event-loop-load.ts';
-export { type AheadPool, createAheadPool } from './read-ahead-budget.ts';
-export { type Filter, OrderedStream, type Supply } from './read-ahead-stream.ts';
+export { type AdaptiveParallelism, createAdaptiveParallelism } from './adaptive-parallelism.ts';
+export { createEventLoopLoad, type EventLoopLoad } from './event-loop-load.ts';
+export { createReadAheadBudget, type ReadAheadBudget } from './read-ahead-budget.ts';
+export { type FetchScheduler, type Filter, ReadAheadStream } from './read-ahead-stream.ts';

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
-import { isResting } from '../../../core/egress/client/index.ts';
-import type { Part } from '../request/index.ts';
-import type { ConnectionCount } from './adaptive-parallelism.ts';
-import type { AheadPool } from './read-ahead-budget.ts';
+import { hasPausedReader } from '../../../core/egress/client/index.ts';
+import type { RangeFetch } from '../request/index.ts';
+import type { AdaptiveParallelism } from './adaptive-parallelism.ts';
+import type { ReadAheadBudget } from './read-ahead-budget.ts';
 
 /** Where the parts of a stream come from, in order. */
-export interface Supply {
+export interface FetchScheduler {
   /** Starts the next part; undefined: there is none now. */
-  next(): Part | undefined;
+  next(): RangeFetch | undefined;
   /** Bytes that the next part will take, at most; undefined: nobody knows. */
   nextBytes(): number | undefined;
   /** True when no part will come any more. */
@@ -15,7 +15,7 @@ export interface Supply {
   /** Called with what to call when parts or news of them are there. */
   watch(news: (error?: Error) => void): void;
   /** A part is begun: bytes go through this before they leave. */
-  filter?(part: Part): Filter | undefined;
+  filter?(part: RangeFetch): Filter | undefined;
   close(): void;
 }
 
@@ -27,31 +27,31 @@ export interface Filter {
   final(): Buffer;
 }
 
-export interface OrderedOptions {
-  readonly supply: Supply;
-  readonly connections: ConnectionCount;
+export interface ReadAheadOptions {
+  readonly supply: FetchScheduler;
+  readonly connections: AdaptiveParallelism;
   /** Bytes held ahead of the client. */
   readonly aheadBytes: number;
-  readonly pool: AheadPool;
+  readonly pool: ReadAheadBudget;
 }
 
 /** Bytes from which no more are kept for a reader that asks by itself: what is more stays with the parts. */
 const HIGH_WATER_MARK = 64 * 1024;
 
 /** Parts one behind the other as one stream, the next ones under way before their turn. */
-export class OrderedStream extends Readable {
-  readonly #supply: Supply;
-  readonly #connections: ConnectionCount;
+export class ReadAheadStream extends Readable {
+  readonly #supply: FetchScheduler;
+  readonly #connections: AdaptiveParallelism;
   readonly #aheadBytes: number;
-  readonly #pool: AheadPool;
+  readonly #pool: ReadAheadBudget;
   /** What each part that is not the head has of the pool. */
-  readonly #reserved = new Map<Part, number>();
-  readonly #parts: Part[] = [];
-  #head: Part | undefined;
+  readonly #reserved = new Map<RangeFetch, number>();
+  readonly #parts: RangeFetch[] = [];
+  #head: RangeFetch | undefined;
   #filter: Filter | undefined;
   #isWanted = false;
 
-  constructor({ supply, connections, aheadBytes, pool }: OrderedOptions) {
+  constructor({ supply, connections, aheadBytes, pool }: ReadAheadOptions) {
     super({ highWaterMark: HIGH_WATER_MARK });
     this.#supply = supply;
     this.#connections = connections;
@@ -65,7 +65,7 @@ export class OrderedStream extends Readable {
 
   override _read(): void {
     if (this.#isWanted) return;
-    if (isResting(this)) {
+    if (hasPausedReader(this)) {
       this.push('');
       return;
     }
@@ -101,10 +101,10 @@ export class OrderedStream extends Readable {
     const [head] = this.#parts;
     if (!head) return true;
     const { count, lead } = this.#connections;
-    if (count === 1) return this.#parts.length === 1 && head.missing <= lead;
+    if (count === 1) return this.#parts.length === 1 && head.remainingBytes <= lead;
     const running = this.#parts.reduce((sum, { isRunning }) => sum + Number(isRunning), 0);
     if (running >= count) return false;
-    const held = this.#parts.reduce((sum, { weight }, index) => sum + (index === 0 ? 0 : weight), 0);
+    const held = this.#parts.reduce((sum, { maxBufferedBytes: weight }, index) => sum + (index === 0 ? 0 : weight), 0);
     return held + this.#nextBytes() <= this.#aheadBytes;
   }
 
@@ -126,12 +126,12 @@ export class OrderedStream extends Readable {
     return part !== undefined;
   }
 
-  #release(part: Part): void {
+  #release(part: RangeFetch): void {
     this.#pool.give(this.#reserved.get(part) ?? 0);
     this.#reserved.delete(part);
   }
 
-  #begin(part: Part): void {
+  #begin(part: RangeFetch): void {
     this.#head = part;
     this.#filter = this.#supply.filter?.(part);
     part.attach({
@@ -150,20 +150,20 @@ export class OrderedStream extends Readable {
       return false;
     }
     // A filter may keep a few bytes back; an empty chunk would say nothing.
-    if (chunk.length > 0 && (!this.push(chunk) || isResting(this))) {
+    if (chunk.length > 0 && (!this.push(chunk) || hasPausedReader(this))) {
       this.#isWanted = false;
       this.#connections.blocked(true);
     } else this.#advance();
     return this.#isWanted && !this.destroyed;
   }
 
-  #finish(part: Part): void {
+  #finish(part: RangeFetch): void {
     this.#parts.splice(this.#parts.indexOf(part), 1);
     this.#release(part);
     if (this.#head === part) this.#head = undefined;
     try {
       const rest = this.#filter?.final();
-      if (rest?.length) this.#isWanted = this.push(rest) && !isResting(this);
+      if (rest?.length) this.#isWanted = this.push(rest) && !hasPausedReader(this);
     } catch (error) {
       this.destroy(error as Error);
       return;

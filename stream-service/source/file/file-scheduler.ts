@@ -1,20 +1,26 @@
-import type { ConnectionCount, Supply } from '../buffer/index.ts';
-import { type AskDependencies, type ChunkPlan, createMediaAudit, Part, type Target } from '../request/index.ts';
+import type { AdaptiveParallelism, FetchScheduler } from '../buffer/index.ts';
+import {
+  type ChunkSizer,
+  createMediaCheck,
+  RangeFetch,
+  type UpstreamRequestDependencies,
+  type UpstreamTarget,
+} from '../request/index.ts';
 
-export interface FileSupplyOptions extends AskDependencies {
-  readonly target: Target;
-  readonly chunks: ChunkPlan;
-  readonly connections: ConnectionCount;
+export interface FileSchedulerOptions extends UpstreamRequestDependencies {
+  readonly target: UpstreamTarget;
+  readonly chunks: ChunkSizer;
+  readonly connections: AdaptiveParallelism;
   /** Offsets, both included. `last` undefined: to an end that nobody knows. */
   readonly first: number;
   readonly last: number | undefined;
   /** A part that is under way from `first` on. */
-  readonly adopted: Part | undefined;
+  readonly adopted: RangeFetch | undefined;
   readonly onBytes: () => void;
 }
 
 /** Cuts a file into ranges. */
-export function createFileSupply(options: FileSupplyOptions): Supply {
+export function createFileScheduler(options: FileSchedulerOptions): FetchScheduler {
   const { chunks, connections, limits, first, adopted } = options;
   const last = options.last ?? Number.POSITIVE_INFINITY;
   let cursor = first;
@@ -31,16 +37,16 @@ export function createFileSupply(options: FileSupplyOptions): Supply {
     isOver = end >= last;
   };
 
-  const start = (from: number, to: number): Part => {
+  const start = (from: number, to: number): RangeFetch => {
     const began = performance.now();
     const restedBefore = connections.rested;
     let bytes = 0;
-    return new Part({
+    return new RangeFetch({
       ...options,
       wanted: { first: from, last: Number.isFinite(to) ? to : undefined },
-      audit: createMediaAudit,
+      audit: createMediaCheck,
       // What the pool was asked for, whatever is worth having later.
-      hold: connections.count === 1 ? connections.lead : limits.aheadBytes,
+      bufferLimitBytes: connections.count === 1 ? connections.lead : limits.aheadBytes,
       // Only the last part begun may go on: what comes after an earlier one is under way already.
       onWhole() {
         if (cursor !== to + 1) return undefined;

@@ -1,22 +1,27 @@
 import { problems } from '../../../core/api/index.ts';
-import { type AheadPool, createConnectionCount, type Gauge, OrderedStream } from '../buffer/index.ts';
 import {
-  type AskDependencies,
-  createChunkPlan,
-  createMediaAudit,
-  Part,
+  createAdaptiveParallelism,
+  type EventLoopLoad,
+  type ReadAheadBudget,
+  ReadAheadStream,
+} from '../buffer/index.ts';
+import {
+  createChunkSizer,
+  createMediaCheck,
+  RangeFetch,
   RangeRefused,
-  type Target,
+  type UpstreamRequestDependencies,
+  type UpstreamTarget,
   unknownEntity,
 } from '../request/index.ts';
 import type { FileSource } from '../source.ts';
-import type { Places } from '../track-locator.ts';
-import { createFileSupply } from './file-scheduler.ts';
+import type { TrackLocator } from '../track-locator.ts';
+import { createFileScheduler } from './file-scheduler.ts';
 
-export interface FileSourceOptions extends AskDependencies {
-  readonly places: Places<undefined>;
-  readonly pool: AheadPool;
-  readonly gauge: Gauge;
+export interface FileSourceOptions extends UpstreamRequestDependencies {
+  readonly places: TrackLocator<undefined>;
+  readonly pool: ReadAheadBudget;
+  readonly gauge: EventLoopLoad;
   /** Where reading will probably begin: the opening asks for that place, and its bytes wait for the reader. */
   readonly first: number;
   readonly signal: AbortSignal;
@@ -31,8 +36,8 @@ const WAITING_BYTES = 64 * 1024;
  */
 export async function openFile(options: FileSourceOptions): Promise<FileSource> {
   const { places, limits, pool } = options;
-  const chunks = createChunkPlan(limits, places.track().chunkBytes);
-  const target: Target = {
+  const chunks = createChunkSizer(limits, places.track().chunkBytes);
+  const target: UpstreamTarget = {
     async locate(signal) {
       const { track, generation } = await places.current(signal);
       return { url: track.url, track, generation };
@@ -53,7 +58,7 @@ export async function openFile(options: FileSourceOptions): Promise<FileSource> 
   }
 
   /** The opening's bytes, for whoever reads from where they begin. */
-  const adopt = (first: number): Part | undefined => {
+  const adopt = (first: number): RangeFetch | undefined => {
     const part = opening?.first === first ? opening.part : undefined;
     if (part) opening = undefined;
     close();
@@ -65,8 +70,8 @@ export async function openFile(options: FileSourceOptions): Promise<FileSource> 
     size,
     validator: etag ?? lastModified,
     read(first, last) {
-      const connections = createConnectionCount(size === undefined ? 1 : limits.connections, options.gauge);
-      const supply = createFileSupply({
+      const connections = createAdaptiveParallelism(size === undefined ? 1 : limits.connections, options.gauge);
+      const supply = createFileScheduler({
         ...options,
         target,
         chunks,
@@ -76,7 +81,7 @@ export async function openFile(options: FileSourceOptions): Promise<FileSource> 
         adopted: adopt(first),
         onBytes: places.progressed,
       });
-      return new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
+      return new ReadAheadStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
     },
     close,
   };
@@ -84,11 +89,11 @@ export async function openFile(options: FileSourceOptions): Promise<FileSource> 
 
 interface Opening {
   readonly first: number;
-  readonly part: Part;
+  readonly part: RangeFetch;
 }
 
 /** What is asked for may lie beyond the end, or not be reachable: then the beginning says what there is. */
-async function openFrom(options: FileSourceOptions, target: Target): Promise<Opening | undefined> {
+async function openFrom(options: FileSourceOptions, target: UpstreamTarget): Promise<Opening | undefined> {
   if (options.first === 0) return openAt(0, options, target);
   try {
     const opening = await openAt(options.first, options, target);
@@ -101,22 +106,22 @@ async function openFrom(options: FileSourceOptions, target: Target): Promise<Ope
   return openAt(0, options, target);
 }
 
-async function openAt(first: number, options: FileSourceOptions, target: Target): Promise<Opening> {
+async function openAt(first: number, options: FileSourceOptions, target: UpstreamTarget): Promise<Opening> {
   const { signal, places } = options;
   signal.throwIfAborted();
-  const part = new Part({
+  const part = new RangeFetch({
     ...options,
     target,
     wanted: { first, last: first + (target.chunks?.next() ?? 1) - 1 },
-    hold: WAITING_BYTES,
+    bufferLimitBytes: WAITING_BYTES,
     onWhole: () => Number.POSITIVE_INFINITY,
-    audit: createMediaAudit,
+    audit: createMediaCheck,
     onBytes: places.progressed,
   });
   const leave = () => part.destroy();
   signal.addEventListener('abort', leave, { once: true });
   try {
-    await part.begun;
+    await part.firstByte;
   } catch (error) {
     signal.throwIfAborted();
     throw error;

@@ -1,5 +1,5 @@
 /** How many bytes to ask of a source at once. One per source: what it refused once, it refuses again. */
-export interface ChunkPlan {
+export interface ChunkSizer {
   /** Bytes to ask for at most. */
   limit(): number;
   /** The next chunk, in bytes: small at first, so that its bytes are soon here, then more as they come fast. */
@@ -25,7 +25,7 @@ const LARGEST = 16 * 1024 * 1024;
 const SOON = 200;
 
 /** @param allowed the largest range the format gives (`Track.chunkBytes`) */
-export function createChunkPlan({ chunkBytes, minChunkBytes }: ChunkLimits, allowed = chunkBytes): ChunkPlan {
+export function createChunkSizer({ chunkBytes, minChunkBytes }: ChunkLimits, allowed = chunkBytes): ChunkSizer {
   let limit = Math.min(Math.max(allowed, 1), LARGEST);
   let size = Math.min(minChunkBytes, limit);
   let proven = 0;

@@ -12,7 +12,7 @@ export interface Entity {
 export const unknownEntity: Entity = { size: undefined, etag: undefined, lastModified: undefined };
 
 /** What was asked for. Offsets in bytes, both ends included; without `last` all of it, with no Range header. */
-export interface Wanted {
+export interface RequestedRange {
   readonly first: number;
   readonly last: number | undefined;
   /** What is sent again will be compared with what came before. @default false */
@@ -20,7 +20,7 @@ export interface Wanted {
 }
 
 /** What to make of an answer. */
-export type Verdict =
+export type ResponseOutcome =
   /** Bytes from `first` on: `skip` of them lie before what was wanted, then `length` follow (undefined: to its end). */
   | { readonly kind: 'bytes'; readonly skip: number; readonly length: number | undefined; readonly entity: Entity }
   /** Not with this URL: resolve again. `gone` says which it is when that does not help. */
@@ -38,7 +38,7 @@ export type Verdict =
   | { readonly kind: 'changed' }
   | { readonly kind: 'unusable'; readonly reason: string };
 
-export interface Head {
+export interface ResponseHead {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -46,10 +46,14 @@ export interface Head {
 
 const EXPIRED = new Set([401, 403, 404, 410]);
 const BUSY = new Set([408, 425, 429]);
-const again = (reason: string): Verdict => ({ kind: 'again', reason });
+const again = (reason: string): ResponseOutcome => ({ kind: 'again', reason });
 
 /** Judges the head of an answer: nothing in it is believed until it fits what was asked and what came before. */
-export function judge({ status, headers }: Head, wanted: Wanted, known: Entity): Verdict {
+export function classifyResponse(
+  { status, headers }: ResponseHead,
+  wanted: RequestedRange,
+  known: Entity,
+): ResponseOutcome {
   if (status === 206 || status === 200) {
     const coding = headers['content-encoding']?.trim().toLowerCase();
     // Ranges of encoded bytes are ranges of something else (RFC 9110 §8.4, §14).
@@ -69,7 +73,7 @@ export function judge({ status, headers }: Head, wanted: Wanted, known: Entity):
   return { kind: 'unusable', reason: `The source answered ${status}` };
 }
 
-function judgePart(headers: Head['headers'], wanted: Wanted, known: Entity): Verdict {
+function judgePart(headers: ResponseHead['headers'], wanted: RequestedRange, known: Entity): ResponseOutcome {
   const range = parseContentRange(headers['content-range']);
   if (!range) return again('The source answered 206 without a readable Content-Range');
   if (range.first !== wanted.first || range.last > (wanted.last ?? Number.POSITIVE_INFINITY))
@@ -84,11 +88,15 @@ function judgePart(headers: Head['headers'], wanted: Wanted, known: Entity): Ver
     : { kind: 'bytes', skip: 0, length, entity };
 }
 
-function judgeWhole(headers: Head['headers'], { first, last, isCompared }: Wanted, known: Entity): Verdict {
+function judgeWhole(
+  headers: ResponseHead['headers'],
+  { first, last, isCompared }: RequestedRange,
+  known: Entity,
+): ResponseOutcome {
   const entity = merge(known, entityOf(headers, digits(headers['content-length'])));
   if (!entity) return { kind: 'changed' };
   // Skipping what was sent already is only sound when it is known to be the same.
-  if (first > 0 && known !== unknownEntity && !isTold(known) && !isCompared)
+  if (first > 0 && known !== unknownEntity && !hasValidator(known) && !isCompared)
     return { kind: 'unusable', reason: 'Nothing tells whether these are the same bytes' };
   const end = Math.min(last ?? Number.POSITIVE_INFINITY, (entity.size ?? Number.POSITIVE_INFINITY) - 1);
   if (end < first - 1) return { kind: 'refused', total: entity.size };
@@ -96,7 +104,8 @@ function judgeWhole(headers: Head['headers'], { first, last, isCompared }: Wante
 }
 
 /** Whether it says anything by which it can be known again. */
-export const isTold = ({ size, etag, lastModified }: Entity): boolean => (size ?? etag ?? lastModified) !== undefined;
+export const hasValidator = ({ size, etag, lastModified }: Entity): boolean =>
+  (size ?? etag ?? lastModified) !== undefined;
 
 /** Both together; undefined when they contradict each other. What an answer leaves out is no contradiction. */
 function merge(known: Entity, found: Entity): Entity | undefined {
@@ -113,7 +122,7 @@ function merge(known: Entity, found: Entity): Entity | undefined {
   };
 }
 
-function entityOf(headers: Head['headers'], size: number | undefined): Entity {
+function entityOf(headers: ResponseHead['headers'], size: number | undefined): Entity {
   const etag = headers.etag?.trim();
   return { size, etag: etag?.startsWith('"') ? etag : undefined, lastModified: headers['last-modified']?.trim() };
 }

@@ -2,24 +2,24 @@ import { createDecipheriv } from 'node:crypto';
 import {
   type AuditedUnits,
   adtsUnits,
-  createUnitWalk,
+  createFrameScanner,
+  type FrameScanner,
   mp4Units,
   mpegTsUnits,
-  type UnitWalk,
 } from '../../../core/media/frames/index.ts';
 
 /**
  * Judges by the bytes themselves whether an answer is complete. It is asked where HTTP does not tell: without a length
  * and without chunks an answer ends when its connection does, however soon that is (RFC 9112 §6.3).
  */
-export interface Audit {
+export interface CompletenessCheck {
   /** Bytes of the answer, from its first one on. */
   update(chunk: Buffer): void;
   /** What is missing, for the log; undefined: nothing as far as the bytes can tell. To be asked once, at the end. */
   missing(): string | undefined;
 }
 
-export interface MediaAuditOptions {
+export interface MediaCheckOptions {
   /** As the list says; 0: it does not. */
   readonly seconds?: number;
   readonly cipher?: { readonly key: Buffer; readonly iv: Buffer };
@@ -40,18 +40,18 @@ const BLOCK_BYTES = 16;
  *
  * Of anything else, and from where bytes do not follow those rules, nothing is known: it is taken as it comes.
  */
-export function createMediaAudit({ seconds = 0, cipher }: MediaAuditOptions = {}): Audit {
+export function createMediaCheck({ seconds = 0, cipher }: MediaCheckOptions = {}): CompletenessCheck {
   const clear = createClearAudit(seconds);
   return cipher ? createCipherAudit(cipher, clear) : clear;
 }
 
-function createClearAudit(seconds: number): Audit {
+function createClearAudit(seconds: number): CompletenessCheck {
   let head: Buffer = Buffer.alloc(0);
-  let walk: UnitWalk | undefined;
+  let walk: FrameScanner | undefined;
   let units: AuditedUnits | undefined;
   const recognize = () => {
     units = [mpegTsUnits, mp4Units, adtsUnits].map((create) => create(head, seconds)).find((found) => found);
-    if (units) walk = createUnitWalk(units);
+    if (units) walk = createFrameScanner(units);
     walk?.update(head);
   };
   return {
@@ -70,7 +70,10 @@ function createClearAudit(seconds: number): Audit {
   };
 }
 
-function createCipherAudit({ key, iv }: { readonly key: Buffer; readonly iv: Buffer }, clear: Audit): Audit {
+function createCipherAudit(
+  { key, iv }: { readonly key: Buffer; readonly iv: Buffer },
+  clear: CompletenessCheck,
+): CompletenessCheck {
   const decipher = createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false);
   let bytes = 0;
   let last: Buffer = Buffer.alloc(0);
@@ -94,7 +97,7 @@ function createCipherAudit({ key, iv }: { readonly key: Buffer; readonly iv: Buf
 }
 
 /** Audits something of which the least length is known: a key. */
-export function createLengthAudit(least: number): Audit {
+export function createLengthCheck(least: number): CompletenessCheck {
   let bytes = 0;
   return {
     update(chunk) {
@@ -108,7 +111,7 @@ export function createLengthAudit(least: number): Audit {
  * Audits a playlist: one of a recording has an end (RFC 8216 §4.3.3.5), and what announces a URI has one behind it. A
  * list cut between two segments of a live source looks like any other: the next look at it brings the rest.
  */
-export function createPlaylistAudit(): Audit {
+export function createPlaylistCheck(): CompletenessCheck {
   const chunks: Buffer[] = [];
   return {
     update: (chunk) => void chunks.push(chunk),

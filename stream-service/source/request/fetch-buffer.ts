@@ -1,18 +1,18 @@
 import { problems } from '../../../core/api/index.ts';
-import { Part, type PartOptions } from './range-fetch.ts';
+import { RangeFetch, type RangeFetchOptions } from './range-fetch.ts';
 
 /**
  * Reads something small, a playlist or a key, with the same patience as any other bytes.
  * @throws Problem 404, 502: also when it is larger than `most`
  */
-export async function readSmall(
-  options: Omit<PartOptions, 'wanted' | 'hold'>,
+export async function fetchBuffer(
+  options: Omit<RangeFetchOptions, 'wanted' | 'bufferLimitBytes'>,
   most: number,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: Buffer; readonly url: string }> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const part = new Part({ ...options, wanted: { first: 0, last: undefined }, hold: most });
+  const part = new RangeFetch({ ...options, wanted: { first: 0, last: undefined }, bufferLimitBytes: most });
   const leave = () => reject(signal.reason);
   signal.addEventListener('abort', leave, { once: true });
   const chunks: Buffer[] = [];

@@ -1,7 +1,12 @@
-export { type ChunkPlan, createChunkPlan } from './chunk-sizer.ts';
+export { type ChunkSizer, createChunkSizer } from './chunk-sizer.ts';
 export { unknownEntity } from './classify-response.ts';
-export { createLengthAudit, createMediaAudit, createPlaylistAudit } from './completeness.ts';
-export { readSmall } from './fetch-buffer.ts';
+export { createLengthCheck, createMediaCheck, createPlaylistCheck } from './completeness.ts';
+export { fetchBuffer } from './fetch-buffer.ts';
 export { defaultLimits, type SourceLimits } from './limits.ts';
-export { Part } from './range-fetch.ts';
-export { type AskDependencies, type RangeNeed, RangeRefused, type Target } from './upstream-request.ts';
+export { RangeFetch } from './range-fetch.ts';
+export {
+  type RangeNeed,
+  RangeRefused,
+  type UpstreamRequestDependencies,
+  type UpstreamTarget,
+} from './upstream-request.ts';

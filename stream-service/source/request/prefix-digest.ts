@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Remembers what a thing began with, so that what is sent again can be compared with it. */
-export interface Beginning {
+export interface PrefixDigest {
   /** So many bytes are remembered. */
   readonly bytes: number;
   /** Notes bytes that follow those before. */
@@ -10,7 +10,7 @@ export interface Beginning {
   compare(): { update(chunk: Buffer): void; isSame(): boolean };
 }
 
-export function createBeginning(): Beginning {
+export function createPrefixDigest(): PrefixDigest {
   let bytes = 0;
   const digest = createHash('sha256');
   return {

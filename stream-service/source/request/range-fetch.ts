@@ -2,31 +2,38 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream';
 import { problems } from '../../../core/api/index.ts';
 import { UpstreamError } from '../../../core/egress/index.ts';
-import { isTold, type Wanted } from './classify-response.ts';
-import type { Audit } from './completeness.ts';
-import { createBeginning } from './prefix-digest.ts';
+import { hasValidator, type RequestedRange } from './classify-response.ts';
+import type { CompletenessCheck } from './completeness.ts';
+import { createPrefixDigest } from './prefix-digest.ts';
 import { PROGRESS_BYTES } from './retry-policy.ts';
-import { type Answer, type AskDependencies, ask, type Patience, pause, type Target } from './upstream-request.ts';
+import {
+  backOff,
+  fetchRange,
+  type RetryState,
+  type UpstreamBody,
+  type UpstreamRequestDependencies,
+  type UpstreamTarget,
+} from './upstream-request.ts';
 
 /** Who takes the bytes of a part. `data` gives false when it wants no more for now; then `Part.resume` follows. */
-export interface PartSink {
+export interface RangeSink {
   data(chunk: Buffer): boolean;
   end(): void;
   fail(error: Error): void;
 }
 
-export interface PartOptions extends AskDependencies {
-  readonly target: Target;
-  readonly wanted: Wanted;
+export interface RangeFetchOptions extends UpstreamRequestDependencies {
+  readonly target: UpstreamTarget;
+  readonly wanted: RequestedRange;
   /** Bytes held while nobody takes them. */
-  readonly hold: number;
+  readonly bufferLimitBytes: number;
   /**
    * Called when the source sends all it has instead of a range: gives the offset up to which this part may go on
    * with it (infinite: to its end), rather than leave it and be sent all again by the next part.
    */
   readonly onWhole?: () => number | undefined;
   /** Judges an answer of which nothing else tells whether it is complete. */
-  readonly audit?: () => Audit;
+  readonly audit?: () => CompletenessCheck;
   /** Called with bytes as they come. */
   readonly onBytes?: (count: number) => void;
   /** Called when all of it is here, and when it has failed. */
@@ -37,20 +44,20 @@ export interface PartOptions extends AskDependencies {
  * A run of bytes of one target, under way from the moment it is made. Whatever breaks in between is mended at the
  * exact byte. Holds its bytes until a sink is attached, then passes them on as they come, without copying.
  */
-export class Part {
-  readonly #options: PartOptions;
+export class RangeFetch {
+  readonly #options: RangeFetchOptions;
   readonly #abort = new AbortController();
-  readonly #patience: Patience = { failures: 0 };
+  readonly #patience: RetryState = { failures: 0 };
   readonly #held: Buffer[] = [];
   readonly #begun = Promise.withResolvers<void>();
   /** Of a thing that says nothing by which to know it again. */
-  readonly #beginning = createBeginning();
+  readonly #beginning = createPrefixDigest();
   /** Where its bytes come from, after redirects; empty before the first answer. */
   url = '';
   #heldBytes = 0;
   #next: number;
   #last: number | undefined;
-  #sink: PartSink | undefined;
+  #sink: RangeSink | undefined;
   #body: Readable | undefined;
   /** Is done with the answer under way. */
   #leave: (() => void) | undefined;
@@ -60,7 +67,7 @@ export class Part {
   #progress = 0;
   #outcome: 'running' | 'complete' | Error = 'running';
 
-  constructor(options: PartOptions) {
+  constructor(options: RangeFetchOptions) {
     this.#options = options;
     this.#next = options.wanted.first;
     this.#last = options.wanted.last;
@@ -78,17 +85,17 @@ export class Part {
   }
 
   /** Bytes still to come; infinite when nobody knows. */
-  get missing(): number {
+  get remainingBytes(): number {
     return this.isRunning ? this.#end - this.#next + 1 : 0;
   }
 
   /** Bytes held, and still to come: what it may take in memory at most. */
-  get weight(): number {
-    return this.#heldBytes + this.missing;
+  get maxBufferedBytes(): number {
+    return this.#heldBytes + this.remainingBytes;
   }
 
   /** Settles when its first bytes are held, or when it has ended without any. Rejects when it has failed before. */
-  get begun(): Promise<void> {
+  get firstByte(): Promise<void> {
     return this.#begun.promise;
   }
 
@@ -117,7 +124,7 @@ export class Part {
   }
 
   /** Hands over what is held, then everything as it comes. */
-  attach(sink: PartSink): void {
+  attach(sink: RangeSink): void {
     this.#sink = sink;
     this.resume();
   }
@@ -148,7 +155,7 @@ export class Part {
     const { signal } = this.#abort;
     while (!this.#isComplete()) {
       const isCompared = this.#beginning.bytes === this.#next;
-      const answer = await ask(options, { first: this.#next, last: this.#last, isCompared }, signal);
+      const answer = await fetchRange(options, { first: this.#next, last: this.#last, isCompared }, signal);
       this.url = answer.url;
       const further = answer.isWhole ? options.onWhole?.() : undefined;
       if (further !== undefined) this.#last = Number.isFinite(further) ? further : undefined;
@@ -156,7 +163,7 @@ export class Part {
       const failure = await this.#pour(answer);
       signal.throwIfAborted();
       if (failure) {
-        await pause(options, failure, signal);
+        await backOff(options, failure, signal);
         await this.#untilWanted(signal);
       } else this.#last ??= this.#next - 1;
     }
@@ -181,7 +188,7 @@ export class Part {
    * Settles when the answer has given all it said or all that is wanted, with the reason when it gave less.
    * @throws Problem 502 when what it sends again is something else
    */
-  #pour({ body, skip, length, isWhole, isEndTold }: Answer): Promise<Error | undefined> {
+  #pour({ body, skip, length, isWhole, isEndTold }: UpstreamBody): Promise<Error | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<Error | undefined>();
     const audit = isEndTold ? undefined : this.#options.audit?.();
     const again = skip > 0 && skip === this.#beginning.bytes ? this.#beginning.compare() : undefined;
@@ -227,7 +234,7 @@ export class Part {
   }
 
   #take(chunk: Buffer): void {
-    if (this.#beginning.bytes === this.#next && !isTold(this.#options.target.entity)) this.#beginning.add(chunk);
+    if (this.#beginning.bytes === this.#next && !hasValidator(this.#options.target.entity)) this.#beginning.add(chunk);
     this.#next += chunk.length;
     this.#progress += chunk.length;
     if (this.#progress >= PROGRESS_BYTES || this.#isComplete()) {
@@ -247,7 +254,7 @@ export class Part {
 
   /** The body flows while someone takes its bytes or there is room to hold them. */
   #flow(): void {
-    const isWanted = this.#sink ? this.#isTaken : this.#heldBytes < this.#options.hold;
+    const isWanted = this.#sink ? this.#isTaken : this.#heldBytes < this.#options.bufferLimitBytes;
     if (isWanted) {
       this.#body?.resume();
       this.#goOn?.();

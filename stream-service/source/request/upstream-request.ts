@@ -5,13 +5,13 @@ import { type Egress, EgressRefused, type GuardedResponse, UpstreamError } from 
 import { requestHeaders } from '../../../core/http/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import type { Track } from '../../../core/state/index.ts';
-import type { ChunkPlan } from './chunk-sizer.ts';
-import { type Entity, judge, type Verdict, type Wanted } from './classify-response.ts';
+import type { ChunkSizer } from './chunk-sizer.ts';
+import { classifyResponse, type Entity, type RequestedRange, type ResponseOutcome } from './classify-response.ts';
 import type { SourceLimits } from './limits.ts';
 import { waitAfter } from './retry-policy.ts';
 
 /** One thing at a source: a file, a segment, a playlist. */
-export interface Target {
+export interface UpstreamTarget {
   /** Where it is now. */
   locate(signal: AbortSignal): Promise<Location>;
   /** Finds it again after its URL was refused. @throws Problem, Expired when that cannot be */
@@ -19,7 +19,7 @@ export interface Target {
   /** What is known of it; every answer must fit, and adds what it says. */
   entity: Entity;
   /** How much to ask for at once; absent: all that is wanted. */
-  readonly chunks?: ChunkPlan;
+  readonly chunks?: ChunkSizer;
   /** Absent: it is always asked for by ranges. */
   readonly ranges?: RangeNeed;
 }
@@ -28,7 +28,7 @@ export interface Target {
 export interface RangeNeed {
   isKnown: boolean;
   /** How much to ask of such a source at once: never an open end, which some of them refuse as well. */
-  readonly chunks: ChunkPlan;
+  readonly chunks: ChunkSizer;
 }
 
 export interface Location {
@@ -37,7 +37,7 @@ export interface Location {
   readonly generation: number;
 }
 
-export interface AskDependencies {
+export interface UpstreamRequestDependencies {
   readonly egress: Pick<Egress, 'request'>;
   /** The outgoing identity that the links were resolved through. */
   readonly identity: string;
@@ -50,7 +50,7 @@ export interface AskDependencies {
 }
 
 /** Bytes on their way: `skip` of them lie before what was wanted; then `length` follow, or all that come. */
-export interface Answer {
+export interface UpstreamBody {
   /** Where they come from, after redirects. */
   readonly url: string;
   /** The source was asked for a range and sent all it has. */
@@ -63,18 +63,22 @@ export interface Answer {
 }
 
 /** Failures in a row, kept by whoever reads, who also knows when there was progress. */
-export interface Patience {
+export interface RetryState {
   failures: number;
 }
 
-type AskOptions = AskDependencies & { readonly target: Target; readonly patience: Patience };
-type Bytes = Extract<Verdict, { kind: 'bytes' }>;
+type AskOptions = UpstreamRequestDependencies & { readonly target: UpstreamTarget; readonly patience: RetryState };
+type Bytes = Extract<ResponseOutcome, { kind: 'bytes' }>;
 
 /**
  * Asks until the source answers with the bytes wanted, or some of the first of them.
  * @throws Problem 404 or 502 when it does not
  */
-export async function ask(options: AskOptions, wanted: Wanted, signal: AbortSignal): Promise<Answer> {
+export async function fetchRange(
+  options: AskOptions,
+  wanted: RequestedRange,
+  signal: AbortSignal,
+): Promise<UpstreamBody> {
   const { target } = options;
   const { ranges } = target;
   /** What was refused without a Range is asked for with one. */
@@ -85,7 +89,7 @@ export async function ask(options: AskOptions, wanted: Wanted, signal: AbortSign
     const range = bounded(wanted, chunks, target.chunks === undefined, isTrial);
     const response = await request(options, location, range, signal);
     if (!response) continue;
-    const verdict = judge(response, range, target.entity);
+    const verdict = classifyResponse(response, range, target.entity);
     if (verdict.kind === 'bytes') {
       if (isTrial && ranges && response.status === 206) ranges.isKnown = true;
       return take(target, chunks, range, response, verdict);
@@ -103,7 +107,7 @@ export async function ask(options: AskOptions, wanted: Wanted, signal: AbortSign
         break;
       case 'again':
         if (verdict.isBusy) options.onBusy?.();
-        await pause(options, new UpstreamError(verdict.reason), signal, verdict.retryAfter);
+        await backOff(options, new UpstreamError(verdict.reason), signal, verdict.retryAfter);
         break;
       case 'changed':
         throw problems.fetchFailed(new UpstreamError('The source has other bytes now'));
@@ -117,7 +121,7 @@ export async function ask(options: AskOptions, wanted: Wanted, signal: AbortSign
  * Waits before the next attempt.
  * @throws Problem 502 when there have been too many
  */
-export async function pause(
+export async function backOff(
   { patience, limits, now, log }: AskOptions,
   reason: unknown,
   signal: AbortSignal,
@@ -134,7 +138,7 @@ export async function pause(
 async function request(
   options: AskOptions,
   { url, track }: Location,
-  { first, last }: Wanted,
+  { first, last }: RequestedRange,
   signal: AbortSignal,
 ): Promise<GuardedResponse | undefined> {
   const { egress, identity, limits } = options;
@@ -152,18 +156,18 @@ async function request(
     signal.throwIfAborted();
     if (error instanceof EgressRefused) throw problems.notFound(error);
     if (!(error instanceof UpstreamError)) throw problems.fetchFailed(error);
-    await pause(options, error, signal);
+    await backOff(options, error, signal);
     return undefined;
   }
 }
 
 function take(
-  target: Target,
-  chunks: ChunkPlan | undefined,
-  range: Wanted,
+  target: UpstreamTarget,
+  chunks: ChunkSizer | undefined,
+  range: RequestedRange,
   { url, status, headers, body }: GuardedResponse,
   { skip, length, entity }: Bytes,
-): Answer {
+): UpstreamBody {
   target.entity = entity;
   if (skip === 0 && length !== undefined && range.last !== undefined) chunks?.granted(length);
   const isEndTold =
@@ -174,7 +178,12 @@ function take(
 }
 
 /** `always`: where no end is wanted, too. A trial is small: what refuses it refuses any. */
-function bounded(wanted: Wanted, chunks: ChunkPlan | undefined, always: boolean, isTrial: boolean): Wanted {
+function bounded(
+  wanted: RequestedRange,
+  chunks: ChunkSizer | undefined,
+  always: boolean,
+  isTrial: boolean,
+): RequestedRange {
   const { first, last } = wanted;
   if (!chunks || (last === undefined && !always)) return wanted;
   const end = first + (isTrial ? chunks.next() : chunks.limit()) - 1;
@@ -184,7 +193,7 @@ function bounded(wanted: Wanted, chunks: ChunkPlan | undefined, always: boolean,
 /** Not what says that there is nothing, or that who asks is nobody. */
 const mayWantRange = (status: number): boolean => ![401, 404, 410].includes(status);
 
-const isSmallerWorthAsking = (chunks: ChunkPlan | undefined, { first, last }: Wanted): boolean =>
+const isSmallerWorthAsking = (chunks: ChunkSizer | undefined, { first, last }: RequestedRange): boolean =>
   last !== undefined && (chunks?.refused(last - first + 1) ?? false);
 
 const refusal = (total: number | undefined, { size }: Entity) =>

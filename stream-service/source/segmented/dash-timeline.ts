@@ -1,4 +1,4 @@
-import type { Section, Segment, Timeline } from '../../../core/media/timeline/index.ts';
+import type { MediaSection, Segment, Timeline } from '../../../core/media/timeline/index.ts';
 import type { Fragment } from '../../../core/state/index.ts';
 
 /**
@@ -23,7 +23,7 @@ export function dashTimeline(fragments: readonly Fragment[], isLive: boolean, be
 
 interface Media {
   readonly fragment: Fragment;
-  readonly init: Section | undefined;
+  readonly init: MediaSection | undefined;
   readonly isAnew: boolean;
 }
 
@@ -34,7 +34,7 @@ interface Media {
 function mediaOf(fragments: readonly Fragment[]): readonly Media[] {
   const isTimed = fragments.some(({ seconds }) => seconds > 0);
   const media: Media[] = [];
-  let init: Section | undefined;
+  let init: MediaSection | undefined;
   let isAnew = false;
   for (const [index, fragment] of fragments.entries()) {
     const isInit = fragment.seconds === 0 && (isTimed || index === 0) && index < fragments.length - 1;

@@ -1,23 +1,23 @@
 import { problems } from '../../../core/api/index.ts';
 import {
-  boxes,
   type FragmentTime,
   fragmentTimes,
   type InitTrack,
   initTracks,
   isSameDescription,
+  parseBoxes,
   shiftFragment,
 } from '../../../core/media/isobmff/index.ts';
 import type { Filter } from '../buffer/index.ts';
-import type { Wanted } from '../source.ts';
+import type { TrackSelection } from '../source.ts';
 
 /**
  * Makes one MP4 of fragments whose clock or description begins anew midway: at an advertisement, at the next period.
  * FFmpeg reads no second description, and takes the times of fragments as they stand.
  */
-export interface Splice {
+export interface DiscontinuityFilter {
   /** A change of what nobody wants does no harm. */
-  wanted: Wanted;
+  wanted: TrackSelection;
   /** For an initialization section: the first one passes, another that says the same is left out. */
   init(): Filter;
   /** For a segment. `place`: seconds at which it begins, where its clock may begin anew. */
@@ -36,7 +36,7 @@ const NONE: Buffer = Buffer.alloc(0);
  * @param onListClock whether times are to count as the list does, from the first segment on, wherever reading begins;
  *   else from what the first segment says
  */
-export function createSplice({ onListClock }: { readonly onListClock: boolean }): Splice {
+export function createDiscontinuityFilter({ onListClock }: { readonly onListClock: boolean }): DiscontinuityFilter {
   let tracks: readonly InitTrack[] | undefined;
   let isFirst = true;
   let hasMedia = false;
@@ -83,7 +83,7 @@ export function createSplice({ onListClock }: { readonly onListClock: boolean })
   };
 
   const readInit = (bytes: Buffer): Buffer => {
-    const isMp4 = [...boxes(bytes)].some(({ type }) => type === 'moov');
+    const isMp4 = [...parseBoxes(bytes)].some(({ type }) => type === 'moov');
     const isWebm = bytes.length >= 4 && bytes.readUInt32BE() === EBML;
     if (isWebm && !isFirst) throw problems.fetchFailed(new Error('The source begins anew as WebM'));
     const found = isMp4 ? createBoxFilter(readers).update(bytes) : bytes;
@@ -92,7 +92,7 @@ export function createSplice({ onListClock }: { readonly onListClock: boolean })
     return isLeftOut ? NONE : found;
   };
 
-  const splice: Splice = {
+  const splice: DiscontinuityFilter = {
     wanted: 'all',
     init() {
       const chunks: Buffer[] = [];
@@ -139,7 +139,7 @@ function createBoxFilter(readers: BoxReaders): Filter {
       left -= out.length;
       return [out.length, out];
     }
-    const [box] = boxes(rest);
+    const [box] = parseBoxes(rest);
     if (!box && rest.length < 16) return undefined;
     const reader = box && readers[box.type];
     if (!box || !reader) {

@@ -2,55 +2,55 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { problems } from '../../../core/api/index.ts';
 import {
   isSameSection,
-  type Section,
+  type MediaSection,
   type Segment,
   segmentAt,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
-import type { ConnectionCount, Filter, Supply } from '../buffer/index.ts';
+import type { AdaptiveParallelism, FetchScheduler, Filter } from '../buffer/index.ts';
 import {
-  type AskDependencies,
-  createLengthAudit,
-  createMediaAudit,
-  Part,
+  createLengthCheck,
+  createMediaCheck,
+  fetchBuffer,
+  RangeFetch,
   type RangeNeed,
-  readSmall,
-  type Target,
+  type UpstreamRequestDependencies,
+  type UpstreamTarget,
   unknownEntity,
 } from '../request/index.ts';
-import type { Places } from '../track-locator.ts';
+import type { TrackLocator } from '../track-locator.ts';
 import { createDecrypt, KEY_BYTES } from './decrypt.ts';
-import type { Splice } from './discontinuity-filter.ts';
+import type { DiscontinuityFilter } from './discontinuity-filter.ts';
 
-export interface SegmentSupplyOptions extends AskDependencies {
-  readonly places: Places<Timeline>;
+export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {
+  readonly places: TrackLocator<Timeline>;
   readonly timeline: Timeline;
   /** Index of the first segment to give. */
   readonly from: number;
   /** Seconds before it. */
   readonly startSeconds: number;
-  readonly connections: ConnectionCount;
+  readonly connections: AdaptiveParallelism;
   /** Keys by URL, shared by all who read this source. */
   readonly keys: Map<string, Buffer>;
   readonly ranges: RangeNeed;
   /** Absent: what is read has one clock and one description throughout. */
-  readonly splice: Splice | undefined;
+  readonly splice: DiscontinuityFilter | undefined;
 }
 
 /** A segment, or the initialization section before it. */
 interface Piece {
   readonly segment: Segment;
   readonly side: 'init' | 'content';
-  readonly section: Section;
+  readonly section: MediaSection;
   /** Seconds before it, where its clock may begin anew. */
   readonly place: number | undefined;
 }
 
 /** Gives each segment, and each initialization section where it changes; waits for what a live source will have. */
-export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
+export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchScheduler {
   const { places, timeline, keys, connections, limits, log, splice } = options;
   const ended = new AbortController();
-  const filters = new WeakMap<Part, Filter>();
+  const filters = new WeakMap<RangeFetch, Filter>();
   const isMedia = ({ isGap }: Segment) => !isGap;
   let seconds = options.startSeconds;
   const queue: { readonly segment: Segment; readonly startSeconds: number }[] = [];
@@ -62,7 +62,7 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
   };
   enqueue(timeline.segments.slice(options.from));
   let { isComplete } = timeline;
-  let init: Section | undefined;
+  let init: MediaSection | undefined;
   let isAnew = true;
   let pending: Piece | undefined;
   let isBusy = false;
@@ -84,7 +84,10 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
   };
 
   /** What is listed now counts; what is no longer listed may still be there. */
-  const targetOf = ({ segment, side }: Piece, urlOf: (section: Section) => string | undefined): Target => ({
+  const targetOf = (
+    { segment, side }: Piece,
+    urlOf: (section: MediaSection) => string | undefined,
+  ): UpstreamTarget => ({
     async locate(signal) {
       const { value, track, generation } = await places.current(signal);
       const listed = segmentAt(value, segment.sequence);
@@ -113,8 +116,8 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
 
   const fetchKey = async (piece: Piece, keyUrl: string) => {
     const target = targetOf(piece, ({ cipher }) => cipher?.keyUrl);
-    const audit = () => createLengthAudit(KEY_BYTES);
-    const { bytes } = await readSmall({ ...options, target, audit }, KEY_BYTES, ended.signal);
+    const audit = () => createLengthCheck(KEY_BYTES);
+    const { bytes } = await fetchBuffer({ ...options, target, audit }, KEY_BYTES, ended.signal);
     if (bytes.length !== KEY_BYTES) throw problems.fetchFailed(new Error('The key has another length'));
     keys.set(keyUrl, bytes);
   };
@@ -135,16 +138,16 @@ export function createSegmentSupply(options: SegmentSupplyOptions): Supply {
   });
   let timelineEnd = timeline.segments.at(-1)?.sequence ?? -1;
 
-  const start = (piece: Piece): Part => {
+  const start = (piece: Piece): RangeFetch => {
     const { range, cipher } = piece.section;
     const key = cipher && keys.get(cipher.keyUrl);
     const seconds = piece.side === 'content' ? piece.segment.seconds : 0;
-    const part = new Part({
+    const part = new RangeFetch({
       ...options,
       target: targetOf(piece, ({ url }) => url),
       wanted: { first: range?.first ?? 0, last: range?.last },
-      hold: limits.aheadBytes / limits.connections,
-      audit: () => createMediaAudit({ seconds, ...(key && { cipher: { key, iv: cipher.iv } }) }),
+      bufferLimitBytes: limits.aheadBytes / limits.connections,
+      audit: () => createMediaCheck({ seconds, ...(key && { cipher: { key, iv: cipher.iv } }) }),
       onBytes(count) {
         places.progressed();
         connections.received(count);
@@ -196,7 +199,7 @@ const inTurn = ([first, ...others]: readonly Filter[]): Filter =>
     first as Filter,
   );
 
-type LiveOptions = SegmentSupplyOptions & { readonly signal: AbortSignal };
+type LiveOptions = SegmentSchedulerOptions & { readonly signal: AbortSignal };
 
 /**
  * Looks at a live list until it has more or is complete (RFC 8216 §6.3.4): after its target duration, after half of

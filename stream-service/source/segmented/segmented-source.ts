@@ -1,37 +1,42 @@
 import { problems } from '../../../core/api/index.ts';
 import { readPlaylist } from '../../../core/media/hls/index.ts';
 import {
-  beginsAnew,
   durationOf,
   findSegment,
+  isDiscontinuity,
   isSameMedia,
   longestGap,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
-import { type AheadPool, createConnectionCount, type Gauge, OrderedStream } from '../buffer/index.ts';
+import {
+  createAdaptiveParallelism,
+  type EventLoopLoad,
+  type ReadAheadBudget,
+  ReadAheadStream,
+} from '../buffer/index.ts';
 import { firstBytes } from '../first-bytes.ts';
 import {
-  type AskDependencies,
-  createChunkPlan,
-  createPlaylistAudit,
+  createChunkSizer,
+  createPlaylistCheck,
+  fetchBuffer,
   type RangeNeed,
-  readSmall,
+  type UpstreamRequestDependencies,
   unknownEntity,
 } from '../request/index.ts';
 import type { SegmentedSource, SegmentRun } from '../source.ts';
-import { createPlaces, Expired } from '../track-locator.ts';
+import { createTrackLocator, UrlExpired } from '../track-locator.ts';
 import { dashTimeline } from './dash-timeline.ts';
-import { createSplice, type Splice } from './discontinuity-filter.ts';
-import { createSegmentSupply } from './segment-scheduler.ts';
+import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
+import { createSegmentScheduler } from './segment-scheduler.ts';
 
-export interface SegmentedSourceOptions extends AskDependencies {
+export interface SegmentedSourceOptions extends UpstreamRequestDependencies {
   readonly resource: Resource;
   readonly track: Track;
   readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
   readonly renewals: number;
-  readonly pool: AheadPool;
-  readonly gauge: Gauge;
+  readonly pool: ReadAheadBudget;
+  readonly gauge: EventLoopLoad;
   readonly signal: AbortSignal;
 }
 
@@ -45,7 +50,7 @@ const LIVE_SEGMENTS = 3;
 export async function openSegments(options: SegmentedSourceOptions): Promise<SegmentedSource> {
   const { resource, track, limits, pool, signal } = options;
   const isHls = track.delivery === 'hls';
-  const ranges: RangeNeed = { isKnown: false, chunks: createChunkPlan(limits, track.chunkBytes) };
+  const ranges: RangeNeed = { isKnown: false, chunks: createChunkSizer(limits, track.chunkBytes) };
   let known: Timeline | undefined;
   const load = async (at: Track, signal: AbortSignal): Promise<Timeline> => {
     const found = isHls ? await readHls({ ...options, ranges }, at, signal) : readDash(at, resource.isLive, known);
@@ -53,19 +58,23 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
     known = found;
     return found;
   };
-  const places = createPlaces({ ...options, load, isResolved: !isHls });
+  const places = createTrackLocator({ ...options, load, isResolved: !isHls });
   const keys = new Map<string, Buffer>();
 
-  const run = (timeline: Timeline, seconds: number): SegmentRun & { readonly splice: Splice | undefined } => {
+  const run = (
+    timeline: Timeline,
+    seconds: number,
+  ): SegmentRun & { readonly splice: DiscontinuityFilter | undefined } => {
     const { segments, isComplete } = timeline;
     const { index, startSeconds } = isComplete
       ? findSegment(segments, seconds)
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
-    const connections = createConnectionCount(limits.connections, options.gauge);
-    const splice = isComplete && !beginsAnew(segments) ? undefined : createSplice({ onListClock: isComplete });
+    const connections = createAdaptiveParallelism(limits.connections, options.gauge);
+    const splice =
+      isComplete && !isDiscontinuity(segments) ? undefined : createDiscontinuityFilter({ onListClock: isComplete });
     const at = { places, timeline, from: index, startSeconds };
-    const supply = createSegmentSupply({ ...options, ...at, connections, keys, ranges, splice });
-    const stream = new OrderedStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
+    const supply = createSegmentScheduler({ ...options, ...at, connections, keys, ranges, splice });
+    const stream = new ReadAheadStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
     return { stream, startSeconds, splice };
   };
 
@@ -99,7 +108,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
   return {
     kind: 'segments',
     gapSeconds,
-    beginsAnew: beginsAnew(timeline.segments),
+    beginsAnew: isDiscontinuity(timeline.segments),
     durationSeconds: timeline.isComplete && !timeline.isRounded ? durationOf(timeline.segments) : undefined,
     readFrom(seconds, wanted = 'all') {
       const adopted = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0 ? opening : undefined;
@@ -115,7 +124,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
 
 /** @throws Problem 502, Expired */
 async function readHls(
-  options: AskDependencies & { readonly ranges: RangeNeed },
+  options: UpstreamRequestDependencies & { readonly ranges: RangeNeed },
   track: Track,
   signal: AbortSignal,
 ): Promise<Timeline> {
@@ -127,12 +136,12 @@ async function readHls(
     const target = {
       locate: async () => location,
       renew: async (_: unknown, isGone: boolean) => {
-        throw new Expired(isGone);
+        throw new UrlExpired(isGone);
       },
       entity: unknownEntity,
       ranges,
     };
-    const found = await readSmall({ ...options, target, audit: createPlaylistAudit }, limits.playlistBytes, signal);
+    const found = await fetchBuffer({ ...options, target, audit: createPlaylistCheck }, limits.playlistBytes, signal);
     try {
       const playlist = readPlaylist(found.bytes.toString('utf8'), found.url, limits.segments);
       if (playlist.kind === 'media') return playlist.timeline;
@@ -146,6 +155,6 @@ async function readHls(
 
 /** @throws Expired when the list was too long to keep, or the manifest has none any more */
 function readDash({ fragments }: Track, isLive: boolean, before: Timeline | undefined): Timeline {
-  if (!fragments || fragments.length === 0) throw new Expired(false);
+  if (!fragments || fragments.length === 0) throw new UrlExpired(false);
   return dashTimeline(fragments, isLive, before);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLink } from '../../../core/api/link-parameter.ts';
+import { parseLinkParameter } from '../../../core/api/link-parameter.ts';
 
 const coded = encodeURIComponent;
 const linkOf = (characters: number) => 'http://a.example/'.padEnd(characters, 'x');
@@ -24,10 +24,10 @@ describe('readLink', () => {
     ['another script', `url=${coded('https://пример.example/é')}`, 'https://пример.example/é'],
     ['an address', 'url=http://[::1]:8080/x', 'http://[::1]:8080/x'],
     ['4,096 characters', `url=${linkOf(4096)}`, linkOf(4096)],
-  ])('takes it %s', (_, query, link) => expect(readLink(query).link).toBe(link));
+  ])('takes it %s', (_, query, link) => expect(parseLinkParameter(query).link).toBe(link));
 
   it('keeps what was sent beside what it means', () => {
-    expect(readLink('url=%20%09https://a.example/x%20')).toEqual({
+    expect(parseLinkParameter('url=%20%09https://a.example/x%20')).toEqual({
       link: 'https://a.example/x',
       sent: ' \thttps://a.example/x ',
     });
@@ -65,6 +65,8 @@ describe('readLink', () => {
     ['4,097 characters', `url=${linkOf(4097)}`],
     ['a megabyte', `url=${linkOf(1 << 20)}`],
   ])('refuses it %s', (_, query) =>
-    expect(() => readLink(query)).toThrow(expect.objectContaining({ details: { title: 'Bad Request', status: 400 } })),
+    expect(() => parseLinkParameter(query)).toThrow(
+      expect.objectContaining({ details: { title: 'Bad Request', status: 400 } }),
+    ),
   );
 });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { createFairTurns, type Turn } from '../../../core/concurrency/fair-semaphore.ts';
+import { createFairSemaphore, type Permit } from '../../../core/concurrency/fair-semaphore.ts';
 
 const PATIENCE = 20;
 const never = new AbortController().signal;
 
 function setUp(places: number) {
-  const turns = createFairTurns({ places, patience: PATIENCE });
+  const turns = createFairSemaphore({ permits: places, revokeAfterMs: PATIENCE });
   /** Who was seated, in order. */
   const seated: string[] = [];
-  const take = async (name: string, signal = never): Promise<Turn> => {
-    const turn = await turns.take(name.slice(0, 1), signal);
+  const take = async (name: string, signal = never): Promise<Permit> => {
+    const turn = await turns.acquire(name.slice(0, 1), signal);
     seated.push(name);
     return turn;
   };
@@ -26,7 +26,7 @@ describe('fair turns', () => {
     await longEnough();
     expect(seated).toEqual(['a1', 'a2', 'a3', 'a4']);
     expect(held.some(({ revoked }) => revoked.aborted)).toBe(false);
-    held[2]?.give();
+    held[2]?.release();
     await settled();
     expect(seated.at(-1)).toBe('a5');
   });
@@ -34,8 +34,8 @@ describe('fair turns', () => {
   it('go round: who asks for many waits for who asks for one', async () => {
     const { seated, take } = setUp(1);
     const first = await take('a1');
-    const rest = ['a2', 'a3', 'b1', 'c1', 'b2'].map((name) => take(name).then((turn) => turn.give()));
-    first.give();
+    const rest = ['a2', 'a3', 'b1', 'c1', 'b2'].map((name) => take(name).then((turn) => turn.release()));
+    first.release();
     await Promise.all(rest);
     expect(seated).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
@@ -43,7 +43,7 @@ describe('fair turns', () => {
   it('take back the youngest places beyond half when another party has waited', async () => {
     const { seated, take } = setUp(4);
     const greedy = await Promise.all(['a1', 'a2', 'a3', 'a4'].map((name) => take(name)));
-    for (const turn of greedy) turn.revoked.addEventListener('abort', turn.give);
+    for (const turn of greedy) turn.revoked.addEventListener('abort', turn.release);
     const others = ['b1', 'b2', 'b3'].map((name) => take(name));
     await settled();
     expect(
@@ -53,7 +53,7 @@ describe('fair turns', () => {
     await longEnough();
     expect(greedy.map(({ revoked }) => revoked.aborted)).toEqual([false, false, true, true]);
     expect(seated.slice(4)).toEqual(['b1', 'b2']);
-    (await others[0])?.give();
+    (await others[0])?.release();
     await settled();
     expect(seated.at(-1)).toBe('b3');
   });
@@ -64,10 +64,10 @@ describe('fair turns', () => {
     await take('c1');
     void take('a2');
     void take('b2');
-    two.give();
+    two.release();
     await settled();
     expect(seated.at(-1)).toBe('b2');
-    one.give();
+    one.release();
     await settled();
     expect(seated.at(-1)).toBe('a2');
   });
@@ -89,7 +89,7 @@ describe('fair turns', () => {
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     await expect(take('d1', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
-    first.give();
+    first.release();
     await settled();
     expect(seated).toEqual(['a1', 'c1']);
   });

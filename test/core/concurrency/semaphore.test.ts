@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { createTurns } from '../../../core/concurrency/semaphore.ts';
+import { createSemaphore } from '../../../core/concurrency/semaphore.ts';
 
 it('gives turns in the order they were asked for, so many at once', async () => {
-  const turns = createTurns({ atOnce: 2, maxWait: 10_000 });
+  const turns = createSemaphore({ permits: 2, maxWaitMs: 10_000 });
   const order: number[] = [];
   const ends: (() => void)[] = [];
   const asked = [0, 1, 2, 3].map(async (number) => {
-    const end = await turns.take();
+    const end = await turns.acquire();
     order.push(number);
     ends.push(end);
   });
@@ -21,10 +21,10 @@ it('gives turns in the order they were asked for, so many at once', async () => 
 });
 
 it('fails who has waited for too long, and goes on with the others', async () => {
-  const turns = createTurns({ atOnce: 1, maxWait: 5 });
-  const end = await turns.take();
-  await expect(turns.take()).rejects.toThrow('Others kept it busy for 5 ms');
+  const turns = createSemaphore({ permits: 1, maxWaitMs: 5 });
+  const end = await turns.acquire();
+  await expect(turns.acquire()).rejects.toThrow('Others kept it busy for 5 ms');
   end();
-  (await turns.take())();
-  (await turns.take())();
+  (await turns.acquire())();
+  (await turns.acquire())();
 });

@@ -18,7 +18,7 @@ const it = itWith('curl');
 describe.each(ways)('a lease, used %s', (_way, flags) => {
   it('brings what the upstream sends, and counts it', async () => {
     const { host } = await serve((request, response) => void response.end(`you asked for ${request.url}`));
-    const lease = await egressFor({ allow: [host] }).lend({});
+    const lease = await egressFor({ allow: [host] }).openProxySession({});
     const { code, output } = await curl(lease.proxyUrl, ...flags, `http://${host}/path?query`);
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('you asked for /path?query') });
     expect(lease.bytesReceived()).toBeGreaterThan('you asked for /path?query'.length);
@@ -28,7 +28,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
   it('brings a long body whole', async () => {
     const body = randomBytes(4 << 20).toString('hex');
     const { host } = await serve((_request, response) => void response.end(body));
-    const lease = await egressFor({ allow: [host] }).lend({});
+    const lease = await egressFor({ allow: [host] }).openProxySession({});
     const { output } = await curl(lease.proxyUrl, ...flags, `http://${host}/`);
     expect(output.endsWith(body)).toBe(true);
     expect(lease.bytesReceived()).toBeGreaterThan(body.length);
@@ -36,7 +36,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
 
   it('tells the upstream nothing of the proxy', async () => {
     const { host } = await serve((request, response) => void response.end(JSON.stringify(request.rawHeaders)));
-    const lease = await egressFor({ allow: [host] }).lend({});
+    const lease = await egressFor({ allow: [host] }).openProxySession({});
     const { output } = await curl(lease.proxyUrl, ...flags, '--proxy-header', 'Proxy-X: secret', `http://${host}/`);
     const [, body = ''] = /(\[.*\])/.exec(output) ?? [];
     expect(body.toLowerCase()).toContain('user-agent');
@@ -56,7 +56,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
       'unknown.test',
     ];
     for (const host of hosts) {
-      const lease = await egress.lend({});
+      const lease = await egress.openProxySession({});
       const { output } = await curl(lease.proxyUrl, ...flags, '-g', `http://${host}:${inside.port}/`);
       expect(output, host).toMatch(/^HTTP\/1\.1 403 /);
       expect(output.toLowerCase(), host).toContain('x-egress: refused');
@@ -70,7 +70,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     const { port } = await serve((_request, response) => void response.end('here'));
     let lookups = 0;
     const lookup = async () => [{ address: lookups++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
-    const lease = await egressFor({ lookup, allow: [`127.0.0.1:${port}`] }).lend({});
+    const lease = await egressFor({ lookup, allow: [`127.0.0.1:${port}`] }).openProxySession({});
     const { output } = await curl(lease.proxyUrl, ...flags, `http://rebinding.test:${port}/`);
     expect(output).toContain('here');
     expect(lookups).toBe(1);
@@ -79,7 +79,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
   it('asks for credentials that are known', async () => {
     const { host } = await serve((_request, response) => void response.end('secret'));
     const egress = egressFor({ allow: [host] });
-    const lease = await egress.lend({});
+    const lease = await egress.openProxySession({});
     const other = new URL(lease.proxyUrl);
     const wrong = [`http://${other.host}`, `http://a:b@${other.host}`, `http://${other.username}:x@${other.host}`];
     for (const proxy of wrong)
@@ -90,7 +90,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
 
   it('is cut when more comes back than was lent for, and lets nothing through after that', async () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
-    const lease = await egressFor({ allow: [origin.host] }).lend({ maxBytes: 1 << 20 });
+    const lease = await egressFor({ allow: [origin.host] }).openProxySession({ maxBytes: 1 << 20 });
     const first = await curl(lease.proxyUrl, ...flags, `http://${origin.host}/`);
     expect(first.code).not.toBe(0);
     expect(first.output.length).toBeLessThan(2 << 20);
@@ -102,7 +102,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
 
   it('counts over all its requests', async () => {
     const { host } = await serve((_request, response) => void response.end(Buffer.alloc(300_000)));
-    const lease = await egressFor({ allow: [host] }).lend({ maxBytes: 700_000 });
+    const lease = await egressFor({ allow: [host] }).openProxySession({ maxBytes: 700_000 });
     const codes = [];
     for (let turn = 0; turn < 3; turn++) codes.push((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).code);
     expect(codes.map((code) => code === 0)).toEqual([true, true, false]);
@@ -112,13 +112,13 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     const { host } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 10 }).write('five5', () => response.destroy());
     });
-    const lease = await egressFor({ allow: [host] }).lend({});
+    const lease = await egressFor({ allow: [host] }).openProxySession({});
     expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).code).not.toBe(0);
   });
 
   it('answers a gateway failure when the upstream cannot be reached', async () => {
     const port = await deadPort();
-    const lease = await egressFor({ allow: [`127.0.0.1:${port}`] }).lend({});
+    const lease = await egressFor({ allow: [`127.0.0.1:${port}`] }).openProxySession({});
     const { output } = await curl(lease.proxyUrl, ...flags, `http://127.0.0.1:${port}/`);
     expect(output).toMatch(/^HTTP\/1\.1 5\d\d /);
     expect(output.toLowerCase()).not.toContain('x-egress');
@@ -128,7 +128,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
   it.each(['the lease', 'the egress'])('ends its connections when %s is closed', async (what) => {
     const origin = await serve((_request, response) => void response.write('first'));
     const egress = egressFor({ allow: [origin.host] });
-    const lease = await egress.lend({});
+    const lease = await egress.openProxySession({});
     const { port, username, password } = new URL(lease.proxyUrl);
     const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     const target = flags.length ? `CONNECT ${origin.host}` : `GET http://${origin.host}/`;
@@ -150,7 +150,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
 describe('the forward proxy', () => {
   it('carries TLS by CONNECT', async () => {
     const { host } = await serveTls((_request, response) => void response.end('secure'));
-    const lease = await egressFor({ allow: [host] }).lend({});
+    const lease = await egressFor({ allow: [host] }).openProxySession({});
     const { output } = await curl(lease.proxyUrl, '-k', `https://${host}/`);
     expect(output).toContain('secure');
   });
@@ -158,7 +158,7 @@ describe('the forward proxy', () => {
   it('keeps the bytes of one lease apart from those of another', async () => {
     const { host } = await serve((_request, response) => void response.end(Buffer.alloc(100_000)));
     const egress = egressFor({ allow: [host] });
-    const [one, two] = await Promise.all([egress.lend({}), egress.lend({})]);
+    const [one, two] = await Promise.all([egress.openProxySession({}), egress.openProxySession({})]);
     await curl(one.proxyUrl, `http://${host}/`);
     expect(one.bytesReceived()).toBeGreaterThan(100_000);
     expect(two.bytesReceived()).toBe(0);
@@ -166,14 +166,14 @@ describe('the forward proxy', () => {
 
   it('lends nothing more once it is closed', async () => {
     const egress = egressFor({});
-    await egress.lend({});
+    await egress.openProxySession({});
     await egress.close();
     await egress.close();
-    await expect(egress.lend({})).rejects.toThrow(UpstreamError);
+    await expect(egress.openProxySession({})).rejects.toThrow(UpstreamError);
   });
 
   it('listens on loopback alone', async () => {
-    const lease = await egressFor({}).lend({});
+    const lease = await egressFor({}).openProxySession({});
     expect(new URL(lease.proxyUrl).hostname).toBe('127.0.0.1');
   });
 
@@ -187,7 +187,7 @@ describe('the forward proxy', () => {
     ['a host that is none', 'CONNECT a%00b:80', 403],
     ['garbage', '\x16\x03\x01', 400],
   ])('turns away %s', async (_what, request, status) => {
-    const lease = await egressFor({}).lend({});
+    const lease = await egressFor({}).openProxySession({});
     const { port, username, password } = new URL(lease.proxyUrl);
     const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     const child = connect(Number(port), '127.0.0.1');
@@ -200,7 +200,7 @@ describe('the forward proxy', () => {
 
   it('lets go of an upstream when the child leaves', async () => {
     const origin = await serveTcp((socket) => void socket.write('first'));
-    const lease = await egressFor({ allow: [origin.host] }).lend({});
+    const lease = await egressFor({ allow: [origin.host] }).openProxySession({});
     const { port, username, password } = new URL(lease.proxyUrl);
     const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     const child = connect(Number(port), '127.0.0.1');

@@ -11,17 +11,17 @@ const PUBLIC = { 'origin.test': ['93.184.216.34'], 'inside.test': ['10.0.0.1'] }
 
 describe('pick', () => {
   it('is the direct way when there is no proxy', () => {
-    expect(egressFor({}).pick()).toBe('direct');
+    expect(egressFor({}).nextIdentity()).toBe('direct');
   });
 
   it('gives the proxies in turn, under names that tell nothing', () => {
     const outgoingProxies = ['http://user:secret@proxy-a.example:8080', 'https://proxy-b.example'];
     const egress = egressFor({ outgoingProxies });
-    const [first, second, third] = [egress.pick(), egress.pick(), egress.pick()];
+    const [first, second, third] = [egress.nextIdentity(), egress.nextIdentity(), egress.nextIdentity()];
     expect(first).not.toBe(second);
     expect(third).toBe(first);
     expect(first + second).not.toMatch(/user|secret|example|8080/);
-    expect(egressFor({ outgoingProxies }).pick()).toBe(first);
+    expect(egressFor({ outgoingProxies }).nextIdentity()).toBe(first);
   });
 
   it.each([
@@ -44,7 +44,7 @@ describe('a request through an outgoing proxy', () => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
-    const { body } = await egress.request('http://origin.test/path', { identity: egress.pick() });
+    const { body } = await egress.request('http://origin.test/path', { identity: egress.nextIdentity() });
     const got = JSON.parse(await text(body));
     expect(got).toMatchObject({ host: 'origin.test' });
     expect(got).not.toHaveProperty('proxy-authorization');
@@ -55,7 +55,7 @@ describe('a request through an outgoing proxy', () => {
     const origin = await serveTls((_request, response) => void response.end('secure'));
     const proxy = await serveProxy({ 'origin.test:443': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC, ca: certificate.cert });
-    const { body } = await egress.request('https://origin.test/', { identity: egress.pick() });
+    const { body } = await egress.request('https://origin.test/', { identity: egress.nextIdentity() });
     expect(await text(body)).toBe('secure');
     expect(proxy.seen).toEqual(['CONNECT origin.test:443']);
   });
@@ -66,7 +66,7 @@ describe('a request through an outgoing proxy', () => {
     });
     const proxy = await serveProxy({ 'origin.test': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
-    const identity = egress.pick();
+    const identity = egress.nextIdentity();
     for (const url of ['http://127.0.0.1/', 'https://inside.test/', 'http://unknown.test/', 'http://origin.test/'])
       await expect(egress.request(url, { identity })).rejects.toThrow(EgressRefused);
     expect(proxy.seen).toEqual(['GET http://origin.test/']);
@@ -85,7 +85,7 @@ describe('a request through an outgoing proxy', () => {
     const wrong = proxy.url.replace('user:', 'stranger:');
     for (const url of [`http://127.0.0.1:${await deadPort()}`, wrong]) {
       const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
-      const request = egress.request(`${scheme}://origin.test/`, { identity: egress.pick() });
+      const request = egress.request(`${scheme}://origin.test/`, { identity: egress.nextIdentity() });
       await expect(request).rejects.toThrow(UpstreamError);
     }
   });
@@ -93,7 +93,7 @@ describe('a request through an outgoing proxy', () => {
   it.each(['http', 'https'])('is an UpstreamError when the proxy never answers (%s)', async (scheme) => {
     const silent = await serveTcp((socket) => void socket.resume());
     const egress = egressFor({ outgoingProxies: [`http://${silent.host}`], names: PUBLIC, connectTimeout: 100 });
-    const request = egress.request(`${scheme}://origin.test/`, { identity: egress.pick(), stallTimeout: 100 });
+    const request = egress.request(`${scheme}://origin.test/`, { identity: egress.nextIdentity(), stallTimeout: 100 });
     await expect(request).rejects.toThrow(UpstreamError);
   });
 
@@ -137,7 +137,7 @@ describe('a lease through an outgoing proxy', () => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
-    const lease = await egress.lend({ identity: egress.pick() });
+    const lease = await egress.openProxySession({ identity: egress.nextIdentity() });
     const { output } = await curl(lease.proxyUrl, ...flags, 'http://origin.test/');
     expect(output).toContain('"host":"origin.test"');
     expect(output).not.toContain('proxy-authorization');
@@ -150,7 +150,7 @@ describe('a lease through an outgoing proxy', () => {
     const proxy = await serveProxy({});
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
     for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
-      const lease = await egress.lend({ identity: egress.pick() });
+      const lease = await egress.openProxySession({ identity: egress.nextIdentity() });
       expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
       expect(lease.refused()).toBe(true);
     }
@@ -161,7 +161,7 @@ describe('a lease through an outgoing proxy', () => {
     const proxy = await serveProxy({});
     for (const url of [`http://127.0.0.1:${await deadPort()}`, proxy.url.replace('user:', 'stranger:')]) {
       const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
-      const lease = await egress.lend({ identity: egress.pick() });
+      const lease = await egress.openProxySession({ identity: egress.nextIdentity() });
       expect((await curl(lease.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
     }
   });
@@ -171,7 +171,7 @@ describe('a lease through an outgoing proxy', () => {
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
     for (const flags of [[], ['--proxytunnel']]) {
-      const lease = await egress.lend({ identity: egress.pick(), maxBytes: 1 << 20 });
+      const lease = await egress.openProxySession({ identity: egress.nextIdentity(), maxBytes: 1 << 20 });
       const { code, output } = await curl(lease.proxyUrl, ...flags, 'http://origin.test/');
       expect(code).not.toBe(0);
       expect(output.length).toBeLessThan(2 << 20);

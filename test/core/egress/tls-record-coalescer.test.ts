@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { gather } from '../../../core/egress/client/tls-record-coalescer.ts';
+import { coalesceTlsRecords } from '../../../core/egress/client/tls-record-coalescer.ts';
 import { certificate } from './certificate.ts';
 import { serveTls } from './servers.ts';
 
@@ -15,7 +15,7 @@ const record = (bytes: number, value: number) => Buffer.alloc(bytes, value);
 /** A socket that nobody feeds but the test. */
 function idle(most = MOST): Socket {
   const socket = new Socket();
-  gather(socket, () => most);
+  coalesceTlsRecords(socket, () => most);
   return socket;
 }
 
@@ -76,7 +76,7 @@ describe('what a socket gathers', () => {
     const { port } = await serveTls((_request, response) => void response.end(sent));
     const socket = connect({ host: '127.0.0.1', port, ca: certificate.cert, servername: 'origin.test' });
     await once(socket, 'secureConnect');
-    gather(socket, () => MOST);
+    coalesceTlsRecords(socket, () => MOST);
     socket.write('GET / HTTP/1.0\r\n\r\n');
     const chunks: Buffer[] = [];
     let most = 0;

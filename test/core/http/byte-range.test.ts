@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentRange, decideRange, likelyStart } from '../../../core/http/byte-range.ts';
+import { contentRange, decideRange, predictRangeStart } from '../../../core/http/byte-range.ts';
 
 describe('decideRange', () => {
   it.each([
@@ -80,7 +80,7 @@ describe('likelyStart', () => {
     ['bytes=1-2,5-6', 0],
     ['nonsense', 0],
     [undefined, 0],
-  ])('%s begins at %d', (header, first) => expect(likelyStart(header)).toBe(first));
+  ])('%s begins at %d', (header, first) => expect(predictRangeStart(header)).toBe(first));
 });
 
 describe('contentRange', () => {

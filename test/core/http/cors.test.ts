@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { corsHeaders, joinVary, preflightHeaders } from '../../../core/http/cors.ts';
+import { corsHeaders, mergeVary, preflightHeaders } from '../../../core/http/cors.ts';
 
 const PAGE = 'https://page.example';
 const READABLE = {
@@ -46,5 +46,5 @@ describe('joinVary', () => {
     [['Accept, Origin', 'Origin'], 'Accept, Origin'],
     [[undefined, 'Origin'], 'Origin'],
     [[undefined, undefined], ''],
-  ])('%j', (fields, joined) => expect(joinVary(...fields)).toBe(joined));
+  ])('%j', (fields, joined) => expect(mergeVary(...fields)).toBe(joined));
 });

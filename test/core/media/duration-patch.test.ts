@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Box, boxes, child } from '../../../core/media/isobmff/box-parser.ts';
+import { type Box, findChild, parseBoxes } from '../../../core/media/isobmff/box-parser.ts';
 import { patchDuration } from '../../../core/media/isobmff/duration-patch.ts';
 import { headerPatch } from '../../../core/media/isobmff/header-patch.ts';
 import { combinedPlan } from '../../../stream-service/mux/mux-plan.ts';
@@ -46,7 +46,7 @@ const moovOf = (version: 0 | 1, ...rest: Buffer[]) =>
 
 function find(bytes: Buffer, ...path: string[]): Box {
   let parent: Box | undefined = { type: '', start: 0, content: 0, end: bytes.length };
-  for (const type of path) parent = parent && child(bytes, parent, type);
+  for (const type of path) parent = parent && findChild(bytes, parent, type);
   if (!parent) throw new Error(`No ${path.join('/')}`);
   return parent;
 }
@@ -80,8 +80,8 @@ describe('patchDuration', () => {
     const moov = moovOf(0, box('udta', Buffer.alloc(90)));
     const patched = patchDuration(moov, 1);
     expect(patched.length).toBe(moov.length);
-    const [root] = boxes(patched);
-    expect([...boxes(patched, root?.content)].map(({ type }) => type)).toEqual(['mvhd', 'trak', 'mvex', 'free']);
+    const [root] = parseBoxes(patched);
+    expect([...parseBoxes(patched, root?.content)].map(({ type }) => type)).toEqual(['mvhd', 'trak', 'mvex', 'free']);
   });
 
   it('keeps the length when udta is just as long as mehd', () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readBeginning } from '../../../core/media/segment-probe/segment-probe.ts';
+import { probeSegmentStart } from '../../../core/media/segment-probe/segment-probe.ts';
 import { ensureMedia } from '../../origin/media.ts';
 
 const heads = { ts: Buffer.alloc(0), fmp4: Buffer.alloc(0) };
@@ -17,14 +17,14 @@ const firstOf = async (folder: string) =>
 
 describe('readBeginning', () => {
   it('finds the kind of sound and the clock in a transport stream', () => {
-    const { isFramedAac, startSeconds, isComplete } = readBeginning(heads.ts);
+    const { isFramedAac, startSeconds, isComplete } = probeSegmentStart(heads.ts);
     expect(isFramedAac).toBe(true);
     expect(startSeconds).toBeCloseTo(1.4, 0);
     expect(isComplete).toBe(true);
   });
 
   it('finds the clock in fragments, whose AAC is in no frames', () => {
-    expect(readBeginning(heads.fmp4)).toMatchObject({ isFramedAac: false, startSeconds: 0, isComplete: true });
+    expect(probeSegmentStart(heads.fmp4)).toMatchObject({ isFramedAac: false, startSeconds: 0, isComplete: true });
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe('readBeginning', () => {
     ['WebM', '1a45dfa3', false],
     ['what nobody knows', '00112233', undefined],
   ])('tells %s', (_name, hex, isFramedAac) => {
-    const found = readBeginning(Buffer.from(hex, 'hex'));
+    const found = probeSegmentStart(Buffer.from(hex, 'hex'));
     expect(found.isFramedAac).toBe(isFramedAac);
     expect(found.startSeconds).toBe(undefined);
     expect(found.isComplete).toBe(true);
@@ -44,11 +44,11 @@ describe('readBeginning', () => {
   it.each(['ts', 'fmp4'] as const)('survives %s cut anywhere, and any damaged byte', (kind) => {
     const head = heads[kind].subarray(0, 4000);
     for (let at = 0; at < head.length; at += 1) {
-      expect(() => readBeginning(head.subarray(0, at))).not.toThrow();
+      expect(() => probeSegmentStart(head.subarray(0, at))).not.toThrow();
       const damaged = Buffer.from(head);
       for (const value of [0, 1, 0x7f, 0xff]) {
         damaged[at] = value;
-        expect(() => readBeginning(damaged)).not.toThrow();
+        expect(() => probeSegmentStart(damaged)).not.toThrow();
       }
     }
   });

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { createResolver, type ResolverOptions } from '../../../core/resolve/yt-dlp/extractor.ts';
+import { createExtractor, type ExtractorOptions } from '../../../core/resolve/yt-dlp/extractor.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 import { fakeWorkers } from './fake-workers.ts';
 
 const ytDlp = (version: string): YtDlp => ({ version, command: ['yt-dlp', version], source: 'release' });
 
-function setUp(options: Partial<ResolverOptions> = {}) {
+function setUp(options: Partial<ExtractorOptions> = {}) {
   const { workers, start } = fakeWorkers();
   const leases = { open: 0, refused: false, bytes: 0 };
   const inPlace: { ytDlp: YtDlp | undefined } = { ytDlp: ytDlp('1') };
-  const resolver = createResolver({
+  const resolver = createExtractor({
     tools: { ytDlp: () => inPlace.ytDlp },
     start,
     egress: {
-      lend: async () => {
+      openProxySession: async () => {
         leases.open += 1;
         return {
           proxyUrl: 'http://u:p@127.0.0.1:1',
@@ -35,7 +35,7 @@ function setUp(options: Partial<ResolverOptions> = {}) {
     ...options,
   });
   const ask = (more: { url?: string; signal?: AbortSignal; deadline?: number } = {}) =>
-    resolver.ask({
+    resolver.extract({
       url: 'https://media.example/',
       identity: 'direct',
       deadline: Date.now() + 10_000,

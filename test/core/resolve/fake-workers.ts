@@ -1,5 +1,5 @@
 import type { WorkerOptions, WorkerProcess } from '../../../layers/tools/worker/worker-process.ts';
-import type { WorkerAnswer, WorkerFailure, WorkerRequest } from '../../../layers/tools/worker/worker-protocol.ts';
+import type { WorkerFailure, WorkerRequest, WorkerResponse } from '../../../layers/tools/worker/worker-protocol.ts';
 
 export interface FakeQuestion {
   readonly request: Omit<WorkerRequest, 'id'>;
@@ -39,8 +39,8 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
         worker.closed = true;
         worker.crash();
       },
-      ask: (request, signal) =>
-        new Promise<WorkerAnswer>((settle) => {
+      request: (request, signal) =>
+        new Promise<WorkerResponse>((settle) => {
           const question: FakeQuestion = {
             request,
             signal,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../core/api/problem.ts';
-import { assemble, identify } from '../../../core/resolve/item/assemble.ts';
+import { assembleResource, identify } from '../../../core/resolve/item/assemble.ts';
 import { readEntries } from '../../../core/resolve/item/list-entries.ts';
 import { toResourceInformation } from '../../../core/resolve/response/response.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
@@ -84,7 +84,7 @@ const ODD: readonly unknown[] = [
 const resolved = (info: Record<string, unknown>) => {
   readEntries(info, LINK);
   const origin = { url: LINK, ...identify(info) };
-  const resource = assemble(info, readTracks(info, NOW), { origin, egress: 'direct', now: NOW });
+  const resource = assembleResource(info, readTracks(info, NOW), { origin, egress: 'direct', now: NOW });
   return toResourceInformation({ type: 'Media', resource }, LINK);
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../core/media/mp3/mp3-format.ts';
-import { carryOver } from '../../../core/resolve/item/merge-resource.ts';
+import { mergeResource } from '../../../core/resolve/item/merge-resource.ts';
 import type { Rendition, Resource, Track } from '../../../core/state/resource.ts';
 
 const track = (formatId: string, more: Partial<Track> = {}): Track => ({
@@ -47,17 +47,17 @@ describe('a resource that is resolved again', () => {
   const found = resource(['high'], { title: 'New', durationSeconds: 60.4, freshUntil: 11, expiresAt: 12 });
 
   it('shows what was found, and keeps what a conversion was promised to be', () => {
-    const carried = carryOver(resource(['high']), found);
+    const carried = mergeResource(resource(['high']), found);
     expect(carried).toMatchObject({ title: 'New', freshUntil: 11, expiresAt: 12, durationSeconds: 60 });
     expect(carried.tag).toEqual({ title: 'Old', artist: 'Author' });
     expect(carried.mp3).toEqual(resource(['high']).mp3);
-    const again = carryOver(carried, { ...found, title: 'Newer', durationSeconds: 60.8 });
+    const again = mergeResource(carried, { ...found, title: 'Newer', durationSeconds: 60.8 });
     expect([again.tag, again.durationSeconds, again.mp3]).toEqual([carried.tag, 60, carried.mp3]);
   });
 
   it('keeps its duration when nobody could tell it this time', () => {
     const { durationSeconds: _, ...untold } = found;
-    expect(carryOver(resource(['high']), untold).durationSeconds).toBe(60);
+    expect(mergeResource(resource(['high']), untold).durationSeconds).toBe(60);
   });
 
   it.each<[string, Partial<Resource>, Partial<Resource>]>([
@@ -66,7 +66,7 @@ describe('a resource that is resolved again', () => {
     ['has become live', {}, { isLive: true, durationSeconds: undefined as never }],
   ])('promises anew when it %s', (_, before, after) => {
     const anew = { ...found, ...after };
-    const carried = carryOver(resource(['high'], before), anew);
+    const carried = mergeResource(resource(['high'], before), anew);
     expect([carried.durationSeconds, carried.tag]).toEqual([anew.durationSeconds, undefined]);
   });
 
@@ -76,24 +76,24 @@ describe('a resource that is resolved again', () => {
       tracks: [track('high'), track('low', { fragments })],
       renditions: [rendition('high'), rendition('low')],
     });
-    const carried = carryOver(standing, found);
+    const carried = mergeResource(standing, found);
     expect(carried.renditions.map(({ id }) => id)).toEqual(['r-high']);
     expect(carried.withdrawn?.map(({ id }) => id)).toEqual(['r-low']);
     expect(formats(carried)).toEqual(['high', 'low']);
     expect(carried.tracks[1]).not.toHaveProperty('fragments');
     // And offers them again when they come back.
-    const back = carryOver(carried, resource(['high', 'low']));
+    const back = mergeResource(carried, resource(['high', 'low']));
     expect([back.withdrawn, formats(back)]).toEqual([undefined, ['high', 'low']]);
   });
 
   it('forgets a key of which a stream has found that nothing is there', () => {
     const standing = resource([], { renditions: [rendition('high'), rendition('low')], tracks: [track('high')] });
-    expect(carryOver(standing, found)).not.toHaveProperty('withdrawn');
+    expect(mergeResource(standing, found)).not.toHaveProperty('withdrawn');
   });
 
   it('does not grow with a source that names its formats anew each time', () => {
     let standing = resource(['f0']);
-    for (let time = 1; time < 200; time += 1) standing = carryOver(standing, resource([`f${time}`]));
+    for (let time = 1; time < 200; time += 1) standing = mergeResource(standing, resource([`f${time}`]));
     expect(standing.withdrawn).toHaveLength(50);
     expect(standing.withdrawn?.[0]?.id).toBe('r-f198');
     expect(standing.tracks).toHaveLength(51);

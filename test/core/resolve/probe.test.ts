@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { Question } from '../../../core/resolve/probe/container-reader.ts';
+import type { ContainerRequest } from '../../../core/resolve/probe/container-reader.ts';
 import type { GuardedReader } from '../../../core/resolve/probe/guarded-reader.ts';
 import { closeProbe, probe } from '../../../core/resolve/probe/probe.ts';
 import { createProbeProcess } from '../../../core/resolve/probe/probe-process.ts';
@@ -87,7 +87,7 @@ describe('probe', () => {
 });
 
 describe('the process that reads containers', () => {
-  const question: Question = {
+  const question: ContainerRequest = {
     ...{ size: WAV.length, blocks: [{ start: 0, bytes: WAV }] },
     ...{ wantsDuration: true, isLast: true },
   };

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { createExtraction } from '../../../core/resolve/create-resolver.ts';
+import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import { type MediaInformation, toResourceInformation } from '../../../core/resolve/response/response.ts';
 import type { Link, Resource } from '../../../core/state/resource.ts';
 import { startOrigin } from '../../origin/server.ts';
@@ -13,7 +13,7 @@ const origin = await startOrigin();
 const egress = createEgress({ allow: [origin.host] });
 const links = new Map<string, Link>();
 const resources = new Map<string, Resource>();
-const extraction = createExtraction({
+const extraction = createResolver({
   tools: { ytDlp: () => ytDlp },
   egress,
   state: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { offer } from '../../../core/resolve/renditions/select-renditions.ts';
+import { selectRenditions } from '../../../core/resolve/renditions/select-renditions.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 
 type Format = Record<string, unknown>;
@@ -18,7 +18,7 @@ const video = (id: string, more: Format = {}) => format(id, { vcodec: 'avc1', ac
 const audio = (id: string, more: Format = {}) =>
   format(id, { vcodec: NONE, acodec: 'mp4a.40.2', ext: 'm4a', abr: 128, ...more });
 
-const offered = (...formats: Format[]) => offer(readTracks({ formats }, 0));
+const offered = (...formats: Format[]) => selectRenditions(readTracks({ formats }, 0));
 const summary = (...formats: Format[]) =>
   offered(...formats).renditions.map(({ side, urlType, formatIds }) => `${side} ${urlType} ${formatIds.join('+')}`);
 
@@ -95,7 +95,7 @@ describe('the order', () => {
 
   it('takes the language of the item for the original one', () => {
     const formats = [audio('fr', { language: 'fr', abr: 200 }), audio('en', { language: 'en', abr: 90 }), audio('any')];
-    const { renditions } = offer(readTracks({ language: 'en', formats }, 0));
+    const { renditions } = selectRenditions(readTracks({ language: 'en', formats }, 0));
     expect(renditions.map(({ formatIds }) => formatIds[0])).toEqual(['any', 'en', 'fr']);
   });
 });

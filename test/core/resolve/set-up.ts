@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { createExtraction, type ExtractionOptions } from '../../../core/resolve/create-resolver.ts';
+import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
 import type { Link, Resource } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
 import { startOrigin } from '../../origin/server.ts';
@@ -48,7 +48,7 @@ export const listed = (name: string, more: Info = {}): Info => ({
 export const list = (...entries: Info[]): Info => ({ _type: 'playlist', id: 'list', title: 'List', entries });
 
 /** An extraction over workers that answer as told, and a table in memory. */
-export function setUp(answers?: Record<string, Info | WorkerFailure>, options: Partial<ExtractionOptions> = {}) {
+export function setUp(answers?: Record<string, Info | WorkerFailure>, options: Partial<ResolverOptions> = {}) {
   const asked: string[] = [];
   const { workers, start } = fakeWorkers(
     answers &&
@@ -60,7 +60,7 @@ export function setUp(answers?: Record<string, Info | WorkerFailure>, options: P
   const links = new Map<string, Link>();
   const resources = new Map<string, Resource>();
   const touched: string[] = [];
-  const extraction = createExtraction({
+  const extraction = createResolver({
     tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
     egress,
     state: {

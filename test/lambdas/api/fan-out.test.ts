@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ProblemDetails, problems } from '../../../core/api/problem.ts';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { createExtraction } from '../../../core/resolve/create-resolver.ts';
+import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { EntryRequest } from '../../../core/resolve/resolver.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import { StateUnavailable } from '../../../core/state/table.ts';
@@ -46,7 +46,7 @@ const resourceNamed = (name: string): Resource => ({
 /** The items that a list of these entries comes to: its title, and its resource if it has one. */
 async function resolveList(names: readonly string[], { patience = 20_000, entriesAtOnce = 24 } = {}) {
   const entries = names.map((name) => ({ _type: 'url', url: urlOf(name), id: name, title: `Listed ${name}` }));
-  const extraction = createExtraction({
+  const extraction = createResolver({
     tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
     egress,
     state: world.state,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { type ChainOptions, chain } from '../../../lambdas/middleware/create-handler.ts';
+import { createHandler, type HandlerOptions } from '../../../lambdas/middleware/create-handler.ts';
 import { ALLOWED_ORIGIN, eventOf, jsonOf } from '../fakes.ts';
 
 const SECRET = 'only-the-edge-knows';
@@ -13,9 +13,9 @@ interface Asking {
 }
 
 /** What the shared chain answers to whoever bears this, and how often it got through to its function. */
-async function ask({ borne, method = 'GET', headers = {} }: Asking, options: Partial<ChainOptions> = {}) {
+async function ask({ borne, method = 'GET', headers = {} }: Asking, options: Partial<HandlerOptions> = {}) {
   let calls = 0;
-  const handler = chain(
+  const handler = createHandler(
     { originSecret: SECRET, methods: ['GET', 'HEAD'], origins: [ALLOWED_ORIGIN], log: silentLog, ...options },
     async () => {
       calls += 1;

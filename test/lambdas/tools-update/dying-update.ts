@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
-import { assembleTools } from '../../../lambdas/tools-update/create-tools-update.ts';
+import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { createReleases } from '../../../layers/tools/release/releases.ts';
@@ -13,7 +13,7 @@ import { createReleases } from '../../../layers/tools/release/releases.ts';
 const [fatal, url = '', keyFile = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });
 const ignore = () => undefined;
-const { parts, functionLayers } = assembleTools({
+const { parts, functionLayers } = createToolsUpdate({
   environment: readToolsEnvironment(process.env),
   metrics: { updated: ignore, updateFailed: ignore, maintained: ignore, age: ignore },
   log: silentLog,

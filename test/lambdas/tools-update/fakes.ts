@@ -10,7 +10,7 @@ import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createTableClient, ensureTable } from '../../../core/state/table.ts';
-import { assembleTools } from '../../../lambdas/tools-update/create-tools-update.ts';
+import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import type { Pointer, Step } from '../../../lambdas/tools-update/types.ts';
 import { type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
@@ -33,7 +33,7 @@ export interface World {
   readonly steps: Step[];
   /** Deploys both functions with this release pinned; undefined: none. */
   pin(version: string | undefined): void;
-  assemble(): ReturnType<typeof assembleTools>;
+  assemble(): ReturnType<typeof createToolsUpdate>;
   /** One run of the update. */
   update(signal?: AbortSignal): Promise<UpdateOutcome>;
   /** Of the resolver. */
@@ -95,7 +95,7 @@ export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSecond
   const steps: Step[] = [];
   const egress = createEgress({ allow: [pages.host] });
   const assemble = () =>
-    assembleTools({
+    createToolsUpdate({
       environment: readToolsEnvironment(environment),
       metrics: {
         updated: () => figures.push('updated'),

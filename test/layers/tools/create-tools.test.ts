@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTools, type ToolsOptions } from '../../../layers/tools/install/create-tools.ts';
 import { withLock } from '../../../layers/tools/install/lock.ts';
-import type { Source } from '../../../layers/tools/tool-provider.ts';
+import type { ToolProvider } from '../../../layers/tools/tool-provider.ts';
 import {
   type Activity,
   type Ffmpeg,
@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => Promise.all(opened.map((tools) => tools.close())));
 
-const ytDlpFrom = (label: string, version: string | Error): Source<YtDlp> => ({
+const ytDlpFrom = (label: string, version: string | Error): ToolProvider<YtDlp> => ({
   name: 'pypi',
   label,
   newest: async () => {
@@ -49,7 +49,7 @@ const ytDlpFrom = (label: string, version: string | Error): Source<YtDlp> => ({
     return (place) => ({ version, command: [join(place, 'program')], source: 'pypi' });
   },
 });
-const ffmpegFrom = (label: string, version = '7.1'): Source<Ffmpeg> => ({
+const ffmpegFrom = (label: string, version = '7.1'): ToolProvider<Ffmpeg> => ({
   name: 'pypi',
   label,
   async fetch(folder) {
@@ -58,7 +58,7 @@ const ffmpegFrom = (label: string, version = '7.1'): Source<Ffmpeg> => ({
     return (place) => ({ version, path: join(place, 'ffmpeg'), source: 'pypi', buildId: 'ab' });
   },
 });
-const open = (ytDlp: readonly Source<YtDlp>[], others: Partial<ToolsOptions> = {}) => {
+const open = (ytDlp: readonly ToolProvider<YtDlp>[], others: Partial<ToolsOptions> = {}) => {
   const tools = createTools({
     ...{ dir, channel: 'stable', sources: { ytDlp, ffmpeg: [ffmpegFrom('FFmpeg')] } },
     download: () => Promise.reject(new Error('nothing is downloaded here')),
@@ -201,7 +201,7 @@ describe('ensure', () => {
   });
 
   it('ends with close', async () => {
-    const waiting: Source<YtDlp> = {
+    const waiting: ToolProvider<YtDlp> = {
       ...ytDlpFrom('A', '1.0'),
       fetch: (_, { signal }) =>
         new Promise((_resolve, reject) => {

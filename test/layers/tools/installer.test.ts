@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createInstaller } from '../../../layers/tools/install/installer.ts';
-import type { Placed, Shelf } from '../../../layers/tools/install/version-store.ts';
+import type { InstalledVersion, VersionStore } from '../../../layers/tools/install/version-store.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 
-const placed = (version: string): Placed<YtDlp> => ({
+const placed = (version: string): InstalledVersion<YtDlp> => ({
   ...{ tool: { version, command: ['/yt-dlp'], source: 'release' }, installedAt: 1, folder: version },
 });
 
 /** An installer before a shelf whose current tool is changed by others. */
 function beside(allows = true) {
-  const shelf = { now: undefined as Placed<YtDlp> | undefined };
+  const shelf = { now: undefined as InstalledVersion<YtDlp> | undefined };
   const nothing = () => undefined;
   const installer = createInstaller<YtDlp>({
     name: 'yt-dlp',
-    shelf: { current: async () => shelf.now } as Shelf<YtDlp>,
+    shelf: { current: async () => shelf.now } as VersionStore<YtDlp>,
     sources: [],
     allows: () => allows,
     check: async () => undefined,

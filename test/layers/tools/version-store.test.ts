@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createShelf } from '../../../layers/tools/install/version-store.ts';
+import { createVersionStore } from '../../../layers/tools/install/version-store.ts';
 import { temporaryFolder } from './temporary.ts';
 
 interface Tool {
@@ -16,7 +16,7 @@ beforeEach(() => {
   dir = join(root, `${tests++}`);
 });
 
-const open = () => createShelf<Tool>(dir, ({ path }) => [path, '-a-flag']);
+const open = () => createVersionStore<Tool>(dir, ({ path }) => [path, '-a-flag']);
 const put = async (version: string) => {
   const shelf = open();
   const staged = await shelf.stage();

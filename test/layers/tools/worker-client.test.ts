@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createConversation } from '../../../layers/tools/worker/worker-client.ts';
+import { createWorkerClient } from '../../../layers/tools/worker/worker-client.ts';
 
 const REQUEST = { url: 'https://a.example/', timeout: 1, proxy: 'http://127.0.0.1:1', flat: true, playlistLimit: 1 };
 const failure = (kind: string) => ({ ok: false, error: { kind } });
 
 function setUp() {
   const written: Record<string, unknown>[] = [];
-  const conversation = createConversation((line) => written.push(JSON.parse(line)));
+  const conversation = createWorkerClient((line) => written.push(JSON.parse(line)));
   const answer = (message: unknown) => conversation.take(JSON.stringify(message));
   return { ...conversation, answer, written };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { sweepWorkerHomes } from '../../../layers/tools/worker/worker-directory.ts';
+import { removeStaleWorkerDirectories } from '../../../layers/tools/worker/worker-directory.ts';
 import { temporaryFolder } from './temporary.ts';
 
 it("sweeps away workers' folders that are old and whose process is gone, and nothing else", async () => {
@@ -20,7 +20,7 @@ it("sweeps away workers' folders that are old and whose process is gone, and not
   await make(`reelay-worker-${child.pid}-new`, 1);
   await make(`reelay-worker-${process.pid}-old`, 25);
   await make(`other-${child.pid}-old`, 25);
-  await sweepWorkerHomes(dir);
+  await removeStaleWorkerDirectories(dir);
   expect((await readdir(dir)).sort()).toEqual(
     [`other-${child.pid}-old`, `reelay-worker-${process.pid}-old`, `reelay-worker-${child.pid}-new`].sort(),
   );

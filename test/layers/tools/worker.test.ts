@@ -17,7 +17,7 @@ import { installedTools } from '../../support/installed-tools.ts';
 const { ytDlp } = await installedTools();
 const origin = await startOrigin();
 const egress = createEgress({ allow: [origin.host] });
-const lease = await egress.lend({});
+const lease = await egress.openProxySession({});
 const temporary = await mkdtemp(join(tmpdir(), 'reelay-worker-test-'));
 const pluginDirs = ['../../origin/plugin', './plugin'].map((dir) => fileURLToPath(new URL(dir, import.meta.url)));
 const systemTemporary = process.env.TMPDIR;
@@ -71,7 +71,7 @@ afterAll(async () => {
 
 describe('a worker', () => {
   it('resolves a direct file', async () =>
-    expect(await worker.ask(question('/files/clip.mp4'))).toMatchObject({
+    expect(await worker.request(question('/files/clip.mp4'))).toMatchObject({
       ok: true,
       info: { id: 'clip', direct: true, formats: [{ url: origin.url('/files/clip.mp4') }] },
     }));
@@ -105,43 +105,43 @@ describe('a worker', () => {
     ['reelay-worker-test:other-proxy', { kind: 'egress_refused' }],
     ['reelay-worker-test:large', { kind: 'too_large' }],
   ])('answers %s with a failure of its kind', async (url, error) =>
-    expect(await worker.ask(question(url))).toMatchObject({ ok: false, error }),
+    expect(await worker.request(question(url))).toMatchObject({ ok: false, error }),
   );
 
   it('lists a playlist up to the limit, without resolving its entries', async () => {
-    const answer = await worker.ask(question('/site/list/limits?n=6', { playlistLimit: 3 }));
+    const answer = await worker.request(question('/site/list/limits?n=6', { playlistLimit: 3 }));
     expect(answer).toMatchObject({ ok: true, info: { _type: 'playlist', entries: [{}, {}, { _type: 'url' }] } });
     expect(origin.requestsTo('/site-api/watch/limits')).toEqual([]);
   });
 
   it('keeps what a list said of an entry', async () => {
     const entry = { _type: 'url_transparent', url: origin.url('/files/clip.mp4'), title: 'As the list calls it' };
-    expect(await worker.ask(question('/files/clip.mp4', { entry }))).toMatchObject({
+    expect(await worker.request(question('/files/clip.mp4', { entry }))).toMatchObject({
       ok: true,
       info: { title: 'As the list calls it', direct: true },
     });
   });
 
   it('goes out through the proxy of the request, and by no other way', async () => {
-    const gone = await egress.lend({});
+    const gone = await egress.openProxySession({});
     gone.close();
     const before = origin.requestsTo('/files/').length;
-    const answer = await worker.ask(question('/files/clip.mp4', { proxy: gone.proxyUrl }));
+    const answer = await worker.request(question('/files/clip.mp4', { proxy: gone.proxyUrl }));
     expect(answer).toMatchObject({ ok: false, error: { kind: expect.stringMatching(/^(proxy|http)$/) } });
     expect(JSON.stringify(answer)).not.toContain(new URL(gone.proxyUrl).password);
     expect(origin.requestsTo('/files/')).toHaveLength(before);
   });
 
   it('gives up at the deadline', async () =>
-    expect(await worker.ask(question('/trouble/drip', { timeout: 0.5 }))).toMatchObject({
+    expect(await worker.request(question('/trouble/drip', { timeout: 0.5 }))).toMatchObject({
       ok: false,
       error: { kind: 'timeout' },
     }));
 
   it('gives up what waits for a fork beyond its deadline', async () => {
     const leaving = new AbortController();
-    const busy = [1, 2].map((n) => worker.ask(question(`/site/sleep/${n}`), leaving.signal));
-    const waiting = worker.ask(question('/files/clip.mp4', { timeout: 0.2 }));
+    const busy = [1, 2].map((n) => worker.request(question(`/site/sleep/${n}`), leaving.signal));
+    const waiting = worker.request(question('/files/clip.mp4', { timeout: 0.2 }));
     expect(await waiting).toMatchObject({ ok: false, error: { kind: 'timeout' } });
     leaving.abort();
     await Promise.all(busy);
@@ -149,7 +149,7 @@ describe('a worker', () => {
 
   it('drops what nobody waits for any more', async () => {
     const leaving = new AbortController();
-    const asked = worker.ask(question('/trouble/drip?cancelled'), leaving.signal);
+    const asked = worker.request(question('/trouble/drip?cancelled'), leaving.signal);
     const request = () => origin.requestsTo('/trouble/drip?cancelled')[0]?.state;
     await until(() => request() === 'open');
     leaving.abort();
@@ -159,32 +159,32 @@ describe('a worker', () => {
 
   it('answers many at once, each with its own', async () => {
     const names = ['clip.mp4', 'clip.webm', 'tone.mp3', 'clip.mkv', 'tone.ogg', 'silent.mp4'];
-    const answers = await Promise.all(names.map((name) => worker.ask(question(`/files/${name}`))));
+    const answers = await Promise.all(names.map((name) => worker.request(question(`/files/${name}`))));
     expect(answers.map((answer) => answer.ok && answer.info.webpage_url)).toEqual(
       names.map((name) => origin.url(`/files/${name}`)),
     );
   });
 
   it('cannot be spoken for by what a site prints', async () => {
-    expect(await worker.ask(question('/site/noise/1'))).toMatchObject({ ok: false, error: { message: 'noise' } });
+    expect(await worker.request(question('/site/noise/1'))).toMatchObject({ ok: false, error: { message: 'noise' } });
     await until(() => stderr.includes('{"id":"forged","ok":true}'));
   });
 
   it('answers in JSON that every parser reads', async () =>
-    expect(await worker.ask(question('reelay-worker-test:not-a-number'))).toMatchObject({
+    expect(await worker.request(question('reelay-worker-test:not-a-number'))).toMatchObject({
       ok: true,
       info: { average_rating: null, tags: [null], description: '\ud800 \u2028 "}\n{' },
     }));
 
   it('remembers nothing of one request in the next', async () => {
     for (const _ of [1, 2])
-      expect(await worker.ask(question('reelay-worker-test:remember'))).toMatchObject({ info: { view_count: 0 } });
+      expect(await worker.request(question('reelay-worker-test:remember'))).toMatchObject({ info: { view_count: 0 } });
   });
 });
 
 describe('a fork', () => {
   const shown = async (what: string) => {
-    const answer = await worker.ask(question(`reelay-worker-test:${what}`));
+    const answer = await worker.request(question(`reelay-worker-test:${what}`));
     return answer.ok ? answer.info : answer;
   };
 
@@ -209,14 +209,14 @@ describe('the end of a worker', () => {
   it('is a crash for who waits, and ends its forks', async () => {
     const file = join(temporary, 'pid');
     const killed = await start({ ytDlp: known(file) });
-    const asked = killed.ask(question('/site/sleep/killed'));
+    const asked = killed.request(question('/site/sleep/killed'));
     const pid = await pidIn(file);
     await until(async () => (await childrenOf(pid)).length === 1);
     const forks = await childrenOf(pid);
     process.kill(pid, 'SIGKILL');
     expect(await asked).toMatchObject({ ok: false, error: { kind: 'crash' } });
     await killed.ended;
-    expect(await killed.ask(question('/files/clip.mp4'))).toMatchObject({ ok: false, error: { kind: 'crash' } });
+    expect(await killed.request(question('/files/clip.mp4'))).toMatchObject({ ok: false, error: { kind: 'crash' } });
     await until(() => !forks.some(isAlive));
     await rm(file);
   });
@@ -224,7 +224,7 @@ describe('the end of a worker', () => {
   it('comes with close, for the forks too', async () => {
     const file = join(temporary, 'pid');
     const closed = await start({ ytDlp: known(file) });
-    const asked = closed.ask(question('/site/sleep/closed'));
+    const asked = closed.request(question('/site/sleep/closed'));
     const pid = await pidIn(file);
     await until(async () => (await childrenOf(pid)).length === 1);
     const forks = await childrenOf(pid);

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLoopback, type Loopback } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { createFfmpegInputServer, type FfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
 import { ask } from '../../support/request.ts';
 import { mortalSource, openAnswer, until } from '../instance.ts';
 import { fileSource } from '../mp3/instance.ts';
 
 const bytes = randomBytes(200_000);
-let loopback: Loopback;
+let loopback: FfmpegInputServer;
 beforeAll(async () => {
-  loopback = await createLoopback();
+  loopback = await createFfmpegInputServer();
 });
 afterAll(() => loopback.close());
 

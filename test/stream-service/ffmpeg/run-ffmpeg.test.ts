@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLoopback } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import { ensureMedia } from '../../origin/media.ts';
@@ -82,7 +82,7 @@ describe('runFfmpeg', () => {
 
   it('does not let an input make it open another one', async () => {
     const asked: string[] = [];
-    const loopback = await createLoopback();
+    const loopback = await createFfmpegInputServer();
     const secret = {
       ...fileSource(Buffer.alloc(1000)),
       read: () => {

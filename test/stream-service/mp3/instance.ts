@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { silentLog } from '../../../core/log/log.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
-import { createLoopback } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { createMp3, type Mp3Options } from '../../../stream-service/mp3/create-mp3.ts';
 import type { Representation } from '../../../stream-service/representation.ts';
 import { type AdmissionLimits, createAdmission } from '../../../stream-service/sessions/admission.ts';
-import { noMeter } from '../../../stream-service/sessions/stream-observer.ts';
+import { noopObserver } from '../../../stream-service/sessions/stream-observer.ts';
 import type { FileSource, SegmentedSource } from '../../../stream-service/source/source.ts';
 
 const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
@@ -19,10 +19,18 @@ export const resourceOf = (traits: Partial<Resource>): Resource =>
 
 /** Conversions with all that they stand on. */
 export async function startMp3(options: Partial<Mp3Options> & { limits?: Partial<AdmissionLimits> } = {}) {
-  const loopback = await createLoopback();
+  const loopback = await createFfmpegInputServer();
   const admission = createAdmission({ ...LIMITS, ...options.limits });
   const ffmpeg = () => ({ version: '', path: 'ffmpeg', source: 'system', buildId: 'build' }) as const;
-  const open = createMp3({ ffmpeg, loopback, admission, meter: noMeter, log: silentLog, parallelism: 2, ...options });
+  const open = createMp3({
+    ffmpeg,
+    loopback,
+    admission,
+    meter: noopObserver,
+    log: silentLog,
+    parallelism: 2,
+    ...options,
+  });
   return { open, admission, close: () => loopback.close() };
 }
 

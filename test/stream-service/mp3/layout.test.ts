@@ -4,7 +4,7 @@ import type { Rendition } from '../../../core/state/resource.ts';
 import {
   type Layout,
   layoutBytes,
-  nextPiece,
+  nextFrameRange,
   promisedFrames,
   SEGMENT_FRAMES,
   tagSlice,
@@ -52,7 +52,7 @@ describe('nextPiece', () => {
       { segment: 1, firstFrame: SEGMENT_FRAMES, endFrame: SEGMENT_FRAMES + 500, slice: [0, 288_000] },
     ],
     ['the last byte', size - 1, size - 1, 500, { segment: 2, firstFrame: 14_999, endFrame: 15_000, slice: [575, 576] }],
-  ])('finds %s', (_, first, last, frames, piece) => expect(nextPiece(layout, first, last, frames)).toEqual(piece));
+  ])('finds %s', (_, first, last, frames, piece) => expect(nextFrameRange(layout, first, last, frames)).toEqual(piece));
 
   it('covers any range exactly, whatever the sizes of the pieces', () => {
     const random = randomFrom(3);
@@ -62,7 +62,7 @@ describe('nextPiece', () => {
       const last = first + upTo(size - first);
       let cursor = Math.max(first, layout.tagBytes);
       for (;;) {
-        const piece = nextPiece(layout, cursor, last, 1 + upTo(9000));
+        const piece = nextFrameRange(layout, cursor, last, 1 + upTo(9000));
         if (!piece) break;
         expect(layout.tagBytes + piece.firstFrame * 576 + piece.slice[0]).toBe(cursor);
         expect(Math.floor((piece.endFrame - 1) / SEGMENT_FRAMES)).toBe(piece.segment);

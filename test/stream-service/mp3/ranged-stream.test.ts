@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../core/media/mp3/mp3-format.ts';
-import { layoutBytes, type Piece, SEGMENT_FRAMES } from '../../../stream-service/mp3/layout.ts';
-import { mp3Stream } from '../../../stream-service/mp3/ranged-stream.ts';
+import { type FrameRange, layoutBytes, SEGMENT_FRAMES } from '../../../stream-service/mp3/layout.ts';
+import { rangedStream } from '../../../stream-service/mp3/ranged-stream.ts';
 
 const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, frames: 2 * SEGMENT_FRAMES + 4000 };
@@ -13,27 +13,27 @@ const frames = (from: number, end: number) =>
   Buffer.concat(Array.from({ length: end - from }, (_, index) => frame(from + index)));
 
 it('has the last segment shared by those who encode side by side, in order on the wire', async () => {
-  const pieces: Piece[] = [];
-  async function* encode(piece: Piece) {
+  const pieces: FrameRange[] = [];
+  async function* encode(piece: FrameRange) {
     pieces.push(piece);
     const [start, end] = piece.slice;
     const bytes = frames(piece.firstFrame, piece.endFrame).subarray(start, end);
     for (let at = 0; at < bytes.length; at += 32_768) yield bytes.subarray(at, at + 32_768);
   }
   const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2 };
-  const body = await buffer(mp3Stream(3, layoutBytes(layout) - 1, options));
+  const body = await buffer(rangedStream(3, layoutBytes(layout) - 1, options));
   const whole = Buffer.concat([tag, frames(0, layout.frames)]);
   expect(body.equals(whole.subarray(3))).toBe(true);
-  const isLast = ({ segment }: Piece) => segment === 2;
+  const isLast = ({ segment }: FrameRange) => segment === 2;
   const [first, second, ...more] = pieces.filter(isLast);
   expect([first?.firstFrame, second?.firstFrame, second?.endFrame]).toEqual([12_000, first?.endFrame, 16_000]);
   expect(more).toEqual([]);
 });
 
 it('encodes a little for a client that takes little', async () => {
-  const pieces: Piece[] = [];
+  const pieces: FrameRange[] = [];
   let given = 0;
-  async function* encode(piece: Piece) {
+  async function* encode(piece: FrameRange) {
     pieces.push(piece);
     for (let at = piece.firstFrame; at < piece.endFrame; at += 50) {
       const bytes = frames(at, Math.min(at + 50, piece.endFrame));
@@ -42,7 +42,7 @@ it('encodes a little for a client that takes little', async () => {
     }
   }
   const options = { layout, tag, encode, acquire: async () => () => undefined, parallelism: 2 };
-  const stream = mp3Stream(0, layoutBytes(layout) - 1, options);
+  const stream = rangedStream(0, layoutBytes(layout) - 1, options);
   await new Promise((resolve) => stream.once('readable', resolve));
   await expect.poll(() => given).toBeGreaterThan(500 * MP3_FRAME_BYTES);
   expect(given).toBeLessThan(700 * MP3_FRAME_BYTES);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evenShare } from '../../../stream-service/mp3/split-remaining.ts';
+import { splitRemaining } from '../../../stream-service/mp3/split-remaining.ts';
 
 const SEGMENT = 6000;
 
@@ -14,11 +14,11 @@ describe('an encoder takes', () => {
     ['all of it, where another has much more to do', { begun: [1000, SEGMENT], segment: 4000, left: 4000 }, 4000],
     ['not so little that it is not worth the start', { begun: [1000, 1000], segment: 1500, left: 1500 }, 1500],
     ['nor leaves as little', { begun: [3000, 4000], segment: 2900, left: 2900 }, 2900],
-  ])('%s', (_what, work, frames) => expect(evenShare({ ...work, encoders: 2 })).toBe(frames));
+  ])('%s', (_what, work, frames) => expect(splitRemaining({ ...work, encoders: 2 })).toBe(frames));
 
   it('all there is, alone', () => {
-    expect(evenShare({ begun: [3000], segment: SEGMENT, left: 9000, encoders: 1 })).toBe(SEGMENT);
-    expect(evenShare({ begun: [3000], segment: 3000, left: 3000, encoders: 1 })).toBe(3000);
+    expect(splitRemaining({ begun: [3000], segment: SEGMENT, left: 9000, encoders: 1 })).toBe(SEGMENT);
+    expect(splitRemaining({ begun: [3000], segment: 3000, left: 3000, encoders: 1 })).toBe(3000);
   });
 
   it('as many frames as lets all of four end together', () => {
@@ -26,7 +26,7 @@ describe('an encoder takes', () => {
     const shares: number[] = [];
     for (let left = 10_000; left > 0; left -= shares.at(-1) ?? left) {
       const segment = left > 4000 ? left - 4000 : left;
-      shares.push(evenShare({ begun: [...begun, ...shares], segment, left, encoders: 4 }));
+      shares.push(splitRemaining({ begun: [...begun, ...shares], segment, left, encoders: 4 }));
     }
     expect(shares).toEqual([2500, 2500, 1000, 2500, 1500]);
   });

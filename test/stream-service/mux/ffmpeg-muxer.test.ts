@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
-import { createLoopback, type Loopback } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { createFfmpegInputServer, type FfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { createMux } from '../../../stream-service/mux/ffmpeg/ffmpeg-muxer.ts';
 import { combinedPlan, remuxPlan } from '../../../stream-service/mux/mux-plan.ts';
-import { noMeter } from '../../../stream-service/sessions/stream-observer.ts';
+import { noopObserver } from '../../../stream-service/sessions/stream-observer.ts';
 import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
@@ -43,7 +43,7 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
 };
 
 let folder: string;
-let loopback: Loopback;
+let loopback: FfmpegInputServer;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reelay-test-'));
   for (const [name, args] of Object.entries(RECIPES)) {
@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 beforeEach(async () => {
-  loopback = await createLoopback();
+  loopback = await createFfmpegInputServer();
 });
 afterEach(async () => {
   await loopback.close();
@@ -66,11 +66,14 @@ const mux = (
   plan = combinedPlan(videoTrack(), audioTrack()),
   durationSeconds: number | undefined = 6,
 ) =>
-  createMux({ loopback, admission: { acquireFfmpeg: () => () => undefined }, meter: noMeter, log: silentLog })(ffmpeg, {
-    sources,
-    plan,
-    durationSeconds,
-  });
+  createMux({ loopback, admission: { acquireFfmpeg: () => () => undefined }, meter: noopObserver, log: silentLog })(
+    ffmpeg,
+    {
+      sources,
+      plan,
+      durationSeconds,
+    },
+  );
 
 describe('muxing by FFmpeg', () => {
   it.each(['ac3', 'eac3'])('copies %s, whose header needs its frames', async (codec) => {

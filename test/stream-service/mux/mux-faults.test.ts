@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Unsupported } from '../../../core/media/isobmff/unsupported-mp4.ts';
-import { muxInProcess } from '../../../stream-service/mux/native/native-muxer.ts';
+import { UnsupportedMp4 } from '../../../core/media/isobmff/unsupported-mp4.ts';
+import { muxNatively } from '../../../stream-service/mux/native/native-muxer.ts';
 import type { FileSource } from '../../../stream-service/source/source.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 const mux = (video: FileSource, audio: FileSource = fileSource(files.audio), signal = new AbortController().signal) =>
-  muxInProcess(
+  muxNatively(
     [
       { source: video, kind: 'vide', durationSeconds: 6 },
       { source: audio, kind: 'soun', durationSeconds: 6 },
@@ -37,7 +37,7 @@ const mux = (video: FileSource, audio: FileSource = fileSource(files.audio), sig
     signal,
   );
 
-const isRefused = (error: Error) => error instanceof Unsupported || error.message.startsWith('The file ends before');
+const isRefused = (error: Error) => error instanceof UnsupportedMp4 || error.message.startsWith('The file ends before');
 
 type Change = (bytes: Buffer, at: (type: string, nth?: number) => number) => Buffer | undefined;
 
@@ -78,13 +78,13 @@ describe('a header that is not plainly understood', () => {
     ['has no video', (bytes, at) => void bytes.write('text', at('hdlr') + 8, 'latin1')],
   ];
   it.each(cases)('%s', async (_name, change) => {
-    await expect(mux(changed(files.video, change))).rejects.toBeInstanceOf(Unsupported);
+    await expect(mux(changed(files.video, change))).rejects.toBeInstanceOf(UnsupportedMp4);
   });
 
   it('fails for good when samples lie beyond the end of the file: FFmpeg would send the rest as if it were all', async () => {
     const cut = mux(changed(files.video, (bytes, at) => void bytes.writeUInt32BE(0xffff_0000, at('stco') + 8)));
     await expect(cut).rejects.toThrow('The file ends before what its header describes');
-    await expect(cut).rejects.not.toBeInstanceOf(Unsupported);
+    await expect(cut).rejects.not.toBeInstanceOf(UnsupportedMp4);
   });
 
   it('never does more than refuse or break, whatever byte of it is wrong', async () => {
@@ -114,7 +114,7 @@ describe('a header that is not plainly understood', () => {
     const last =
       files.fragmented.indexOf('trun', files.fragmented.lastIndexOf('moof', undefined, 'latin1'), 'latin1') + 4;
     const body = await mux(changed(files.fragmented, (bytes) => void bytes.writeUInt32BE(0x7fff_ffff, last + 4)));
-    await expect(buffer(body)).rejects.toBeInstanceOf(Unsupported);
+    await expect(buffer(body)).rejects.toBeInstanceOf(UnsupportedMp4);
   });
 });
 
@@ -170,6 +170,6 @@ describe('a source', () => {
   });
 
   it('of unknown size is not for this', async () => {
-    await expect(mux(fileSource(files.video, { sized: false }))).rejects.toBeInstanceOf(Unsupported);
+    await expect(mux(fileSource(files.video, { sized: false }))).rejects.toBeInstanceOf(UnsupportedMp4);
   });
 });

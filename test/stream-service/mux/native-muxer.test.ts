@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { muxInProcess } from '../../../stream-service/mux/native/native-muxer.ts';
+import { muxNatively } from '../../../stream-service/mux/native/native-muxer.ts';
 import type { FileSource } from '../../../stream-service/source/source.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
@@ -50,7 +50,7 @@ afterAll(() => rm(own, { recursive: true, force: true }));
 const place = (file: string) => join(file in RECIPES ? own : media, file);
 const load = async (file: string) => fileSource(await readFile(place(file)));
 const mux = (video: FileSource, audio: FileSource, durationSeconds?: number) =>
-  muxInProcess(
+  muxNatively(
     [
       { source: video, kind: 'vide', durationSeconds },
       { source: audio, kind: 'soun', durationSeconds },

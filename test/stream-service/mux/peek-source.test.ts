@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { lookAhead } from '../../../stream-service/mux/ffmpeg/peek-source.ts';
+import { peekSourceStart } from '../../../stream-service/mux/ffmpeg/peek-source.ts';
 import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import type { SegmentedSource } from '../../../stream-service/source/source.ts';
 
@@ -13,7 +13,7 @@ const sourceOf = (stream: Readable): SegmentedSource => ({
   close: () => undefined,
 });
 const ftyp = Buffer.from('0000000c6674797069736f36', 'hex');
-const read = async (source: Awaited<ReturnType<typeof lookAhead>>['source']) =>
+const read = async (source: Awaited<ReturnType<typeof peekSourceStart>>['source']) =>
   source.kind === 'segments' ? buffer(source.readFrom(0).stream) : Buffer.alloc(0);
 
 describe('lookAhead', () => {
@@ -32,7 +32,7 @@ describe('lookAhead', () => {
       const stream = Readable.from(late, { objectMode: false });
       // As it is opened: whoever waited for its first bytes has been told of them.
       await firstBytes(stream);
-      const { source } = await lookAhead(sourceOf(stream), never);
+      const { source } = await peekSourceStart(sourceOf(stream), never);
       expect((await read(source)).equals(bytes)).toBe(true);
     }
   });
@@ -45,20 +45,20 @@ describe('lookAhead', () => {
       })(),
       { objectMode: false },
     );
-    await expect(lookAhead(sourceOf(dying), never)).rejects.toThrow('The source died');
-    await expect(lookAhead(sourceOf(Readable.from([])), never)).rejects.toThrow('without a byte');
+    await expect(peekSourceStart(sourceOf(dying), never)).rejects.toThrow('The source died');
+    await expect(peekSourceStart(sourceOf(Readable.from([])), never)).rejects.toThrow('without a byte');
   });
 
   it('leaves the source when it is aborted, and when nobody takes it over', async () => {
     const leaving = new AbortController();
     const stalled = new Readable({ read: () => undefined });
-    const looking = lookAhead(sourceOf(stalled), leaving.signal);
+    const looking = peekSourceStart(sourceOf(stalled), leaving.signal);
     leaving.abort();
     await expect(looking).rejects.toThrow('No longer wanted');
     expect(stalled.destroyed).toBe(true);
 
     const waiting = Readable.from([Buffer.from('fff15080', 'hex')], { objectMode: false });
-    (await lookAhead(sourceOf(waiting), never)).close();
+    (await peekSourceStart(sourceOf(waiting), never)).close();
     expect(waiting.destroyed).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Meter } from '../../../stream-service/sessions/stream-observer.ts';
+import type { StreamObserver } from '../../../stream-service/sessions/stream-observer.ts';
 import { ask } from '../../support/request.ts';
 import {
   audioTrack,
@@ -21,8 +21,8 @@ let seen: { running: number; begun: number; ffmpegFailures: number };
 let bytesSent: () => number;
 beforeEach(async () => {
   seen = { running: 0, begun: 0, ffmpegFailures: 0 };
-  const meter: Meter = {
-    streamBegins(bytes) {
+  const meter: StreamObserver = {
+    onStreamStart(bytes) {
       bytesSent = bytes;
       seen.begun += 1;
       seen.running += 1;
@@ -30,7 +30,7 @@ beforeEach(async () => {
         seen.running -= 1;
       };
     },
-    ffmpegFails() {
+    onFfmpegFailure() {
       seen.ffmpegFailures += 1;
     },
   };

@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  type Audit,
-  createLengthAudit,
-  createMediaAudit,
-  createPlaylistAudit,
-  type MediaAuditOptions,
+  type CompletenessCheck,
+  createLengthCheck,
+  createMediaCheck,
+  createPlaylistCheck,
+  type MediaCheckOptions,
 } from '../../../stream-service/source/request/completeness.ts';
 import { runProgram } from '../../support/media-tools.ts';
 import { bytesOf } from './upstream.ts';
 
 /** What an audit says of bytes that come in pieces of a length. */
-function heard(audit: Audit, bytes: Buffer, pieces: number): string | undefined {
+function heard(audit: CompletenessCheck, bytes: Buffer, pieces: number): string | undefined {
   for (let at = 0; at < bytes.length; at += pieces) audit.update(bytes.subarray(at, at + pieces));
   return audit.missing();
 }
-const missingOf = (bytes: Buffer, options: MediaAuditOptions = {}) => {
-  const verdicts = [1000, bytes.length || 1, 97].map((pieces) => heard(createMediaAudit(options), bytes, pieces));
+const missingOf = (bytes: Buffer, options: MediaCheckOptions = {}) => {
+  const verdicts = [1000, bytes.length || 1, 97].map((pieces) => heard(createMediaCheck(options), bytes, pieces));
   // How bytes arrive changes nothing.
   expect(new Set(verdicts).size).toBe(1);
   return verdicts[0];
@@ -193,7 +193,7 @@ describe('the audit of a key', () => {
     [16, undefined],
     [17, undefined],
   ])('of %d bytes', (length, missing) => {
-    expect(heard(createLengthAudit(16), bytesOf(length), 4)).toBe(missing);
+    expect(heard(createLengthCheck(16), bytesOf(length), 4)).toBe(missing);
   });
 });
 
@@ -210,6 +210,6 @@ describe('the audit of a playlist', () => {
     [['#EXTINF:4,', '0.ts'], undefined],
     [['#EXT-X-STREAM-INF:BANDWIDTH=1', 'a.m3u8'], undefined],
   ])('%j', (lines, missing) => {
-    expect(heard(createPlaylistAudit(), Buffer.from(['#EXTM3U', ...lines].join('\n')), 7)).toBe(missing);
+    expect(heard(createPlaylistCheck(), Buffer.from(['#EXTM3U', ...lines].join('\n')), 7)).toBe(missing);
   });
 });

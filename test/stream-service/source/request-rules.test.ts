@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseContentRange, unsatisfiedTotal } from '../../../core/http/content-range.ts';
-import { createConnectionCount } from '../../../stream-service/source/buffer/adaptive-parallelism.ts';
-import { createChunkPlan } from '../../../stream-service/source/request/chunk-sizer.ts';
+import { createAdaptiveParallelism } from '../../../stream-service/source/buffer/adaptive-parallelism.ts';
+import { createChunkSizer } from '../../../stream-service/source/request/chunk-sizer.ts';
 import {
+  classifyResponse,
   type Entity,
-  judge,
+  type ResponseOutcome,
   unknownEntity,
-  type Verdict,
 } from '../../../stream-service/source/request/classify-response.ts';
 import { type RetryLimits, waitAfter } from '../../../stream-service/source/request/retry-policy.ts';
 
@@ -48,7 +48,7 @@ describe('judge', () => {
   const part = { 'content-range': 'bytes 100-199/1000', etag: '"a"' };
   const known: Entity = { size: 1000, etag: '"a"', lastModified: undefined };
 
-  it.each<[string, number, Record<string, string>, Entity, Partial<Verdict>]>([
+  it.each<[string, number, Record<string, string>, Entity, Partial<ResponseOutcome>]>([
     ['the range', 206, part, known, { kind: 'bytes', skip: 0, length: 100 }],
     ['less of it', 206, { 'content-range': 'bytes 100-149/1000' }, known, { kind: 'bytes', length: 50 }],
     ['the range, first of all', 206, part, unknownEntity, { kind: 'bytes', entity: known }],
@@ -80,19 +80,25 @@ describe('judge', () => {
     ['304', 304, {}, known, { kind: 'unusable' }],
     ['204', 204, {}, known, { kind: 'unusable' }],
   ])('of %s', (_, status, headers, entity, verdict) => {
-    expect(judge({ status, headers }, wanted, entity)).toMatchObject(verdict);
+    expect(classifyResponse({ status, headers }, wanted, entity)).toMatchObject(verdict);
   });
 
   it('lets the date differ where a strong tag agrees, and only there', () => {
     const before = { ...known, lastModified: 'Mon' };
-    expect(judge({ status: 206, headers: { ...part, 'last-modified': 'Tue' } }, wanted, before).kind).toBe('bytes');
+    expect(classifyResponse({ status: 206, headers: { ...part, 'last-modified': 'Tue' } }, wanted, before).kind).toBe(
+      'bytes',
+    );
     const untagged = { ...before, etag: undefined };
-    expect(judge({ status: 206, headers: { ...part, 'last-modified': 'Tue' } }, wanted, untagged).kind).toBe('changed');
+    expect(classifyResponse({ status: 206, headers: { ...part, 'last-modified': 'Tue' } }, wanted, untagged).kind).toBe(
+      'changed',
+    );
   });
 
   it('does not skip what nothing tells to be the same', () => {
     const nothing = { size: undefined, etag: undefined, lastModified: undefined };
-    expect(judge({ status: 200, headers: {} }, { first: 5, last: undefined }, nothing).kind).toBe('unusable');
+    expect(classifyResponse({ status: 200, headers: {} }, { first: 5, last: undefined }, nothing).kind).toBe(
+      'unusable',
+    );
   });
 });
 
@@ -122,7 +128,7 @@ describe('a chunk plan', () => {
   const limits = { chunkBytes: 8 * MiB, minChunkBytes: MiB };
 
   it('begins small and doubles while chunks come soon', () => {
-    const plan = createChunkPlan(limits);
+    const plan = createChunkSizer(limits);
     const sizes = [100, 100, 500, 100, 100].map((elapsed) => {
       plan.took(plan.next(), elapsed);
       return plan.next() / MiB;
@@ -131,7 +137,7 @@ describe('a chunk plan', () => {
   });
 
   it('halves what is refused, down to where it is not about the size', () => {
-    const plan = createChunkPlan(limits);
+    const plan = createChunkSizer(limits);
     expect([plan.refused(8 * MiB), plan.limit() / MiB]).toEqual([true, 4]);
     expect([plan.refused(3 * MiB), plan.limit() / MiB]).toEqual([true, 1.5]);
     expect([plan.refused(1.5 * MiB), plan.limit() / MiB]).toEqual([true, 1]);
@@ -139,7 +145,7 @@ describe('a chunk plan', () => {
   });
 
   it('does not halve what was granted before', () => {
-    const plan = createChunkPlan(limits);
+    const plan = createChunkSizer(limits);
     plan.granted(4 * MiB);
     expect(plan.refused(4 * MiB)).toBe(false);
     expect(plan.refused(8 * MiB)).toBe(true);
@@ -151,7 +157,7 @@ describe('a chunk plan', () => {
     [250 * MiB, MiB, 16 * MiB],
     [0, 1, 1],
   ])('keeps to the %d bytes that a format gives', (allowed, first, most) => {
-    const plan = createChunkPlan(limits, allowed);
+    const plan = createChunkSizer(limits, allowed);
     expect([plan.next(), plan.limit()]).toEqual([first, most]);
   });
 });
@@ -160,7 +166,7 @@ describe('how many connections', () => {
   /** A source of so many bytes per millisecond and connection, and in all. */
   const play = (each: number, all: number, seconds: number, clientBlocks = false, isBusy = false) => {
     let time = 0;
-    const connections = createConnectionCount(4, { now: () => time, isBusy: () => isBusy });
+    const connections = createAdaptiveParallelism(4, { now: () => time, isBusy: () => isBusy });
     const counts: number[] = [];
     for (; time < seconds * 1000; time += 50) {
       connections.blocked(clientBlocks && time % 100 === 0);
@@ -188,7 +194,7 @@ describe('how many connections', () => {
     ['everybody waits for this process', false, true, 0],
   ])('how much of the next part is had early while %s', (_, clientBlocks, isBusy, lead) => {
     let time = 0;
-    const connections = createConnectionCount(1, { now: () => time, isBusy: () => isBusy });
+    const connections = createAdaptiveParallelism(1, { now: () => time, isBusy: () => isBusy });
     expect(connections.lead).toBe(128 * 1024);
     for (; time < 5000; time += 50) {
       connections.blocked(clientBlocks && time % 100 === 0);
@@ -199,7 +205,7 @@ describe('how many connections', () => {
 
   it('tells for how long the client took nothing', () => {
     let time = 0;
-    const connections = createConnectionCount(4, { now: () => time, isBusy: () => false });
+    const connections = createAdaptiveParallelism(4, { now: () => time, isBusy: () => false });
     const at = (next: number, act: () => void) => {
       time = next;
       act();
@@ -220,7 +226,7 @@ describe('how many connections', () => {
 
   it('goes back to one for good when the source complains', () => {
     let time = 0;
-    const connections = createConnectionCount(4, { now: () => time, isBusy: () => false });
+    const connections = createAdaptiveParallelism(4, { now: () => time, isBusy: () => false });
     for (; time < 5000; time += 50) connections.received(200_000 * connections.count);
     expect(connections.count).toBe(4);
     connections.settle();

@@ -8,7 +8,7 @@ afterEach(() => vi.useRealTimers());
 const start = (minutes: number) => {
   const onIdle = vi.fn();
   const idle = createIdle({ minutes, onIdle });
-  return { onIdle, begin: () => idle.streamBegins(() => 0), close: idle.close };
+  return { onIdle, begin: () => idle.onStreamStart(() => 0), close: idle.close };
 };
 
 describe('an idle task', () => {

@@ -39,8 +39,8 @@ describe('metrics', () => {
   it('count each byte and each event once, those of a running stream as they go', () => {
     const { lines, metrics } = start();
     let bytes = 1_000;
-    const end = metrics.streamBegins(() => bytes);
-    metrics.ffmpegFails();
+    const end = metrics.onStreamStart(() => bytes);
+    metrics.onFfmpegFailure();
     metrics.reResolved();
     metrics.flush();
     bytes = 5_000;

@@ -25,7 +25,7 @@ afterEach(async () => {
   await agent.close();
 });
 
-const begin = () => protection.streamBegins(() => 0);
+const begin = () => protection.onStreamStart(() => 0);
 const asked = (states: readonly unknown[]) => vi.waitFor(() => expect(agent.states).toEqual(states));
 
 describe('task protection', () => {

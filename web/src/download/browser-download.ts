@@ -1,5 +1,5 @@
 /** Hands an address to the browser's own downloads. */
-export function takeByLink(url: string, fileName: string): void {
+export function downloadWithBrowser(url: string, fileName: string): void {
   const link = document.createElement('a');
   link.href = url;
   link.download = fileName;

@@ -1,4 +1,4 @@
-import { takeByLink } from './browser-download.ts';
+import { downloadWithBrowser } from './browser-download.ts';
 import type { Sink } from './sink.ts';
 import { openStorageSink } from './storage-sink.ts';
 
@@ -58,7 +58,10 @@ export async function chooseFolder(): Promise<OpenSink> {
 }
 
 const openWithoutPicker: OpenSink = async (fileName, expectedBytes) =>
-  (await openStorageSink(fileName, expectedBytes)) ?? { kind: 'browser', start: (url) => takeByLink(url, fileName) };
+  (await openStorageSink(fileName, expectedBytes)) ?? {
+    kind: 'browser',
+    start: (url) => downloadWithBrowser(url, fileName),
+  };
 
 /** A file that the user chose. Until it is closed the browser keeps what is written beside it. */
 export async function fileSink(handle: FileSystemFileHandle, remove?: () => Promise<void>): Promise<Sink> {

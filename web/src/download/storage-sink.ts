@@ -1,4 +1,4 @@
-import { takeByLink } from './browser-download.ts';
+import { downloadWithBrowser } from './browser-download.ts';
 import type { Sink } from './sink.ts';
 
 const FOLDER = 'downloads';
@@ -62,7 +62,7 @@ async function storageSink(fileName: string, handle: FileSystemFileHandle, remov
       await stream.close();
       // The browser copies it, maybe after asking where to, and nothing says when it has. So the address is good for as
       // long as the page is: it stands for a file on the disk, which is kept until then anyway.
-      takeByLink(URL.createObjectURL(await handle.getFile()), fileName);
+      downloadWithBrowser(URL.createObjectURL(await handle.getFile()), fileName);
     },
     async abort() {
       try {
