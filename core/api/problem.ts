@@ -49,6 +49,3 @@ export const problems = {
       retryAfter(seconds),
     ),
 } as const;
-
-/** The Problem an unknown failure amounts to: itself, or a 500 that keeps it as the cause. */
-export const toProblem = (error: unknown): Problem => (error instanceof Problem ? error : problems.internal(error));

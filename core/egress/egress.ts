@@ -51,13 +51,3 @@ export interface ProxySession {
   /** Cuts what is still open and forgets the credentials. */
   close(): void;
 }
-
-/** The guard refused an address, or the name has none. Both look alike to a client: tell nothing. */
-export class EgressRefused extends Error {
-  override readonly name = 'EgressRefused';
-}
-
-/** An upstream that could not be spoken to: refused, reset, timed out, stalled, TLS, too many redirects. */
-export class UpstreamError extends Error {
-  override readonly name = 'UpstreamError';
-}

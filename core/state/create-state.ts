@@ -1,5 +1,6 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { StateUnavailable } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import { createCounter } from './counter.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
@@ -7,7 +8,7 @@ import { createLeaseItem, ifCondition } from './lease-item.ts';
 import { readLease, readMaintenance, readStreamTask } from './leases.ts';
 import type { Link, Resource } from './resource.ts';
 import type { State, ToolsRecord } from './state.ts';
-import { callBound, createTableClient, StateUnavailable } from './table.ts';
+import { callBound, createTableClient } from './table.ts';
 
 export interface StateOptions {
   /** A client, or what to build one from: `{ endpoint }` for a table of this machine, `{}` in AWS. */

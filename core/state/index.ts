@@ -16,4 +16,4 @@ export type {
   VideoTraits,
 } from './resource.ts';
 export type { State, StreamTaskLease, ToolsRecord } from './state.ts';
-export { createTableClient, ensureTable, StateUnavailable } from './table.ts';
+export { createTableClient, ensureTable } from './table.ts';

@@ -7,11 +7,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { createSemaphore } from '../concurrency/index.ts';
-
-/** The table did not answer within its bound, or refused. `cause` says which. */
-export class StateUnavailable extends Error {
-  override readonly name = 'StateUnavailable';
-}
+import { StateUnavailable } from '../errors/index.ts';
 
 /** Milliseconds for one attempt, from when it is sent. */
 const ATTEMPT_TIMEOUT_MS = 2_000;

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { parseLinkParameter, problems } from '../../core/api/index.ts';
+import { StateUnavailable } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
 import { toResourceInformation } from '../../core/resolve/response/index.ts';
-import { type State, StateUnavailable } from '../../core/state/index.ts';
+import type { State } from '../../core/state/index.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 import { FIRST_FETCH } from './get-app-info.ts';
 

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Problem, problems } from '../../core/api/index.ts';
-import { findByKey, type Rendition, type State, StateUnavailable } from '../../core/state/index.ts';
+import { StateUnavailable } from '../../core/errors/index.ts';
+import { findByKey, type Rendition, type State } from '../../core/state/index.ts';
 import { createNotFound } from '../api/index.ts';
 import { createHandler, type Event, type HandlerOptions, type Result } from '../middleware/index.ts';
 import { methodsOf } from '../runtime/index.ts';

@@ -1,5 +1,6 @@
 import { Problem, problems } from '../../core/api/index.ts';
 import { createShared } from '../../core/concurrency/index.ts';
+import { UrlExpired } from '../../core/errors/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 
 /** Where a track is at the moment. `value` is what was read there: nothing for a file, the segments of a playlist. */
@@ -40,17 +41,6 @@ export interface TrackLocatorOptions<Value> {
   readonly renewals: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
-}
-
-/** A place answered that its URL is no longer good. `gone`: it is not even known there. */
-export class UrlExpired extends Error {
-  override readonly name = 'Expired';
-  readonly gone: boolean;
-
-  constructor(gone: boolean) {
-    super(gone ? 'The source no longer has it' : 'The source refuses the URL');
-    this.gone = gone;
-  }
 }
 
 export function createTrackLocator<Value>(options: TrackLocatorOptions<Value>): TrackLocator<Value> {

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { StateUnavailable } from '../../core/errors/errors.ts';
 import type { Resolved, Resolver } from '../../core/resolve/resolver.ts';
 import type { Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
-import { StateUnavailable } from '../../core/state/table.ts';
 import { createFunctions } from '../../lambdas/api/functions.ts';
 import type { Event, Result } from '../../lambdas/middleware/event.ts';
 

@@ -1,5 +1,6 @@
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { EgressRefused, type GuardedRequest, type GuardedResponse, UpstreamError } from '../egress.ts';
+import { EgressRefused, UpstreamError } from '../../errors/index.ts';
+import type { GuardedRequest, GuardedResponse } from '../egress.ts';
 import { type Destination, type Dialer, shareOfReads } from '../guard/index.ts';
 import { DIRECT, type ProxyPool } from '../proxy/index.ts';
 import { headersOfHop, nextHop } from './redirects.ts';

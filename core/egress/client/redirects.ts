@@ -1,4 +1,5 @@
-import { type GuardedRequest, UpstreamError } from '../egress.ts';
+import { UpstreamError } from '../../errors/index.ts';
+import type { GuardedRequest } from '../egress.ts';
 import type { RawResponse } from './response-body.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

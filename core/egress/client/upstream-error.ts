@@ -1,4 +1,4 @@
-import { EgressRefused, UpstreamError } from '../egress.ts';
+import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 
 /** What a failed connection or transfer amounts to: the guard's refusal as it is, all else an UpstreamError. */
 export function toUpstreamError(error: unknown): EgressRefused | UpstreamError {

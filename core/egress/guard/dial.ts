@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { EgressRefused, UpstreamError } from '../egress.ts';
+import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import { type AddressGuard, bareHost, type Destination, isLiteral } from './address-guard.ts';
 import { openSocket } from './open-socket.ts';
 

@@ -1,6 +1,6 @@
 import { createConnection, type LookupFunction, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { UpstreamError } from '../egress.ts';
+import { UpstreamError } from '../../errors/index.ts';
 import { copyOf } from './chunk-memory.ts';
 
 /** Bytes read from a socket at once. Each read costs its way through the streams, each resting client holds one. */

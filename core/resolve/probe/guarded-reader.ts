@@ -1,4 +1,5 @@
-import { type Egress, type GuardedResponse, UpstreamError } from '../../egress/index.ts';
+import type { Egress, GuardedResponse } from '../../egress/index.ts';
+import { UpstreamError } from '../../errors/index.ts';
 import { requestHeaders } from '../../http/index.ts';
 import type { Track } from '../../state/index.ts';
 

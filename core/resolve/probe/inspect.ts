@@ -1,7 +1,8 @@
 import { createDecipheriv } from 'node:crypto';
 import pLimit from 'p-limit';
 import { problems } from '../../api/index.ts';
-import { type Egress, EgressRefused } from '../../egress/index.ts';
+import type { Egress } from '../../egress/index.ts';
+import { EgressRefused } from '../../errors/index.ts';
 import { requestHeaders } from '../../http/index.ts';
 import { fileType } from '../../media/codecs/index.ts';
 import { isRounded, readDashManifest, readHlsPlaylist } from '../../media/manifests/index.ts';

@@ -1,4 +1,5 @@
-import { type Egress, EgressRefused } from '../../egress/index.ts';
+import type { Egress } from '../../egress/index.ts';
+import { EgressRefused } from '../../errors/index.ts';
 import { discard } from './guarded-reader.ts';
 
 /** Names and addresses that can stand for something inside: no dot, an address, or a zone that is never public. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream';
 import { problems } from '../../../core/api/index.ts';
-import { UpstreamError } from '../../../core/egress/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import { hasValidator, type RequestedRange } from './classify-response.ts';
 import type { CompletenessCheck } from './completeness.ts';
 import { createPrefixDigest } from './prefix-digest.ts';

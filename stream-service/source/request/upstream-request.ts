@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { problems } from '../../../core/api/index.ts';
-import { type Egress, EgressRefused, type GuardedResponse, UpstreamError } from '../../../core/egress/index.ts';
+import type { Egress, GuardedResponse } from '../../../core/egress/index.ts';
+import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
 import { requestHeaders } from '../../../core/http/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import type { Track } from '../../../core/state/index.ts';

@@ -1,4 +1,5 @@
 import { problems } from '../../../core/api/index.ts';
+import { UrlExpired } from '../../../core/errors/index.ts';
 import { readPlaylist } from '../../../core/media/hls/index.ts';
 import {
   durationOf,
@@ -25,7 +26,7 @@ import {
   unknownEntity,
 } from '../request/index.ts';
 import type { SegmentedSource, SegmentRun } from '../source.ts';
-import { createTrackLocator, UrlExpired } from '../track-locator.ts';
+import { createTrackLocator } from '../track-locator.ts';
 import { dashTimeline } from './dash-timeline.ts';
 import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
 import { createSegmentScheduler } from './segment-scheduler.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { problems, toProblem } from '../../../core/api/problem.ts';
+import { problems } from '../../../core/api/problem.ts';
+import { toProblem } from '../../../core/api/to-problem.ts';
 
 describe('problems', () => {
   it.each([

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect } from 'vitest';
-import { UpstreamError } from '../../../core/egress/egress.ts';
+import { UpstreamError } from '../../../core/errors/errors.ts';
 import { itWith } from '../../support/clients.ts';
 import { curl } from './curl.ts';
 import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';

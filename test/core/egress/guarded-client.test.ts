@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { EgressRefused, UpstreamError } from '../../../core/egress/egress.ts';
+import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
 import { certificate } from './certificate.ts';
 import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
 

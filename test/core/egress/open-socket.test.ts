@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../core/egress/egress.ts';
 import { pinned } from '../../../core/egress/guard/dial.ts';
 import { openSocket } from '../../../core/egress/guard/open-socket.ts';
+import { UpstreamError } from '../../../core/errors/errors.ts';
 
 const SENT = Buffer.alloc(4 * 1024 * 1024, 'sent');
 const ROOM = 256 * 1024;

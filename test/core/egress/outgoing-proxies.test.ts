@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { EgressRefused, UpstreamError } from '../../../core/egress/egress.ts';
+import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
 import { itWith } from '../../support/clients.ts';
 import { certificate } from './certificate.ts';
 import { curl } from './curl.ts';

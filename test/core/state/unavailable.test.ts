@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { createState } from '../../../core/state/create-state.ts';
-import { createTableClient, ensureTable, StateUnavailable } from '../../../core/state/table.ts';
+import { createTableClient, ensureTable } from '../../../core/state/table.ts';
 import { aResource } from './resources.ts';
 
 const ends: (() => unknown)[] = [];

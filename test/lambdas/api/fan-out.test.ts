@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ProblemDetails, problems } from '../../../core/api/problem.ts';
 import { createEgress } from '../../../core/egress/create-egress.ts';
+import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { EntryRequest } from '../../../core/resolve/resolver.ts';
 import type { Resource } from '../../../core/state/resource.ts';
-import { StateUnavailable } from '../../../core/state/table.ts';
 import { createFanOut, createResolveEntry, type EntryEvent } from '../../../lambdas/api/fan-out.ts';
 import { FunctionFailed } from '../../bundled/bundled-function.ts';
 import { InvokeRefused } from '../../bundled/invoke-api.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
-import { StateUnavailable } from '../../../core/state/table.ts';
+import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { ask, createWorld, jsonOf, type World } from '../fakes.ts';
 
 const PATH = '/api/Fetch/GetResource';
