@@ -1,98 +1,99 @@
-/** The right to use one of a few places, until it is given back. */
+/** The right to use one of a few slots, until it is released. */
 export interface Permit {
-  /** Aborted when the place is wanted by others who have fewer: give it back, and ask again. */
+  /** Aborted when tenants with fewer permits wait for it: release it, and acquire another. */
   readonly revoked: AbortSignal;
   release(): void;
 }
 
+/** A semaphore whose permits are shared evenly between tenants. */
 export interface FairSemaphore {
-  /** Waits for a place. @throws the signal's reason once it is aborted */
-  acquire(party: string, signal: AbortSignal): Promise<Permit>;
+  /** Waits for a permit. @throws the signal's reason once it is aborted */
+  acquire(tenant: string, signal: AbortSignal): Promise<Permit>;
 }
 
 export interface FairSemaphoreOptions {
   readonly permits: number;
-  /** Milliseconds that others wait before a place is taken from a party that has more than half of them. */
+  /** Milliseconds a tenant waits before a permit of a tenant that holds more than half of them is revoked. */
   readonly revokeAfterMs: number;
 }
 
 interface Held {
-  readonly party: string;
-  readonly revoke: AbortController;
+  readonly tenant: string;
+  readonly revocation: AbortController;
 }
 
 /**
- * Hands out places, each party in its turn. One alone may have all of them; while others wait it gets no more than half
- * (at least one), and what it has beyond is taken back: the youngest, of which the least is lost.
+ * Grants permits round-robin by tenant. A tenant alone may hold all of them; while others wait it is granted no more than
+ * half (at least one), and permits beyond that are revoked, newest first, since that loses the least work.
  */
-export function createFairSemaphore({ permits: places, revokeAfterMs: patience }: FairSemaphoreOptions): FairSemaphore {
-  const share = Math.max(1, Math.floor(places / 2));
-  /** Who waits, by party; the party whose turn is next comes first. */
-  const waiting = new Map<string, ((turn: Permit) => void)[]>();
+export function createFairSemaphore({ permits, revokeAfterMs }: FairSemaphoreOptions): FairSemaphore {
+  const fairShare = Math.max(1, Math.floor(permits / 2));
+  /** Waiting callers by tenant; the tenant whose turn is next comes first. */
+  const queues = new Map<string, ((permit: Permit) => void)[]>();
   /** Oldest first. */
   const held = new Set<Held>();
-  const holdings = (party: string) => [...held].filter((one) => one.party === party && !one.revoke.signal.aborted);
-  const hasLess = (party: string) => holdings(party).length < share;
+  const heldBy = (tenant: string) => [...held].filter((one) => one.tenant === tenant && !one.revocation.signal.aborted);
+  const isBelowShare = (tenant: string) => heldBy(tenant).length < fairShare;
 
-  const seat = (party: string): Permit => {
-    const one: Held = { party, revoke: new AbortController() };
+  const grant = (tenant: string): Permit => {
+    const one: Held = { tenant, revocation: new AbortController() };
     held.add(one);
     return {
-      revoked: one.revoke.signal,
+      revoked: one.revocation.signal,
       release: () => {
         held.delete(one);
-        seatNext();
+        grantNext();
       },
     };
   };
 
-  const seatNext = () => {
-    while (held.size < places) {
-      const round = [...waiting];
-      const [party, queue] = round.find(([name]) => hasLess(name)) ?? round[0] ?? [];
+  const grantNext = () => {
+    while (held.size < permits) {
+      const round = [...queues];
+      const [tenant, queue] = round.find(([name]) => isBelowShare(name)) ?? round[0] ?? [];
       const next = queue?.shift();
-      if (party === undefined || !queue || !next) return;
-      // To the end of the round, if there is more of it.
-      waiting.delete(party);
-      if (queue.length > 0) waiting.set(party, queue);
-      next(seat(party));
+      if (tenant === undefined || !queue || !next) return;
+      // A tenant with more callers moves to the end of the round.
+      queues.delete(tenant);
+      if (queue.length > 0) queues.set(tenant, queue);
+      next(grant(tenant));
     }
   };
 
-  const takeBack = (forParty: string) => {
-    if (!hasLess(forParty)) return;
-    const greedy = [...held].find(({ party }) => holdings(party).length > share);
-    const youngest = greedy && holdings(greedy.party).at(-1);
-    youngest?.revoke.abort(new Error('Others wait'));
+  const revokeFor = (waitingTenant: string) => {
+    if (!isBelowShare(waitingTenant)) return;
+    const overShare = [...held].find(({ tenant }) => heldBy(tenant).length > fairShare);
+    const newest = overShare && heldBy(overShare.tenant).at(-1);
+    newest?.revocation.abort(new Error('Permit revoked'));
   };
 
-  const leave = (party: string, seated: (turn: Permit) => void) => {
-    const queue = waiting.get(party)?.filter((other) => other !== seated) ?? [];
-    if (queue.length > 0) waiting.set(party, queue);
-    else waiting.delete(party);
+  const dequeue = (tenant: string, onPermit: (permit: Permit) => void) => {
+    const queue = queues.get(tenant)?.filter((other) => other !== onPermit) ?? [];
+    if (queue.length > 0) queues.set(tenant, queue);
+    else queues.delete(tenant);
   };
 
   return {
-    acquire(party, signal) {
+    acquire(tenant, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
-        const timer = setTimeout(takeBack, patience, party);
+        const timer = setTimeout(revokeFor, revokeAfterMs, tenant);
         const end = () => {
           clearTimeout(timer);
           signal.removeEventListener('abort', onAbort);
         };
-        const seated = (turn: Permit) => {
+        const onPermit = (permit: Permit) => {
           end();
-          resolve(turn);
+          resolve(permit);
         };
         const onAbort = () => {
           end();
-          leave(party, seated);
+          dequeue(tenant, onPermit);
           reject(signal.reason);
         };
         signal.addEventListener('abort', onAbort, { once: true });
-        waiting.set(party, [...(waiting.get(party) ?? []), seated]);
-        seatNext();
+        queues.set(tenant, [...(queues.get(tenant) ?? []), onPermit]);
+        grantNext();
       });
     },
   };

@@ -1,7 +1,8 @@
-export { abortable, type Deadline, deadlineSignal } from './deadline.ts';
+export { abortable, type Deadline, deadlineSignal, waitAtMost } from './deadline.ts';
 export { createFairSemaphore } from './fair-semaphore.ts';
+export { createLruCache } from './lru-cache.ts';
+export { getRetryDelay } from './retry-delay.ts';
 export { createSemaphore } from './semaphore.ts';
-export { createShared } from './shared.ts';
 export { createShutdownStack } from './shutdown.ts';
 export { createSingleFlight } from './single-flight.ts';
 export { createTtlCache } from './ttl-cache.ts';

@@ -1,47 +1,79 @@
-/** Turns at something of which only so much is done at once. */
+/** Limits how many callers do something at once. */
 export interface Semaphore {
   /**
-   * Waits for a turn, first come, first served.
-   * @returns what ends it
-   * @throws Error when it did not come within the bound
+   * Waits for a permit, first come, first served.
+   * @returns releases the permit; further calls have no effect
+   * @throws Error after `maxWaitMs`; the signal's reason once it is aborted
    */
-  acquire(): Promise<() => void>;
+  acquire(signal?: AbortSignal): Promise<() => void>;
+  /** A permit if one is free now. */
+  tryAcquire(): (() => void) | undefined;
+  /** Callers that wait for a permit. */
+  waiting(): number;
 }
 
 export interface SemaphoreOptions {
   readonly permits: number;
-  /** Milliseconds for which a turn is waited for. */
-  readonly maxWaitMs: number;
+  /** Milliseconds a caller waits for a permit. @default no limit */
+  readonly maxWaitMs?: number;
 }
 
-export function createSemaphore({ permits: atOnce, maxWaitMs: maxWait }: SemaphoreOptions): Semaphore {
-  const waiting = new Set<() => void>();
-  let taken = 0;
+export function createSemaphore({ permits, maxWaitMs }: SemaphoreOptions): Semaphore {
+  /** In order of arrival. */
+  const queue = new Set<() => void>();
+  let held = 0;
 
-  /** Hands the turn on, so that nobody comes in between. */
-  const end = () => {
-    const [next] = waiting;
-    if (next) next();
-    else taken -= 1;
+  const createRelease = () => {
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      const [next] = queue;
+      // The permit passes to the next caller without being free in between, so that no newcomer overtakes it.
+      if (next) next();
+      else held -= 1;
+    };
+  };
+
+  const enqueue = (signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        queue.delete(onPermit);
+      };
+      const onPermit = () => {
+        end();
+        resolve();
+      };
+      const onAbort = () => {
+        end();
+        reject(signal?.reason);
+      };
+      const onTimeout = () => {
+        end();
+        reject(new Error(`No permit within ${maxWaitMs} ms`));
+      };
+      const timer = maxWaitMs === undefined ? undefined : setTimeout(onTimeout, maxWaitMs);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      queue.add(onPermit);
+    });
+
+  const tryAcquire = () => {
+    if (held >= permits) return undefined;
+    held += 1;
+    return createRelease();
   };
 
   return {
-    async acquire() {
-      if (taken < atOnce) taken += 1;
-      else
-        await new Promise<void>((resolve, reject) => {
-          const go = () => {
-            clearTimeout(timer);
-            waiting.delete(go);
-            resolve();
-          };
-          const timer = setTimeout(() => {
-            waiting.delete(go);
-            reject(new Error(`Others kept it busy for ${maxWait} ms`));
-          }, maxWait);
-          waiting.add(go);
-        });
-      return end;
+    async acquire(signal) {
+      signal?.throwIfAborted();
+      const release = tryAcquire();
+      if (release) return release;
+      await enqueue(signal);
+      return createRelease();
     },
+    tryAcquire,
+    waiting: () => queue.size,
   };
 }

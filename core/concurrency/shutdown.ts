@@ -1,22 +1,26 @@
-/** What was started, ended in the opposite order: nothing outlives what it stands on. */
+/** Started components, closed in reverse order: a component is closed before those it depends on. */
 export interface ShutdownStack {
-  own<T extends { close(): Promise<void> }>(part: T): T;
-  /** Ends every part, also when one of them fails to. Calling it again waits for the same end. */
+  /** Registers a component to be closed. @returns the component */
+  own<T extends { close(): Promise<void> }>(component: T): T;
+  /**
+   * Closes every component, even when closing one of them fails. Further calls wait for the same shutdown.
+   * @throws AggregateError of all failures
+   */
   close(): Promise<void>;
 }
 
 export function createShutdownStack(): ShutdownStack {
-  const parts: { close(): Promise<void> }[] = [];
+  const components: { close(): Promise<void> }[] = [];
   let closed: Promise<void> | undefined;
   const closeAll = async () => {
     const failures: unknown[] = [];
-    for (const part of parts.toReversed()) await part.close().catch((error) => failures.push(error));
-    if (failures.length > 0) throw new AggregateError(failures, 'Not everything ended well');
+    for (const component of components.toReversed()) await component.close().catch((error) => failures.push(error));
+    if (failures.length > 0) throw new AggregateError(failures, 'Shutdown failed');
   };
   return {
-    own(part) {
-      parts.push(part);
-      return part;
+    own(component) {
+      components.push(component);
+      return component;
     },
     close: () => {
       closed ??= closeAll();

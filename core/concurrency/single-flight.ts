@@ -1,19 +1,20 @@
-interface Flight<T> {
-  readonly result: Promise<T>;
-  readonly controller: AbortController;
-  waiting: number;
-}
-
-/** Runs work for a key, or joins what already runs for it. */
+/** Runs work for a key, or joins the run that is in progress for it. */
 export type SingleFlight<T> = (
   key: string,
   work: (signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
 ) => Promise<T>;
 
+interface Flight<T> {
+  readonly result: Promise<T>;
+  readonly controller: AbortController;
+  /** Callers that have not aborted. */
+  waiting: number;
+}
+
 /**
- * One piece of work per key at a time: whoever asks for the same shares it. It goes on while one of them still waits;
- * the last one to leave cancels it.
+ * At most one run per key at a time: concurrent callers of the same key share its result. A caller leaves by its own
+ * signal; the work is aborted when the last one has left, and the next caller starts a new run.
  */
 export function createSingleFlight<T>(): SingleFlight<T> {
   const flights = new Map<string, Flight<T>>();
@@ -26,7 +27,7 @@ export function createSingleFlight<T>(): SingleFlight<T> {
     const controller = new AbortController();
     const flight: Flight<T> = { result: work(controller.signal), controller, waiting: 0 };
     flights.set(key, flight);
-    // Both ways: when everyone has left, nobody else hears of a failure.
+    // A rejection handler as well: once every caller has left, nothing else handles a failure.
     flight.result.then(
       () => forget(key, flight),
       () => forget(key, flight),

@@ -1,37 +1,44 @@
-/** What was read or written a moment ago, so that a link that many ask for is not read from the table for each. */
-export interface TtlCache<T extends { readonly id: string; readonly expiresAt: number }> {
+import { createLruCache } from './lru-cache.ts';
+
+/** A record of the state table. `expiresAt` in epoch seconds. */
+export interface Expiring {
+  readonly id: string;
+  readonly expiresAt: number;
+}
+
+/** Recently read or written records by id, each for a short time: a popular link is not read from the table per request. */
+export interface TtlCache<T extends Expiring> {
+  /** Undefined when unknown, older than `maxAgeMs`, or expired by its own `expiresAt`. */
   get(id: string): T | undefined;
+  /** @returns the record */
   set(record: T): T;
 }
 
 export interface TtlCacheOptions {
-  /** Records at most; what was not asked for longest goes first. */
+  /** The least recently used record is evicted beyond this. */
   readonly maxEntries: number;
-  /** Milliseconds after which the table is asked again: another process may know better. */
+  /** Milliseconds after which a record has to be read again: another process may have written a newer one. */
   readonly maxAgeMs: number;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
 }
 
-export function createTtlCache<T extends { readonly id: string; readonly expiresAt: number }>(
-  options: TtlCacheOptions,
-): TtlCache<T> {
-  const { maxEntries: capacity, maxAgeMs: maxAge, now = Date.now } = options;
-  const records = new Map<string, { readonly record: T; readonly until: number }>();
+export function createTtlCache<T extends Expiring>({
+  maxEntries,
+  maxAgeMs,
+  now = Date.now,
+}: TtlCacheOptions): TtlCache<T> {
+  const entries = createLruCache<string, { readonly record: T; readonly staleAt: number }>(maxEntries);
   return {
     get(id) {
-      const found = records.get(id);
-      if (!found) return undefined;
-      records.delete(id);
-      if (found.until <= now() || found.record.expiresAt * 1000 <= now()) return undefined;
-      records.set(id, found); // the newest place
-      return found.record;
+      const entry = entries.get(id);
+      if (!entry) return undefined;
+      if (entry.staleAt > now() && entry.record.expiresAt * 1000 > now()) return entry.record;
+      entries.delete(id);
+      return undefined;
     },
     set(record) {
-      records.delete(record.id);
-      records.set(record.id, { record, until: now() + maxAge });
-      const [oldest] = records.keys();
-      if (records.size > capacity && oldest !== undefined) records.delete(oldest);
+      entries.set(record.id, { record, staleAt: now() + maxAgeMs });
       return record;
     },
   };

@@ -47,11 +47,11 @@ export function createTableClient(config: DynamoDBClientConfig = {}): DynamoDBCl
   const inTurn =
     <Arguments, Result>(next: (call: Arguments) => Promise<Result>) =>
     async (call: Arguments): Promise<Result> => {
-      const end = await turns.acquire();
+      const release = await turns.acquire();
       try {
         return await next(call);
       } finally {
-        end();
+        release();
       }
     };
   // Behind the retries: each attempt takes a turn of its own.

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitAtMost } from '../../core/concurrency/index.ts';
 import { readSettingsInAws } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
@@ -13,7 +14,6 @@ import {
   createLayeredTools,
   createResolveMetrics,
   methodsOf,
-  patiently,
   readEntriesAtOnce,
   readFunctionEnvironment,
   required,
@@ -53,7 +53,7 @@ const warm = tools
   .look()
   .then(extraction.warm)
   .catch((error) => log.error('yt-dlp does not start', { error: String(error) }));
-await patiently(warm, START_TIME - performance.now());
+await waitAtMost(warm, START_TIME - performance.now());
 
 const resolveEntry = createResolveEntry({ extraction, log });
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();
@@ -64,6 +64,6 @@ const resolve = measured(
 const answer = wakeFunction ? wakingAhead(resolve, { wakeFunction, invoker, log }) : resolve;
 
 export const handler = async (event: Event | EntryEvent, context: never) => {
-  await patiently(tools.look(), LOOK_PATIENCE);
+  await waitAtMost(tools.look(), LOOK_PATIENCE);
   return 'kind' in event ? resolveEntry(event) : answer(event, context);
 };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent, CloudFormationCustomResourceResponse, Context } from 'aws-lambda';
 import { request } from 'undici';
+import { getRetryDelay } from '../../core/concurrency/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
 
 /** What CloudFormation asks for. */
@@ -122,7 +123,7 @@ async function deliver(url: string, body: string, { log, backoff = 500 }: Custom
     if (!failure) return;
     log.warn('A custom resource could not answer', { attempt, reason: failure });
     if (attempt === ATTEMPTS) throw new NotDelivered(`The answer to CloudFormation was not taken: ${failure}`);
-    await sleep(backoff * 2 ** (attempt - 1));
+    await sleep(getRetryDelay(attempt, { initialDelayMs: backoff }));
   }
 }
 

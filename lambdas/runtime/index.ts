@@ -2,5 +2,5 @@ export { customResource, type ResourceAnswer, type ResourceRequest } from './cus
 export { methodsOf, readEntriesAtOnce, readFunctionEnvironment, required } from './function-environment.ts';
 export { createFunctionLog } from './function-log.ts';
 export { createInvoker, type Invoker } from './invoke-async.ts';
-export { createLayeredTools, patiently } from './layered-tools.ts';
+export { createLayeredTools } from './layered-tools.ts';
 export { createResolveMetrics, createToolMetrics, type ResolveMetrics, type ToolMetrics } from './metrics.ts';

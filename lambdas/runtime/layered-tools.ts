@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError, type Log } from '../../core/log/index.ts';
 import type { YtDlp } from '../../layers/tools/index.ts';
 
@@ -34,15 +33,4 @@ export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredT
       await looking;
     },
   };
-}
-
-/** Waits for work, and no longer than so many milliseconds: then it goes on by itself. @throws what the work throws in time */
-export async function patiently(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  const done = new AbortController();
-  const enough = sleep(Math.max(0, milliseconds), undefined, { signal: done.signal }).catch(() => undefined);
-  try {
-    await Promise.race([work, enough]);
-  } finally {
-    done.abort();
-  }
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { createLruCache } from '../../core/concurrency/index.ts';
 import type { FileSource } from '../source/index.ts';
 
 /** Small enough that a seek reads little in vain, large enough that a file is read in few requests. */
@@ -16,22 +17,18 @@ export interface BlockCache {
 
 /** @param budgetBytes what all files together may hold; what has not been used for longest goes first */
 export function createBlockCache(budgetBytes: number): BlockCache {
-  /** In the order of their last use. */
-  const blocks = new Map<string, Promise<Buffer>>();
-  const capacity = Math.max(Math.floor(budgetBytes / BLOCK_BYTES), 1);
+  const blocks = createLruCache<string, Promise<Buffer>>(Math.max(Math.floor(budgetBytes / BLOCK_BYTES), 1));
   let files = 0;
 
   const load = (key: string, read: () => Promise<Buffer>): Promise<Buffer> => {
-    const block = blocks.get(key) ?? read();
-    blocks.delete(key);
+    const cached = blocks.get(key);
+    if (cached) return cached;
+    const block = read();
     blocks.set(key, block);
+    // A failure is not kept: the next caller reads the block again.
     block.catch(() => {
-      if (blocks.get(key) === block) blocks.delete(key); // A failure is told, not kept: the next one tries again.
+      if (blocks.get(key) === block) blocks.delete(key);
     });
-    for (const [oldest] of blocks) {
-      if (blocks.size <= capacity) break;
-      blocks.delete(oldest);
-    }
     return block;
   };
 
@@ -42,7 +39,7 @@ export function createBlockCache(budgetBytes: number): BlockCache {
       const prefix = `${files++}:`;
       const end = Math.ceil(size / BLOCK_BYTES);
       const forget = () => {
-        for (const key of blocks.keys()) if (key.startsWith(prefix)) blocks.delete(key);
+        for (const key of [...blocks.keys()]) if (key.startsWith(prefix)) blocks.delete(key);
       };
       signal.addEventListener('abort', forget, { once: true });
 

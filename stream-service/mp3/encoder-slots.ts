@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { problems } from '../../core/api/index.ts';
+import { createSemaphore } from '../../core/concurrency/index.ts';
 import type { Release } from '../sessions/index.ts';
 
 /** Milliseconds until a stream that has begun looks again for a process that others have taken. */
@@ -26,41 +27,20 @@ export interface EncoderSlotsOptions {
 }
 
 export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }: EncoderSlotsOptions): EncoderSlots {
-  const waiting: (() => void)[] = [];
-  let running = 0;
+  const slots = createSemaphore({ permits: parallelism });
   let encoding = 0;
-
-  /** Hands the turn on, so that nobody comes in between. */
-  const leave = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else running -= 1;
-  };
 
   const enter = async (signal: AbortSignal, patient: boolean) => {
     signal.throwIfAborted();
-    if (running < parallelism) {
-      running += 1;
-      return;
-    }
-    if (!patient && waiting.length >= maxWaiting) throw problems.noCapacity();
-    await new Promise<void>((resolve, reject) => {
-      const go = () => {
-        signal.removeEventListener('abort', abort);
-        resolve();
-      };
-      const abort = () => {
-        waiting.splice(waiting.indexOf(go), 1);
-        reject(signal.reason);
-      };
-      waiting.push(go);
-      signal.addEventListener('abort', abort, { once: true });
-    });
+    const slot = slots.tryAcquire();
+    if (slot) return slot;
+    if (!patient && slots.waiting() >= maxWaiting) throw problems.noCapacity();
+    return slots.acquire(signal);
   };
 
   return {
     async acquire(signal, patient) {
-      await enter(signal, patient);
+      const leave = await enter(signal, patient);
       try {
         let release = tryAcquireFfmpeg();
         while (!release) {

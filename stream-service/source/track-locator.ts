@@ -1,5 +1,5 @@
 import { Problem, problems } from '../../core/api/index.ts';
-import { createShared } from '../../core/concurrency/index.ts';
+import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { UrlExpired } from '../../core/errors/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 
@@ -83,11 +83,13 @@ export function createTrackLocator<Value>(options: TrackLocatorOptions<Value>): 
     }
   };
 
-  const settleOnce = createShared(settle);
-  const renewOnce = createShared(async (signal) => {
+  const flights = createSingleFlight<void>();
+  const settleOnce = (signal: AbortSignal) => flights('settle', settle, signal);
+  const renew = async (signal: AbortSignal) => {
     await move(signal);
     await settle(signal);
-  });
+  };
+  const renewOnce = (signal: AbortSignal) => flights('renew', renew, signal);
 
   return {
     async current(signal) {

@@ -1,3 +1,5 @@
+import { getRetryDelay } from '../../../core/concurrency/index.ts';
+
 /** How long a source is given. Milliseconds. */
 export interface RetryLimits {
   /** Failures in a row, without progress in between, before it is given up. */
@@ -25,7 +27,7 @@ export function waitAfter(
   now: number,
 ): number | undefined {
   if (failures >= limits.attempts) return undefined;
-  const wait = Math.min(limits.backoff * 2 ** (failures - 1), limits.maxBackoff);
+  const wait = getRetryDelay(failures, { initialDelayMs: limits.backoff, maxDelayMs: limits.maxBackoff });
   return Math.max(wait, Math.min(asked(retryAfter, now), limits.maxRetryAfter));
 }
 

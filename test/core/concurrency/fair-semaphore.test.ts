@@ -1,96 +1,96 @@
 import { describe, expect, it } from 'vitest';
 import { createFairSemaphore, type Permit } from '../../../core/concurrency/fair-semaphore.ts';
 
-const PATIENCE = 20;
+const REVOKE_AFTER_MS = 20;
 const never = new AbortController().signal;
 
-function setUp(places: number) {
-  const turns = createFairSemaphore({ permits: places, revokeAfterMs: PATIENCE });
-  /** Who was seated, in order. */
-  const seated: string[] = [];
-  const take = async (name: string, signal = never): Promise<Permit> => {
-    const turn = await turns.acquire(name.slice(0, 1), signal);
-    seated.push(name);
-    return turn;
+/** Callers are named by tenant and number: `a1`. */
+function createFixture(permits: number) {
+  const semaphore = createFairSemaphore({ permits, revokeAfterMs: REVOKE_AFTER_MS });
+  const granted: string[] = [];
+  const acquire = async (name: string, signal = never): Promise<Permit> => {
+    const permit = await semaphore.acquire(name.slice(0, 1), signal);
+    granted.push(name);
+    return permit;
   };
-  return { seated, take };
+  return { granted, acquire };
 }
 const settled = () => new Promise(setImmediate);
-const longEnough = () => new Promise((resolve) => setTimeout(resolve, 5 * PATIENCE));
+const revocationDelay = () => new Promise((resolve) => setTimeout(resolve, 5 * REVOKE_AFTER_MS));
 
-describe('fair turns', () => {
-  it('give one party all places while nobody else waits', async () => {
-    const { seated, take } = setUp(4);
-    const held = await Promise.all(['a1', 'a2', 'a3', 'a4'].map((name) => take(name)));
-    void take('a5');
-    await longEnough();
-    expect(seated).toEqual(['a1', 'a2', 'a3', 'a4']);
+describe('createFairSemaphore', () => {
+  it('grants one tenant all permits while no other tenant waits', async () => {
+    const { granted, acquire } = createFixture(4);
+    const held = await Promise.all(['a1', 'a2', 'a3', 'a4'].map((name) => acquire(name)));
+    void acquire('a5');
+    await revocationDelay();
+    expect(granted).toEqual(['a1', 'a2', 'a3', 'a4']);
     expect(held.some(({ revoked }) => revoked.aborted)).toBe(false);
     held[2]?.release();
     await settled();
-    expect(seated.at(-1)).toBe('a5');
+    expect(granted.at(-1)).toBe('a5');
   });
 
-  it('go round: who asks for many waits for who asks for one', async () => {
-    const { seated, take } = setUp(1);
-    const first = await take('a1');
-    const rest = ['a2', 'a3', 'b1', 'c1', 'b2'].map((name) => take(name).then((turn) => turn.release()));
+  it('grants permits to tenants round-robin', async () => {
+    const { granted, acquire } = createFixture(1);
+    const first = await acquire('a1');
+    const rest = ['a2', 'a3', 'b1', 'c1', 'b2'].map((name) => acquire(name).then((permit) => permit.release()));
     first.release();
     await Promise.all(rest);
-    expect(seated).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+    expect(granted).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
-  it('take back the youngest places beyond half when another party has waited', async () => {
-    const { seated, take } = setUp(4);
-    const greedy = await Promise.all(['a1', 'a2', 'a3', 'a4'].map((name) => take(name)));
-    for (const turn of greedy) turn.revoked.addEventListener('abort', turn.release);
-    const others = ['b1', 'b2', 'b3'].map((name) => take(name));
+  it('revokes the newest permits beyond half when another tenant has waited', async () => {
+    const { granted, acquire } = createFixture(4);
+    const greedy = await Promise.all(['a1', 'a2', 'a3', 'a4'].map((name) => acquire(name)));
+    for (const permit of greedy) permit.revoked.addEventListener('abort', permit.release);
+    const others = ['b1', 'b2', 'b3'].map((name) => acquire(name));
     await settled();
     expect(
       greedy.some(({ revoked }) => revoked.aborted),
-      'not before they have waited',
+      'not before the others have waited',
     ).toBe(false);
-    await longEnough();
+    await revocationDelay();
     expect(greedy.map(({ revoked }) => revoked.aborted)).toEqual([false, false, true, true]);
-    expect(seated.slice(4)).toEqual(['b1', 'b2']);
+    expect(granted.slice(4)).toEqual(['b1', 'b2']);
     (await others[0])?.release();
     await settled();
-    expect(seated.at(-1)).toBe('b3');
+    expect(granted.at(-1)).toBe('b3');
   });
 
-  it('keep a party that has half from more while another waits, and leave no place empty', async () => {
-    const { seated, take } = setUp(3);
-    const [one, two] = [await take('a1'), await take('b1')];
-    await take('c1');
-    void take('a2');
-    void take('b2');
+  it('grants a tenant no more than half while another waits, and leaves no permit unused', async () => {
+    const { granted, acquire } = createFixture(3);
+    const [one, two] = [await acquire('a1'), await acquire('b1')];
+    await acquire('c1');
+    void acquire('a2');
+    void acquire('b2');
     two.release();
     await settled();
-    expect(seated.at(-1)).toBe('b2');
+    expect(granted.at(-1)).toBe('b2');
     one.release();
     await settled();
-    expect(seated.at(-1)).toBe('a2');
+    expect(granted.at(-1)).toBe('a2');
   });
 
-  it('take nothing from who has one place alone', async () => {
-    const { take } = setUp(1);
-    const only = await take('a1');
-    void take('b1');
-    await longEnough();
+  it('does not revoke the only permit', async () => {
+    const { acquire } = createFixture(1);
+    const only = await acquire('a1');
+    void acquire('b1');
+    await revocationDelay();
     expect(only.revoked.aborted).toBe(false);
   });
 
-  it('forget who no longer waits', async () => {
-    const { seated, take } = setUp(1);
-    const first = await take('a1');
+  it('skips a caller that was aborted', async () => {
+    const { granted, acquire } = createFixture(1);
+    const first = await acquire('a1');
     const leaving = new AbortController();
-    const left = take('b1', leaving.signal);
-    void take('c1');
+    const left = acquire('b1', leaving.signal);
+    void acquire('c1');
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
-    await expect(take('d1', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    await expect(acquire('d1', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     first.release();
     await settled();
-    expect(seated).toEqual(['a1', 'c1']);
+    expect(granted).toEqual(['a1', 'c1']);
   });
 });

@@ -10,18 +10,18 @@ function controlled() {
 }
 
 describe('createSingleFlight', () => {
-  it('runs once for all who ask meanwhile, and again for who asks later', async () => {
+  it('runs once for concurrent callers, and again for a later one', async () => {
     const { run, runs } = controlled();
-    const answers = [run(), run(), run()];
+    const results = [run(), run(), run()];
     runs[0]?.finish('a');
-    expect(await Promise.all(answers)).toEqual(['a', 'a', 'a']);
+    expect(await Promise.all(results)).toEqual(['a', 'a', 'a']);
     const later = run();
     runs[1]?.finish('b');
     expect(await later).toBe('b');
     expect(runs).toHaveLength(2);
   });
 
-  it('goes on while one still waits', async () => {
+  it('continues while one caller still waits', async () => {
     const { run, runs } = controlled();
     const leaving = new AbortController();
     const left = run(leaving.signal);
@@ -33,7 +33,7 @@ describe('createSingleFlight', () => {
     expect(await stays).toBe('a');
   });
 
-  it('is cancelled by the last one to leave, and does not catch newcomers', async () => {
+  it('aborts when the last caller leaves, and starts a new run for the next caller', async () => {
     const { run, runs } = controlled();
     const leaving = new AbortController();
     const waiting = [run(leaving.signal), run(leaving.signal)];
@@ -46,14 +46,14 @@ describe('createSingleFlight', () => {
     expect(await newcomer).toBe('b');
   });
 
-  it('tells a failure to all', async () => {
+  it('rejects every caller when the work fails', async () => {
     const { run, runs } = controlled();
-    const answers = [run(), run()];
+    const results = [run(), run()];
     runs[0]?.fail(new Error('no'));
-    expect((await Promise.allSettled(answers)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await Promise.allSettled(results)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
-  it('starts nothing for who has left already', async () => {
+  it('does not start for a caller that is already aborted', async () => {
     const { run, runs } = controlled();
     await expect(run(AbortSignal.abort(new Error('left')))).rejects.toThrow('left');
     expect(runs).toHaveLength(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLayeredTools, patiently } from '../../../lambdas/runtime/layered-tools.ts';
+import { createLayeredTools } from '../../../lambdas/runtime/layered-tools.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 
 const YT_DLP: YtDlp = { version: '2026.11.20', command: ['/opt/yt-dlp_linux'], source: 'release' };
@@ -40,23 +40,5 @@ describe('the tools of a layer', () => {
     const { tools, looks } = start(undefined, YT_DLP);
     for (let call = 0; call < 3; call++) await tools.look();
     expect([tools.ytDlp(), looks()]).toEqual([undefined, 1]);
-  });
-});
-
-describe('patience', () => {
-  it('ends with the work', async () => {
-    const work = Promise.withResolvers<void>();
-    const waited = patiently(work.promise, 60_000).then(() => 'done');
-    expect(await Promise.race([waited, Promise.resolve('waits')])).toBe('waits');
-    work.resolve();
-    expect(await waited).toBe('done');
-  });
-
-  it.each([1, 0, -100])('ends after %d ms, whatever the work does', async (milliseconds) => {
-    await patiently(Promise.withResolvers().promise, milliseconds);
-  });
-
-  it('gives on what fails in time', async () => {
-    await expect(patiently(Promise.reject(new Error('no')), 60_000)).rejects.toThrow('no');
   });
 });
