@@ -1,1 +1,3 @@
-export { readPlaylist } from './hls-playlist.ts';
+export { PlaylistError, parseHlsPlaylist } from './hls-playlist.ts';
+export { scanHlsPlaylist } from './hls-scan.ts';
+export { isRounded } from './hls-text.ts';

@@ -1,14 +1,15 @@
+export type { ManifestFacts } from './manifest-facts.ts';
 export {
   type Cipher,
   durationOf,
   findSegment,
-  isDiscontinuity,
+  hasDiscontinuity,
   isSameMedia,
   isSameSection,
-  longestGap,
+  longestGapSeconds,
   type MediaSection,
   type Segment,
   segmentAt,
   type Timeline,
-  withoutOuterGaps,
+  trimGaps,
 } from './timeline.ts';

@@ -1,36 +1,36 @@
-/** The segments of a source in order, as far as they are known. */
+/** The segments of an HLS or DASH presentation in order, as far as they are listed. */
 export interface Timeline {
-  /** Consecutive sequence numbers. */
+  /** Sequence numbers are consecutive. */
   readonly segments: readonly Segment[];
-  /** False while more may come. */
+  /** False while the list may grow: a live presentation. */
   readonly isComplete: boolean;
-  /** Durations are whole seconds, so that many segments may last much longer or shorter than they add up to. */
-  readonly isRounded?: true;
-  /** Seconds after which a live source may have more. */
+  /** Durations are whole seconds: their sum may differ from the real duration by far. @default false */
+  readonly isRounded?: boolean;
+  /** Seconds after which to reload a live list. */
   readonly reloadSeconds: number;
 }
 
 export interface Segment {
-  /** Names the segment across reloads. */
+  /** Identifies the segment across reloads. */
   readonly sequence: number;
   readonly seconds: number;
   readonly content: MediaSection;
   /** The initialization section that this segment needs before it. */
   readonly init?: MediaSection;
-  /** Its clock and its coding may have nothing to do with those of the segment before it (RFC 8216 §4.3.2.3). */
-  readonly isAnew?: true;
+  /** Timestamps and encoding may change at the start of this segment (RFC 8216 §4.3.2.3). @default false */
+  readonly isDiscontinuity?: boolean;
   /**
-   * The source says that it has no media for this time: nothing is fetched. Time passes all the same: what comes behind
-   * keeps its place, so that players stand still for a moment or go on behind it, and MP3 is silent. A stream with such
-   * a gap is as complete as its source; a segment that is missing without being called a gap still breaks it.
+   * The list declares that there is no media for this time (draft-pantos-hls-rfc8216bis §4.4.4.7): nothing is fetched.
+   * Later segments keep their time, so players pause or skip, and MP3 is silent. A stream with a declared gap is
+   * complete; a segment that is missing without such a declaration still fails the stream. @default false
    */
-  readonly isGap?: true;
+  readonly isGap?: boolean;
 }
 
-/** A file, or a run of bytes in it. */
+/** A file, or a byte range of it. */
 export interface MediaSection {
   readonly url: string;
-  /** Offsets in bytes, both included; absent: all of it. */
+  /** Offsets in bytes, both included; absent: the whole file. */
   readonly range?: { readonly first: number; readonly last: number };
   readonly cipher?: Cipher;
 }
@@ -42,27 +42,31 @@ export interface Cipher {
   readonly iv: Buffer;
 }
 
-/** Where a segment begins: its index and the seconds before it. Past the end: the last one. In a gap: the one before. */
+const isMedia = ({ isGap }: Segment): boolean => !isGap;
+
+/**
+ * The segment that contains a time: its index and the seconds before it. Past the end: the last segment. In a gap: the
+ * segment before the gap.
+ */
 export function findSegment(segments: readonly Segment[], seconds: number): { index: number; startSeconds: number } {
-  let place = { index: 0, startSeconds: 0 };
+  let found = { index: 0, startSeconds: 0 };
   let startSeconds = 0;
   for (const [index, segment] of segments.entries()) {
-    if (!segment.isGap) place = { index, startSeconds };
+    if (isMedia(segment)) found = { index, startSeconds };
     startSeconds += segment.seconds;
     if (seconds < startSeconds) break;
   }
-  return place;
+  return found;
 }
 
-/** A recording begins with its first media and ends with its last, whatever time a list leaves empty around them. */
-export function withoutOuterGaps(segments: readonly Segment[]): readonly Segment[] {
-  const isMedia = ({ isGap }: Segment) => !isGap;
+/** Removes gaps at both ends: a recording begins with its first media and ends with its last. */
+export function trimGaps(segments: readonly Segment[]): readonly Segment[] {
   const first = segments.findIndex(isMedia);
   return first < 0 ? [] : segments.slice(first, segments.findLastIndex(isMedia) + 1);
 }
 
-/** Seconds of the longest time in which nothing is there. */
-export function longestGap(segments: readonly Segment[]): number {
+/** Seconds of the longest run of gaps. */
+export function longestGapSeconds(segments: readonly Segment[]): number {
   let longest = 0;
   let current = 0;
   for (const { isGap, seconds } of segments) {
@@ -72,27 +76,34 @@ export function longestGap(segments: readonly Segment[]): number {
   return longest;
 }
 
-/** Whether clock or initialization begin anew anywhere behind the first segment. */
-export function isDiscontinuity(segments: readonly Segment[]): boolean {
-  const media = segments.filter(({ isGap }) => !isGap);
-  return media.slice(1).some(({ isAnew, init }, index) => isAnew || !isSameSection(init, media[index]?.init));
+/** Whether timestamps or initialization may change after the first segment. */
+export function hasDiscontinuity(segments: readonly Segment[]): boolean {
+  const media = segments.filter(isMedia);
+  return media
+    .slice(1)
+    .some(({ isDiscontinuity, init }, index) => isDiscontinuity || !isSameSection(init, media[index]?.init));
 }
 
-/** Seconds of all segments together. */
+/** Seconds of all segments together, rounded to the microsecond. */
 export const durationOf = (segments: readonly Segment[]): number =>
   Math.round(segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1e6) / 1e6;
 
-/** The segment of that number; undefined when it is not listed (any more). */
+/** The segment with a sequence number; undefined when it is not listed, or no longer. */
 export const segmentAt = ({ segments }: Timeline, sequence: number): Segment | undefined =>
   segments[sequence - (segments[0]?.sequence ?? 0)];
 
-/** The same bytes behind the same initialization, as far as a list can tell. */
+/** Whether two sections have the same URL and byte range. */
 export const isSameSection = (a: MediaSection | undefined, b: MediaSection | undefined): boolean =>
   a === b || (a?.url === b?.url && a?.range?.first === b?.range?.first && a?.range?.last === b?.range?.last);
 
-/** Whether a complete list that was found again stands for the same media. */
+/** Seconds by which a segment's duration may differ between two loads of the same list. */
+const DURATION_TOLERANCE_SECONDS = 0.1;
+
+/** Whether a complete list that was loaded again still describes the same media. A live list always may change. */
 export const isSameMedia = (before: Timeline, after: Timeline): boolean =>
   !before.isComplete ||
   (after.isComplete &&
     before.segments.length === after.segments.length &&
-    before.segments.every(({ seconds }, index) => Math.abs(seconds - (after.segments[index]?.seconds ?? 0)) < 0.1));
+    before.segments.every(
+      ({ seconds }, index) => Math.abs(seconds - (after.segments[index]?.seconds ?? 0)) < DURATION_TOLERANCE_SECONDS,
+    ));

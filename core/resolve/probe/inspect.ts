@@ -5,7 +5,8 @@ import type { Egress } from '../../egress/index.ts';
 import { EgressRefused } from '../../errors/index.ts';
 import { requestHeaders } from '../../http/index.ts';
 import { fileType } from '../../media/codecs/index.ts';
-import { isRounded, readDashManifest, readHlsPlaylist } from '../../media/manifests/index.ts';
+import { scanDashManifest } from '../../media/dash/index.ts';
+import { isRounded, scanHlsPlaylist } from '../../media/hls/index.ts';
 import type { Track } from '../../state/index.ts';
 import { selectRenditions } from '../renditions/index.ts';
 import { type Candidate, webUrl } from '../yt-dlp/index.ts';
@@ -137,7 +138,7 @@ function createLook({ egress, identity, signal, link }: InspectOptions) {
     const answer = await egress.request(track.url, { headersFor: requestHeaders(track), identity, signal: patience() });
     const text = (await collect(answer, MANIFEST_BYTES)).toString();
     if (answer.status !== 200) throw new Unusable(answer.status);
-    const facts = track.delivery === 'hls' ? readHlsPlaylist(text) : readDashManifest(text);
+    const facts = track.delivery === 'hls' ? scanHlsPlaylist(text) : scanDashManifest(text);
     if (!facts) throw new Unusable(404);
     const place = (written: string | undefined) => webUrl(written, answer.url);
     const [segment, initialization, key] = [place(facts.segment), place(facts.initialization), place(facts.key)];

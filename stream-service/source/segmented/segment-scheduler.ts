@@ -78,7 +78,7 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
       return { segment, side: 'init', section: init, place: undefined };
     }
     queue.shift();
-    const place = isAnew || segment.isAnew ? startSeconds : undefined;
+    const place = isAnew || segment.isDiscontinuity ? startSeconds : undefined;
     isAnew = false;
     return { segment, side: 'content', section: segment.content, place };
   };

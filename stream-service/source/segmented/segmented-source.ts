@@ -1,12 +1,13 @@
 import { problems } from '../../../core/api/index.ts';
 import { UrlExpired } from '../../../core/errors/index.ts';
-import { readPlaylist } from '../../../core/media/hls/index.ts';
+import { dashTimeline } from '../../../core/media/dash/index.ts';
+import { parseHlsPlaylist } from '../../../core/media/hls/index.ts';
 import {
   durationOf,
   findSegment,
-  isDiscontinuity,
+  hasDiscontinuity,
   isSameMedia,
-  longestGap,
+  longestGapSeconds,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
@@ -27,7 +28,6 @@ import {
 } from '../request/index.ts';
 import type { SegmentedSource, SegmentRun } from '../source.ts';
 import { createTrackLocator } from '../track-locator.ts';
-import { dashTimeline } from './dash-timeline.ts';
 import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
 import { createSegmentScheduler } from './segment-scheduler.ts';
 
@@ -72,7 +72,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
     const connections = createAdaptiveParallelism(limits.connections, options.gauge);
     const splice =
-      isComplete && !isDiscontinuity(segments) ? undefined : createDiscontinuityFilter({ onListClock: isComplete });
+      isComplete && !hasDiscontinuity(segments) ? undefined : createDiscontinuityFilter({ onListClock: isComplete });
     const at = { places, timeline, from: index, startSeconds };
     const supply = createSegmentScheduler({ ...options, ...at, connections, keys, ranges, splice });
     const stream = new ReadAheadStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
@@ -82,7 +82,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
   const { value: timeline } = await places.current(signal);
   if (timeline.isComplete && timeline.segments.length === 0)
     throw problems.fetchFailed(new Error('It has no segments'));
-  const gapSeconds = longestGap(timeline.segments);
+  const gapSeconds = longestGapSeconds(timeline.segments);
   if (gapSeconds > 0) options.log.warn('The source has gaps', { resource: resource.id, longestSeconds: gapSeconds });
   let opening: ReturnType<typeof run> | undefined = run(timeline, 0);
   // Nobody listens while it waits for its reader, who finds it destroyed then.
@@ -109,7 +109,7 @@ export async function openSegments(options: SegmentedSourceOptions): Promise<Seg
   return {
     kind: 'segments',
     gapSeconds,
-    beginsAnew: isDiscontinuity(timeline.segments),
+    beginsAnew: hasDiscontinuity(timeline.segments),
     durationSeconds: timeline.isComplete && !timeline.isRounded ? durationOf(timeline.segments) : undefined,
     readFrom(seconds, wanted = 'all') {
       const adopted = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0 ? opening : undefined;
@@ -144,7 +144,7 @@ async function readHls(
     };
     const found = await fetchBuffer({ ...options, target, audit: createPlaylistCheck }, limits.playlistBytes, signal);
     try {
-      const playlist = readPlaylist(found.bytes.toString('utf8'), found.url, limits.segments);
+      const playlist = parseHlsPlaylist(found.bytes.toString('utf8'), { url: found.url, maxSegments: limits.segments });
       if (playlist.kind === 'media') return playlist.timeline;
       url = playlist.bestUrl;
     } catch (error) {

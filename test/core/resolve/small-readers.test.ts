@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { cookieHeader, requestHeaders } from '../../../core/http/request-headers.ts';
-import { readDashManifest, readHlsPlaylist } from '../../../core/media/manifests/manifest-facts.ts';
 import { normalizeLink } from '../../../core/resolve/item/normalize-link.ts';
 import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
 import { readMetadata } from '../../../core/resolve/yt-dlp/metadata.ts';
@@ -138,34 +137,4 @@ describe('readMetadata', () => {
       { coverUrl: 'https://a.example/c.jpg' },
     ],
   ])('%j', (info, expected) => expect(readMetadata(info)).toMatchObject(expected));
-});
-
-describe('manifests', () => {
-  it.each([
-    ['#EXTM3U\n#EXTINF:2.5,\na.ts\n#EXTINF:1.25,x\r\nb.ts\n#EXT-X-ENDLIST', { durationSeconds: 3.75, segment: 'a.ts' }],
-    ['\ufeff#EXTM3U\n#EXTINF:2,\na.ts\n', { segment: 'a.ts' }],
-    ['#EXTM3U\n', undefined],
-    [
-      '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXT-X-MAP:URI="i"\n#EXTINF:2,\na\n',
-      { segment: 'a', initialization: 'i', key: 'k', iv: Buffer.alloc(16) },
-    ],
-    [
-      '#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:258\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXTINF:2,\na\n',
-      { segment: 'a', key: 'k', iv: Buffer.from('00000000000000000000000000000102', 'hex') },
-    ],
-    [
-      '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k",IV=0xA7\n#EXTINF:2,\na\n',
-      { segment: 'a', key: 'k', iv: Buffer.from('000000000000000000000000000000a7', 'hex') },
-    ],
-    ['#EXTM3U\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"\n#EXTINF:2,\na\n', { segment: 'a', key: 'k' }],
-    ['ID3...', undefined],
-    ['<html>', undefined],
-  ])('%j as HLS', (text, expected) => expect(readHlsPlaylist(text)).toEqual(expected));
-
-  it.each([
-    ['<?xml?><MPD mediaPresentationDuration="PT1H2M3.5S" type="static">', { durationSeconds: 3723.5 }],
-    ["<MPD mediaPresentationDuration='P1DT1S'>", { durationSeconds: 86401 }],
-    ['<MPD type="dynamic">', {}],
-    ['<html>', undefined],
-  ])('%j as DASH', (text, expected) => expect(readDashManifest(text)).toEqual(expected));
 });

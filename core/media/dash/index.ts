@@ -1,0 +1,2 @@
+export { scanDashManifest } from './dash-manifest.ts';
+export { type DashFragment, dashTimeline } from './dash-timeline.ts';

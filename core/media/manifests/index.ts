@@ -1,1 +1,0 @@
-export { isRounded, readDashManifest, readHlsPlaylist } from './manifest-facts.ts';

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { dashTimeline } from '../../../core/media/dash/dash-timeline.ts';
+import type { Timeline } from '../../../core/media/timeline/timeline.ts';
+
+describe('dashTimeline', () => {
+  const fragments = (query: string, from: number, to: number) => [
+    { url: `https://cdn.example/init${query}`, seconds: 0 },
+    ...Array.from({ length: to - from }, (_, n) => ({ url: `https://cdn.example/${from + n}${query}`, seconds: 2 })),
+  ];
+  const numbers = ({ segments }: Timeline) => segments.map(({ sequence }) => sequence);
+
+  it('keeps the sequence number of a live segment whose URL has a new signature', () => {
+    const before = dashTimeline(fragments('?sig=1', 10, 14), true);
+    expect(numbers(before)).toEqual([0, 1, 2, 3]);
+    expect(numbers(dashTimeline(fragments('?sig=2', 12, 16), true, before))).toEqual([2, 3, 4, 5]);
+    expect(numbers(dashTimeline(fragments('?sig=2', 20, 22), true, before))).toEqual([4, 5]);
+  });
+
+  it('marks a discontinuity at each further initialization segment', () => {
+    const period = (name: string) => [
+      { url: `https://cdn.example/${name}/init`, seconds: 0 },
+      { url: `https://cdn.example/${name}/0`, seconds: 2 },
+      { url: `https://cdn.example/${name}/1`, seconds: 2 },
+    ];
+    const { segments } = dashTimeline([...period('a'), ...period('b')], false);
+    expect(segments.map(({ init, isDiscontinuity = false }) => [init?.url.slice(-6), isDiscontinuity])).toEqual([
+      ['a/init', false],
+      ['a/init', false],
+      ['b/init', true],
+      ['b/init', false],
+    ]);
+  });
+
+  it('treats fragments without durations as media, except the first', () => {
+    const { segments } = dashTimeline(
+      ['init', '0', '1'].map((name) => ({ url: `https://cdn.example/${name}`, seconds: 0 })),
+      false,
+    );
+    expect(segments).toHaveLength(2);
+  });
+
+  it('accepts self-initializing segments', () => {
+    const { segments } = dashTimeline([{ url: 'https://cdn.example/1', seconds: 2 }], false);
+    expect(segments).toMatchObject([{ sequence: 0, content: { url: 'https://cdn.example/1' } }]);
+    expect(segments[0]?.init).toBeUndefined();
+  });
+});
