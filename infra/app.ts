@@ -1,8 +1,9 @@
 /** What CDK runs, by `cdk.json`: makes what is deployed, then describes it. */
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { SettingError } from '../core/config/index.ts';
 import { buildPage, bundle } from './build/index.ts';
-import { ContextError, checkPlace, readContext } from './config/index.ts';
+import { checkPlace, readContext } from './config/index.ts';
 import { createApp } from './create-app.ts';
 
 /** Where the page's build goes too. */
@@ -18,7 +19,7 @@ try {
   await buildPage();
   createApp({ bundleDir: BUNDLE_DIR, ...(account && region && { env: { account, region } }) }).synth();
 } catch (error) {
-  if (!(error instanceof ContextError)) throw error;
+  if (!(error instanceof SettingError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

@@ -26,7 +26,7 @@ const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
 
 /**
  * The CDK app: the stack of one stage, and beside it the firewall's where that has to be in another region.
- * @throws ContextError in one line that names the setting
+ * @throws SettingError in one line that names the setting
  */
 export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: AppOptions): App {
   const app = new App({ context: { ...context }, ...(outdir && { outdir }) });

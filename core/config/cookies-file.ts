@@ -1,21 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { SettingError } from './parsers.ts';
+import { defineParser, SettingError } from './parsers.ts';
 
-/** What yt-dlp asks of the first line. */
+/** The first line that yt-dlp requires. */
 const HEADER = /^#( Netscape)? HTTP Cookie File/;
 const FIELDS = 7;
 
 /**
- * The path of a Netscape cookies file, absolute: yt-dlp runs in a folder of its own, and ignores a file that it does not
- * find.
- * @throws SettingError that names the setting, and nothing of the cookies
+ * The path of a Netscape cookies file, made absolute: yt-dlp runs in another working folder, and ignores a file that does
+ * not exist. Error lines contain nothing of the cookies.
  */
-export function cookiesFile(name: string, path: string): string {
+export const cookiesFile = defineParser('a Netscape cookies file', (name, path): string => {
   const file = resolve(path);
   checkCookies(name, readOrRefuse(name, file));
   return file;
-}
+});
 
 function readOrRefuse(name: string, file: string): Buffer {
   try {
@@ -27,8 +26,8 @@ function readOrRefuse(name: string, file: string): Buffer {
 }
 
 /**
- * Refuses what yt-dlp would not start with; what it only skips may stay.
- * @throws SettingError that names the setting, and nothing of the cookies
+ * Refuses what makes yt-dlp fail at start; lines that it only skips are accepted.
+ * @throws SettingError that names the setting and contains nothing of the cookies
  */
 export function checkCookies(name: string, bytes: Buffer): void {
   const refuse = (reason: string): never => {
@@ -44,11 +43,11 @@ function textOf(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return undefined; // told by the caller
+    return undefined; // reported by the caller
   }
 }
 
-/** JSON, or a domain whose flag for its subdomains contradicts it. */
+/** JSON, or a domain whose flag for subdomains contradicts its leading dot: yt-dlp fails on both. */
 function isUnreadable(line: string): boolean {
   const fields = line.replace(/^#HttpOnly_/, '').split('\t');
   const [domain = '', subdomains] = fields;

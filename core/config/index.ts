@@ -1,3 +1,5 @@
+export { type ContextSettings, readContextSettings, variablesFor } from './context.ts';
 export { oneOf, SettingError, wholeNumber } from './parsers.ts';
 export { readSettingsInAws } from './secret-settings.ts';
 export { readSettings, type Settings } from './settings.ts';
+export { renderSettingsReference } from './settings-reference.ts';

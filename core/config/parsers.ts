@@ -1,65 +1,97 @@
-/** A setting that makes no sense. The message is one line for the operator and names the setting. */
+/** A setting with an invalid value. The message is one line for the operator and names the setting. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
 
-type Parser<T> = (name: string, text: string) => T;
+/** Reads the text of a setting. @throws SettingError that names the setting */
+export interface Parser<T> {
+  (name: string, text: string): T;
+  /** Completes "must be …" in error lines and describes the values in the documentation. */
+  readonly accepts: string;
+}
 
-const refuse = (name: string, wanted: string, text: string): never => {
-  // What may carry a password is not repeated.
+/** Attaches the description of the accepted values to a function that parses them. */
+export const defineParser = <T>(accepts: string, parse: (name: string, text: string) => T): Parser<T> =>
+  Object.assign((name: string, text: string) => parse(name, text), { accepts });
+
+/** A parser of one value; `read` returns undefined for text that is invalid. */
+const single = <T>(accepts: string, read: (text: string) => T | undefined): Parser<T> =>
+  defineParser(accepts, (name, text) => read(text) ?? refuse(name, accepts, text));
+
+/** A parser of a comma list; blank items are skipped. */
+const listOf = <T>(accepts: string, readItem: (item: string) => T | undefined): Parser<T[]> =>
+  defineParser(accepts, (name, text) => splitList(text).map((item) => readItem(item) ?? refuse(name, accepts, item)));
+
+function refuse(name: string, accepts: string, text: string): never {
+  // Text with an @ may contain a password.
   const shown = text.includes('@') ? '' : `, not ${JSON.stringify(text.slice(0, 100))}`;
-  throw new SettingError(`${name} must be ${wanted}${shown}`);
-};
+  throw new SettingError(`${name} must be ${accepts}${shown}`);
+}
 
-export const wholeNumber =
-  (least: number, most: number): Parser<number> =>
-  (name, text) =>
-    /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
-      ? Number(text)
-      : refuse(name, `a whole number from ${least} to ${most}`, text);
-
-export const oneOf =
-  <T extends string>(...choices: readonly T[]): Parser<T> =>
-  (name, text) =>
-    choices.find((choice) => choice.toLowerCase() === text.toLowerCase()) ??
-    refuse(name, `one of ${choices.join(', ')}`, text);
-
-export const flag: Parser<boolean> = (name, text) =>
-  /^(on|true|1|yes)$/i.test(text) || (/^(off|false|0|no)$/i.test(text) ? false : refuse(name, 'on or off', text));
-
-const items = (text: string): string[] =>
+/** Trimmed items of a comma list, blank ones removed. */
+const splitList = (text: string): string[] =>
   text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** `https://page.example` with or without a port, and nothing behind it; or `*`. */
-export const origins: Parser<string[]> = (name, text) =>
-  items(text).map((item) => {
+/** Text that is used as it is. */
+export const anyText = (accepts: string): Parser<string> => single(accepts, (text) => text);
+
+/** An integer within inclusive bounds. */
+export const wholeNumber = (min: number, max: number): Parser<number> =>
+  single(`a whole number from ${min} to ${max}`, (text) =>
+    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+  );
+
+/** One of several numbers. */
+export const oneOfNumbers = (...choices: readonly number[]): Parser<number> =>
+  single(`one of ${choices.join(', ')}`, (text) => choices.find((choice) => String(choice) === text));
+
+/** One of several words, in any case; returns the spelling of `choices`. */
+export const oneOf = <T extends string>(...choices: readonly T[]): Parser<T> =>
+  single(`one of ${choices.join(', ')}`, (text) =>
+    choices.find((choice) => choice.toLowerCase() === text.toLowerCase()),
+  );
+
+/** Text that matches a pattern; `accepts` describes the pattern in words. */
+export const matching = (pattern: RegExp, accepts: string): Parser<string> =>
+  single(accepts, (text) => (pattern.test(text) ? text : undefined));
+
+/** `on`, `true`, `1`, `yes` and their opposites. */
+export const flag: Parser<boolean> = single('on or off', (text) => {
+  if (/^(on|true|1|yes)$/i.test(text)) return true;
+  return /^(off|false|0|no)$/i.test(text) ? false : undefined;
+});
+
+/** Web origins, with or without a port and without a path; or `*`. */
+export const origins: Parser<string[]> = listOf(
+  'a comma list of origins such as https://page.example, or *',
+  (item) => {
     if (item === '*') return item;
     const url = URL.parse(item);
-    const isOrigin = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-    return isOrigin ? url.origin : refuse(name, 'a comma list of origins such as https://page.example, or *', item);
-  });
+    return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url.origin : undefined;
+  },
+);
 
 /** A name, an IPv4 address, or an IPv6 address in brackets. No wildcards: each entry opens one port of one host. */
 const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
 
 /** `host:port`; an IPv6 address in brackets. */
-export const hostPorts: Parser<string[]> = (name, text) =>
-  items(text).map((item) => {
-    const [, , port] = HOST_PORT.exec(item) ?? [];
-    return Number(port) > 0 && URL.canParse(`http://${item}/`) ? item : refuse(name, 'a comma list of host:port', item);
-  });
+export const hostPorts: Parser<string[]> = listOf('a comma list of host:port', (item) => {
+  const [, , port] = HOST_PORT.exec(item) ?? [];
+  return Number(port) > 0 && URL.canParse(`http://${item}/`) ? item : undefined;
+});
 
-/** Never repeats what it refuses: however it is written, it may hold a password. */
-export const proxyUrls: Parser<string[]> = (name, text) =>
-  items(text).map((item, index) => {
+const PROXY_URLS = 'a comma list of http://user:password@host:port, special characters percent-encoded';
+
+/** HTTP and HTTPS proxies. The error line names an entry by its number alone: the entry may contain a password. */
+export const proxyUrls: Parser<string[]> = defineParser(PROXY_URLS, (name, text) =>
+  splitList(text).map((item, index) => {
     if (isProxyUrl(item)) return item;
-    throw new SettingError(
-      `${name} must be a comma list of http://user:password@host:port, special characters percent-encoded; entry ${index + 1} is something else`,
-    );
-  });
+    throw new SettingError(`${name} must be ${PROXY_URLS}; entry ${index + 1} is something else`);
+  }),
+);
 
 function isProxyUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -67,12 +99,28 @@ function isProxyUrl(text: string): boolean {
   return [url.username, url.password].every(isPercentEncoded);
 }
 
-/** Whoever logs in with it decodes it first. */
+/** Credentials are decoded before they are sent to the proxy, which fails for a bare `%`. */
 function isPercentEncoded(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;
   } catch {
-    return false; // a `%` that stands for itself
+    return false;
   }
 }
+
+/** The ARN of a secret, with the six random characters at its end that IAM policies need. */
+export const secretArn: Parser<string> = matching(
+  /^arn:aws[\w-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-\w{6}$/,
+  'the whole ARN of a secret in Secrets Manager',
+);
+
+/** Two different zone ids, which mean the same place in every account: `use1-az1`. */
+export const zoneIds: Parser<readonly [string, string]> = single(
+  'two zone ids such as use1-az1,use1-az2',
+  (text): readonly [string, string] | undefined => {
+    const [first, second, ...more] = splitList(text);
+    const areZones = [first, second].every((zone) => /^[a-z]{2,6}\d-az\d$/.test(zone ?? ''));
+    return first && second && areZones && first !== second && more.length === 0 ? [first, second] : undefined;
+  },
+);

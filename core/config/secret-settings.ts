@@ -10,14 +10,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface SecretSettingsOptions {
   /** The value of a secret by its ARN. */
   readonly fetchSecret: (arn: string) => Promise<string | undefined>;
-  /** Puts cookies where only this process reads them; gives the file's path. */
+  /** Writes cookies to a file that only this user can read; returns its path. */
   readonly writeCookies: (cookies: string) => Promise<string>;
 }
 
 /**
- * The environment with what its secrets hold in the place of their ARNs: `OUTGOING_PROXIES_SECRET` becomes
- * `OUTGOING_PROXIES`, `COOKIES_SECRET` becomes `COOKIES_FILE`.
- * @throws SettingError in one line that names the setting, and nothing of the secret
+ * Adds the values of secrets to the environment that names them: `OUTGOING_PROXIES_SECRET` becomes `OUTGOING_PROXIES`,
+ * `COOKIES_SECRET` becomes `COOKIES_FILE`.
+ * @throws SettingError in one line that names the setting and contains nothing of the secret
  */
 export async function loadSecretSettings(
   environment: Environment,
@@ -33,11 +33,11 @@ export async function loadSecretSettings(
     return secret;
   };
   const [proxies, cookies] = await Promise.all([load('OUTGOING_PROXIES_SECRET'), load('COOKIES_SECRET')]);
-  // Here, so that what is refused is called by the name of the secret.
+  // Validated here so that the error line names the variable of the secret.
   if (cookies) checkCookies('COOKIES_SECRET', Buffer.from(cookies));
   return {
     ...environment,
-    // One a line reads better in a secret of several.
+    // A secret may contain one proxy per line.
     ...(proxies && {
       OUTGOING_PROXIES: proxyUrls('OUTGOING_PROXIES_SECRET', proxies.replaceAll(/\s+/g, ',')).join(','),
     }),
@@ -46,14 +46,14 @@ export async function loadSecretSettings(
 }
 
 /**
- * The settings of a host in AWS, with the secrets that they name.
+ * Reads the settings of a host in AWS, and the secrets that they name from Secrets Manager.
  * @throws SettingError in one line that names the setting
  */
 export async function readSettingsInAws(environment: Environment): Promise<Settings> {
   return readSettings(
     await loadSecretSettings(environment, {
       fetchSecret: async (SecretId) => {
-        // Only here: one machine has neither secrets nor this client.
+        // Imported on use: the service on one machine is installed without this client.
         const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
         const client = new SecretsManagerClient({ maxAttempts: 3 });
         try {

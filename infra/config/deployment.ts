@@ -1,16 +1,16 @@
 import type { Profile } from './profiles.ts';
 import type { DeploymentSettings } from './settings.ts';
 
-/** What every construct of one deployment may ask. */
+/** Input of every construct of one deployment. */
 export interface Deployment {
   readonly settings: DeploymentSettings;
   readonly profile: Profile;
-  /** The folder with what runs: `functions/<name>`, `stream-service`. */
+  /** The folder of the bundled code: `functions/<name>`, `stream-service`. */
   readonly bundleDir: string;
-  /** The folder with the page. */
+  /** The folder of the built page. */
   readonly pageDir: string;
-  /** The headers that the page asks for; the file may be absent. */
+  /** Security headers of the page; the file may be absent. */
   readonly pageHeadersFile: string;
-  /** Different for every deployment: what hangs on it is done anew each time. */
+  /** Differs for every deployment, so that resources with it as a property are updated each time. */
   readonly deployedAt: string;
 }

@@ -1,4 +1,3 @@
 export type { Deployment } from './deployment.ts';
-export { ContextError } from './parsers.ts';
 export { profileOf, profiles } from './profiles.ts';
 export { checkPlace, type DeploymentSettings, type ProfileName, readContext } from './settings.ts';

@@ -1,27 +1,27 @@
-import { ContextError } from './parsers.ts';
+import { SettingError } from '../../core/config/index.ts';
 import type { DeploymentSettings, ProfileName } from './settings.ts';
 
-/** What tells one kind of deployment from another, as data: constructs ask for a property, never for a name. */
+/** Properties of one kind of deployment. Constructs test a property, never the profile's name. */
 export interface Profile {
-  /** `balanced`: tasks behind a load balancer that is always there. `on-demand`: one task that comes and goes. */
+  /** `balanced`: tasks behind a load balancer. `on-demand`: one task, started by a request and ended when idle. */
   readonly streamHost: 'balanced' | 'on-demand';
-  /** CPU units of a task: 1,024 is one core. */
+  /** CPU units of a task: 1,024 are one core. */
   readonly taskCpu: number;
   /** MiB of a task. */
   readonly taskMemory: number;
-  /** Tasks at least and at most; on demand there is no least. */
+  /** Minimum and maximum number of tasks; the minimum is 0 on demand. */
   readonly minTasks: number;
   readonly maxTasks: number;
-  /** Whether the table can be put back to any second of the last days. */
+  /** Whether the table can be restored to any second of the last 35 days. */
   readonly pointInTimeRecovery: boolean;
-  /** Requests of one address in five minutes before the firewall answers 429. Absent: no firewall. */
+  /** Requests of one address in five minutes above which the firewall answers 429. Absent: no firewall. */
   readonly firewall?: Readonly<{ resolves: number; streams: number }>;
-  /** Requests a second that the HTTP API admits, lasting and in a burst. */
+  /** Requests per second that the HTTP API admits: sustained and in a burst. */
   readonly apiRate: number;
   readonly apiBurst: number;
-  /** Entries of one playlist that are resolved at once, each by an invocation of the resolver. */
+  /** Playlist entries resolved concurrently, each by an invocation of the resolver. */
   readonly entriesAtOnce: number;
-  /** Which troubles are watched for. An account has ten alarms free; each policy of scaling makes two more by itself. */
+  /** `essential` fits the ten free alarms of an account; each scaling policy creates two more. */
   readonly alarms: 'essential' | 'full';
   /** US dollars a month. */
   readonly monthlyBudget: number;
@@ -71,23 +71,23 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
 };
 
 /**
- * The profile that the settings name, with the sizes that they change.
- * @throws ContextError when least and most no longer fit
+ * The profile that the settings name, with the sizes that they override.
+ * @throws SettingError when minTasks exceeds maxTasks
  */
 export function profileOf(settings: DeploymentSettings): Profile {
   const profile = profiles[settings.profile];
   const { taskCpu, taskMemory, minTasks, maxTasks, entriesAtOnce, monthlyBudget } = settings;
   const changed: Profile = {
     ...profile,
-    ...(taskCpu && { taskCpu }),
-    ...(taskMemory && { taskMemory }),
-    ...(minTasks && { minTasks }),
-    ...(maxTasks && { maxTasks }),
-    ...(entriesAtOnce && { entriesAtOnce }),
-    ...(monthlyBudget && { monthlyBudget }),
+    taskCpu: taskCpu ?? profile.taskCpu,
+    taskMemory: taskMemory ?? profile.taskMemory,
+    minTasks: minTasks ?? profile.minTasks,
+    maxTasks: maxTasks ?? profile.maxTasks,
+    entriesAtOnce: entriesAtOnce ?? profile.entriesAtOnce,
+    monthlyBudget: monthlyBudget ?? profile.monthlyBudget,
   };
   if (changed.minTasks > changed.maxTasks) {
-    throw new ContextError(`minTasks must be at most maxTasks (${changed.maxTasks}), not ${changed.minTasks}`);
+    throw new SettingError(`minTasks must be at most maxTasks (${changed.maxTasks}), not ${changed.minTasks}`);
   }
   return changed;
 }

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ContextError, type ProfileName, profiles } from '../config/index.ts';
+import { SettingError } from '../../core/config/index.ts';
+import { type ProfileName, profiles } from '../config/index.ts';
 import { createApp } from '../create-app.ts';
 import { billOf } from './bill.ts';
 import { standingOf, type Template } from './fixed-costs.ts';
@@ -66,7 +67,7 @@ try {
     ].join('\n'),
   );
 } catch (error) {
-  if (!(error instanceof ContextError)) throw error;
+  if (!(error instanceof SettingError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ContextError } from '../../infra/config/parsers.ts';
+import { SettingError } from '../../core/config/parsers.ts';
 import { profileOf, profiles } from '../../infra/config/profiles.ts';
 import { checkPlace, readContext } from '../../infra/config/settings.ts';
 import { flags } from './synth.ts';
@@ -121,7 +121,7 @@ describe('readContext', () => {
     ['port', { port: 80 }],
   ])('%s is refused in one line that names it: %j', (name, context) => {
     const act = () => readContext(context);
-    expect(act).toThrow(ContextError);
+    expect(act).toThrow(SettingError);
     expect(act).toThrow(new RegExp(`^${name} [^\n]+$`));
   });
 
@@ -171,6 +171,6 @@ describe('checkPlace', () => {
       'certificateArn must be a certificate of the account 222222222222, not of 111111111111',
     ],
   ])('refuses %j for %j', (context, env, message) =>
-    expect(() => checkPlace(settings(context), env)).toThrow(new ContextError(message)),
+    expect(() => checkPlace(settings(context), env)).toThrow(new SettingError(message)),
   );
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { CfnResource, type Stack } from 'aws-cdk-lib';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { expect, it } from 'vitest';
-import { ContextError } from '../../infra/config/parsers.ts';
+import { SettingError } from '../../core/config/parsers.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { flags, placeholderBundle, temporaryFolder } from './synth.ts';
 
@@ -26,7 +26,7 @@ it('fails on what cdk-nag and CloudFormation find wrong, and on that alone', () 
 
 it('refuses a setting before it describes anything', () => {
   const options = { bundleDir: '/nowhere', context: { ...flags, stage: 'No' }, outdir: temporaryFolder() };
-  expect(() => createApp(options)).toThrow(ContextError);
+  expect(() => createApp(options)).toThrow(SettingError);
 });
 
 /** What the error of a synthesis lists. */

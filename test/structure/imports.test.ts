@@ -27,6 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   web: [],
   local: ['*'],
   bench: ['*'],
+  scripts: ['*'],
 };
 
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);

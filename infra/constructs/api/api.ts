@@ -5,6 +5,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import {
   createLogGroup,
@@ -12,7 +13,6 @@ import {
   type ServiceFunctionOptions,
   type StateTable,
   secretReading,
-  serviceEnvironment,
   suppressNag,
 } from '../shared/index.ts';
 import type { Tools } from '../tools/index.ts';
@@ -110,7 +110,7 @@ export class Api extends Construct {
         ...secretReading(settings),
       ],
       environment: {
-        ...serviceEnvironment(settings),
+        ...variablesFor('resolver', settings),
         ENTRIES_AT_ONCE: String(profile.entriesAtOnce),
         ...(wake && { WAKE_FUNCTION: wake.functionName }),
       },

@@ -14,13 +14,13 @@ import {
 } from 'aws-cdk-lib/aws-ecs';
 import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import {
   arnHere,
   createLogGroup,
   type StateTable,
   secretReading,
-  serviceEnvironment,
   suppressNag,
   suppressWildcards,
 } from '../shared/index.ts';
@@ -111,21 +111,15 @@ export class StreamTask extends Construct {
 
   #environment({ deployment, table, tools, trustedProxies, idleMinutes }: StreamTaskOptions): Record<string, string> {
     const { settings } = deployment;
-    const { maxFfmpeg, maxStreams, maxStreamsPerClient } = settings;
     return {
       AWS_REGION: Stack.of(this).region,
       PORT: String(TASK_PORT),
       STAGE: settings.stage,
       TABLE_NAME: table.tableName,
       TOOLS_BUCKET: tools.bucket.bucketName,
-      REELAY_ENVIRONMENT: settings.reelayEnvironment,
-      CORS_ALLOWED_ORIGINS: settings.corsAllowedOrigins.join(','),
       IDLE_MINUTES: String(idleMinutes),
       TRUSTED_PROXIES: String(trustedProxies),
-      ...serviceEnvironment(settings),
-      ...(maxFfmpeg && { MAX_FFMPEG: String(maxFfmpeg) }),
-      ...(maxStreams && { MAX_STREAMS: String(maxStreams) }),
-      ...(maxStreamsPerClient && { MAX_STREAMS_PER_CLIENT: String(maxStreamsPerClient) }),
+      ...variablesFor('stream-task', settings),
     };
   }
 

@@ -1,0 +1,59 @@
+import { SettingError } from './parsers.ts';
+import type { ContextValues, Recipient, Setting } from './setting.ts';
+import { settingsTable } from './settings-table.ts';
+
+/** The settings of a deployment, by context name, with the constant defaults. */
+export type ContextSettings = ContextValues<typeof settingsTable>;
+
+/** Every setting, by its name in CDK context. */
+const byContextName: ReadonlyMap<string, Setting<unknown>> = new Map(
+  Object.entries<Setting<unknown>>(settingsTable).map(([name, setting]) => [setting.context ?? name, setting]),
+);
+
+/**
+ * Reads the settings from CDK context. Names that are not letters alone are CDK's own and skipped; a blank value counts as
+ * unset.
+ * @throws SettingError in one line that names the setting
+ */
+export function readContextSettings(context: Readonly<Record<string, unknown>>): ContextSettings {
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of byContextName) {
+    if (setting.scope !== 'one-machine' && setting.default !== undefined) values[name] = setting.default;
+  }
+  for (const [name, value] of Object.entries(context)) {
+    if (!/^[a-zA-Z]+$/.test(name)) continue;
+    const setting = byContextName.get(name);
+    if (!setting) throw new SettingError(`${name} is no setting of this service`);
+    if (setting.scope === 'one-machine') {
+      throw new SettingError(`${name} ${setting.contextError ?? 'is for the service on one machine'}`);
+    }
+    const text = contextText(name, value);
+    if (text !== '') values[name] = setting.parse(name, text);
+  }
+  return values as ContextSettings;
+}
+
+/** A context value (text, number, boolean or list; `-c` always passes text) as one text. */
+function contextText(name: string, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return value.map((item) => contextText(name, item)).join(',');
+  if (typeof value === 'object') throw new SettingError(`${name} must be a plain value, not an object`);
+  return String(value).trim();
+}
+
+/** The environment variables by which a process in AWS receives its settings; unset and empty ones are left out. */
+export function variablesFor(recipient: Recipient, settings: ContextSettings): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, { variable, passedTo }] of byContextName) {
+    const text = variableText(settings[name as keyof ContextSettings]);
+    if (variable && text !== '' && passedTo?.includes(recipient)) variables[variable] = text;
+  }
+  return variables;
+}
+
+/** A value as its parser reads it. */
+function variableText(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return Array.isArray(value) ? value.join(',') : String(value);
+}
