@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Log } from '../core/log/index.ts';
 import type { State } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
+import { createMp3 } from './conversions/mp3/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createFindRendition } from './http/index.ts';
-import { createMp3 } from './mp3/index.ts';
 import { createMux } from './mux/ffmpeg/index.ts';
 import {
   type AdmissionLimits,

@@ -1,3 +1,4 @@
+import { conversionNames } from '../conversions/index.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** An operation of the API, as every host routes it and the description lists it. */
@@ -67,7 +68,10 @@ export const operations: readonly Operation[] = [
     operationId: 'Media',
     path: '/api/Stream/Media/{key}',
     summary: 'Streams one rendition, whole or by range',
-    parameters: [KEY, { name: 'format', in: 'query', description: 'mp3 re-encodes the audio' }],
+    parameters: [
+      KEY,
+      { name: 'format', in: 'query', description: `${conversionNames.join(', ')} re-encodes the audio` },
+    ],
     responses: {
       200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },
       206: { description: 'The requested part of the media bytes', media: ['video/*', 'audio/*'] },

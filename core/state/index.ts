@@ -9,6 +9,7 @@ export type {
   Link,
   PlaylistEntry,
   PlaylistLink,
+  PromisedConversions,
   Rendition,
   Resource,
   ResourceOrigin,

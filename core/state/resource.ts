@@ -1,10 +1,11 @@
+import type { ConversionName } from '../conversions/index.ts';
 import type { Cookie } from '../http/index.ts';
 
 /**
  * One resolved item as the table keeps it: what it is, and where it was last seen. What a stream promises (duration,
  * size, tag text) is frozen here at resolve, so that the same key gives the same bytes.
  */
-export interface Resource {
+export interface Resource extends PromisedConversions {
   /** Digest of the origin (`keys.ts`): the first part of every key of this resource. */
   readonly id: string;
   readonly origin: ResourceOrigin;
@@ -16,10 +17,8 @@ export interface Resource {
   readonly isLive: boolean;
   /** Every upstream format that a rendition uses, once. */
   readonly tracks: readonly Track[];
-  /** What is offered, video before audio, each best first. The conversion to MP3 is not in it: see `mp3`. */
+  /** What is offered, video before audio, each best first. Conversions are not in it: see `PromisedConversions`. */
   readonly renditions: readonly Rendition[];
-  /** The conversion to MP3; absent when nothing can be heard or when the best audio is MP3 already. */
-  readonly mp3?: Mp3Conversion;
   /** What the tag of a conversion says, where that was promised before the title changed. Absent: title and author. */
   readonly tag?: { readonly title: string | null; readonly artist: string | null };
   /** Renditions that were offered by earlier resolves, but not by the last: whoever has their keys may still use them. */
@@ -126,8 +125,10 @@ export interface Rendition {
   readonly bitrate?: number;
 }
 
-/** The conversion that `?format=mp3` gives. Frozen at resolve. */
-export interface Mp3Conversion {
+/** The conversions that are offered, each under its name: `mp3` … Frozen at resolve. */
+export type PromisedConversions = { readonly [Name in ConversionName]?: PromisedConversion };
+
+export interface PromisedConversion {
   /** The Media rendition whose key carries the conversion. */
   readonly renditionId: string;
   /** Bytes, exact when the duration is known. */

@@ -1,7 +1,8 @@
-import { id3Tag, tagText } from '../../core/media/mp3/index.ts';
+import { tagText } from '../../core/conversions/index.ts';
+import { id3Tag } from '../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
-import { layoutBytes, mp3Entity, mp3Etag, promisedFrames } from '../mp3/index.ts';
+import { layoutBytes, mp3Entity, mp3Etag, promisedFrames } from '../conversions/mp3/index.ts';
 import type { RepresentationHead } from './send-representation.ts';
 
 /**

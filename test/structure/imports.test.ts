@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findCycles, importsOf, sourceFiles } from './import-graph.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PURE = ['core/concurrency', 'core/config', 'core/errors', 'core/log', 'core/media'];
+const PURE = ['core/concurrency', 'core/config', 'core/conversions', 'core/errors', 'core/log', 'core/media'];
 const PROTOCOL = [...PURE, 'core/api', 'core/http'];
 const INFRASTRUCTURE = [...PROTOCOL, 'core/state', 'core/egress', 'layers/tools'];
 
@@ -12,6 +12,7 @@ const INFRASTRUCTURE = [...PROTOCOL, 'core/state', 'core/egress', 'layers/tools'
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'core/concurrency': [],
   'core/config': [],
+  'core/conversions': ['core/media'],
   'core/errors': [],
   'core/log': [],
   'core/media': [],

@@ -1,3 +1,4 @@
+import { ID3_HEADER_BYTES, id3TagBytes, isId3Tag } from '../id3/index.ts';
 import { type AuditedUnits, missingSeconds } from './frame-scanner.ts';
 
 const HEADER_BYTES = 7;
@@ -9,17 +10,15 @@ const SAMPLE_RATES = [
 
 /** Packed AAC (RFC 8216 §3.4): ADTS frames behind an ID3 tag. Undefined when `head` is something else. */
 export function adtsUnits(head: Buffer, seconds: number): AuditedUnits | undefined {
-  const isTag = (header: Buffer) => header.toString('latin1', 0, 3) === 'ID3';
   const isFrame = (header: Buffer) => header.length >= 2 && (header.readUInt16BE(0) & 0xfff6) === 0xfff0;
   // A tag stands before other things too: only a frame behind it tells.
-  const at = isTag(head) && head.length >= 10 ? tagBytes(head) : 0;
-  if (!isFrame(head.subarray(at))) return undefined;
+  if (!isFrame(head.subarray(id3TagBytes(head)))) return undefined;
   let found = 0;
   return {
     headerBytes: HEADER_BYTES,
     mayBegin: (byte) => byte === 0xff || byte === 0x49,
     read(header) {
-      if (isTag(header)) return header.length < 10 ? { needs: 10 } : tagBytes(header);
+      if (isId3Tag(header)) return header.length < ID3_HEADER_BYTES ? { needs: ID3_HEADER_BYTES } : id3TagBytes(header);
       if (!isFrame(header)) return undefined;
       const rate = SAMPLE_RATES[(header.readUInt8(2) >> 2) & 0x0f];
       if (rate) found += (((header.readUInt8(6) & 0x03) + 1) * SAMPLES_PER_BLOCK) / rate;
@@ -28,7 +27,3 @@ export function adtsUnits(head: Buffer, seconds: number): AuditedUnits | undefin
     missing: () => missingSeconds(found, seconds),
   };
 }
-
-/** Bytes of an ID3v2 tag, header included: its length has 7 bits in each byte. */
-const tagBytes = (header: Buffer): number =>
-  10 + [6, 7, 8, 9].reduce((length, at) => length * 128 + (header.readUInt8(at) & 0x7f), 0);

@@ -1,10 +1,10 @@
+import { id3TagBytes } from '../id3/index.ts';
 import { type Box, fragmentTimes, initTracks, parseBoxes } from '../isobmff/index.ts';
 import { probeMpegTsStart } from './mpegts-probe.ts';
 import type { SegmentStart } from './segment-start.ts';
 
 /** Boxes that a file or a segment begins with (ISO/IEC 14496-12 §4.3, §8.16). */
 const FIRST_BOXES = new Set(['ftyp', 'styp', 'moov', 'sidx', 'moof', 'emsg', 'prft', 'free']);
-const ID3_HEAD_BYTES = 10;
 /** The first two bytes of AC-3 and of WebM. MPEG audio begins with eleven bits set, framed AAC with twelve and layer 0. */
 const AC3 = 0x0b77;
 const EBML = 0x1a45;
@@ -41,17 +41,10 @@ const bytesOf = (bytes: Buffer, { start, end }: Box): Buffer => bytes.subarray(s
 
 /** Frames without a container, behind a tag or not: FFmpeg counts them from 0, whatever the tag says. */
 function packedBeginning(head: Buffer) {
-  const at = tagBytes(head);
+  const at = id3TagBytes(head);
   if (at + 2 > head.length) return { isComplete: false };
   const word = head.readUInt16BE(at);
   if ((word & 0xfff6) === 0xfff0) return { isFramedAac: true, isComplete: true };
   const isOther = (word & 0xffe0) === 0xffe0 || word === AC3 || word === EBML;
   return { ...(isOther && { isFramedAac: false }), isComplete: true };
-}
-
-/** Of an ID3v2 tag: its size counts seven bits to a byte. */
-function tagBytes(head: Buffer): number {
-  if (head.length < ID3_HEAD_BYTES || head.toString('latin1', 0, 3) !== 'ID3') return 0;
-  const size = head.subarray(6, ID3_HEAD_BYTES).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-  return ID3_HEAD_BYTES + size;
 }

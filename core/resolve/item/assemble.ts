@@ -1,8 +1,9 @@
 import { problems } from '../../api/index.ts';
-import { mp3SizeBytes } from '../../media/mp3/index.ts';
+import { tagText } from '../../conversions/index.ts';
 import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
 import { selectRenditions } from '../renditions/index.ts';
 import { type Candidate, type Info, infoList, readMetadata, text } from '../yt-dlp/index.ts';
+import { promiseConversions } from './promise-conversions.ts';
 
 const FRESH_SECONDS = 3600;
 const FRESH_LIVE_SECONDS = 30;
@@ -34,7 +35,7 @@ export function assembleResource(
   candidates: readonly Candidate[],
   { origin, egress, now }: { readonly origin: ResourceOrigin; readonly egress: string; readonly now: number },
 ): Resource {
-  const { renditions, tracks, conversionOf } = selectRenditions(candidates);
+  const { renditions, tracks, conversions, conversionOf } = selectRenditions(candidates);
   if (renditions.length === 0) throw nothingToOffer(info);
   const metadata = readMetadata(info);
   const live = isLive(info);
@@ -43,8 +44,6 @@ export function assembleResource(
   const durationSeconds = live
     ? undefined
     : (heard?.durationSeconds ?? tracks.find((track) => track.durationSeconds)?.durationSeconds);
-  const sizeBytes =
-    durationSeconds && mp3SizeBytes(durationSeconds, { title: metadata.title, artist: metadata.author });
   return {
     id: resourceId(origin),
     origin,
@@ -53,7 +52,7 @@ export function assembleResource(
     isLive: live,
     tracks,
     renditions,
-    ...(conversionOf && { mp3: { renditionId: conversionOf, ...(sizeBytes && { sizeBytes }) } }),
+    ...promiseConversions(conversions, durationSeconds, tagText(metadata)),
     egress,
     freshUntil: freshUntil(tracks, live, now),
     expiresAt: now + RETENTION_SECONDS,

@@ -1,5 +1,6 @@
-import { mp3SizeBytes, tagText } from '../../media/mp3/index.ts';
+import { tagText } from '../../conversions/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
+import { promiseConversions } from './promise-conversions.ts';
 
 /** Renditions at most that are kept though they are no longer offered: some sources name their formats anew each time. */
 const MOST_WITHDRAWN = 50;
@@ -42,14 +43,11 @@ const isSameMedia = (standing: Resource, found: Resource): boolean =>
   standing.durationSeconds !== undefined &&
   Math.abs(standing.durationSeconds - (found.durationSeconds ?? standing.durationSeconds)) <= TOLERANCE_SECONDS;
 
-function promisesOf(standing: Resource, { mp3 }: Resource): Partial<Resource> {
+function promisesOf(standing: Resource, found: Resource): Partial<Resource> {
   const { durationSeconds } = standing;
   const tag = tagText(standing);
   return {
     tag,
-    ...(durationSeconds !== undefined && {
-      durationSeconds,
-      ...(mp3 && { mp3: { ...mp3, sizeBytes: mp3SizeBytes(durationSeconds, tag) } }),
-    }),
+    ...(durationSeconds !== undefined && { durationSeconds, ...promiseConversions(found, durationSeconds, tag) }),
   };
 }

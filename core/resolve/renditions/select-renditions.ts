@@ -1,3 +1,4 @@
+import { conversionNames, conversions } from '../../conversions/index.ts';
 import {
   audioFamily,
   type FileType,
@@ -6,7 +7,7 @@ import {
   mp4HoldsVideo,
   videoRank,
 } from '../../media/codecs/index.ts';
-import { type Rendition, renditionId, type Track } from '../../state/index.ts';
+import { type PromisedConversions, type Rendition, renditionId, type Track } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 
 /** What is offered of an item. */
@@ -15,7 +16,9 @@ export interface RenditionSelection {
   readonly renditions: readonly Rendition[];
   /** The tracks that they use, once each. */
   readonly tracks: readonly Track[];
-  /** The rendition that the conversion to MP3 reads; absent when nothing can be heard or when it is MP3 already. */
+  /** Which conversions to offer, without their sizes. */
+  readonly conversions: PromisedConversions;
+  /** The rendition that they read; absent when none is offered. */
   readonly conversionOf?: string;
 }
 
@@ -32,8 +35,7 @@ export function selectRenditions(candidates: readonly Candidate[]): RenditionSel
   ];
   const used = new Set(renditions.flatMap(({ formatIds }) => formatIds));
   const tracks = candidates.map(({ track }) => track).filter(({ formatId }) => used.has(formatId));
-  const conversionOf = convertible(renditions, tracks);
-  return { renditions, tracks, ...(conversionOf && { conversionOf }) };
+  return { renditions, tracks, ...offerConversions(renditions, tracks) };
 }
 
 /** Height, then the language that is wanted, then a codec that plays everywhere in MP4, then fps, then bitrate. */
@@ -103,13 +105,21 @@ function label(height: number | undefined, bitrate: number | undefined, { fileEx
   return bitrate ? `${Math.round(bitrate)} kbps` : fileExtension.slice(1).toUpperCase();
 }
 
-function convertible(renditions: readonly Rendition[], tracks: readonly Track[]): string | undefined {
+/** All of them read the best audio, or without separate audio the best rendition that has some. */
+function offerConversions(
+  renditions: readonly Rendition[],
+  tracks: readonly Track[],
+): Pick<RenditionSelection, 'conversions' | 'conversionOf'> {
   const trackOf = ({ formatIds }: Rendition) => tracks.find(({ formatId }) => formatId === formatIds[0]);
   const heard = renditions.filter((rendition) => rendition.urlType === 'Media' && trackOf(rendition)?.audio);
   const best = heard.find(({ side }) => side === 'audio') ?? heard[0];
   const track = best && trackOf(best);
-  const isMp3 = track && !track.video && (family(track) === 'mp3' || track.container === 'mp3');
-  return isMp3 ? undefined : best?.id;
+  const names = track ? conversionNames.filter((name) => conversions[name].isOffered(track)) : [];
+  if (!best || names.length === 0) return { conversions: {} };
+  return {
+    conversions: Object.fromEntries(names.map((name) => [name, { renditionId: best.id }])),
+    conversionOf: best.id,
+  };
 }
 
 const family = (track: Track) => (track.audio?.codec ? audioFamily(track.audio.codec) : undefined);

@@ -1,5 +1,5 @@
 import type { schema } from '../../api/index.ts';
-import { MP3_BITRATE_KBPS } from '../../media/mp3/index.ts';
+import { type ConversionName, conversionNames, conversions } from '../../conversions/index.ts';
 import { keyOf, type PlaylistEntry, type Rendition, type Resource } from '../../state/index.ts';
 import type { Resolved, ResolvedPlaylist } from '../resolver.ts';
 
@@ -72,26 +72,29 @@ function mediaInformation(resource: Resource, requestedUrl: string): MediaInform
     resource.renditions.filter((rendition) => rendition.side === side).map((rendition) => toMedia(resource, rendition));
   const video = offered('video');
   const audio = offered('audio');
-  const conversion = conversionOf(resource);
+  const converted = conversionNames.flatMap((name) => toConversion(resource, name) ?? []);
   return {
     requestedUrl,
     ...(video.length > 0 && { video: streamReference(video) }),
-    ...((audio.length > 0 || conversion) && { audio: streamReference(audio, conversion) }),
+    ...(audio.length + converted.length > 0 && { audio: streamReference(audio, converted) }),
     coverUrl: resource.coverUrl,
     title: resource.title,
     author: resource.author,
   };
 }
 
-/** Best, medium and worst are of what the source has; the conversion only stands at the end of the list. */
-function streamReference(source: readonly MediaRendition[], conversion?: MediaRendition): StreamReference {
+/** Best, medium and worst are chosen from what the source has; conversions only end the list. */
+function streamReference(
+  source: readonly MediaRendition[],
+  converted: readonly MediaRendition[] = [],
+): StreamReference {
   const best = source[0];
   return {
     ...quality('best', best),
     ...quality('medium', source[Math.floor(source.length / 2)]),
     ...quality('worst', source.at(-1)),
     ...(best && { urlType: best.urlType }),
-    renditions: conversion ? [...source, conversion] : [...source],
+    renditions: [...source, ...converted],
   };
 }
 
@@ -117,16 +120,21 @@ const toMedia = (resource: Resource, rendition: Rendition): MediaRendition => ({
   convertTo: null,
 });
 
-const conversionOf = ({ id, mp3 }: Resource): MediaRendition | undefined =>
-  mp3 && {
-    key: keyOf(id, mp3.renditionId),
-    label: `${MP3_BITRATE_KBPS} kbps`,
-    description: 'Converted to MP3',
-    fileExtension: '.mp3',
-    mimeType: 'audio/mpeg',
-    urlType: 'Media',
-    fileSizeBytes: mp3.sizeBytes ?? null,
-    height: null,
-    bitrate: MP3_BITRATE_KBPS,
-    convertTo: 'mp3',
-  };
+function toConversion(resource: Resource, name: ConversionName): MediaRendition | undefined {
+  const promised = resource[name];
+  const { bitrateKbps, label, description, fileExtension, mimeType } = conversions[name];
+  return (
+    promised && {
+      key: keyOf(resource.id, promised.renditionId),
+      label,
+      description,
+      fileExtension,
+      mimeType,
+      urlType: 'Media',
+      fileSizeBytes: promised.sizeBytes ?? null,
+      height: null,
+      bitrate: bitrateKbps,
+      convertTo: name,
+    }
+  );
+}

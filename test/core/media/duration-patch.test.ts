@@ -10,7 +10,7 @@ import { patchDuration } from '../../../core/media/isobmff/duration-patch.ts';
 import { headerPatch } from '../../../core/media/isobmff/header-patch.ts';
 import { combinedPlan } from '../../../stream-service/mux/mux-plan.ts';
 import { ensureMedia } from '../../origin/media.ts';
-import { audioTrack, videoTrack } from '../../stream-service/instance.ts';
+import { audioTrack, videoTrack } from '../../stream-service/fixture.ts';
 import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
 
 /** A box of a type with its content. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from '../../../infra/build/bundle.ts';
-import { mediaKey, resourceOf, videoTrack } from '../../stream-service/instance.ts';
+import { mediaKey, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { eventOf } from '../fakes.ts';
 import { type OnDemandInstance, startOnDemandInstance } from './instance.ts';
 

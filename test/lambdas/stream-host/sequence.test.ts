@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mediaKey, openAnswer, resourceOf, videoTrack } from '../../stream-service/instance.ts';
+import { mediaKey, openAnswer, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { startUpstream, type Upstream } from '../../stream-service/source/upstream.ts';
 import type { ScriptedTask } from '../../support/scripted-aws.ts';
 import { createDistribution, type View } from './distribution.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Result } from '../../../lambdas/middleware/event.ts';
-import { audioTrack, combinedKey, mediaKey, resourceOf, videoTrack } from '../../stream-service/instance.ts';
+import { audioTrack, combinedKey, mediaKey, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { jsonOf } from '../fakes.ts';
 import { CORS_ORIGIN, type OnDemandInstance, startOnDemandInstance } from './instance.ts';
 

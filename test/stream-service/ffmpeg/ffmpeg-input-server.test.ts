@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFfmpegInputServer, type FfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
 import { ask } from '../../support/request.ts';
-import { mortalSource, openAnswer, until } from '../instance.ts';
-import { fileSource } from '../mp3/instance.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { mortalSource, openAnswer, until } from '../fixture.ts';
 
 const bytes = randomBytes(200_000);
 let loopback: FfmpegInputServer;

@@ -8,8 +8,8 @@ import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
 import { ask } from '../../support/request.ts';
-import { until } from '../instance.ts';
-import { fileSource } from '../mp3/instance.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { until } from '../fixture.ts';
 
 const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=duration=${seconds}`, '-f', 's16le'];
 const endless = ['-f', 'lavfi', '-i', 'sine', '-f', 's16le'];

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../../support/request.ts';
-import { mediaKey, renditionOf, resourceOf, type Service, startService, trackOf } from '../instance.ts';
-import { fileSource } from '../mp3/instance.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { mediaKey, renditionOf, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 
 const source = () => fileSource(Buffer.from('some media'));
 const PAGE = 'https://page.example';

@@ -8,6 +8,7 @@ import type { OpenSource, Source } from '../../../stream-service/source/source.t
 import { ensureMedia } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
 import { ask } from '../../support/request.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
   combinedKey,
@@ -19,8 +20,7 @@ import {
   startService,
   until,
   videoTrack,
-} from '../instance.ts';
-import { fileSource } from '../mp3/instance.ts';
+} from '../fixture.ts';
 
 let media: string;
 let service: Service | undefined;

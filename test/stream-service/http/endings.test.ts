@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FileSource } from '../../../stream-service/source/source.ts';
 import { ask } from '../../support/request.ts';
-import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from '../instance.ts';
+import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
 
 const SIZE = 200_000_000;
 const CHUNK_BYTES = 65_536;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { ask } from '../../support/request.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../instance.ts';
-import { fileSource } from '../mp3/instance.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 
 const bytes = randomBytes(300_000);
 /** The same, from a source that does not say how long it is. */

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
 import { createRoundRobin } from '../../../stream-service/http/round-robin.ts';
 import { sendBody } from '../../../stream-service/http/send-body.ts';
-import { until } from '../instance.ts';
+import { until } from '../fixture.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNKS = 400;

@@ -12,8 +12,8 @@ import { noopObserver } from '../../../stream-service/sessions/stream-observer.t
 import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
-import { audioTrack, ffmpeg, mortalSource, trackOf, until, videoTrack } from '../instance.ts';
-import { fileSource } from '../mp3/instance.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { audioTrack, ffmpeg, mortalSource, trackOf, until, videoTrack } from '../fixture.ts';
 
 const VIDEO = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10'];
 const SOUND = ['-f', 'lavfi', '-i', 'sine=sample_rate=48000'];

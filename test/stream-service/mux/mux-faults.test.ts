@@ -9,8 +9,8 @@ import { muxNatively } from '../../../stream-service/mux/native/native-muxer.ts'
 import type { FileSource } from '../../../stream-service/source/source.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
-import { until } from '../instance.ts';
-import { fileSource } from '../mp3/instance.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { until } from '../fixture.ts';
 
 const run = promisify(execFile);
 const files = { video: Buffer.alloc(0), audio: Buffer.alloc(0), fragmented: Buffer.alloc(0), webm: Buffer.alloc(0) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { combinedPlan, remuxPlan } from '../../../stream-service/mux/mux-plan.ts';
-import { trackOf } from '../instance.ts';
+import { trackOf } from '../fixture.ts';
 
 const SILENT = null;
 const UNSEEN = null;

@@ -9,7 +9,7 @@ import { muxNatively } from '../../../stream-service/mux/native/native-muxer.ts'
 import type { FileSource } from '../../../stream-service/source/source.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
-import { fileSource } from '../mp3/instance.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
 
 const run = promisify(execFile);
 const never = new AbortController().signal;

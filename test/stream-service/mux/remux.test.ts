@@ -7,8 +7,8 @@ import type { SegmentedSource, Source } from '../../../stream-service/source/sou
 import { ensureMedia } from '../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { ask } from '../../support/request.ts';
-import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from '../instance.ts';
-import { fileSource, segmentedSource } from '../mp3/instance.ts';
+import { fileSource, segmentedSource } from '../conversions/mp3/fixture.ts';
+import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
 
 let media: string;
 let service: Service | undefined;

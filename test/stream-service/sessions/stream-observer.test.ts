@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StreamObserver } from '../../../stream-service/sessions/stream-observer.ts';
 import { ask } from '../../support/request.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
   combinedKey,
@@ -12,8 +13,7 @@ import {
   startService,
   until,
   videoTrack,
-} from '../instance.ts';
-import { fileSource } from '../mp3/instance.ts';
+} from '../fixture.ts';
 
 const CONTENT = Buffer.alloc(5_000_000, 'content');
 let service: Service;

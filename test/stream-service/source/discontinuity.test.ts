@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
 import { ask } from '../../support/request.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../instance.ts';
+import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 import { madeBy, melody, packetTimes } from '../tones.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 

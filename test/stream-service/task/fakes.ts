@@ -6,7 +6,7 @@ import { keyOf, resourceId } from '../../../core/state/keys.ts';
 import { createTableClient, ensureTable } from '../../../core/state/table.ts';
 import { startEmbeddedTable } from '../../../local/embedded-table.ts';
 import { type ObjectStore, startObjectStore } from '../../support/s3.ts';
-import { mediaKey, renditionOf, resourceOf, trackOf } from '../instance.ts';
+import { mediaKey, renditionOf, resourceOf, trackOf } from '../fixture.ts';
 import { type EcsAgent, startEcsAgent } from './ecs-agent.ts';
 import { type HeldSource, startHeldSource } from './held-source.ts';
 import { BUCKET } from './releases.ts';

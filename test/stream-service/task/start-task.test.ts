@@ -6,7 +6,7 @@ import { startTask, type Task, type TaskOptions } from '../../../stream-service/
 import { readTaskSettings, type TaskSettings } from '../../../stream-service/task/task-settings.ts';
 import { ask, type OpenAnswer, open } from '../../support/request.ts';
 import { startObjectStore } from '../../support/s3.ts';
-import { until } from '../instance.ts';
+import { until } from '../fixture.ts';
 import { startWorld, type World } from './fakes.ts';
 import { archiveOf, BUCKET, pointerTo, publish } from './releases.ts';
 

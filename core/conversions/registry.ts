@@ -1,0 +1,16 @@
+import type { Conversion } from './conversion.ts';
+import { mp3 } from './mp3/index.ts';
+
+/**
+ * Every conversion, in the order in which they are offered. The name is the value of `?format=` and of `convertTo`, and
+ * the field under which a stored resource keeps what it promised of it: a published name never changes.
+ */
+export const conversions = { mp3 } satisfies Readonly<Record<string, Conversion>>;
+
+export type ConversionName = keyof typeof conversions;
+
+export const conversionNames = Object.keys(conversions) as readonly ConversionName[];
+
+/** Finds a conversion by the name in a request, whatever its case. Undefined: there is none of that name. */
+export const findConversionName = (name: string | undefined): ConversionName | undefined =>
+  conversionNames.find((known) => known === name?.toLowerCase());

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import type { Resource, Track } from '../../../core/state/index.ts';
+import type { Ffmpeg } from '../../../layers/tools/index.ts';
+import type { FileSource, SegmentedSource } from '../../source/index.ts';
+import { LAYOUT_VERSION, type Layout } from './layout.ts';
+
+/** What a source says of itself before it is read. A segmented one says nothing. */
+type SourceIdentity = Pick<FileSource, 'kind' | 'size' | 'validator'> | Pick<SegmentedSource, 'kind'>;
+
+/** Names a source and the build that encodes it: what is learnt of one holds for the other. */
+export const mp3Entity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
+  digest([resource.id, track.formatId, ...(source.kind === 'file' ? [source.size, source.validator] : []), buildId]);
+
+/** The strong validator of a conversion: another layout or another tag is another file. */
+export const mp3Etag = (entity: string, { frames }: Layout, tag: Buffer): string =>
+  `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64')])}"`;
+
+const digest = (parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);

@@ -1,0 +1,79 @@
+import { addAbortSignal, Readable } from 'node:stream';
+import type { SegmentedSource } from '../../source/index.ts';
+import { type AudioStart, findAudioStart } from './audio-start.ts';
+import type { EncoderOptions } from './encoder-options.ts';
+import { runOffsetSeconds } from './segment-clock.ts';
+
+/** Bytes in which the first audio frame is looked for. */
+const HEAD_BYTES = 1024 * 1024;
+/** How often an earlier run is asked for when the playlist led past the place. */
+const TRIES = 4;
+
+/** A part of a segmented source whose place in time is known. */
+export interface LocatedSegments {
+  /** Gives this run once, whatever is asked of it. */
+  readonly source: SegmentedSource;
+  /** Seconds from the first audio sample of the whole source to the first one here. */
+  readonly offsetSeconds: number;
+  close(): void;
+}
+
+/**
+ * Opens a segmented source at or before `seconds`, counted from its first audio sample.
+ *
+ * @param start where the clock of the source stands at that first sample
+ */
+export async function seekSegmented(
+  source: SegmentedSource,
+  seconds: number,
+  start: AudioStart,
+  encoder: EncoderOptions,
+  signal: AbortSignal,
+): Promise<LocatedSegments> {
+  let from = seconds;
+  for (let left = TRIES; ; left -= 1) {
+    const { stream, startSeconds } = source.readFrom(from, 'sound');
+    const close = () => void stream.destroy();
+    const once = (stream: Readable) => onceFrom(stream, source);
+    if (startSeconds === 0) return { source: once(stream), offsetSeconds: 0, close };
+
+    const chunks = addAbortSignal(signal, stream).iterator() as AsyncIterator<Buffer>;
+    const head = await readHead(chunks);
+    const run = await findAudioStart(once(Readable.from(head)), quiet(encoder), signal).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      return undefined; // No audio so soon: the playlist has to do.
+    });
+    const offsetSeconds = runOffsetSeconds(start, run, startSeconds, source.beginsAnew);
+    if (offsetSeconds <= seconds || left === 1) {
+      return { source: once(Readable.from(chain(head, chunks))), offsetSeconds, close };
+    }
+    close();
+    from = Math.max(startSeconds - (offsetSeconds - seconds) - 1, 0);
+  }
+}
+
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer[]> {
+  const head: Buffer[] = [];
+  for (let bytes = 0; bytes < HEAD_BYTES; ) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head.push(value);
+    bytes += value.length;
+  }
+  return head;
+}
+
+async function* chain(head: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* head;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
+
+const onceFrom = (stream: Readable, source: SegmentedSource): SegmentedSource => ({
+  ...source,
+  durationSeconds: undefined,
+  readFrom: () => ({ stream, startSeconds: 0 }),
+  close: () => undefined,
+});
+
+/** A head cut anywhere makes FFmpeg complain. */
+const quiet = (encoder: EncoderOptions): EncoderOptions => ({ ...encoder, onFailure: () => undefined });

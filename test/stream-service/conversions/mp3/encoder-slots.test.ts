@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { createEncoderSlots } from '../../../../stream-service/conversions/mp3/encoder-slots.ts';
+import { createAdmission } from '../../../../stream-service/sessions/admission.ts';
+
+const forever = new AbortController().signal;
+const noCapacity = { details: { status: 503 } };
+
+function slotsFor({ maxFfmpeg = 10, parallelism = 2, maxWaiting = 2 } = {}) {
+  const admission = createAdmission({ maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg });
+  const { tryAcquireFfmpeg } = admission;
+  return { admission, ...createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }) };
+}
+
+describe('createEncoderSlots', () => {
+  it('lets no more encode at once than there are turns, first come, first served', async () => {
+    const { acquire, admission } = slotsFor();
+    const [first, second] = [await acquire(forever, false), await acquire(forever, false)];
+    const order: string[] = [];
+    const encodeNext = async (name: string, patient: boolean) => {
+      const release = await acquire(forever, patient);
+      order.push(name);
+      release();
+    };
+    const waiting = [encodeNext('third', false), encodeNext('fourth', true)];
+    expect(admission.ffmpegs()).toBe(2);
+    first();
+    await Promise.all(waiting);
+    second();
+    expect(order).toEqual(['third', 'fourth']);
+    expect(admission.ffmpegs()).toBe(0);
+  });
+
+  it('refuses a new client when too many wait, never one that has begun', async () => {
+    const { acquire } = slotsFor({ parallelism: 1, maxWaiting: 1 });
+    const release = await acquire(forever, false);
+    const waiting = [acquire(forever, false), acquire(forever, true)];
+    await expect(acquire(forever, false)).rejects.toMatchObject(noCapacity);
+    release();
+    for (const next of waiting) (await next)();
+  });
+
+  it('refuses a new client when other work has every process', async () => {
+    const { acquire, admission } = slotsFor({ maxFfmpeg: 1 });
+    const other = admission.acquireFfmpeg();
+    await expect(acquire(forever, false)).rejects.toMatchObject(noCapacity);
+    const patient = acquire(forever, true);
+    other();
+    (await patient)();
+    (await acquire(forever, false))();
+  });
+
+  it('forgets who leaves while waiting', async () => {
+    const { acquire, admission } = slotsFor({ parallelism: 1 });
+    const release = await acquire(forever, false);
+    const leaver = new AbortController();
+    const left = acquire(leaver.signal, false);
+    const next = acquire(forever, false);
+    leaver.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    await expect(acquire(leaver.signal, false)).rejects.toThrow('left');
+    release();
+    (await next)();
+    (await acquire(forever, false))();
+    expect(admission.ffmpegs()).toBe(0);
+  });
+
+  it('gives its turn back when it leaves while other work has every process', async () => {
+    const { acquire, admission } = slotsFor({ maxFfmpeg: 1, parallelism: 1 });
+    const other = admission.acquireFfmpeg();
+    const leaver = new AbortController();
+    const left = acquire(leaver.signal, true);
+    leaver.abort();
+    await expect(left).rejects.toThrow();
+    other();
+    (await acquire(forever, false))();
+  });
+});

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { silentLog } from '../../../../core/log/log.ts';
+import type { Resource, Track } from '../../../../core/state/resource.ts';
+import { createMp3, type Mp3Options } from '../../../../stream-service/conversions/mp3/create-mp3.ts';
+import { createFfmpegInputServer } from '../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import type { Representation } from '../../../../stream-service/representation.ts';
+import { type AdmissionLimits, createAdmission } from '../../../../stream-service/sessions/admission.ts';
+import { noopObserver } from '../../../../stream-service/sessions/stream-observer.ts';
+import type { FileSource, SegmentedSource } from '../../../../stream-service/source/source.ts';
+
+const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
+
+export const track = { formatId: 'best' } as Track;
+
+export const resourceOf = (traits: Partial<Resource>): Resource =>
+  ({ id: 'resource', title: null, author: null, isLive: false, renditions: [], ...traits }) as Resource;
+
+/** Conversions with all that they stand on. */
+export async function startMp3(options: Partial<Mp3Options> & { limits?: Partial<AdmissionLimits> } = {}) {
+  const loopback = await createFfmpegInputServer();
+  const admission = createAdmission({ ...LIMITS, ...options.limits });
+  const ffmpeg = () => ({ version: '', path: 'ffmpeg', source: 'system', buildId: 'build' }) as const;
+  const open = createMp3({
+    ffmpeg,
+    loopback,
+    admission,
+    meter: noopObserver,
+    log: silentLog,
+    parallelism: 2,
+    ...options,
+  });
+  return { open, admission, close: () => loopback.close() };
+}
+
+/** A file in memory; `cutAt` is where reading it fails, `sized` whether it tells its size. */
+export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, sized = true } = {}) {
+  const reading = new Set<Readable>();
+  const source: FileSource = {
+    kind: 'file',
+    size: sized ? bytes.length : undefined,
+    validator: '"entity"',
+    read(first, last = bytes.length - 1) {
+      const stream = Readable.from(chunks(first, last), { objectMode: false });
+      reading.add(stream);
+      stream.once('close', () => reading.delete(stream));
+      return stream;
+    },
+    close: () => undefined,
+  };
+  async function* chunks(first: number, last: number) {
+    for (let at = first; at <= last; at += 65_536) {
+      if (at >= cutAt) throw new Error('The source died');
+      yield bytes.subarray(at, Math.min(at + 65_536, last + 1));
+    }
+  }
+  return Object.assign(source, { reading });
+}
+
+/** A run of segment files, as a playlist on disk lists them. */
+export async function segmentedSource(playlist: string, { live = false, deadFrom = Number.POSITIVE_INFINITY } = {}) {
+  const folder = playlist.replace(/[^/]+$/, '');
+  const text = await readFile(playlist, 'utf8');
+  const [, map] = /#EXT-X-MAP:URI="([^"]+)"/.exec(text) ?? [];
+  const init = map ? [await readFile(folder + map)] : [];
+  let startSeconds = 0;
+  const segments: { startSeconds: number; file: string }[] = [];
+  for (const [, seconds, file] of text.matchAll(/#EXTINF:([\d.]+).*\n([^#\n]+)/g)) {
+    segments.push({ startSeconds, file: folder + file });
+    startSeconds += Number(seconds);
+  }
+  const source: SegmentedSource = {
+    kind: 'segments',
+    durationSeconds: live ? undefined : startSeconds,
+    readFrom(seconds) {
+      const index = Math.max(
+        segments.findLastIndex((segment) => segment.startSeconds <= seconds),
+        0,
+      );
+      const stream = Readable.from(
+        (async function* () {
+          yield* init;
+          for (const [offset, { file }] of segments.slice(index).entries()) {
+            if (index + offset >= deadFrom) throw new Error('A segment stayed dead');
+            yield await readFile(file);
+          }
+        })(),
+        { objectMode: false },
+      );
+      return { stream, startSeconds: segments[index]?.startSeconds ?? 0 };
+    },
+    close: () => undefined,
+  };
+  return source;
+}
+
+/** Reads a range to its end. */
+export const readRange = (representation: Representation, first: number, last?: number): Promise<Buffer> =>
+  buffer(representation.read(first, last));

@@ -1,0 +1,37 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Problem } from '../../../../core/api/problem.ts';
+import { madeBy, melody } from '../../tones.ts';
+import { fileSource, readRange, resourceOf, startMp3, track } from './fixture.ts';
+
+const tone = (name: string, height: number, rate: number, channels: number): string[] => [
+  ...['-f', 'lavfi', '-i', `sine=${height}:r=${rate}:d=8`, '-ac', String(channels), '-c:a', 'aac', `${name}.aac`],
+];
+
+let folder: string;
+let mp3: Awaited<ReturnType<typeof startMp3>>;
+beforeAll(async () => {
+  folder = await madeBy([tone('first', 400, 44_100, 2), tone('rate', 800, 48_000, 2), tone('mono', 800, 44_100, 1)]);
+  mp3 = await startMp3();
+});
+afterAll(async () => {
+  await mp3.close();
+  await rm(folder, { recursive: true });
+});
+
+const joined = async (name: string) =>
+  Buffer.concat(await Promise.all(['first', name].map((each) => readFile(join(folder, `${each}.aac`)))));
+const resource = resourceOf({ durationSeconds: 16 });
+
+describe('a conversion of sound whose format changes midway', () => {
+  it.each(['rate', 'mono'])('breaks where it would be in the wrong place (%s)', async (name) => {
+    const source = fileSource(await joined(name));
+    await expect(readRange(await mp3.open(resource, track, source), 0)).rejects.toThrow(Problem);
+  });
+
+  it('goes on where no size was promised', async () => {
+    const source = fileSource(await joined('mono'), { sized: false });
+    expect(await melody(await readRange(await mp3.open(resource, track, source), 0))).toMatch(/^400×8 800×8/);
+  });
+});

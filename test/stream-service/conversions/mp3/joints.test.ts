@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Source } from '../../../../stream-service/source/source.ts';
+import { codedSound, decode, ffmpeg, listen, RATE, writeWav } from './coded-sound.ts';
+import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './fixture.ts';
+
+/** One joint, at 144 s. */
+const SECONDS = 165;
+const AAC = ['-c:a', 'aac', '-b:a', '128k'];
+const HLS = ['-f', 'hls', '-hls_list_size', '0'];
+/** Matroska says no more than milliseconds. */
+const MILLISECOND = RATE / 1000;
+
+describe('a conversion lets every moment be heard once, in order, at the joints too', () => {
+  const original = codedSound(SECONDS);
+  let folder: string;
+  let wav: string;
+  let mp3: Awaited<ReturnType<typeof startMp3>>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reelay-joints-'));
+    wav = join(folder, 'original.wav');
+    mp3 = await startMp3();
+    await writeWav(wav, original);
+  });
+  afterAll(async () => {
+    await mp3.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Differences between the delays of all moments, in samples. */
+  async function spread(name: string, source: Source): Promise<number> {
+    const representation = await mp3.open(resourceOf({ id: name, durationSeconds: SECONDS }), track, source);
+    const body = await readRange(representation, 0);
+    expect(body.length).toBe(representation.size);
+
+    const heard = listen(original, await decode(body), 0.5);
+    expect(Math.min(...heard.map(({ likeness }) => likeness))).toBeGreaterThan(0.95);
+    const lags = heard.map(({ lag }) => lag);
+    return Math.max(...lags) - Math.min(...lags);
+  }
+
+  it.each([
+    ['AAC in MP4', 'a.m4a', AAC, 0],
+    [
+      'AAC of 44.1 kHz in fragmented MP4',
+      'f.mp4',
+      ['-ar', '44100', ...AAC, '-movflags', 'frag_keyframe+empty_moov'],
+      1,
+    ],
+    ['Opus in WebM', 'o.webm', ['-c:a', 'libopus', '-b:a', '128k'], MILLISECOND],
+    ['Vorbis in WebM', 'v.webm', ['-ar', '44100', '-c:a', 'libvorbis', '-q:a', '5'], MILLISECOND],
+    ['Vorbis in Ogg', 'v.ogg', ['-ar', '44100', '-c:a', 'libvorbis', '-q:a', '5'], 1],
+    ['FLAC', 'x.flac', ['-ar', '44100'], 1],
+    ['MP3 of constant bit rate', 'c.mp3', ['-ar', '44100', '-b:a', '128k', '-write_xing', '0'], 1],
+    ['MP3 of variable bit rate', 'v.mp3', ['-ar', '44100', '-q:a', '4'], 1],
+    ['MPEG-TS', 't.ts', ['-ar', '44100', ...AAC], 1],
+  ])('%s', async (_, name, args, tolerance) => {
+    const file = join(folder, name);
+    await ffmpeg('-i', wav, ...args, file);
+    expect(await spread(name, fileSource(await readFile(file)))).toBeLessThanOrEqual(tolerance);
+  });
+
+  it.each([
+    ['MPEG-TS segments', ['-ar', '44100', ...AAC, ...HLS, '-hls_time', '6']],
+    ['MPEG-TS segments with rounded durations', [...AAC, ...HLS, '-hls_time', '4', '-hls_flags', 'round_durations']],
+    ['fragmented MP4 segments', [...AAC, ...HLS, '-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', 'init.mp4']],
+  ])('%s', async (name, args) => {
+    const playlist = join(folder, name.replaceAll(' ', '-'), 'list.m3u8');
+    await mkdir(join(playlist, '..'));
+    await ffmpeg('-i', wav, ...args, playlist);
+    expect(await spread(name, await segmentedSource(playlist))).toBeLessThanOrEqual(3);
+  });
+
+  it('MP3 segments without timestamps', async () => {
+    const playlist = join(folder, 'packed.m3u8');
+    const bare = ['-segment_format', 'mp3', '-segment_format_options', 'write_xing=0:id3v2_version=0'];
+    const list = ['-f', 'segment', '-segment_time', '9.9', ...bare, '-segment_list', playlist];
+    await ffmpeg('-i', wav, '-ar', '44100', '-b:a', '128k', ...list, join(folder, '%d.mp3'));
+    expect(await spread('packed', await segmentedSource(playlist))).toBeLessThanOrEqual(1);
+  });
+
+  it('audio that starts later than the video, from its own start', async () => {
+    const file = join(folder, 'late.ts');
+    const video = ['-f', 'lavfi', '-i', `color=s=64x64:r=10:d=${SECONDS + 2}`];
+    await ffmpeg(...video, '-itsoffset', '1.5', '-i', wav, ...['-g', '50', '-ar', '44100', ...AAC, file]);
+    expect(await spread('late', fileSource(await readFile(file)))).toBeLessThanOrEqual(1);
+  });
+});

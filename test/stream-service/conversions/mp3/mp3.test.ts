@@ -1,0 +1,311 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mp3SizeBytes } from '../../../../core/conversions/mp3/mp3-frames.ts';
+import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { probe } from '../../../support/media-tools.ts';
+import { codedSound, decode, ffmpeg, listen, RATE, randomFrom, writeWav } from './coded-sound.ts';
+import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './fixture.ts';
+
+const SECONDS = 160;
+const resource = resourceOf({ durationSeconds: SECONDS, title: 'Title', author: 'Artist' });
+
+describe('a conversion to MP3', () => {
+  const original = codedSound(SECONDS);
+  let folder: string;
+  let wav: string;
+  let webm: Buffer;
+  let whole: Buffer;
+  let mp3: Awaited<ReturnType<typeof startMp3>>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reelay-mp3-'));
+    wav = join(folder, 'original.wav');
+    await writeWav(wav, original);
+    webm = await make('o.webm', '-c:a', 'libopus', '-b:a', '128k');
+    mp3 = await startMp3();
+    whole = await readRange(await open(), 0);
+  });
+  afterAll(async () => {
+    await mp3.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const open = (source = fileSource(webm), from = resource) => mp3.open(from, track, source);
+
+  /** The original in another form. */
+  async function make(name: string, ...args: string[]): Promise<Buffer> {
+    await ffmpeg('-i', wav, ...args, join(folder, name));
+    return readFile(join(folder, name));
+  }
+
+  /** Settles when the processes have ended that a stream no longer wants. */
+  async function allEnded() {
+    while (runningFfmpegs() + mp3.admission.ffmpegs() > 0) await turn();
+  }
+
+  describe('of a known duration', () => {
+    it('has the promised size, before a byte is encoded', async () => {
+      const { size, mimeType, fileExtension, etag } = await open();
+      expect(runningFfmpegs()).toBe(0);
+      expect(size).toBe(mp3SizeBytes(SECONDS, { title: 'Title', artist: 'Artist' }));
+      expect({ mimeType, fileExtension }).toEqual({ mimeType: 'audio/mpeg', fileExtension: '.mp3' });
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      expect(whole.length).toBe(size);
+    });
+
+    it('gives the same bytes whatever ranges are asked for', async () => {
+      const random = randomFrom(11);
+      const representation = await open();
+      for (let round = 0; round < 12; round += 1) {
+        const first = Math.floor(random() * whole.length);
+        const last = Math.min(first + Math.floor(random() ** 3 * 1_000_000), whole.length - 1);
+        const part = await readRange(representation, first, last);
+        expect(part.equals(whole.subarray(first, last + 1)), `${first}-${last}`).toBe(true);
+      }
+    });
+
+    it.each([
+      ['the tag', 0, 9],
+      ['the seam of tag and frames', 60, 90],
+      ['the seam of two segments', 6000 * 576 - 300, 6000 * 576 + 900],
+      ['the last byte', -1, -1],
+    ])('gives the bytes of %s', async (_, from, to) => {
+      const [first, last] = [from, to].map((at) => (at + whole.length) % whole.length) as [number, number];
+      expect(await readRange(await open(), first, last)).toEqual(whole.subarray(first, last + 1));
+    });
+
+    it('gives the same bytes when it is opened again, to several clients at once and with one encoder', async () => {
+      const single = await startMp3({ parallelism: 1, limits: { maxFfmpeg: 1 }, cacheBytes: 1 });
+      const [again, another, slow] = await Promise.all([
+        readRange(await open(), 0),
+        readRange(await open(), 1_000_000),
+        readRange(await single.open(resource, track, fileSource(webm)), 0),
+      ]);
+      await single.close();
+      expect(again.equals(whole)).toBe(true);
+      expect(another.equals(whole.subarray(1_000_000))).toBe(true);
+      expect(slow.equals(whole)).toBe(true);
+    });
+
+    it('tells its duration and its tag to a player that reads headers alone', async () => {
+      const file = join(folder, 'whole.mp3');
+      await writeFile(file, whole);
+      const { durationSeconds, tags, format } = await probe(file);
+      expect(format).toBe('mp3');
+      expect(durationSeconds).toBeCloseTo(SECONDS, 0);
+      expect(tags).toMatchObject({ title: 'Title', artist: 'Artist' });
+    });
+
+    it('has an ETag of its own for every source, encoder build and promise', async () => {
+      const other = await startMp3({
+        ffmpeg: () => ({ version: '', path: 'ffmpeg', source: 'system', buildId: 'another' }),
+      });
+      const changed = { ...fileSource(webm), validator: '"changed"' };
+      const etags = await Promise.all([
+        open().then(({ etag }) => etag),
+        open(fileSource(webm.subarray(1))).then(({ etag }) => etag),
+        open(changed as typeof changed & { reading: never }).then(({ etag }) => etag),
+        open(fileSource(webm), { ...resource, title: 'Another' }).then(({ etag }) => etag),
+        open(fileSource(webm), { ...resource, durationSeconds: SECONDS + 1 }).then(({ etag }) => etag),
+        open(fileSource(webm), { ...resource, id: 'another' }).then(({ etag }) => etag),
+        mp3.open(resource, { ...track, formatId: 'another' }, fileSource(webm)).then(({ etag }) => etag),
+        other.open(resource, track, fileSource(webm)).then(({ etag }) => etag),
+      ]);
+      await other.close();
+      expect(new Set(etags).size).toBe(etags.length);
+      expect((await open()).etag).toBe(etags[0]);
+    });
+  });
+
+  describe('keeps its promise', () => {
+    it('in silence where the audio is shorter', async () => {
+      const longer = { ...resource, id: 'longer', durationSeconds: SECONDS + 90 };
+      const representation = await open(fileSource(webm), longer);
+      const body = await readRange(representation, 0);
+      expect(body.length).toBe(representation.size);
+      const samples = await decode(body);
+      expect(listen(original, samples, 5).every(({ likeness }) => likeness > 0.95)).toBe(true);
+      const rest = samples.subarray((SECONDS + 0.1) * RATE);
+      expect(rest.length).toBeGreaterThan(89 * RATE);
+      expect(rest.every((sample) => Math.abs(sample) < 0.001)).toBe(true);
+    });
+
+    it('by a cut where the audio is longer', async () => {
+      const shorter = { ...resource, durationSeconds: 10 };
+      const body = await readRange(await open(fileSource(webm), shorter), 0);
+      expect(body.length).toBe(mp3SizeBytes(10, { title: 'Title', artist: 'Artist' }));
+      expect(body.equals(whole.subarray(0, body.length))).toBe(true);
+    });
+  });
+
+  describe('of a source that dies', () => {
+    it('breaks and sends no silence', async () => {
+      const received: Buffer[] = [];
+      const stream = (await open(fileSource(webm, { cutAt: 1_200_000 }))).read(0);
+      stream.on('data', (chunk) => received.push(chunk));
+      const error = await new Promise((resolve) => stream.once('error', resolve));
+      expect(error).toMatchObject({ details: { status: 502 }, cause: { message: 'The source died' } });
+      const part = Buffer.concat(received);
+      expect(part.length).toBeLessThan(whole.length);
+      expect(part.equals(whole.subarray(0, part.length))).toBe(true);
+      await allEnded();
+    });
+
+    it('breaks before its first byte when nothing can be read', async () => {
+      const dead = await open(fileSource(webm, { cutAt: 0 }), { ...resource, id: 'dead' });
+      await expect(readRange(dead, 0)).rejects.toMatchObject({ details: { status: 502 } });
+      await allEnded();
+    });
+
+    it.each([
+      ['is no media', Buffer.from('<html>Not found</html>'.repeat(100))],
+      ['is empty', Buffer.alloc(0)],
+    ])('breaks before its first byte when it %s', async (id, bytes) => {
+      const representation = await open(fileSource(bytes), { ...resource, id });
+      await expect(readRange(representation, 0)).rejects.toMatchObject({ details: { status: 502 } });
+    });
+
+    it('breaks before its first byte when there is nothing to hear', async () => {
+      const file = join(folder, 'silent.mp4');
+      await ffmpeg('-f', 'lavfi', '-i', 'color=s=64x64:d=1', file);
+      const silent = await open(fileSource(await readFile(file)), { ...resource, id: 'silent' });
+      await expect(readRange(silent, 0)).rejects.toMatchObject({ details: { status: 502 } });
+    });
+
+    it('breaks where a segment stays dead', async () => {
+      const playlist = join(folder, 'hls', 'list.m3u8');
+      await mkdir(join(playlist, '..'));
+      await ffmpeg('-i', wav, '-c:a', 'aac', '-f', 'hls', '-hls_list_size', '0', '-hls_time', '6', playlist);
+      const source = await segmentedSource(playlist, { deadFrom: 15 });
+      const representation = await mp3.open({ ...resource, id: 'hls' }, track, source);
+      await expect(readRange(representation, 0)).rejects.toMatchObject({ details: { status: 502 } });
+      await allEnded();
+    });
+  });
+
+  describe('and its client', () => {
+    it('ends every process and every read when the client leaves', async () => {
+      const source = fileSource(webm);
+      const stream = (await open(source)).read(0);
+      await new Promise((resolve) => stream.once('data', resolve));
+      stream.destroy();
+      await allEnded();
+      await turn();
+      expect(source.reading.size).toBe(0);
+    });
+
+    it('has the same bytes when it rests, so that its encoder ends, and reads on', async () => {
+      const stream = (await open()).read(0);
+      const chunks = stream[Symbol.asyncIterator]();
+      const received: Buffer[] = [(await chunks.next()).value];
+      for (let { value, done } = await chunks.next(); !done; { value, done } = await chunks.next()) {
+        received.push(value);
+        // Only the first times: behind that the client counts as a fast one.
+        if (received.length < 4) await allEnded();
+      }
+      expect(Buffer.concat(received).equals(whole)).toBe(true);
+    });
+
+    it('does not encode to the end for a client that does not read', async () => {
+      const stream = (await open()).read(0);
+      await new Promise((resolve) => stream.once('readable', resolve));
+      await allEnded();
+      let held = 0;
+      stream.on('data', (chunk: Buffer) => {
+        held += chunk.length;
+        if (held > 64 * 1024) stream.destroy();
+      });
+      await new Promise((resolve) => stream.once('close', resolve));
+      expect(held).toBeLessThan(whole.length / 2);
+      await allEnded();
+    });
+
+    it('is told that there is no capacity when other work has every process', async () => {
+      const busy = await startMp3({ limits: { maxFfmpeg: 1 } });
+      const release = busy.admission.acquireFfmpeg();
+      const known = await busy.open(resource, track, fileSource(webm));
+      const unknown = await busy.open(resourceOf({}), track, fileSource(webm));
+      await expect(readRange(known, 0)).rejects.toMatchObject({ details: { status: 503 } });
+      await expect(readRange(unknown, 0)).rejects.toMatchObject({ details: { status: 503 } });
+      release();
+      expect((await readRange(known, 0, 999)).equals(whole.subarray(0, 1000))).toBe(true);
+      await busy.close();
+    });
+
+    it('is told to come back while FFmpeg is being fetched', async () => {
+      const without = await startMp3({ ffmpeg: () => undefined });
+      await expect(without.open(resource, track, fileSource(webm))).rejects.toMatchObject({
+        details: { status: 503, title: 'Downloading FFmpeg' },
+      });
+      await without.close();
+    });
+  });
+
+  describe('of an unknown duration', () => {
+    it.each([
+      ['resource', () => fileSource(webm), resourceOf({ title: 'Title' })],
+      ['size', () => fileSource(webm, { sized: false }), resourceOf({ title: 'Title', durationSeconds: SECONDS })],
+    ])('is sent from the beginning to the end, tag first: unknown to its %s', async (_, source, from) => {
+      const representation = await open(source(), from);
+      expect(representation).toMatchObject({ size: undefined, etag: undefined });
+      const body = await readRange(representation, 0);
+      expect(body.subarray(0, 3).toString()).toBe('ID3');
+      expect(listen(original, await decode(body), 5).every(({ likeness }) => likeness > 0.95)).toBe(true);
+    });
+
+    it('breaks when the source dies', async () => {
+      const representation = await open(fileSource(webm, { cutAt: 300_000 }), resourceOf({}));
+      await expect(readRange(representation, 0)).rejects.toMatchObject({ details: { status: 502 } });
+      await allEnded();
+    });
+
+    it('ends with its client', async () => {
+      const source = fileSource(webm);
+      const stream = (await open(source, resourceOf({}))).read(0);
+      await new Promise((resolve) => stream.once('data', resolve));
+      stream.destroy();
+      await allEnded();
+      expect(source.reading.size).toBe(0);
+    });
+  });
+
+  it.each([
+    ['8 kHz', ['-ar', '8000']],
+    ['11.025 kHz', ['-ar', '11025']],
+    ['22.05 kHz', ['-ar', '22050']],
+    ['44.1 kHz', ['-ar', '44100']],
+    ['96 kHz', ['-ar', '96000']],
+    ['one channel', ['-ac', '1']],
+    ['six channels', ['-ac', '6']],
+  ])('is stereo of 48 kHz, whatever the source: %s', async (name, args) => {
+    const flac = await make(`${name}.flac`, '-t', '150', ...args);
+    const representation = await open(fileSource(flac), resourceOf({ id: name, durationSeconds: 150 }));
+    const body = await readRange(representation, 0);
+    expect(body.length).toBe(mp3SizeBytes(150, { title: null, artist: null }));
+    for (let at = 0; at < body.length; at += 576) {
+      // MPEG-1 Layer III, 192 kbit/s, 48 kHz, unpadded, two channels.
+      expect(body.readUInt32BE(at) & 0xffff_fe00).toBe(0xfffb_b400 & 0xffff_fe00);
+      expect(body.readUInt8(at + 3) >> 6).toBeLessThan(2);
+    }
+    const lags = listen(original.subarray(0, 150 * RATE), await decode(body), 1).map(({ lag }) => lag);
+    expect(Math.max(...lags) - Math.min(...lags)).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ['a title of every kind', 'Überall 日本 🎵', 'ÀéÎ Ωμέγα 🎤'],
+    ['control characters', 'One\u0000\u001b[31m\r\nline', 'A\tB'],
+    ['endless texts', 'x'.repeat(100_000), '🎵'.repeat(10_000)],
+    ['half a character', '\ud83c', 'A\udfb5B'],
+    ['nothing', null, ''],
+  ])('has the promised size and a readable tag with %s', async (id, title, author) => {
+    const representation = await open(fileSource(webm), resourceOf({ id, title, author, durationSeconds: 2 }));
+    const body = await readRange(representation, 0);
+    expect(body.length).toBe(representation.size);
+    const file = join(folder, 'tagged.mp3');
+    await writeFile(file, body);
+    expect((await probe(file)).durationSeconds).toBeCloseTo(2, 0);
+  });
+});
