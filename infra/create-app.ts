@@ -20,7 +20,7 @@ export interface AppOptions {
 }
 
 /** Where CloudFront looks for firewalls. */
-const EDGE_REGION = 'us-east-1';
+const CLOUDFRONT_REGION = 'us-east-1';
 const ROOT = join(import.meta.dirname, '..');
 const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
 
@@ -59,10 +59,10 @@ export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: 
 
 /** In its own stack where the region is known and is another. */
 function createFirewall(app: App, name: string, { profile }: Deployment, env?: Environment): Firewall | undefined {
-  if (!profile.firewall || !env?.region || env.region === EDGE_REGION) return undefined;
+  if (!profile.firewall || !env?.region || env.region === CLOUDFRONT_REGION) return undefined;
   const stack = new Stack(app, `${name}-edge`, {
     description: 'Reelay: what CloudFront wants in us-east-1',
-    env: { ...env, region: EDGE_REGION },
+    env: { ...env, region: CLOUDFRONT_REGION },
     crossRegionReferences: true,
   });
   return new Firewall(stack, 'Firewall', { limits: profile.firewall });

@@ -5,12 +5,12 @@ import type { Deployment } from './config/index.ts';
 import { Api } from './constructs/api/index.ts';
 import { EdgeDistribution, Firewall, OriginSecret, Page } from './constructs/edge/index.ts';
 import { Monitoring } from './constructs/monitoring/index.ts';
-import { ownProviderLogs, StateTable } from './constructs/shared/index.ts';
+import { StateTable, useStackLogGroups } from './constructs/shared/index.ts';
 import {
+  BALANCED_TRUSTED_PROXIES,
   BalancedStreamHost,
+  ON_DEMAND_TRUSTED_PROXIES,
   OnDemandStreamHost,
-  PROXIES_BEFORE_BALANCED_TASK,
-  PROXIES_BEFORE_TASK_ON_DEMAND,
   StreamNetwork,
   StreamTask,
 } from './constructs/stream-host/index.ts';
@@ -42,11 +42,11 @@ export class ReelayStack extends Stack {
       network,
       table,
       tools,
-      trustedProxies: isBalanced ? PROXIES_BEFORE_BALANCED_TASK : PROXIES_BEFORE_TASK_ON_DEMAND,
+      trustedProxies: isBalanced ? BALANCED_TRUSTED_PROXIES : ON_DEMAND_TRUSTED_PROXIES,
       idleMinutes: isBalanced ? 0 : settings.idleMinutes,
     });
     const balanced = isBalanced
-      ? new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInPlace: tools.inPlace })
+      ? new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInstalled: tools.installed })
       : undefined;
     const keyValueStore = isBalanced ? undefined : new KeyValueStore(this, 'TaskAddress');
     const onDemand =
@@ -64,7 +64,7 @@ export class ReelayStack extends Stack {
     const updates = new ToolUpdates(this, 'ToolUpdates', {
       tools,
       resolver: api.resolver,
-      everyHours: settings.toolsUpdateHours,
+      intervalHours: settings.toolsUpdateHours,
     });
     const page = new Page(this, 'Page', deployment);
     const wall = profile.firewall && (firewall ?? this.#firewallHere(profile.firewall));
@@ -84,10 +84,10 @@ export class ReelayStack extends Stack {
       updates,
       edge,
       functions: [...api.functions, ...(onDemand?.functions ?? [])],
-      vital: [api.resolver, ...(onDemand ? [onDemand.wake, onDemand.register] : [])],
+      criticalFunctions: [api.resolver, ...(onDemand ? [onDemand.wake, onDemand.register] : [])],
       ...(balanced && { balanced }),
     });
-    ownProviderLogs(this, settings.logDays);
+    useStackLogGroups(this, settings.logDays);
     new CfnOutput(this, 'BaseUrl', { value: edge.baseUrl });
     new CfnOutput(this, 'EdgeDomain', {
       description: 'Where the DNS record of a domain of your own points',

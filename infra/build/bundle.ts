@@ -10,38 +10,38 @@ export interface BundleOptions {
   /** Names of functions, and `stream-service`: nothing else is made, or touched. @default all */
   readonly only?: readonly string[];
   /** Puts a source map beside each program, for whoever asks what is in it. @default false: nothing that runs reads it */
-  readonly maps?: boolean;
+  readonly sourceMaps?: boolean;
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-const ENTRIES = join(ROOT, 'lambdas', 'entries');
-const SWAGGER = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+const ENTRIES_DIR = join(ROOT, 'lambdas', 'entries');
+const SWAGGER_DIR = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** What yt-dlp loads as a plugin: read from the file system beside the bundle that starts it. */
-const WORKER = { plugins: join(ROOT, 'layers', 'tools', 'worker', 'plugins') };
+const WORKER_FILES = { plugins: join(ROOT, 'layers', 'tools', 'worker', 'plugins') };
 
 /** Files and folders beside a bundle, by their names there. */
-const SIDE_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'functions/get-resource': WORKER,
-  'functions/canary': WORKER,
+const EXTRA_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'functions/get-resource': WORKER_FILES,
+  'functions/canary': WORKER_FILES,
   'functions/get-api-description': {
-    'swagger-ui.css': join(SWAGGER, 'swagger-ui.css'),
-    'swagger-ui-bundle.js': join(SWAGGER, 'swagger-ui-bundle.js'),
+    'swagger-ui.css': join(SWAGGER_DIR, 'swagger-ui.css'),
+    'swagger-ui-bundle.js': join(SWAGGER_DIR, 'swagger-ui-bundle.js'),
   },
   'stream-service': {
-    ...WORKER,
+    ...WORKER_FILES,
     'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
     Dockerfile: join(ROOT, 'stream-service', 'Dockerfile'),
   },
 };
 
 /** Programs that one in the same folder starts, by their names there, without `.mjs`. */
-const SIDE_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const EXTRA_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'functions/get-resource': { 'probe-worker': join(ROOT, 'core', 'resolve', 'probe', 'probe-worker.ts') },
 };
 
 /** Packages of CommonJS ask for Node's modules by `require`, which a module does not have. */
-const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+const REQUIRE_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
 /** What runs in AWS: where it begins, and what becomes of it, without `.mjs`. */
 interface Program {
@@ -61,7 +61,7 @@ const STREAM_SERVICE: Program = {
  * needs. The same sources give the same bytes.
  * @throws Error when a source cannot be bundled, or nothing has a name of `only`
  */
-export async function bundle({ outDir, only, maps = false }: BundleOptions): Promise<void> {
+export async function bundle({ outDir, only, sourceMaps = false }: BundleOptions): Promise<void> {
   const programs = await findPrograms();
   const chosen = (only ?? [...programs.keys()]).map((name) => {
     const program = programs.get(name);
@@ -70,25 +70,25 @@ export async function bundle({ outDir, only, maps = false }: BundleOptions): Pro
   });
   // What an earlier bundle left would be deployed too.
   for (const { folder } of chosen) await rm(join(outDir, folder), { recursive: true, force: true });
-  await compile(chosen, outDir, maps);
-  for (const { folder } of chosen) await putBeside(folder, outDir);
+  await compile(chosen, outDir, sourceMaps);
+  for (const { folder } of chosen) await copySideFiles(folder, outDir);
 }
 
 /** By name. */
 async function findPrograms(): Promise<Map<string, Program>> {
-  const files = (await readdir(ENTRIES)).filter((file) => file.endsWith('.ts')).sort();
+  const files = (await readdir(ENTRIES_DIR)).filter((file) => file.endsWith('.ts')).sort();
   const functions = files.map((file): [string, Program] => {
     const name = basename(file, '.ts');
-    return [name, { entry: join(ENTRIES, file), folder: `functions/${name}`, file: 'index' }];
+    return [name, { entry: join(ENTRIES_DIR, file), folder: `functions/${name}`, file: 'index' }];
   });
   return new Map([...functions, ['stream-service', STREAM_SERVICE]]);
 }
 
 /** All at once: what they share is read once, and each still gets its own copy. */
-async function compile(programs: readonly Program[], outDir: string, maps: boolean): Promise<void> {
+async function compile(programs: readonly Program[], outDir: string, sourceMaps: boolean): Promise<void> {
   await build({
     entryPoints: programs.flatMap(({ entry, folder, file }) =>
-      Object.entries({ [file]: entry, ...SIDE_PROGRAMS[folder] }).map(([name, path]) => ({
+      Object.entries({ [file]: entry, ...EXTRA_PROGRAMS[folder] }).map(([name, path]) => ({
         in: path,
         out: `${folder}/${name}`,
       })),
@@ -108,15 +108,15 @@ async function compile(programs: readonly Program[], outDir: string, maps: boole
     lineLimit: 500,
     // Of functions: what stack traces are read by.
     keepNames: true,
-    sourcemap: maps && 'external',
+    sourcemap: sourceMaps && 'external',
     sourcesContent: false,
-    banner: { js: REQUIRE },
+    banner: { js: REQUIRE_BANNER },
     logLevel: 'error',
   });
 }
 
-async function putBeside(folder: string, outDir: string): Promise<void> {
-  for (const [to, from] of Object.entries(SIDE_FILES[folder] ?? {})) {
+async function copySideFiles(folder: string, outDir: string): Promise<void> {
+  for (const [to, from] of Object.entries(EXTRA_FILES[folder] ?? {})) {
     // What Python has compiled here is of this machine.
     const filter = (path: string) => basename(path) !== '__pycache__';
     await cp(from, join(outDir, folder, to), { recursive: true, filter });

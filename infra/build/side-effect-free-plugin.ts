@@ -1,7 +1,7 @@
 import type { Plugin } from 'esbuild';
 
 /** Of what this plugin asks itself. */
-const ASKED = Symbol('asked');
+const RESOLVED_BY_PLUGIN = Symbol('asked');
 
 /**
  * No module of this repository does anything by being imported, entries aside. Said of each, what a program does not use
@@ -11,8 +11,15 @@ export const sideEffectFreePlugin: Plugin = {
   name: 'own-without-side-effects',
   setup({ onResolve, resolve }) {
     onResolve({ filter: /^\.\.?\// }, async ({ path, importer, resolveDir, kind, with: attributes, pluginData }) => {
-      if (pluginData === ASKED || kind === 'entry-point' || importer.includes('node_modules')) return undefined;
-      const resolved = await resolve(path, { importer, resolveDir, kind, with: attributes, pluginData: ASKED });
+      if (pluginData === RESOLVED_BY_PLUGIN || kind === 'entry-point' || importer.includes('node_modules'))
+        return undefined;
+      const resolved = await resolve(path, {
+        importer,
+        resolveDir,
+        kind,
+        with: attributes,
+        pluginData: RESOLVED_BY_PLUGIN,
+      });
       return { ...resolved, sideEffects: false };
     });
   },

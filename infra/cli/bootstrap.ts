@@ -1,8 +1,11 @@
 import { HeadBucketCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
-import type { Place } from './cli-plan.ts';
+import type { DeploymentTarget } from './cli-plan.ts';
 
 /** Whether CDK's bucket is there: who has bootstrapped has one. @throws Error when AWS does not say */
-export async function isBootstrapped({ bucket, region, account }: Place, profile?: string): Promise<boolean> {
+export async function isBootstrapped(
+  { bucket, region, account }: DeploymentTarget,
+  profile?: string,
+): Promise<boolean> {
   const client = new S3Client({ region, ...(profile && { profile }) });
   try {
     await client.send(new HeadBucketCommand({ Bucket: bucket, ExpectedBucketOwner: account }));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /** An account and region that something is deployed into. */
-export interface Place {
+export interface DeploymentTarget {
   readonly account: string;
   readonly region: string;
   /** CDK's, where it puts what it deploys. */
@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** What CDK is asked to do, as its arguments. */
-export interface Plan {
+export interface CommandPlan {
   /** Makes the cloud assembly, once. */
   readonly synth: readonly string[];
   /** Absent: that was all. */
@@ -18,7 +18,7 @@ export interface Plan {
   readonly outputs?: string;
   /** Of AWS's own configuration, as `--profile` names it. */
   readonly awsProfile?: string;
-  bootstrap(place: Place): readonly string[];
+  bootstrap(place: DeploymentTarget): readonly string[];
 }
 
 /** A cloud assembly's manifest, as far as it is looked at. */
@@ -28,7 +28,7 @@ export interface Manifest {
   >;
 }
 
-interface PlanOptions {
+interface CommandPlanOptions {
   /** The command that describes the app. */
   readonly app: string;
   /** An empty folder. */
@@ -36,15 +36,19 @@ interface PlanOptions {
 }
 
 /** Flags that say how the app is described; all others go to what is then done with it. */
-const OF_SYNTHESIS = new Set(['-c', '--context']);
+const CONTEXT_FLAGS = new Set(['-c', '--context']);
 
 /** Undefined when the command is none of ours. */
-export function planOf(command: string, flags: readonly string[], { app, assembly }: PlanOptions): Plan | undefined {
-  const { context, others } = parted(flags);
+export function planCommand(
+  command: string,
+  flags: readonly string[],
+  { app, assembly }: CommandPlanOptions,
+): CommandPlan | undefined {
+  const { context, others } = splitContextFlags(flags);
   const awsProfile = flagValue('--profile', others);
   const credentials = awsProfile ? ['--profile', awsProfile] : [];
   const synth = (...more: string[]) => ['synth', '--quiet', '--app', app, ...context, ...more];
-  const bootstrap = ({ account, region }: Place) => [
+  const bootstrap = ({ account, region }: DeploymentTarget) => [
     ...['bootstrap', `aws://${account}/${region}`, '--app', assembly],
     ...credentials,
   ];
@@ -70,8 +74,8 @@ export function planOf(command: string, flags: readonly string[], { app, assembl
 }
 
 /** Where the stacks go, each place once; none when no credentials were found. */
-export function places({ artifacts = {} }: Manifest): Place[] {
-  const found = new Map<string, Place>();
+export function findTargets({ artifacts = {} }: Manifest): DeploymentTarget[] {
+  const found = new Map<string, DeploymentTarget>();
   for (const { type, environment, properties } of Object.values(artifacts)) {
     const [, account, region] = /^aws:\/\/(\d{12})\/([a-z0-9-]+)$/.exec(environment ?? '') ?? [];
     const [, bucket] = /^s3:\/\/([^/]+)\//.exec(properties?.stackTemplateAssetObjectUrl ?? '') ?? [];
@@ -82,13 +86,13 @@ export function places({ artifacts = {} }: Manifest): Place[] {
 }
 
 /** `-c a=b`, `--context a=b` and `--context=a=b`, and the rest. */
-function parted(flags: readonly string[]): { context: string[]; others: string[] } {
+function splitContextFlags(flags: readonly string[]): { context: string[]; others: string[] } {
   const context: string[] = [];
   const others: string[] = [];
   for (let index = 0; index < flags.length; index++) {
     const flag = flags[index] ?? '';
     const value = flags[index + 1];
-    if (OF_SYNTHESIS.has(flag) && value !== undefined) {
+    if (CONTEXT_FLAGS.has(flag) && value !== undefined) {
       context.push('--context', value);
       index += 1;
     } else if (flag.startsWith('--context=')) {

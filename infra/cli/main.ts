@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isBootstrapped } from './bootstrap.ts';
-import { type Manifest, places, planOf } from './cli-plan.ts';
+import { findTargets, type Manifest, planCommand } from './cli-plan.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -16,21 +16,21 @@ const assembly = mkdtempSync(join(tmpdir(), 'reelay-cdk-'));
 function cdk(args: readonly string[]): void {
   const { status, error } = spawnSync(process.execPath, [CDK, ...args], { cwd: ROOT, stdio: 'inherit' });
   if (error) process.stderr.write(`${error.message}\n`);
-  if (status !== 0) leave(status ?? 1);
+  if (status !== 0) exit(status ?? 1);
 }
 
-function leave(status: number): never {
+function exit(status: number): never {
   rmSync(assembly, { recursive: true, force: true });
   process.exit(status);
 }
 
 function fail(line: string): never {
   process.stderr.write(`${line}\n`);
-  return leave(2);
+  return exit(2);
 }
 
 /** Found out before anything is built: CDK would say so in the middle of a deployment. */
-function requireContainers(): void {
+function requireContainerRuntime(): void {
   const program = process.env.CDK_DOCKER ?? 'docker';
   const { status, error } = spawnSync(program, ['info'], { stdio: 'ignore' });
   if (status === 0) return;
@@ -40,13 +40,13 @@ function requireContainers(): void {
   );
 }
 
-const plan = planOf(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
+const plan = planCommand(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
 if (!plan) fail('Use: npm run synth|deploy|destroy -- [-c setting=value] [flags of cdk]');
-if (command === 'deploy') requireContainers();
+if (command === 'deploy') requireContainerRuntime();
 cdk(plan.synth);
 if (plan.run) {
   const manifest: Manifest = JSON.parse(readFileSync(join(assembly, 'manifest.json'), 'utf8'));
-  const found = places(manifest);
+  const found = findTargets(manifest);
   if (found.length === 0) fail('No AWS account or region: set AWS_PROFILE or AWS_ACCESS_KEY_ID…, and AWS_REGION');
   for (const { account, region } of found) process.stdout.write(`In the account ${account}, in ${region}\n`);
   for (const place of command === 'deploy' ? found : []) {
@@ -57,12 +57,12 @@ if (plan.run) {
     if (!known) cdk(plan.bootstrap(place));
   }
   cdk(plan.run);
-  if (plan.outputs) process.stdout.write(`${summary(JSON.parse(readFileSync(plan.outputs, 'utf8')))}\n`);
+  if (plan.outputs) process.stdout.write(`${formatSummary(JSON.parse(readFileSync(plan.outputs, 'utf8')))}\n`);
 }
 if (!plan.run) process.stdout.write('Described in cdk.out\n');
-leave(0);
+exit(0);
 
-function summary(stacks: Record<string, Record<string, string>>): string {
+function formatSummary(stacks: Record<string, Record<string, string>>): string {
   const outputs = Object.assign({}, ...Object.values(stacks)) as Record<string, string>;
   return [`Reelay answers at ${outputs.BaseUrl}`, `To update its tools now: ${outputs.UpdateToolsCommand}`].join('\n');
 }

@@ -4,7 +4,7 @@ import { METERS, type Meter, type MeterName } from './prices.ts';
 export type Usage = readonly [meter: MeterName, quantity: number];
 
 export interface BillLine {
-  readonly what: string;
+  readonly label: string;
   readonly unit: string;
   readonly quantity: number;
   /** Of it, what the monthly allowance covers. */
@@ -13,16 +13,16 @@ export interface BillLine {
 }
 
 /** Adds up what was used, meter by meter in the order of the price table. What costs nothing is listed too. */
-export function billOf(usage: readonly Usage[]): BillLine[] {
+export function calculateBill(usage: readonly Usage[]): BillLine[] {
   const totals = new Map<MeterName, number>();
   for (const [meter, quantity] of usage) totals.set(meter, (totals.get(meter) ?? 0) + quantity);
   return (Object.entries(METERS) as [MeterName, Meter][])
     .filter(([name]) => (totals.get(name) ?? 0) > 0)
-    .map(([name, { what, unit, price, free = 0 }]) => {
+    .map(([name, { label, unit, price, free = 0 }]) => {
       const quantity = totals.get(name) ?? 0;
-      return { what, unit, quantity, free: Math.min(free, quantity), usd: Math.max(0, quantity - free) * price };
+      return { label, unit, quantity, free: Math.min(free, quantity), usd: Math.max(0, quantity - free) * price };
     });
 }
 
 /** USD. */
-export const totalOf = (bill: readonly BillLine[]): number => bill.reduce((sum, { usd }) => sum + usd, 0);
+export const totalUsd = (bill: readonly BillLine[]): number => bill.reduce((sum, { usd }) => sum + usd, 0);

@@ -1,5 +1,5 @@
 import type { Usage } from './bill.ts';
-import { HOURS_A_MONTH } from './prices.ts';
+import { HOURS_PER_MONTH } from './prices.ts';
 
 /** A CloudFormation template, as far as the bill reads it. */
 export interface Template {
@@ -12,7 +12,7 @@ interface Resource {
 }
 
 /** What one resource costs by standing there, used or not. */
-type Standing = (properties: Readonly<Record<string, unknown>>, resources: readonly Resource[]) => readonly Usage[];
+type FixedCost = (properties: Readonly<Record<string, unknown>>, resources: readonly Resource[]) => readonly Usage[];
 
 /** What a task is made of. */
 export interface TaskSize {
@@ -22,17 +22,17 @@ export interface TaskSize {
 }
 
 /** Resources that cost something by standing there. Sizes of images and archives are what they were measured at. */
-const STANDING: Readonly<Record<string, Standing>> = {
+const FIXED_COSTS: Readonly<Record<string, FixedCost>> = {
   'AWS::ECS::Service': (_, resources) => {
-    const size = taskSizeIn(resources);
-    return size ? tasksFor(size, tasksAlwaysRunning(resources) * HOURS_A_MONTH) : [];
+    const size = findTaskSize(resources);
+    return size ? taskUsage(size, countPermanentTasks(resources) * HOURS_PER_MONTH) : [];
   },
-  'AWS::ElasticLoadBalancingV2::LoadBalancer': () => [['loadBalancer', HOURS_A_MONTH]],
+  'AWS::ElasticLoadBalancingV2::LoadBalancer': () => [['loadBalancer', HOURS_PER_MONTH]],
   'AWS::WAFv2::WebACL': ({ Rules }) => [
     ['firewall', 1],
     ['firewallRules', Array.isArray(Rules) ? Rules.length : 0],
   ],
-  'AWS::CloudWatch::Alarm': ({ Metrics }) => [['alarms', metricsLookedAt(Metrics)]],
+  'AWS::CloudWatch::Alarm': ({ Metrics }) => [['alarms', countAlarmMetrics(Metrics)]],
   // Target tracking makes two of its own: to add, and to take away.
   'AWS::ApplicationAutoScaling::ScalingPolicy': () => [['alarms', 2]],
   'AWS::CloudWatch::Dashboard': () => [['dashboards', 1]],
@@ -42,10 +42,10 @@ const STANDING: Readonly<Record<string, Standing>> = {
 };
 
 /** Services whose resources cost nothing by standing there; what they do is in the traffic. */
-const FREE =
+const FREE_TYPES =
   /^(AWS::(ApiGatewayV2|ApplicationAutoScaling|Budgets|CDK|CertificateManager|CloudFront|DynamoDB|EC2|Events|IAM|Lambda|Logs|SNS|SSM|Scheduler)::|AWS::ECS::(Cluster|ClusterCapacityProviderAssociations)|AWS::ElasticLoadBalancingV2::|AWS::S3::BucketPolicy|Custom::|AWS::CloudFormation::CustomResource)/;
 /** Things of those services that do cost by the hour, and that no stack of ours has. */
-const NEVER = /^AWS::EC2::(NatGateway|EIP|Instance|VPCEndpointService|TransitGateway)/;
+const UNUSED_PAID_TYPES = /^AWS::EC2::(NatGateway|EIP|Instance|VPCEndpointService|TransitGateway)/;
 
 /** A template has something that the price table does not know: a bill without it would not be true. */
 export class UnpricedResource extends Error {
@@ -56,26 +56,27 @@ export class UnpricedResource extends Error {
  * What a stack costs by standing there for a month.
  * @throws UnpricedResource
  */
-export function standingOf(template: Template): Usage[] {
+export function fixedUsage(template: Template): Usage[] {
   const resources = Object.values(template.Resources ?? {});
   return resources.flatMap(({ Type, Properties = {} }) => {
-    const standing = STANDING[Type];
+    const standing = FIXED_COSTS[Type];
     if (standing) return [...standing(Properties, resources)];
     const isInterface = Type === 'AWS::EC2::VPCEndpoint' && Properties.VpcEndpointType === 'Interface';
-    if (isInterface || NEVER.test(Type) || !FREE.test(Type)) throw new UnpricedResource(`No price is known of ${Type}`);
+    if (isInterface || UNUSED_PAID_TYPES.test(Type) || !FREE_TYPES.test(Type))
+      throw new UnpricedResource(`No price is known of ${Type}`);
     return [];
   });
 }
 
 /** What tasks of a size cost for so many hours, each with a public address. */
-export const tasksFor = ({ vcpus, gib, isArm }: TaskSize, hours: number): Usage[] => [
+export const taskUsage = ({ vcpus, gib, isArm }: TaskSize, hours: number): Usage[] => [
   [isArm ? 'taskVcpuArm' : 'taskVcpuX86', vcpus * hours],
   [isArm ? 'taskMemoryArm' : 'taskMemoryX86', gib * hours],
   ['publicAddress', hours],
 ];
 
 /** The stream task of a stack. */
-export function taskSizeIn(resources: readonly Resource[]): TaskSize | undefined {
+export function findTaskSize(resources: readonly Resource[]): TaskSize | undefined {
   const { Properties } = resources.find(({ Type }) => Type === 'AWS::ECS::TaskDefinition') ?? {};
   if (!Properties) return undefined;
   const { CpuArchitecture } = (Properties.RuntimePlatform ?? {}) as { CpuArchitecture?: string };
@@ -87,7 +88,7 @@ export function taskSizeIn(resources: readonly Resource[]): TaskSize | undefined
 }
 
 /** The lower bound of scaling where there is one. */
-function tasksAlwaysRunning(resources: readonly Resource[]): number {
+function countPermanentTasks(resources: readonly Resource[]): number {
   const of = (type: string) => resources.find(({ Type }) => Type === type)?.Properties;
   return Number(
     of('AWS::ApplicationAutoScaling::ScalableTarget')?.MinCapacity ?? of('AWS::ECS::Service')?.DesiredCount,
@@ -95,5 +96,5 @@ function tasksAlwaysRunning(resources: readonly Resource[]): number {
 }
 
 /** An alarm over an expression pays for each metric in it. */
-const metricsLookedAt = (metrics: unknown): number =>
+const countAlarmMetrics = (metrics: unknown): number =>
   Array.isArray(metrics) ? Math.max(1, metrics.filter((one) => 'MetricStat' in one).length) : 1;

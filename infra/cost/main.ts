@@ -6,18 +6,18 @@ import { parseArgs } from 'node:util';
 import { SettingError } from '../../core/config/index.ts';
 import { type ProfileName, profiles } from '../config/index.ts';
 import { createApp } from '../create-app.ts';
-import { billOf } from './bill.ts';
-import { standingOf, type Template } from './fixed-costs.ts';
+import { calculateBill } from './bill.ts';
+import { fixedUsage, type Template } from './fixed-costs.ts';
 import { PRICES_AS_OF } from './prices.ts';
-import { report } from './report.ts';
+import { formatReport } from './report.ts';
 import { IDLE, TRAFFIC } from './traffic.ts';
-import { usageOf } from './usage.ts';
+import { trafficUsage } from './usage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'reelay-cost-'));
 
 /** What is deployed plays no part in what it costs. */
-function placeholders(): string {
+function createPlaceholderBundle(): string {
   const put = (place: string, file: string, text: string) => {
     mkdirSync(join(folder, place), { recursive: true });
     writeFileSync(join(folder, place, file), text);
@@ -29,7 +29,7 @@ function placeholders(): string {
 }
 
 /** Everything of a profile in one template, wherever its stacks are. */
-function templateOf(profile: ProfileName, context: Readonly<Record<string, string>>): Template {
+function synthesizeProfile(profile: ProfileName, context: Readonly<Record<string, string>>): Template {
   const flags = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
   const { stacks } = createApp({
     bundleDir: folder,
@@ -48,11 +48,11 @@ function templateOf(profile: ProfileName, context: Readonly<Record<string, strin
 try {
   const { values } = parseArgs({ options: { context: { type: 'string', short: 'c', multiple: true, default: [] } } });
   const context = Object.fromEntries(values.context.map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
-  placeholders();
+  createPlaceholderBundle();
   const reports = (Object.keys(profiles) as ProfileName[]).flatMap((profile) => {
-    const template = templateOf(profile, context);
+    const template = synthesizeProfile(profile, context);
     return [IDLE, TRAFFIC[profile]].map((traffic) =>
-      report(profile, traffic, billOf([...standingOf(template), ...usageOf(template, traffic)])),
+      formatReport(profile, traffic, calculateBill([...fixedUsage(template), ...trafficUsage(template, traffic)])),
     );
   });
   process.stdout.write(

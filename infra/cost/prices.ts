@@ -5,12 +5,12 @@
 export const PRICES_AS_OF = '2026-11-21';
 
 /** A month, as AWS reckons it. */
-export const HOURS_A_MONTH = 730;
+export const HOURS_PER_MONTH = 730;
 
 /** One thing that is counted and paid for. */
 export interface Meter {
   /** As a person reads it on the bill. */
-  readonly what: string;
+  readonly label: string;
   readonly unit: string;
   /** USD for one unit. */
   readonly price: number;
@@ -19,44 +19,44 @@ export interface Meter {
 }
 
 export const METERS = {
-  taskVcpuArm: { what: 'stream tasks, processor (ARM)', unit: 'vCPU h', price: 0.03238 },
-  taskVcpuX86: { what: 'stream tasks, processor (x86)', unit: 'vCPU h', price: 0.04048 },
-  taskMemoryArm: { what: 'stream tasks, memory (ARM)', unit: 'GiB h', price: 0.00356 },
-  taskMemoryX86: { what: 'stream tasks, memory (x86)', unit: 'GiB h', price: 0.004445 },
-  publicAddress: { what: 'public addresses of tasks', unit: 'h', price: 0.005 },
-  loadBalancer: { what: 'load balancer', unit: 'h', price: 0.0225 },
+  taskVcpuArm: { label: 'stream tasks, processor (ARM)', unit: 'vCPU h', price: 0.03238 },
+  taskVcpuX86: { label: 'stream tasks, processor (x86)', unit: 'vCPU h', price: 0.04048 },
+  taskMemoryArm: { label: 'stream tasks, memory (ARM)', unit: 'GiB h', price: 0.00356 },
+  taskMemoryX86: { label: 'stream tasks, memory (x86)', unit: 'GiB h', price: 0.004445 },
+  publicAddress: { label: 'public addresses of tasks', unit: 'h', price: 0.005 },
+  loadBalancer: { label: 'load balancer', unit: 'h', price: 0.0225 },
   /** One unit carries 1 GB in an hour. */
-  loadBalancerUnit: { what: 'load balancer, traffic', unit: 'unit h', price: 0.008 },
+  loadBalancerUnit: { label: 'load balancer, traffic', unit: 'unit h', price: 0.008 },
 
-  functionRequests: { what: 'functions, requests', unit: 'million', price: 0.2, free: 1 },
-  functionTimeArm: { what: 'functions, time (ARM)', unit: 'GiB s', price: 0.0000133334, free: 400_000 },
-  functionTimeX86: { what: 'functions, time (x86)', unit: 'GiB s', price: 0.0000166667, free: 400_000 },
-  apiRequests: { what: 'HTTP API', unit: 'million', price: 1 },
+  functionRequests: { label: 'functions, requests', unit: 'million', price: 0.2, free: 1 },
+  functionTimeArm: { label: 'functions, time (ARM)', unit: 'GiB s', price: 0.0000133334, free: 400_000 },
+  functionTimeX86: { label: 'functions, time (x86)', unit: 'GiB s', price: 0.0000166667, free: 400_000 },
+  apiRequests: { label: 'HTTP API', unit: 'million', price: 1 },
 
-  tableWrites: { what: 'table, writes of 1 KB', unit: 'million', price: 0.625 },
-  tableReads: { what: 'table, reads of 4 KB', unit: 'million', price: 0.125 },
-  tableStorage: { what: 'table, storage', unit: 'GB', price: 0.25, free: 25 },
-  tableRecovery: { what: 'table, point-in-time recovery', unit: 'GB', price: 0.2 },
+  tableWrites: { label: 'table, writes of 1 KB', unit: 'million', price: 0.625 },
+  tableReads: { label: 'table, reads of 4 KB', unit: 'million', price: 0.125 },
+  tableStorage: { label: 'table, storage', unit: 'GB', price: 0.25, free: 25 },
+  tableRecovery: { label: 'table, point-in-time recovery', unit: 'GB', price: 0.2 },
 
-  edgeTraffic: { what: 'edge, traffic to viewers', unit: 'GB', price: 0.085, free: 1_000 },
-  edgeRequests: { what: 'edge, requests', unit: 'million', price: 1, free: 10 },
-  edgeFunction: { what: 'edge, function calls', unit: 'million', price: 0.1, free: 2 },
-  edgeStoreReads: { what: 'edge, key-value reads', unit: 'million', price: 0.03 },
-  edgeStoreWrites: { what: 'edge, key-value writes', unit: 'thousand', price: 1 },
+  edgeTraffic: { label: 'edge, traffic to viewers', unit: 'GB', price: 0.085, free: 1_000 },
+  edgeRequests: { label: 'edge, requests', unit: 'million', price: 1, free: 10 },
+  edgeFunction: { label: 'edge, function calls', unit: 'million', price: 0.1, free: 2 },
+  edgeStoreReads: { label: 'edge, key-value reads', unit: 'million', price: 0.03 },
+  edgeStoreWrites: { label: 'edge, key-value writes', unit: 'thousand', price: 1 },
 
-  firewall: { what: 'firewall', unit: 'list', price: 5 },
-  firewallRules: { what: 'firewall, rules', unit: 'rule', price: 1 },
-  firewallRequests: { what: 'firewall, requests', unit: 'million', price: 0.6 },
+  firewall: { label: 'firewall', unit: 'list', price: 5 },
+  firewallRules: { label: 'firewall, rules', unit: 'rule', price: 1 },
+  firewallRequests: { label: 'firewall, requests', unit: 'million', price: 0.6 },
 
-  alarms: { what: 'alarms', unit: 'alarm', price: 0.1, free: 10 },
-  dashboards: { what: 'dashboards', unit: 'dashboard', price: 3, free: 3 },
-  metrics: { what: 'metrics of its own', unit: 'metric', price: 0.3, free: 10 },
-  logs: { what: 'logs', unit: 'GB', price: 0.5, free: 5 },
-  traces: { what: 'traces', unit: 'million', price: 5, free: 0.1 },
+  alarms: { label: 'alarms', unit: 'alarm', price: 0.1, free: 10 },
+  dashboards: { label: 'dashboards', unit: 'dashboard', price: 3, free: 3 },
+  metrics: { label: 'metrics of its own', unit: 'metric', price: 0.3, free: 10 },
+  logs: { label: 'logs', unit: 'GB', price: 0.5, free: 5 },
+  traces: { label: 'traces', unit: 'million', price: 5, free: 0.1 },
 
-  secrets: { what: 'secrets', unit: 'secret', price: 0.4 },
-  images: { what: 'images', unit: 'GB', price: 0.1 },
-  buckets: { what: 'buckets', unit: 'GB', price: 0.023 },
+  secrets: { label: 'secrets', unit: 'secret', price: 0.4 },
+  images: { label: 'images', unit: 'GB', price: 0.1 },
+  buckets: { label: 'buckets', unit: 'GB', price: 0.023 },
 } as const satisfies Record<string, Meter>;
 
 export type MeterName = keyof typeof METERS;

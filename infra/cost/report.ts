@@ -1,15 +1,15 @@
-import { type BillLine, totalOf } from './bill.ts';
+import { type BillLine, totalUsd } from './bill.ts';
 import type { Traffic } from './traffic.ts';
 
 /** A bill as a table that a person can read. */
-export function report(title: string, traffic: Traffic, bill: readonly BillLine[]): string {
-  const rows = bill.map(({ what, unit, quantity, free, usd }) => [
-    what,
-    `${figure(quantity)} ${unit}`,
-    free > 0 ? `${figure(free)} free` : '',
-    dollars(usd),
+export function formatReport(title: string, traffic: Traffic, bill: readonly BillLine[]): string {
+  const rows = bill.map(({ label, unit, quantity, free, usd }) => [
+    label,
+    `${formatNumber(quantity)} ${unit}`,
+    free > 0 ? `${formatNumber(free)} free` : '',
+    formatUsd(usd),
   ]);
-  const all = [...rows, ['', '', 'a month', dollars(totalOf(bill))]];
+  const all = [...rows, ['', '', 'a month', formatUsd(totalUsd(bill))]];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const lines = all.map((row) =>
     row
@@ -19,7 +19,7 @@ export function report(title: string, traffic: Traffic, bill: readonly BillLine[
   return [`${title}, ${traffic.name} (${traffic.meaning})`, ...lines.map((line) => `  ${line.trimEnd()}`)].join('\n');
 }
 
-const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
+const formatUsd = (usd: number): string => `$${usd.toFixed(2)}`;
 
-const figure = (value: number): string =>
+const formatNumber = (value: number): string =>
   value.toLocaleString('en-US', { maximumSignificantDigits: value < 1 ? 2 : 4, useGrouping: true });

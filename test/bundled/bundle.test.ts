@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..');
 let dist: string;
 beforeAll(async () => {
   dist = await mkdtemp(join(tmpdir(), 'reelay-bundle-'));
-  await bundle({ outDir: dist, maps: true });
+  await bundle({ outDir: dist, sourceMaps: true });
 });
 afterAll(() => rm(dist, { recursive: true, force: true }));
 

@@ -1,6 +1,6 @@
 import type { ProfileName } from '../../infra/config/settings.ts';
 import type { Template } from './permissions.ts';
-import { EUROPE, synthesise, VIRGINIA } from './synth.ts';
+import { EUROPE, synthesize, VIRGINIA } from './synth.ts';
 
 /** What settings change, each in one deployment. */
 export const DOMAIN = {
@@ -10,21 +10,22 @@ export const DOMAIN = {
 export const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:cookies-AbCdEf';
 
 /** Each synthesised once, with cdk-nag and CloudFormation's validation as errors: a finding fails here. */
-export const nowhere = {
-  hobby: synthesise({ profile: 'hobby' }),
-  team: synthesise({ profile: 'team' }),
-  public: synthesise({ profile: 'public' }),
+export const regionless = {
+  hobby: synthesize({ profile: 'hobby' }),
+  team: synthesize({ profile: 'team' }),
+  public: synthesize({ profile: 'public' }),
 };
-export const somewhere = {
-  hobby: synthesise({ profile: 'hobby', stage: 'blue' }, EUROPE),
-  team: synthesise({ profile: 'team', stage: 'blue', architecture: 'arm64', ...DOMAIN }, VIRGINIA),
-  public: synthesise(
+export const regional = {
+  hobby: synthesize({ profile: 'hobby', stage: 'blue' }, EUROPE),
+  team: synthesize({ profile: 'team', stage: 'blue', architecture: 'arm64', ...DOMAIN }, VIRGINIA),
+  public: synthesize(
     { profile: 'public', stage: 'blue', alarmEmail: 'ops@example.com', cookiesSecret: SECRET, entriesAtOnce: 60 },
     EUROPE,
   ),
 };
-export const NAMES: ProfileName[] = ['hobby', 'team', 'public'];
+export const PROFILE_NAMES: ProfileName[] = ['hobby', 'team', 'public'];
 /** Of the stack that knows no region. */
-export const template = (name: ProfileName): Template => nowhere[name].templates['reelay-main'] ?? { Resources: {} };
+export const template = (name: ProfileName): Template => regionless[name].templates['reelay-main'] ?? { Resources: {} };
 /** Of the stack that knows where it goes. */
-export const placed = (name: ProfileName): Template => somewhere[name].templates['reelay-blue'] ?? { Resources: {} };
+export const regionalTemplate = (name: ProfileName): Template =>
+  regional[name].templates['reelay-blue'] ?? { Resources: {} };

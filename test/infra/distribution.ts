@@ -1,5 +1,5 @@
 import type { Template } from './permissions.ts';
-import { only } from './template.ts';
+import { onlyResource } from './template.ts';
 
 interface Behaviour {
   readonly PathPattern?: string;
@@ -30,4 +30,4 @@ export interface Edge {
 }
 
 export const distribution = (of: Template): Edge =>
-  only(of, 'AWS::CloudFront::Distribution').DistributionConfig as never as Edge;
+  onlyResource(of, 'AWS::CloudFront::Distribution').DistributionConfig as never as Edge;

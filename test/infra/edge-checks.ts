@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { NAMES, placed, somewhere, template } from './deployments.ts';
+import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
-import { ofType, only } from './template.ts';
+import { onlyResource, resourcesOfType } from './template.ts';
 
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 const ALL_VIEWER_EXCEPT_HOST = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
 
 /** What the edge does with a request, and who may get past it. */
 export function checkEdge(): void {
-  describe.each(NAMES)('the edge of %s', (name) => {
+  describe.each(PROFILE_NAMES)('the edge of %s', (name) => {
     const of = template(name);
     const isHobby = name === 'hobby';
 
@@ -49,7 +49,7 @@ export function checkEdge(): void {
       const origin = distribution(of).Origins.find(({ Id }) => Id === 'api');
       const secret = { 'Fn::GetAtt': ['OriginSecret', 'Secret'] };
       expect(origin?.OriginCustomHeaders).toEqual([{ HeaderName: 'x-reelay-origin', HeaderValue: secret }]);
-      const behindApi = ofType(of, 'AWS::Lambda::Function').filter(({ id }) => id.startsWith('Api'));
+      const behindApi = resourcesOfType(of, 'AWS::Lambda::Function').filter(({ id }) => id.startsWith('Api'));
       expect(behindApi).toHaveLength(5);
       for (const { properties } of behindApi) {
         expect(properties.Environment).toMatchObject({ Variables: { ORIGIN_SECRET: secret } });
@@ -57,19 +57,21 @@ export function checkEdge(): void {
     });
 
     it('routes what the edge has folded, and answers the rest itself', () => {
-      const routes = ofType(of, 'AWS::ApiGatewayV2::Route').map(({ properties }) => String(properties.RouteKey));
+      const routes = resourcesOfType(of, 'AWS::ApiGatewayV2::Route').map(({ properties }) =>
+        String(properties.RouteKey),
+      );
       expect(routes.sort()).toEqual([
         ...['$default', 'ANY /api/App', 'ANY /api/App/requests', 'ANY /api/Fetch/GetResource'],
         ...['ANY /swagger', 'ANY /swagger/{proxy+}'],
       ]);
-      expect(only(of, 'AWS::ApiGatewayV2::Stage')).toMatchObject({
+      expect(onlyResource(of, 'AWS::ApiGatewayV2::Stage')).toMatchObject({
         StageName: '$default',
         DefaultRouteSettings: { ThrottlingRateLimit: expect.any(Number), ThrottlingBurstLimit: expect.any(Number) },
       });
     });
 
     it('logs of each request how it went, and neither its link nor its client', () => {
-      const { Format } = only(of, 'AWS::ApiGatewayV2::Stage').AccessLogSettings as never as { Format: string };
+      const { Format } = onlyResource(of, 'AWS::ApiGatewayV2::Stage').AccessLogSettings as never as { Format: string };
       expect(Object.values(JSON.parse(Format)).sort()).toEqual(
         [
           ...['error.message', 'integrationErrorMessage', 'integrationLatency', 'requestId', 'requestTime'],
@@ -81,15 +83,20 @@ export function checkEdge(): void {
 
   describe('the firewall', () => {
     it('is there in public alone, in us-east-1', () => {
-      expect(somewhere.public.stacks).toEqual(['reelay-blue-edge', 'reelay-blue']);
-      expect(ofType(placed('public'), 'AWS::WAFv2::WebACL')).toEqual([]);
-      expect(distribution(placed('public')).WebACLId).toMatchObject({ 'Fn::GetStackOutput': expect.anything() });
-      expect(ofType(template('public'), 'AWS::WAFv2::WebACL')).toHaveLength(1);
+      expect(regional.public.stacks).toEqual(['reelay-blue-edge', 'reelay-blue']);
+      expect(resourcesOfType(regionalTemplate('public'), 'AWS::WAFv2::WebACL')).toEqual([]);
+      expect(distribution(regionalTemplate('public')).WebACLId).toMatchObject({
+        'Fn::GetStackOutput': expect.anything(),
+      });
+      expect(resourcesOfType(template('public'), 'AWS::WAFv2::WebACL')).toHaveLength(1);
       for (const name of ['hobby', 'team'] as const) expect(distribution(template(name)).WebACLId).toBeUndefined();
     });
 
     it('counts by path, whatever the case and the spelling, and never reads the query', () => {
-      const [acl] = ofType(somewhere.public.templates['reelay-blue-edge'] ?? { Resources: {} }, 'AWS::WAFv2::WebACL');
+      const [acl] = resourcesOfType(
+        regional.public.templates['reelay-blue-edge'] ?? { Resources: {} },
+        'AWS::WAFv2::WebACL',
+      );
       expect(acl?.properties.Scope).toBe('CLOUDFRONT');
       const rules = acl?.properties.Rules as never as { Statement: { RateBasedStatement: Record<string, never> } }[];
       const counted = rules.map(({ Statement: { RateBasedStatement: rate } }) => [

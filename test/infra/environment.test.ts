@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { readTaskSettings } from '../../stream-service/task/task-settings.ts';
-import { NAMES, template } from './deployments.ts';
-import { EUROPE, FUNCTIONS, synthesise } from './synth.ts';
-import { ofType, only } from './template.ts';
+import { PROFILE_NAMES, template } from './deployments.ts';
+import { EUROPE, FUNCTIONS, synthesize } from './synth.ts';
+import { onlyResource, resourcesOfType } from './template.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** With every setting that becomes a variable, secrets aside: those would be fetched. */
 const full = (profile: string) =>
-  synthesise(
+  synthesize(
     {
       ...{ profile, corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
       toolsVersion: '2026.11.20',
@@ -25,7 +25,7 @@ const deployed = { hobby: full('hobby'), team: full('team') };
 const plain = (value: unknown): string => (typeof value === 'string' ? value : 'known-at-deployment');
 
 function variablesOf(name: string): Record<string, string> {
-  const found = ofType(deployed.hobby, 'AWS::Lambda::Function').find(
+  const found = resourcesOfType(deployed.hobby, 'AWS::Lambda::Function').find(
     ({ properties }) => String(properties.Description) === `Reelay ${name}`,
   );
   const { Variables = {} } = (found?.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
@@ -108,7 +108,7 @@ describe.each(FUNCTIONS)('%s', (name) => {
 });
 
 describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => {
-  const [container] = only(deployed[profile], 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as [
+  const [container] = onlyResource(deployed[profile], 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as [
     { Name: string; Environment: { Name: string; Value: unknown }[] },
   ];
   const given = Object.fromEntries(container.Environment.map(({ Name, Value }) => [Name, plain(Value)]));
@@ -133,15 +133,15 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
 
 it('wakes the container that is defined, in the task that is defined', () => {
   const given = variablesOf('wake');
-  const [container] = only(deployed.hobby, 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as [
+  const [container] = onlyResource(deployed.hobby, 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as [
     { Name: string },
   ];
   expect(given.CONTAINER_NAME).toBe(container.Name);
-  expect(variablesOf('register').TASK_FAMILY).toBe(only(deployed.hobby, 'AWS::ECS::TaskDefinition').Family);
+  expect(variablesOf('register').TASK_FAMILY).toBe(onlyResource(deployed.hobby, 'AWS::ECS::TaskDefinition').Family);
 });
 
-it.each(NAMES)('tells every secret of %s by reference alone', (name) => {
-  for (const { properties } of ofType(template(name), 'AWS::Lambda::Function')) {
+it.each(PROFILE_NAMES)('tells every secret of %s by reference alone', (name) => {
+  for (const { properties } of resourcesOfType(template(name), 'AWS::Lambda::Function')) {
     const { Variables = {} } = (properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
     if ('ORIGIN_SECRET' in Variables)
       expect(Variables.ORIGIN_SECRET).toEqual({ 'Fn::GetAtt': ['OriginSecret', 'Secret'] });

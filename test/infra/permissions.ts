@@ -18,30 +18,30 @@ export interface Template {
 }
 
 /** What each role may do, by its logical id without the digits: actions in order, and policies of AWS's own. */
-export function permissionsOf({ Resources }: Template): Record<string, string[]> {
+export function actionsByRole({ Resources }: Template): Record<string, string[]> {
   const roles = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::IAM::Role');
   return Object.fromEntries(
     roles.map(([id, { Properties = {} }]) => {
       const inline = (Properties.Policies ?? []) as Policy[];
       const managed = (Properties.ManagedPolicyArns ?? []) as unknown[];
       const actions = [...inline, ...policiesFor(id, Resources)].flatMap(statementsOf).flatMap(actionsOf);
-      return [nameOf(id), [...new Set(actions), ...managed.map((arn) => `managed ${JSON.stringify(arn)}`)].sort()];
+      return [withoutHash(id), [...new Set(actions), ...managed.map((arn) => `managed ${JSON.stringify(arn)}`)].sort()];
     }),
   );
 }
 
 /** Whose roles may do this, and with what. Policies within roles alone. */
-export const resourcesOf = ({ Resources }: Template, action: string): Record<string, unknown[]> =>
+export const resourcesByRole = ({ Resources }: Template, action: string): Record<string, unknown[]> =>
   Object.fromEntries(
     Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
       const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [];
       const found = policies.flatMap(statementsOf).filter((statement) => actionsOf(statement).includes(action));
-      return found.length > 0 ? [[nameOf(id), found.flatMap(({ Resource }) => [Resource].flat())]] : [];
+      return found.length > 0 ? [[withoutHash(id), found.flatMap(({ Resource }) => [Resource].flat())]] : [];
     }),
   );
 
 /** Which items of the table each role may touch, by action; `any` where nothing bounds it. Policies within roles alone. */
-export const itemsOf = ({ Resources }: Template): Record<string, Record<string, unknown>> =>
+export const itemsByRole = ({ Resources }: Template): Record<string, Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
       const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [];
@@ -55,22 +55,22 @@ export const itemsOf = ({ Resources }: Template): Record<string, Record<string, 
       );
       const byAction = Map.groupBy(found, ([action]) => action as string);
       const entries = [...byAction].map(([action, each]) => [action, each.flatMap(([, keys]) => keys).sort()]);
-      return entries.length > 0 ? [[nameOf(id), Object.fromEntries(entries)]] : [];
+      return entries.length > 0 ? [[withoutHash(id), Object.fromEntries(entries)]] : [];
     }),
   );
 
 /** Statements that name every resource there is. */
-export const statementsOnEverything = ({ Resources }: Template): string[] =>
+export const wildcardStatements = ({ Resources }: Template): string[] =>
   Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
     if (Type !== 'AWS::IAM::Role' && Type !== 'AWS::IAM::Policy') return [];
     const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [Properties as never];
     return policies
       .flatMap(statementsOf)
       .filter(({ Resource }) => [Resource].flat().includes('*'))
-      .flatMap((statement) => actionsOf(statement).map((action) => `${nameOf(id)} ${action}`));
+      .flatMap((statement) => actionsOf(statement).map((action) => `${withoutHash(id)} ${action}`));
   });
 
-export const nameOf = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');
+export const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');
 
 const policiesFor = (role: string, resources: Template['Resources']): Policy[] =>
   Object.values(resources)

@@ -58,7 +58,7 @@ const ON_DEMAND = {
 };
 
 /** What each role of a profile may do, and nothing else. */
-export const rolesOf = (profile: ProfileName): Record<string, string[]> =>
+export const expectedActions = (profile: ProfileName): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries({ ...ALWAYS, ...(profile === 'hobby' ? ON_DEMAND : BALANCED) }).map(([role, actions]) => [
       role,
@@ -70,7 +70,7 @@ const OF_TOOLS = ['maintenance', 'tools', 'tools-update'];
 const UPDATING = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOLS };
 
 /** Which items of the table each role may touch. */
-export const itemsOfRoles = (profile: ProfileName): Record<string, Record<string, string[]>> => ({
+export const expectedItems = (profile: ProfileName): Record<string, Record<string, string[]>> => ({
   ApiAppInfoRole: { GetItem: ['maintenance', 'tools'] },
   ApiRequestCountRole: { BatchGetItem: ['count#*'] },
   ApiResolverRole: {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createResolveMetrics, createToolMetrics } from '../../lambdas/runtime/metrics.ts';
 import { createMetrics } from '../../stream-service/task/metrics.ts';
-import { NAMES, template } from './deployments.ts';
+import { PROFILE_NAMES, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
-import { ofType, only } from './template.ts';
+import { onlyResource, resourcesOfType } from './template.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const STAGE = 'main';
@@ -61,8 +61,10 @@ function lookedAt(of: Template): string[] {
     }
   };
   for (const type of ['AWS::CloudWatch::Alarm', 'AWS::ApplicationAutoScaling::ScalingPolicy'])
-    for (const { properties } of ofType(of, type)) visit(properties);
-  const body = only(of, 'AWS::CloudWatch::Dashboard').DashboardBody as unknown as { 'Fn::Join': [string, unknown[]] };
+    for (const { properties } of resourcesOfType(of, type)) visit(properties);
+  const body = onlyResource(of, 'AWS::CloudWatch::Dashboard').DashboardBody as unknown as {
+    'Fn::Join': [string, unknown[]];
+  };
   const text = body['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : 'known-at-deployment')).join('');
   visit(JSON.parse(text));
   for (const [, names = '', metric] of text.matchAll(/SEARCH\('\{([\w,]+)\} MetricName=\\"(\w+)\\"/g)) {
@@ -72,7 +74,7 @@ function lookedAt(of: Template): string[] {
   return [...new Set(found)];
 }
 
-describe.each(NAMES)('%s', (name) => {
+describe.each(PROFILE_NAMES)('%s', (name) => {
   const of = template(name);
 
   it('looks at metrics that are written, by the dimensions that they have', () => {

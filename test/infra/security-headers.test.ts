@@ -9,7 +9,7 @@ import {
   pageHeaders,
 } from '../../infra/constructs/edge/security-headers.ts';
 import { temporaryFolder } from './synth.ts';
-import { only } from './template.ts';
+import { onlyResource } from './template.ts';
 
 const fileWith = (text: string): string => {
   const file = join(temporaryFolder(), 'headers.json');
@@ -23,7 +23,7 @@ function policyOf(headers: Headers) {
   const stack = new Stack(app, 'headers');
   createHeadersPolicy(stack, 'Policy', headers);
   const { template } = app.synth().getStackByName('headers');
-  return only(template, 'AWS::CloudFront::ResponseHeadersPolicy').ResponseHeadersPolicyConfig;
+  return onlyResource(template, 'AWS::CloudFront::ResponseHeadersPolicy').ResponseHeadersPolicyConfig;
 }
 
 describe('pageHeaders', () => {

@@ -1,63 +1,69 @@
 import { describe, expect, it } from 'vitest';
-import { DOMAIN, NAMES, nowhere, placed, SECRET, somewhere, template } from './deployments.ts';
+import { DOMAIN, PROFILE_NAMES, regional, regionalTemplate, regionless, SECRET, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { checkEdge } from './edge-checks.ts';
-import { itemsOf, nameOf, permissionsOf, resourcesOf, statementsOnEverything, type Template } from './permissions.ts';
-import { itemsOfRoles, rolesOf, WITHOUT_RESOURCE } from './roles.ts';
+import {
+  actionsByRole,
+  itemsByRole,
+  resourcesByRole,
+  type Template,
+  wildcardStatements,
+  withoutHash,
+} from './permissions.ts';
+import { expectedActions, expectedItems, WITHOUT_RESOURCE } from './roles.ts';
 import { checkStreamHosts } from './stream-host-checks.ts';
 import { FUNCTIONS } from './synth.ts';
-import { namesIn, ofType, only, standsOn } from './template.ts';
+import { dependenciesOf, explicitNames, onlyResource, resourcesOfType } from './template.ts';
 
-describe.each(NAMES)('%s', (name) => {
+describe.each(PROFILE_NAMES)('%s', (name) => {
   const of = template(name);
   const isHobby = name === 'hobby';
 
   it('needs no look-up', () => {
-    expect(nowhere[name].lookups).toEqual([]);
-    expect(somewhere[name].lookups).toEqual([]);
+    expect(regionless[name].lookups).toEqual([]);
+    expect(regional[name].lookups).toEqual([]);
   });
 
   it('has no NAT gateway and no address that is kept', () => {
-    for (const each of [of, placed(name)]) {
-      expect(ofType(each, 'AWS::EC2::NatGateway')).toEqual([]);
-      expect(ofType(each, 'AWS::EC2::EIP')).toEqual([]);
-      expect(ofType(each, 'AWS::EC2::VPCEndpoint').map(({ properties }) => properties.VpcEndpointType)).toEqual([
-        'Gateway',
-        'Gateway',
-      ]);
+    for (const each of [of, regionalTemplate(name)]) {
+      expect(resourcesOfType(each, 'AWS::EC2::NatGateway')).toEqual([]);
+      expect(resourcesOfType(each, 'AWS::EC2::EIP')).toEqual([]);
+      expect(
+        resourcesOfType(each, 'AWS::EC2::VPCEndpoint').map(({ properties }) => properties.VpcEndpointType),
+      ).toEqual(['Gateway', 'Gateway']);
     }
   });
 
   it(isHobby ? 'has no load balancer and no service that runs on' : 'has one internal load balancer', () => {
-    const balancers = ofType(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer');
+    const balancers = resourcesOfType(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer');
     expect(balancers.map(({ properties }) => properties.Scheme)).toEqual(isHobby ? [] : ['internal']);
-    expect(ofType(of, 'AWS::ECS::Service')).toHaveLength(isHobby ? 0 : 1);
+    expect(resourcesOfType(of, 'AWS::ECS::Service')).toHaveLength(isHobby ? 0 : 1);
   });
 
-  it('gives each role these actions and no other', () => expect(permissionsOf(of)).toEqual(rolesOf(name)));
+  it('gives each role these actions and no other', () => expect(actionsByRole(of)).toEqual(expectedActions(name)));
 
   it('lets each role touch these items of the table and no other', () =>
-    expect(itemsOf(of)).toEqual(itemsOfRoles(name)));
+    expect(itemsByRole(of)).toEqual(expectedItems(name)));
 
   it('names every resource only where AWS takes none', () => {
-    for (const statement of statementsOnEverything(of)) expect(WITHOUT_RESOURCE).toContain(statement.split(' ')[1]);
+    for (const statement of wildcardStatements(of)) expect(WITHOUT_RESOURCE).toContain(statement.split(' ')[1]);
   });
 
   it('bounds every function, and keeps its logs for a while in a group that goes with the stack', () => {
-    const functions = ofType(of, 'AWS::Lambda::Function');
+    const functions = resourcesOfType(of, 'AWS::Lambda::Function');
     for (const { properties } of functions) {
       expect(properties.LoggingConfig).toMatchObject({ LogGroup: { Ref: expect.any(String) } });
       expect(properties.Timeout).toBeGreaterThan(0);
       expect(properties.ReservedConcurrentExecutions).toBeUndefined();
     }
-    for (const { properties } of ofType(of, 'AWS::Logs::LogGroup')) {
+    for (const { properties } of resourcesOfType(of, 'AWS::Logs::LogGroup')) {
       expect(properties.RetentionInDays).toBe(30);
       expect(properties.LogGroupName).toBeUndefined();
     }
   });
 
   it('sizes its functions', () => {
-    const sizes = ofType(of, 'AWS::Lambda::Function').flatMap(({ id, properties }) => {
+    const sizes = resourcesOfType(of, 'AWS::Lambda::Function').flatMap(({ id, properties }) => {
       const { Description, MemorySize, Timeout, Runtime, TracingConfig, EphemeralStorage } = properties as never;
       if (!String(Description).startsWith('Reelay ')) return [];
       expect([Runtime, TracingConfig], id).toEqual(['nodejs24.x', { Mode: 'Active' }]);
@@ -85,7 +91,7 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   it('keeps its state in one table, paid by use', () => {
-    expect(only(of, 'AWS::DynamoDB::GlobalTable')).toMatchObject({
+    expect(onlyResource(of, 'AWS::DynamoDB::GlobalTable')).toMatchObject({
       BillingMode: 'PAY_PER_REQUEST',
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
@@ -98,19 +104,21 @@ describe.each(NAMES)('%s', (name) => {
       const { DeletionPolicy = 'Delete' } = resource as { DeletionPolicy?: string };
       expect([id, DeletionPolicy]).toEqual([id, 'Delete']);
     }
-    const roles = permissionsOf(of);
+    const roles = actionsByRole(of);
     expect(Object.values(roles).flat()).not.toContain('logs:CreateLogGroup');
   });
 
   it('gives each deployment the newest tools before anybody resolves, and ends updates before it ends the layer', () => {
-    expect(standsOn(of, 'AWS::Lambda::Function', /^ApiResolver/)).toContain('ToolsInPlace');
-    expect(standsOn(of, 'AWS::Events::Rule', /^ToolUpdatesSchedule/)).toContain('ToolsInPlace');
-    expect(standsOn(of, 'Custom::ToolsLayer', /^ToolsInPlace/)).not.toContain('ApiResolver');
-    expect(only(of, 'Custom::ToolsLayer')).toMatchObject({ deployedAt: 'a day' });
+    expect(dependenciesOf(of, 'AWS::Lambda::Function', /^ApiResolver/)).toContain('ToolsInPlace');
+    expect(dependenciesOf(of, 'AWS::Events::Rule', /^ToolUpdatesSchedule/)).toContain('ToolsInPlace');
+    expect(dependenciesOf(of, 'Custom::ToolsLayer', /^ToolsInPlace/)).not.toContain('ApiResolver');
+    expect(onlyResource(of, 'Custom::ToolsLayer')).toMatchObject({ deployedAt: 'a day' });
   });
 
   it('repeats no update that failed, and wakes for nobody who has stopped waiting', () => {
-    const asynchronous = ofType(of, 'AWS::Lambda::EventInvokeConfig').map(({ properties }) => properties as never);
+    const asynchronous = resourcesOfType(of, 'AWS::Lambda::EventInvokeConfig').map(
+      ({ properties }) => properties as never,
+    );
     expect(asynchronous).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -133,7 +141,7 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   it('runs its task without root, on a system that it cannot write to', () => {
-    const { Cpu, Memory, ContainerDefinitions, Volumes } = only(of, 'AWS::ECS::TaskDefinition') as never as {
+    const { Cpu, Memory, ContainerDefinitions, Volumes } = onlyResource(of, 'AWS::ECS::TaskDefinition') as never as {
       Cpu: string;
       Memory: string;
       Volumes: unknown;
@@ -163,7 +171,7 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   it('gives nothing a name that another stage would have too', () => {
-    const names = namesIn(of);
+    const names = explicitNames(of);
     expect(names.length).toBeGreaterThan(5);
     for (const each of names) expect(each).toMatch(/reelay-?main/);
   });
@@ -177,7 +185,9 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   it('watches, and for more where it is public', () => {
-    const alarms = ofType(of, 'AWS::CloudWatch::Alarm').map(({ id }) => nameOf(id).replace('MonitoringAlarms', ''));
+    const alarms = resourcesOfType(of, 'AWS::CloudWatch::Alarm').map(({ id }) =>
+      withoutHash(id).replace('MonitoringAlarms', ''),
+    );
     const essential = [
       'FunctionErrors',
       'FunctionThrottles',
@@ -189,13 +199,13 @@ describe.each(NAMES)('%s', (name) => {
     expect(alarms.sort()).toEqual(
       [...essential, ...(isHobby ? [] : ['TasksMissing']), ...(name === 'public' ? more : [])].sort(),
     );
-    expect(ofType(of, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
-    expect(ofType(of, 'AWS::Budgets::Budget')).toHaveLength(1);
+    expect(resourcesOfType(of, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
+    expect(resourcesOfType(of, 'AWS::Budgets::Budget')).toHaveLength(1);
   });
 });
 
 it('deploys every function there is: those of waking in hobby', () => {
-  const deployed = ofType(template('hobby'), 'AWS::Lambda::Function').map(({ properties }) =>
+  const deployed = resourcesOfType(template('hobby'), 'AWS::Lambda::Function').map(({ properties }) =>
     String(properties.Description).replace('Reelay ', ''),
   );
   expect(deployed).toEqual(expect.arrayContaining(FUNCTIONS));
@@ -206,47 +216,53 @@ checkStreamHosts();
 
 describe('what settings change', () => {
   const atOnce = (of: Template) => {
-    const resolver = ofType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
+    const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
     const { Variables = {} } = (resolver?.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
     return Variables.ENTRIES_AT_ONCE;
   };
 
   it('resolves as many entries of a playlist at once as the account bears', () => {
-    expect(NAMES.map((name) => atOnce(template(name)))).toEqual(['4', '8', '24']);
-    expect(atOnce(placed('public'))).toBe('60');
+    expect(PROFILE_NAMES.map((name) => atOnce(template(name)))).toEqual(['4', '8', '24']);
+    expect(atOnce(regionalTemplate('public'))).toBe('60');
   });
 
   it('tells an e-mail address of every alarm and of the budget', () => {
-    const of = placed('public');
-    expect(only(of, 'AWS::SNS::Subscription')).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
-    for (const { properties } of ofType(of, 'AWS::CloudWatch::Alarm')) expect(properties.AlarmActions).toHaveLength(1);
-    expect(only(of, 'AWS::Budgets::Budget').NotificationsWithSubscribers).toHaveLength(3);
-    expect(ofType(template('public'), 'AWS::SNS::Topic')).toEqual([]);
+    const of = regionalTemplate('public');
+    expect(onlyResource(of, 'AWS::SNS::Subscription')).toMatchObject({
+      Protocol: 'email',
+      Endpoint: 'ops@example.com',
+    });
+    for (const { properties } of resourcesOfType(of, 'AWS::CloudWatch::Alarm'))
+      expect(properties.AlarmActions).toHaveLength(1);
+    expect(onlyResource(of, 'AWS::Budgets::Budget').NotificationsWithSubscribers).toHaveLength(3);
+    expect(resourcesOfType(template('public'), 'AWS::SNS::Topic')).toEqual([]);
   });
 
   it('gives every function and the task the architecture', () => {
-    for (const { properties } of ofType(placed('team'), 'AWS::Lambda::Function')) {
+    for (const { properties } of resourcesOfType(regionalTemplate('team'), 'AWS::Lambda::Function')) {
       if (String(properties.Description).startsWith('Reelay')) expect(properties.Architectures).toEqual(['arm64']);
     }
-    expect(only(placed('team'), 'AWS::ECS::TaskDefinition')).toMatchObject({
+    expect(onlyResource(regionalTemplate('team'), 'AWS::ECS::TaskDefinition')).toMatchObject({
       RuntimePlatform: { CpuArchitecture: 'ARM64' },
     });
   });
 
   it('lets the resolver and the task read the secret that is named, and nobody any other', () => {
-    const secrets = resourcesOf(placed('public'), 'secretsmanager:GetSecretValue');
+    const secrets = resourcesByRole(regionalTemplate('public'), 'secretsmanager:GetSecretValue');
     expect(secrets).toEqual({ ApiResolverRole: [SECRET], TaskTaskRole: [SECRET] });
-    expect(resourcesOf(template('public'), 'secretsmanager:GetSecretValue')).toEqual({});
-    const resolver = ofType(placed('public'), 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
+    expect(resourcesByRole(template('public'), 'secretsmanager:GetSecretValue')).toEqual({});
+    const resolver = resourcesOfType(regionalTemplate('public'), 'AWS::Lambda::Function').find(({ id }) =>
+      id.startsWith('ApiResolver'),
+    );
     expect(resolver?.properties.Environment).toMatchObject({ Variables: { COOKIES_SECRET: SECRET } });
   });
 
   it('answers at a domain of its own, by modern TLS alone', () => {
-    expect(distribution(placed('team'))).toMatchObject({
+    expect(distribution(regionalTemplate('team'))).toMatchObject({
       Aliases: ['media.example.com'],
       ViewerCertificate: { AcmCertificateArn: DOMAIN.certificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
     });
-    const { Outputs } = placed('team') as Template & { Outputs: Record<string, { Value: unknown }> };
+    const { Outputs } = regionalTemplate('team') as Template & { Outputs: Record<string, { Value: unknown }> };
     expect(Outputs.BaseUrl?.Value).toBe('https://media.example.com');
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ProfileName } from '../../infra/config/settings.ts';
-import { placed, template } from './deployments.ts';
+import { regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
-import { synthesise, VIRGINIA } from './synth.ts';
-import { ofType, only, standsOn } from './template.ts';
+import { synthesize, VIRGINIA } from './synth.ts';
+import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
 /** Where streams come from: behind a load balancer, or woken. */
 export function checkStreamHosts(): void {
@@ -12,12 +12,14 @@ export function checkStreamHosts(): void {
     const of = template('team');
 
     it('is reached by CloudFront alone, through the load balancer', () => {
-      const ingress = ofType(of, 'AWS::EC2::SecurityGroupIngress').map(({ properties }) => properties as never);
+      const ingress = resourcesOfType(of, 'AWS::EC2::SecurityGroupIngress').map(
+        ({ properties }) => properties as never,
+      );
       expect(ingress).toEqual([
         expect.objectContaining({ FromPort: 80, ToPort: 80, SourcePrefixListId: expect.anything() }),
         expect.objectContaining({ FromPort: 8080, ToPort: 8080, SourceSecurityGroupId: expect.anything() }),
       ]);
-      for (const { properties } of ofType(of, 'AWS::EC2::SecurityGroup')) {
+      for (const { properties } of resourcesOfType(of, 'AWS::EC2::SecurityGroup')) {
         expect(properties.SecurityGroupIngress).toBeUndefined();
       }
       const [origin] = distribution(of).Origins.filter(({ VpcOriginConfig }) => VpcOriginConfig);
@@ -25,11 +27,11 @@ export function checkStreamHosts(): void {
     });
 
     it('cuts no stream when a task goes', () => {
-      const { TargetGroupAttributes = [] } = only(of, 'AWS::ElasticLoadBalancingV2::TargetGroup');
+      const { TargetGroupAttributes = [] } = onlyResource(of, 'AWS::ElasticLoadBalancingV2::TargetGroup');
       expect(TargetGroupAttributes).toContainEqual({ Key: 'deregistration_delay.timeout_seconds', Value: '900' });
-      const { LoadBalancerAttributes = [] } = only(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer');
+      const { LoadBalancerAttributes = [] } = onlyResource(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer');
       expect(LoadBalancerAttributes).toContainEqual({ Key: 'idle_timeout.timeout_seconds', Value: '4000' });
-      expect(only(of, 'AWS::ECS::Service')).toMatchObject({
+      expect(onlyResource(of, 'AWS::ECS::Service')).toMatchObject({
         DeploymentConfiguration: {
           DeploymentCircuitBreaker: { Enable: true, Rollback: true },
           MinimumHealthyPercent: 100,
@@ -37,28 +39,28 @@ export function checkStreamHosts(): void {
         },
         NetworkConfiguration: { AwsvpcConfiguration: { AssignPublicIp: 'ENABLED' } },
       });
-      expect(only(of, 'AWS::ECS::Service').DesiredCount).toBeUndefined();
+      expect(onlyResource(of, 'AWS::ECS::Service').DesiredCount).toBeUndefined();
     });
 
     it('starts tasks once there are tools and a way out, which stays while any runs', () => {
-      const under = standsOn(of, 'AWS::ECS::Service', /./);
+      const under = dependenciesOf(of, 'AWS::ECS::Service', /./);
       for (const id of ['ToolsInPlace', 'NetworkVpctaskSubnet1DefaultRoute', 'NetworkVpcVPCGW'])
         expect(under).toContain(id);
     });
 
     it('is reached by CloudFront only once its network has an internet gateway', () =>
-      expect(standsOn(of, 'AWS::CloudFront::VpcOrigin', /./)).toContain('NetworkVpcVPCGW'));
+      expect(dependenciesOf(of, 'AWS::CloudFront::VpcOrigin', /./)).toContain('NetworkVpcVPCGW'));
 
     it.each<[ProfileName, number, number, number]>([
       ['team', 1, 4, 0.5],
       ['public', 2, 20, 1],
     ])('scales in %s from %i to %i by CPU, streams and bytes', (name, least, most, cores) => {
       const each = template(name);
-      expect(only(each, 'AWS::ApplicationAutoScaling::ScalableTarget')).toMatchObject({
+      expect(onlyResource(each, 'AWS::ApplicationAutoScaling::ScalableTarget')).toMatchObject({
         MinCapacity: least,
         MaxCapacity: most,
       });
-      const policies = ofType(each, 'AWS::ApplicationAutoScaling::ScalingPolicy').map(
+      const policies = resourcesOfType(each, 'AWS::ApplicationAutoScaling::ScalingPolicy').map(
         ({ properties }) => properties.TargetTrackingScalingPolicyConfiguration as never,
       );
       const own = (MetricName: string) => ({
@@ -72,32 +74,32 @@ export function checkStreamHosts(): void {
     });
 
     it('keeps its VPC origin free of tags, for any change of it fails', () =>
-      expect(only(of, 'AWS::CloudFront::VpcOrigin').Tags).toBeUndefined());
+      expect(onlyResource(of, 'AWS::CloudFront::VpcOrigin').Tags).toBeUndefined());
 
     it('has no group of the name that tasks on demand are in, which holds them while the profile changes', () => {
-      const groups = (each: Template) => ofType(each, 'AWS::EC2::SecurityGroup').map(({ id }) => id);
+      const groups = (each: Template) => resourcesOfType(each, 'AWS::EC2::SecurityGroup').map(({ id }) => id);
       expect(groups(of).filter((id) => groups(template('hobby')).includes(id))).toEqual([]);
     });
 
     it('keeps its subnets when another profile had them', () => {
       const ofTasks = (each: Template) =>
-        ofType(each, 'AWS::EC2::Subnet').filter(({ id }) => id.startsWith('NetworkVpctask'));
-      const hobby = synthesise({ profile: 'hobby', stage: 'blue' }, VIRGINIA).templates['reelay-blue'] ?? of;
+        resourcesOfType(each, 'AWS::EC2::Subnet').filter(({ id }) => id.startsWith('NetworkVpctask'));
+      const hobby = synthesize({ profile: 'hobby', stage: 'blue' }, VIRGINIA).templates['reelay-blue'] ?? of;
       const places = (each: Template) =>
         ofTasks(each).map(({ id, properties }) => [id, properties.CidrBlock, properties.AvailabilityZoneId]);
-      expect(places(placed('team'))).toEqual(places(hobby));
+      expect(places(regionalTemplate('team'))).toEqual(places(hobby));
     });
 
     it('stands in zones that VPC origins work in, where the region has others', () => {
-      const zones = ofType(placed('team'), 'AWS::EC2::Subnet').map(({ properties }) => [
+      const zones = resourcesOfType(regionalTemplate('team'), 'AWS::EC2::Subnet').map(({ properties }) => [
         properties.AvailabilityZone,
         properties.AvailabilityZoneId,
       ]);
       expect(zones).toEqual([1, 2, 1, 2].map((number) => [undefined, `use1-az${number}`]));
-      const canada = synthesise({}, { account: '111111111111', region: 'ca-central-1' }).templates['reelay-main'] ?? of;
-      expect(ofType(canada, 'AWS::EC2::Subnet').map(({ properties }) => properties.AvailabilityZoneId)).toEqual(
-        [1, 2, 1, 2].map((number) => `cac1-az${number}`),
-      );
+      const canada = synthesize({}, { account: '111111111111', region: 'ca-central-1' }).templates['reelay-main'] ?? of;
+      expect(
+        resourcesOfType(canada, 'AWS::EC2::Subnet').map(({ properties }) => properties.AvailabilityZoneId),
+      ).toEqual([1, 2, 1, 2].map((number) => `cac1-az${number}`));
     });
   });
 
@@ -117,27 +119,29 @@ export function checkStreamHosts(): void {
         ConnectionTimeout: 2,
         CustomOriginConfig: { HTTPPort: 8080, OriginProtocolPolicy: 'http-only' },
       });
-      expect(only(of, 'AWS::Lambda::Url')).toMatchObject({ AuthType: 'AWS_IAM' });
+      expect(onlyResource(of, 'AWS::Lambda::Url')).toMatchObject({ AuthType: 'AWS_IAM' });
     });
 
     it('admits CloudFront alone to a task', () =>
-      expect(only(of, 'AWS::EC2::SecurityGroupIngress')).toMatchObject({
+      expect(onlyResource(of, 'AWS::EC2::SecurityGroupIngress')).toMatchObject({
         FromPort: 8080,
         ToPort: 8080,
         SourcePrefixListId: expect.anything(),
       }));
 
     it('goes in order: the edge, waking, the tasks, then what they stood on', () => {
-      expect(standsOn(of, 'AWS::CloudFront::Distribution', /./)).toContain('StreamsWake');
-      expect(standsOn(of, 'AWS::Lambda::Function', /^StreamsWake/)).toContain('StreamsTasksStopped');
-      const stopped = standsOn(of, 'Custom::StopTasks', /./);
+      expect(dependenciesOf(of, 'AWS::CloudFront::Distribution', /./)).toContain('StreamsWake');
+      expect(dependenciesOf(of, 'AWS::Lambda::Function', /^StreamsWake/)).toContain('StreamsTasksStopped');
+      const stopped = dependenciesOf(of, 'Custom::StopTasks', /./);
       for (const id of ['TaskCluster', 'StreamsTaskGroup', 'NetworkVpc', 'StreamsStopper'])
         expect(stopped).toContain(id);
     });
 
     it('is found through the store, which is put right by every change of a task and every ten minutes', () => {
-      expect(only(of, 'AWS::CloudFront::Function').FunctionConfig).toMatchObject({ KeyValueStoreAssociations: [{}] });
-      const rules = ofType(of, 'AWS::Events::Rule').filter(({ id }) => id.startsWith('Streams'));
+      expect(onlyResource(of, 'AWS::CloudFront::Function').FunctionConfig).toMatchObject({
+        KeyValueStoreAssociations: [{}],
+      });
+      const rules = resourcesOfType(of, 'AWS::Events::Rule').filter(({ id }) => id.startsWith('Streams'));
       expect(rules.map(({ properties }) => properties.ScheduleExpression ?? properties.EventPattern)).toEqual([
         expect.objectContaining({ source: ['aws.ecs'] }),
         'rate(10 minutes)',
@@ -145,7 +149,7 @@ export function checkStreamHosts(): void {
     });
 
     it('is woken ahead by the resolver', () => {
-      const resolver = ofType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
+      const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
       expect(resolver?.properties.Environment).toMatchObject({
         Variables: { WAKE_FUNCTION: { Ref: expect.stringMatching(/^StreamsWake/) } },
       });

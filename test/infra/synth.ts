@@ -47,7 +47,7 @@ export interface Synthesis {
  * Synthesises as `cdk synth` does, without Docker, credentials or look-ups.
  * @throws Error when cdk-nag or CloudFormation's own validation find an error
  */
-export function synthesise(context: Readonly<Record<string, unknown>>, env?: Environment): Synthesis {
+export function synthesize(context: Readonly<Record<string, unknown>>, env?: Environment): Synthesis {
   const folder = temporaryFolder();
   const assembly = createApp({
     bundleDir: placeholderBundle(join(folder, 'bundle')),

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import type { State } from '../../core/state/state.ts';
 import { aResource } from '../core/state/resources.ts';
-import { itemsOfRoles } from './roles.ts';
+import { expectedItems } from './roles.ts';
 
 /** Every right that a role has, in any profile: `stacks.test.ts` holds the templates to them. */
-const RIGHTS = itemsOfRoles('hobby');
+const RIGHTS = expectedItems('hobby');
 const lease = { owner: 'one', expiresAt: 2e9, activity: 'Updating', startedAt: 1 };
 const tools = { ytDlp: '1', ffmpeg: '1', verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' }, installedAt: 1 };
 const link = { type: 'Media', id: 'l', url: 'https://a.example/', resourceId: 'r', freshUntil: 2e9, expiresAt: 2e9 };

@@ -1,4 +1,4 @@
-import { nameOf, type Template } from './permissions.ts';
+import { type Template, withoutHash } from './permissions.ts';
 
 type Properties = Readonly<Record<string, never>>;
 interface Found {
@@ -7,14 +7,14 @@ interface Found {
 }
 
 /** Resources of a type, in the template's order. Their properties are read as they come: a test names what it wants. */
-export const ofType = ({ Resources }: Template, type: string): Found[] =>
+export const resourcesOfType = ({ Resources }: Template, type: string): Found[] =>
   Object.entries(Resources)
     .filter(([, { Type }]) => Type === type)
     .map(([id, { Properties = {} }]) => ({ id, properties: Properties as Properties }));
 
 /** The one resource of a type. @throws Error when there is none, or several */
-export function only(template: Template, type: string): Properties {
-  const [found, ...more] = ofType(template, type);
+export function onlyResource(template: Template, type: string): Properties {
+  const [found, ...more] = resourcesOfType(template, type);
   if (!found || more.length > 0) throw new Error(`${found ? more.length + 1 : 0} of ${type}`);
   return found.properties;
 }
@@ -23,7 +23,7 @@ const NAME =
   /^((Function|Bucket|Table|Role|Rule|Cluster|Service|Topic|Alarm|Dashboard|Budget|Layer|LogGroup)?Name|Family)$/;
 
 /** Names that resources are given outright: top properties, and those of CloudFront's configurations. */
-export const namesIn = ({ Resources }: Template): string[] =>
+export const explicitNames = ({ Resources }: Template): string[] =>
   Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
     const nested = Type.startsWith('AWS::CloudFront::') ? Object.values(Properties) : [];
     const places = [Properties, ...nested.filter((value) => typeof value === 'object' && !Array.isArray(value))];
@@ -35,7 +35,7 @@ export const namesIn = ({ Resources }: Template): string[] =>
   });
 
 /** What a resource cannot be without: by reference or by order; those again, and so on. */
-export function standsOn(template: Template, type: string, name: RegExp): Set<string> {
+export function dependenciesOf(template: Template, type: string, name: RegExp): Set<string> {
   const { Resources } = template;
   const start = Object.entries(Resources).find(([id, { Type }]) => Type === type && name.test(id))?.[0];
   if (!start) throw new Error(`No ${type} called ${name}`);
@@ -46,7 +46,7 @@ export function standsOn(template: Template, type: string, name: RegExp): Set<st
     for (const next of referencesIn(Resources[id])) visit(next);
   };
   visit(start);
-  return new Set([...reached].map(nameOf));
+  return new Set([...reached].map(withoutHash));
 }
 
 function referencesIn(value: unknown): string[] {

@@ -10,14 +10,14 @@ import type { Deployment } from '../../config/index.ts';
 import {
   createLogGroup,
   ServiceFunction,
-  type ServiceFunctionOptions,
+  type ServiceFunctionProps,
   type StateTable,
-  secretReading,
+  secretReadStatements,
   suppressNag,
 } from '../shared/index.ts';
 import type { Tools } from '../tools/index.ts';
 
-export interface ApiOptions {
+export interface ApiProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
   readonly tools: Tools;
@@ -49,17 +49,17 @@ export class Api extends Construct {
   readonly resolver: ServiceFunction;
   readonly appInfo: ServiceFunction;
   readonly functions: readonly ServiceFunction[];
-  readonly #options: ApiOptions;
+  readonly #props: ApiProps;
 
-  constructor(scope: Construct, id: string, options: ApiOptions) {
+  constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    this.#options = options;
-    const { table, deployment } = options;
+    this.#props = props;
+    const { table, deployment } = props;
     this.appInfo = this.#function('AppInfo', 'get-app-info', {
-      permissions: [table.allowOnly(['tools', 'maintenance'], 'GetItem')],
+      permissions: [table.allowItems(['tools', 'maintenance'], 'GetItem')],
     });
     const requestCount = this.#function('RequestCount', 'get-request-count', {
-      permissions: [table.allowOnly(['count#*'], 'BatchGetItem')],
+      permissions: [table.allowItems(['count#*'], 'BatchGetItem')],
     });
     const description = this.#function('Description', 'get-api-description');
     const notFound = this.#function('NotFound', 'not-found');
@@ -94,20 +94,20 @@ export class Api extends Construct {
   }
 
   #createResolver(): ServiceFunction {
-    const { deployment, table, tools, wake } = this.#options;
+    const { deployment, table, tools, wake } = this.#props;
     const { settings, profile } = deployment;
     const resolver = this.#function('Resolver', 'get-resource', {
-      memory: settings.resolverMemory,
+      memoryMb: settings.resolverMemory,
       timeout: RESOLVE_TIMEOUT,
       layers: [tools.layer],
       // Each entry of a playlist is an invocation of its own, never deeper than that.
       recursiveLoop: RecursiveLoop.ALLOW,
       permissions: [
-        table.allowOnly(['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
-        table.allowOnly(['link#*', 'resource#*'], 'PutItem'),
-        table.allowOnly(['resource#*', 'count#*'], 'UpdateItem'),
+        table.allowItems(['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
+        table.allowItems(['link#*', 'resource#*'], 'PutItem'),
+        table.allowItems(['resource#*', 'count#*'], 'UpdateItem'),
         ...(wake ? [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [wake.functionArn] })] : []),
-        ...secretReading(settings),
+        ...secretReadStatements(settings),
       ],
       environment: {
         ...variablesFor('resolver', settings),
@@ -117,23 +117,23 @@ export class Api extends Construct {
     });
     // Apart: within the role, role and function would wait for each other.
     new Policy(this, 'ResolverInvokesItself', {
-      roles: [resolver.ownRole],
+      roles: [resolver.executionRole],
       statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [resolver.functionArn] })],
     });
     return resolver;
   }
 
-  #function(id: string, name: string, options: Partial<ServiceFunctionOptions> = {}): ServiceFunction {
-    const { deployment, table, originSecret } = this.#options;
+  #function(id: string, name: string, props: Partial<ServiceFunctionProps> = {}): ServiceFunction {
+    const { deployment, table, originSecret } = this.#props;
     return new ServiceFunction(this, id, {
-      ...options,
+      ...props,
       deployment,
       name,
       environment: {
         TABLE_NAME: table.tableName,
         CORS_ALLOWED_ORIGINS: deployment.settings.corsAllowedOrigins.join(','),
         ORIGIN_SECRET: originSecret,
-        ...options.environment,
+        ...props.environment,
       },
     });
   }

@@ -27,7 +27,7 @@ import type { Deployment } from '../../config/index.ts';
 import { suppressNag } from '../shared/index.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
 
-export interface EdgeDistributionOptions {
+export interface EdgeDistributionProps {
   readonly deployment: Deployment;
   /** Host name of the HTTP API, and what opens it. */
   readonly apiHost: string;
@@ -41,18 +41,18 @@ export interface EdgeDistributionOptions {
 }
 
 /** All that CloudFront would otherwise keep for ten seconds, whatever the origin says. */
-const ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+const UNCACHED_ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
 /** The one base URL: streams, the API and the page behind one distribution. */
 export class EdgeDistribution extends Construct {
   readonly distribution: Distribution;
   readonly baseUrl: string;
 
-  constructor(scope: Construct, id: string, options: EdgeDistributionOptions) {
+  constructor(scope: Construct, id: string, props: EdgeDistributionProps) {
     super(scope, id);
-    const { deployment, page, firewall } = options;
+    const { deployment, page, firewall } = props;
     const { domain, certificateArn } = deployment.settings;
-    const origins = this.#behaviours(options);
+    const origins = this.#behaviours(props);
     this.distribution = new Distribution(this, 'Distribution', {
       comment: `Reelay ${deployment.settings.stage}`,
       httpVersion: HttpVersion.HTTP2_AND_3,
@@ -64,7 +64,7 @@ export class EdgeDistribution extends Construct {
           minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
         }),
       defaultRootObject: 'index.html',
-      errorResponses: ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+      errorResponses: UNCACHED_ERROR_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       defaultBehavior: {
         // With LIST: without it what is not there would be 403.
         origin: S3BucketOrigin.withOriginAccessControl(page, {
@@ -98,11 +98,11 @@ export class EdgeDistribution extends Construct {
     });
   }
 
-  #behaviours({ deployment, apiHost, originSecret, streamOrigin, keyValueStore }: EdgeDistributionOptions) {
+  #behaviours({ deployment, apiHost, originSecret, streamOrigin, keyValueStore }: EdgeDistributionProps) {
     const route = new EdgeFunction(this, 'Route', {
       comment: 'Folds paths, refuses methods, chooses the origin',
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(edgeFunction(deployment.profile.streamHost)),
+      code: FunctionCode.fromInline(viewerRequestCode(deployment.profile.streamHost)),
       ...(keyValueStore && { keyValueStore }),
     });
     const functionAssociations = [{ function: route, eventType: FunctionEventType.VIEWER_REQUEST }];
@@ -136,5 +136,5 @@ export class EdgeDistribution extends Construct {
   }
 }
 
-const edgeFunction = (mode: string): string =>
+const viewerRequestCode = (mode: string): string =>
   readFileSync(join(import.meta.dirname, 'viewer-request.js'), 'utf8').replaceAll('__MODE__', mode);

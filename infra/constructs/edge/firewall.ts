@@ -1,26 +1,26 @@
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 
-export interface FirewallOptions {
+export interface FirewallProps {
   /** Requests of one address in five minutes. */
   readonly limits: Readonly<{ resolves: number; streams: number }>;
 }
 
-const WINDOW_SECONDS = 300;
-const TOO_MANY = 'too-many-requests';
+const RATE_WINDOW_SECONDS = 300;
+const TOO_MANY_REQUESTS_BODY = 'too-many-requests';
 
 /**
  * Answers 429 to an address that asks too much. It looks at paths alone: rules that read query strings take the link in
  * `url=` for an attack. For CloudFront, and so to be made in us-east-1.
  */
 export class Firewall extends CfnWebACL {
-  constructor(scope: Construct, id: string, { limits }: FirewallOptions) {
+  constructor(scope: Construct, id: string, { limits }: FirewallProps) {
     super(scope, id, {
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
-      visibilityConfig: visibility('Firewall'),
+      visibilityConfig: visibilityConfig('Firewall'),
       customResponseBodies: {
-        [TOO_MANY]: {
+        [TOO_MANY_REQUESTS_BODY]: {
           contentType: 'APPLICATION_JSON',
           content: JSON.stringify({ title: 'Too Many Requests', status: 429 }),
         },
@@ -37,12 +37,12 @@ function rateRule(priority: number, name: string, path: string, limit: number): 
   return {
     name,
     priority,
-    visibilityConfig: visibility(name),
+    visibilityConfig: visibilityConfig(name),
     action: {
       block: {
         customResponse: {
           responseCode: 429,
-          customResponseBodyKey: TOO_MANY,
+          customResponseBodyKey: TOO_MANY_REQUESTS_BODY,
           responseHeaders: [{ name: 'Retry-After', value: '60' }],
         },
       },
@@ -50,7 +50,7 @@ function rateRule(priority: number, name: string, path: string, limit: number): 
     statement: {
       rateBasedStatement: {
         limit,
-        evaluationWindowSec: WINDOW_SECONDS,
+        evaluationWindowSec: RATE_WINDOW_SECONDS,
         aggregateKeyType: 'IP',
         scopeDownStatement: {
           byteMatchStatement: {
@@ -69,7 +69,7 @@ function rateRule(priority: number, name: string, path: string, limit: number): 
   };
 }
 
-const visibility = (metricName: string) => ({
+const visibilityConfig = (metricName: string) => ({
   metricName,
   cloudWatchMetricsEnabled: true,
   sampledRequestsEnabled: false,

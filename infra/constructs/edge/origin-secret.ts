@@ -3,19 +3,19 @@ import type { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { ServiceFunction, type StateTable } from '../shared/index.ts';
 
-export interface OriginSecretOptions {
+export interface OriginSecretProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
 }
 
 /** What the edge says to its origins so that they answer nobody else: made once, kept in the table. */
 export class OriginSecret extends CustomResource {
-  constructor(scope: Construct, id: string, { deployment, table }: OriginSecretOptions) {
+  constructor(scope: Construct, id: string, { deployment, table }: OriginSecretProps) {
     const maker = new ServiceFunction(scope, `${id}Maker`, {
       deployment,
       name: 'origin-secret',
       environment: { TABLE_NAME: table.tableName },
-      permissions: [table.allowOnly(['origin-secret'], 'GetItem', 'PutItem')],
+      permissions: [table.allowItems(['origin-secret'], 'GetItem', 'PutItem')],
     });
     super(scope, id, {
       serviceToken: maker.functionArn,

@@ -6,10 +6,10 @@ import type { Deployment } from '../../config/index.ts';
 import { createBucket, createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
 
 /** What the page's build names by content. */
-const ASSETS = 'assets/*';
+const ASSET_PATTERN = 'assets/*';
 /** MB. */
-const UPLOAD_MEMORY = 256;
-const BY_CDK = "CDK's own function: it copies from the bootstrap bucket into this bucket alone";
+const UPLOAD_MEMORY_MB = 256;
+const CDK_UPLOADER_REASON = "CDK's own function: it copies from the bootstrap bucket into this bucket alone";
 
 /** The page people use: a private bucket that only the edge reads, and what was built into it. */
 export class Page extends Construct {
@@ -24,20 +24,20 @@ export class Page extends Construct {
     const assets = new BucketDeployment(this, 'Assets', {
       ...common,
       exclude: ['*'],
-      include: [ASSETS],
+      include: [ASSET_PATTERN],
       // A page that is open still asks for those it was built with.
       prune: false,
       cacheControl: [CacheControl.fromString('public, max-age=31536000, immutable')],
-      memoryLimit: UPLOAD_MEMORY,
+      memoryLimit: UPLOAD_MEMORY_MB,
     });
     const documents = new BucketDeployment(this, 'Documents', {
       ...common,
-      exclude: [ASSETS],
+      exclude: [ASSET_PATTERN],
       cacheControl: [CacheControl.noCache()],
-      memoryLimit: UPLOAD_MEMORY,
+      memoryLimit: UPLOAD_MEMORY_MB,
     });
     documents.node.addDependency(assets);
-    suppressWildcards(role, [{ finding: /./, reason: BY_CDK }]);
+    suppressWildcards(role, [{ finding: /./, reason: CDK_UPLOADER_REASON }]);
     const uploader = Stack.of(this).node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
     if (uploader) suppressNag(uploader, { L1: 'CDK chooses the runtime of its own function' });
   }

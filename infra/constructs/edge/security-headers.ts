@@ -4,13 +4,13 @@ import { HeadersFrameOption, HeadersReferrerPolicy, ResponseHeadersPolicy } from
 import type { Construct } from 'constructs';
 
 /** What holds for the page when it does not say so itself. */
-const PAGE_DEFAULTS: Headers = {
+const PAGE_DEFAULT_HEADERS: Headers = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
 };
 /** What holds for every answer: it keeps to HTTPS, and its type is what it says. */
-const EVERYWHERE: Headers = {
+const COMMON_HEADERS: Headers = {
   'Strict-Transport-Security': 'max-age=31536000',
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -21,16 +21,16 @@ export type Headers = Readonly<Record<string, string>>;
 
 /** The headers of the page: its own file of them where there is one. @throws Error when it is no object of strings */
 export function pageHeaders(file: string): Headers {
-  if (!existsSync(file)) return { ...EVERYWHERE, ...PAGE_DEFAULTS };
+  if (!existsSync(file)) return { ...COMMON_HEADERS, ...PAGE_DEFAULT_HEADERS };
   const headers: unknown = JSON.parse(readFileSync(file, 'utf8'));
   const areHeaders = typeof headers === 'object' && headers !== null && !Array.isArray(headers);
   if (!areHeaders || Object.values(headers).some((value) => typeof value !== 'string')) {
     throw new Error(`${file} must be an object of header names and their values`);
   }
-  return { ...EVERYWHERE, ...(headers as Headers) };
+  return { ...COMMON_HEADERS, ...(headers as Headers) };
 }
 
-export const apiHeaders = (): Headers => EVERYWHERE;
+export const apiHeaders = (): Headers => COMMON_HEADERS;
 
 /** A policy that sets these headers. CloudFront takes those of security one by one, and all others as they are. */
 export function createHeadersPolicy(scope: Construct, id: string, headers: Headers): ResponseHeadersPolicy {
@@ -49,11 +49,11 @@ export function createHeadersPolicy(scope: Construct, id: string, headers: Heade
     comment: `Reelay ${id}`,
     securityHeadersBehavior: {
       ...(contentSecurityPolicy && { contentSecurityPolicy: { contentSecurityPolicy, override: true } }),
-      ...(frameOption && { frameOptions: { frameOption: frameOptionOf(frameOption), override: true } }),
+      ...(frameOption && { frameOptions: { frameOption: parseFrameOption(frameOption), override: true } }),
       ...(referrerPolicy && {
-        referrerPolicy: { referrerPolicy: referrerPolicyOf(referrerPolicy), override: true },
+        referrerPolicy: { referrerPolicy: parseReferrerPolicy(referrerPolicy), override: true },
       }),
-      ...(transport && { strictTransportSecurity: { ...transportOf(transport), override: true } }),
+      ...(transport && { strictTransportSecurity: { ...parseTransportSecurity(transport), override: true } }),
       ...(contentTypeOptions && { contentTypeOptions: { override: true } }),
     },
     ...(byName.size > 0 && {
@@ -64,13 +64,13 @@ export function createHeadersPolicy(scope: Construct, id: string, headers: Heade
   });
 }
 
-const frameOptionOf = (value: string): HeadersFrameOption =>
-  known('X-Frame-Options', Object.values(HeadersFrameOption), value);
+const parseFrameOption = (value: string): HeadersFrameOption =>
+  parseChoice('X-Frame-Options', Object.values(HeadersFrameOption), value);
 
-const referrerPolicyOf = (value: string): HeadersReferrerPolicy =>
-  known('Referrer-Policy', Object.values(HeadersReferrerPolicy), value);
+const parseReferrerPolicy = (value: string): HeadersReferrerPolicy =>
+  parseChoice('Referrer-Policy', Object.values(HeadersReferrerPolicy), value);
 
-function transportOf(value: string) {
+function parseTransportSecurity(value: string) {
   const [, seconds = ''] = /max-age=(\d+)/i.exec(value) ?? [];
   if (!seconds) throw new Error(`Strict-Transport-Security must have a max-age, not ${value}`);
   return {
@@ -80,7 +80,7 @@ function transportOf(value: string) {
   };
 }
 
-function known<T extends string>(header: string, choices: readonly T[], value: string): T {
+function parseChoice<T extends string>(header: string, choices: readonly T[], value: string): T {
   const found = choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
   if (!found) throw new Error(`${header} must be one of ${choices.join(', ')}, not ${value}`);
   return found;

@@ -14,10 +14,10 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { serviceMetric } from '../shared/index.ts';
-import type { MonitoringOptions } from './monitoring-options.ts';
+import type { MonitoringProps } from './monitoring-props.ts';
 
 /** What is wrong once its metric is above or below a bound for so many periods of five minutes. */
-interface Trouble {
+interface AlarmDefinition {
   readonly description: string;
   readonly metric: IMetric;
   readonly above?: number;
@@ -30,17 +30,17 @@ interface Trouble {
 
 /** Of the resolver's 29 s. */
 const SLOW_RESOLVE_MS = 23_000;
-const MAINTENANCE_SECONDS = 300;
+const MAX_MAINTENANCE_SECONDS = 300;
 /** yt-dlp has gone without a release for three months. */
-const OLD_TOOLS_HOURS = 120 * 24;
+const MAX_TOOL_AGE_HOURS = 120 * 24;
 
 /** An alarm for each trouble that the profile watches for, and who is told of it. */
 export class Alarms extends Construct {
-  constructor(scope: Construct, id: string, options: MonitoringOptions) {
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { settings, profile } = options.deployment;
+    const { settings, profile } = props.deployment;
     const topic = settings.alarmEmail ? this.#createTopic(settings.alarmEmail) : undefined;
-    const troubles = { ...essential(options), ...(profile.alarms === 'full' && more(options)) };
+    const troubles = { ...essentialAlarms(props), ...(profile.alarms === 'full' && additionalAlarms(props)) };
     for (const [name, { description, metric, above, below, periods = 1, missing }] of Object.entries(troubles)) {
       const alarm = new Alarm(this, name, {
         alarmDescription: `Reelay ${settings.stage}: ${description}`,
@@ -71,8 +71,8 @@ export class Alarms extends Construct {
   }
 }
 
-function essential(options: MonitoringOptions): Record<string, Trouble> {
-  const { deployment, table, updates, balanced, api, functions, vital } = options;
+function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition> {
+  const { deployment, table, updates, balanced, api, functions, criticalFunctions } = props;
   const { stage } = deployment.settings;
   // An alarm is paid for by each metric it looks at, and ten of them are free.
   const isFull = deployment.profile.alarms === 'full';
@@ -85,11 +85,11 @@ function essential(options: MonitoringOptions): Record<string, Trouble> {
     MaintenanceTooLong: {
       description: 'maintenance has lasted for more than five minutes; nothing is resolved meanwhile',
       metric: serviceMetric(stage, 'MaintenanceSeconds', { statistic: 'Maximum' }),
-      above: MAINTENANCE_SECONDS,
+      above: MAX_MAINTENANCE_SECONDS,
     },
     FunctionErrors: {
       description: 'functions fail without an answer of their own',
-      metric: sumOf((isFull ? functions : vital).map((each) => each.metricErrors())),
+      metric: sumOf((isFull ? functions : criticalFunctions).map((each) => each.metricErrors())),
       above: 0,
     },
     FunctionThrottles: {
@@ -118,7 +118,7 @@ function essential(options: MonitoringOptions): Record<string, Trouble> {
   };
 }
 
-function more({ deployment, api, balanced }: MonitoringOptions): Record<string, Trouble> {
+function additionalAlarms({ deployment, api, balanced }: MonitoringProps): Record<string, AlarmDefinition> {
   const { stage } = deployment.settings;
   return {
     ResolvesSlow: {
@@ -149,7 +149,7 @@ function more({ deployment, api, balanced }: MonitoringOptions): Record<string, 
     ToolsOld: {
       description: 'the release in use is months old',
       metric: serviceMetric(stage, 'ToolAgeHours', { statistic: 'Minimum', period: Duration.hours(1) }),
-      above: OLD_TOOLS_HOURS,
+      above: MAX_TOOL_AGE_HOURS,
     },
     ...(balanced && {
       StreamErrors: {

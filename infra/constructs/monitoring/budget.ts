@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 
 /** Percent of the budget: two that have come to pass, one that is foreseen. */
-const WARNINGS = [
+const NOTIFICATIONS = [
   { notificationType: 'ACTUAL', threshold: 50 },
   { notificationType: 'ACTUAL', threshold: 80 },
   { notificationType: 'FORECASTED', threshold: 100 },
@@ -23,7 +23,7 @@ export class AccountBudget extends CfnBudget {
         budgetLimit: { amount: profile.monthlyBudget, unit: 'USD' },
       },
       ...(address && {
-        notificationsWithSubscribers: WARNINGS.map((warning) => ({
+        notificationsWithSubscribers: NOTIFICATIONS.map((warning) => ({
           notification: { ...warning, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
           subscribers: [{ subscriptionType: 'EMAIL', address }],
         })),

@@ -11,24 +11,24 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { serviceMetric } from '../shared/index.ts';
-import type { MonitoringOptions } from './monitoring-options.ts';
+import type { MonitoringProps } from './monitoring-props.ts';
 
 /** Columns of a dashboard are 24. */
-const WIDTH = 8;
-const HEIGHT = 6;
+const WIDGET_WIDTH = 8;
+const WIDGET_HEIGHT = 6;
 
 /** What the service does, at one look: resolves, streams, tools, and what the edge answered. */
 export class ServiceDashboard extends Dashboard {
-  constructor(scope: Construct, id: string, options: MonitoringOptions) {
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id, { periodOverride: PeriodOverride.AUTO, defaultInterval: Duration.days(1) });
-    this.addWidgets(...resolveWidgets(options));
-    this.addWidgets(...streamWidgets(options));
-    this.addWidgets(...toolWidgets(options), edgeWidget(options));
-    this.addWidgets(...hostWidgets(options));
+    this.addWidgets(...resolveWidgets(props));
+    this.addWidgets(...streamWidgets(props));
+    this.addWidgets(...toolWidgets(props), edgeWidget(props));
+    this.addWidgets(...hostWidgets(props));
   }
 }
 
-function resolveWidgets({ deployment, api, functions }: MonitoringOptions): IWidget[] {
+function resolveWidgets({ deployment, api, functions }: MonitoringProps): IWidget[] {
   const { stage } = deployment.settings;
   // A search: an outcome shows as soon as it first happens.
   const byOutcome = new MathExpression({
@@ -49,7 +49,7 @@ function resolveWidgets({ deployment, api, functions }: MonitoringOptions): IWid
   ];
 }
 
-function streamWidgets({ deployment }: MonitoringOptions): IWidget[] {
+function streamWidgets({ deployment }: MonitoringProps): IWidget[] {
   const { stage } = deployment.settings;
   const minute = Duration.minutes(1);
   return [
@@ -65,7 +65,7 @@ function streamWidgets({ deployment }: MonitoringOptions): IWidget[] {
   ];
 }
 
-function toolWidgets({ deployment }: MonitoringOptions): IWidget[] {
+function toolWidgets({ deployment }: MonitoringProps): IWidget[] {
   const { stage } = deployment.settings;
   return [
     graph('Age of the tools (hours)', [serviceMetric(stage, 'ToolAgeHours', { statistic: 'Maximum' })]),
@@ -77,7 +77,7 @@ function toolWidgets({ deployment }: MonitoringOptions): IWidget[] {
 }
 
 /** CloudFront's metrics are in us-east-1 alone. */
-function edgeWidget({ edge }: MonitoringOptions): IWidget {
+function edgeWidget({ edge }: MonitoringProps): IWidget {
   const rate = (metricName: string) =>
     new Metric({
       namespace: 'AWS/CloudFront',
@@ -89,7 +89,7 @@ function edgeWidget({ edge }: MonitoringOptions): IWidget {
   return graph('Errors at the edge (%)', [rate('4xxErrorRate'), rate('5xxErrorRate')], 'us-east-1');
 }
 
-function hostWidgets({ balanced }: MonitoringOptions): IWidget[] {
+function hostWidgets({ balanced }: MonitoringProps): IWidget[] {
   if (!balanced) return [];
   const { metrics } = balanced.balancer;
   return [
@@ -103,4 +103,4 @@ function hostWidgets({ balanced }: MonitoringOptions): IWidget[] {
 }
 
 const graph = (title: string, left: IMetric[], region?: string): IWidget =>
-  new GraphWidget({ title, left, width: WIDTH, height: HEIGHT, ...(region && { region }) });
+  new GraphWidget({ title, left, width: WIDGET_WIDTH, height: WIDGET_HEIGHT, ...(region && { region }) });

@@ -12,10 +12,10 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { createLogGroup, logWriting } from './logs.ts';
+import { createLogGroup, logWriteStatement } from './logs.ts';
 import { suppressWildcards, type Wildcard } from './nag-suppressions.ts';
 
-export interface ServiceFunctionOptions {
+export interface ServiceFunctionProps {
   readonly deployment: Deployment;
   /** As the bundle calls it: `get-app-info`. */
   readonly name: string;
@@ -25,38 +25,52 @@ export interface ServiceFunctionOptions {
   /** The wildcards among them, each with the reason why it must be. */
   readonly wildcards?: readonly Wildcard[];
   /** MB. @default 256 */
-  readonly memory?: number;
+  readonly memoryMb?: number;
   /** @default 10 seconds */
   readonly timeout?: Duration;
   /** Of /tmp. @default Lambda's 512 MiB */
-  readonly scratch?: Size;
+  readonly ephemeralStorage?: Size;
   readonly layers?: FunctionProps['layers'];
   readonly recursiveLoop?: FunctionProps['recursiveLoop'];
 }
 
-const TRACES: Wildcard = { finding: /^Resource::\*$/, reason: 'X-Ray takes traces without a resource' };
+const XRAY_WILDCARD: Wildcard = { finding: /^Resource::\*$/, reason: 'X-Ray takes traces without a resource' };
 
 /** A Lambda of this service: its bundle, a role of its own with nothing but its permissions, its log group, traces. */
 export class ServiceFunction extends LambdaFunction {
   /** To attach what would be a cycle among its permissions. */
-  readonly ownRole: Role;
+  readonly executionRole: Role;
 
-  constructor(scope: Construct, id: string, options: ServiceFunctionOptions) {
-    const { deployment, name, permissions = [], wildcards = [], environment, scratch, timeout, memory } = options;
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+    const {
+      deployment,
+      name,
+      permissions = [],
+      wildcards = [],
+      environment,
+      ephemeralStorage,
+      timeout,
+      memoryMb,
+    } = props;
     const { settings, bundleDir } = deployment;
     const logGroup = createLogGroup(scope, `${id}Log`, settings.logDays);
-    const ownRole = roleWith(scope, `${id}Role`, [logWriting(logGroup), traceWriting(), ...permissions], wildcards);
+    const ownRole = createExecutionRole(
+      scope,
+      `${id}Role`,
+      [logWriteStatement(logGroup), traceWriteStatement(), ...permissions],
+      wildcards,
+    );
     super(scope, id, {
       description: `Reelay ${name}`,
       code: Code.fromAsset(join(bundleDir, 'functions', name)),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: settings.architecture === 'arm64' ? Architecture.ARM_64 : Architecture.X86_64,
-      memorySize: memory ?? 256,
+      memorySize: memoryMb ?? 256,
       timeout: timeout ?? Duration.seconds(10),
-      ...(scratch && { ephemeralStorageSize: scratch }),
-      ...(options.layers && { layers: options.layers }),
-      ...(options.recursiveLoop && { recursiveLoop: options.recursiveLoop }),
+      ephemeralStorageSize: ephemeralStorage,
+      layers: props.layers,
+      recursiveLoop: props.recursiveLoop,
       environment: {
         STAGE: settings.stage,
         POWERTOOLS_SERVICE_NAME: name,
@@ -70,23 +84,28 @@ export class ServiceFunction extends LambdaFunction {
       loggingFormat: LoggingFormat.JSON,
       tracing: Tracing.ACTIVE,
     });
-    this.ownRole = ownRole;
+    this.executionRole = ownRole;
   }
 }
 
 /** ARN of a resource of this stack's account and region. */
-export const arnHere = (scope: Construct, service: string, resource: string): string =>
+export const arnInStack = (scope: Construct, service: string, resource: string): string =>
   Stack.of(scope).formatArn({ service, resource });
 
-function roleWith(scope: Construct, id: string, statements: PolicyStatement[], wildcards: readonly Wildcard[]): Role {
+function createExecutionRole(
+  scope: Construct,
+  id: string,
+  statements: PolicyStatement[],
+  wildcards: readonly Wildcard[],
+): Role {
   const role = new Role(scope, id, {
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     // Within the role: whoever waits for the function waits for its permissions.
     inlinePolicies: { permissions: new PolicyDocument({ statements }) },
   });
-  suppressWildcards(role, [...wildcards, TRACES]);
+  suppressWildcards(role, [...wildcards, XRAY_WILDCARD]);
   return role;
 }
 
-const traceWriting = () =>
+const traceWriteStatement = () =>
   new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] });

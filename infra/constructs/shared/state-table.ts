@@ -3,13 +3,13 @@ import { AttributeType, Billing, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 
-export interface StateTableOptions {
+export interface StateTableProps {
   readonly pointInTimeRecovery: boolean;
 }
 
 /** Everything the service remembers, in one table: paid by use, items deleted some time after their `expiresAt`. */
 export class StateTable extends TableV2 {
-  constructor(scope: Construct, id: string, { pointInTimeRecovery }: StateTableOptions) {
+  constructor(scope: Construct, id: string, { pointInTimeRecovery }: StateTableProps) {
     super(scope, id, {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       billing: Billing.onDemand(),
@@ -26,7 +26,7 @@ export class StateTable extends TableV2 {
   }
 
   /** May do this with items whose key is among these patterns. @param actions without their prefix: `GetItem` */
-  allowOnly(keys: readonly string[], ...actions: string[]): PolicyStatement {
+  allowItems(keys: readonly string[], ...actions: string[]): PolicyStatement {
     return new PolicyStatement({
       actions: actions.map((action) => `dynamodb:${action}`),
       resources: [this.tableArn],

@@ -14,21 +14,21 @@ import type { Deployment } from '../../config/index.ts';
 import { suppressNag } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 import { scaleByStreams } from './stream-scaling.ts';
-import { CONTAINER, type StreamTask, TASK_PORT } from './stream-task.ts';
+import { CONTAINER_NAME, type StreamTask, TASK_PORT } from './stream-task.ts';
 
-export interface BalancedStreamHostOptions {
+export interface BalancedStreamHostProps {
   readonly deployment: Deployment;
   readonly network: StreamNetwork;
   readonly task: StreamTask;
   /** Tasks that start before it would find no tools, and be counted as failed. */
-  readonly toolsInPlace: IDependable;
+  readonly toolsInstalled: IDependable;
 }
 
 /** Client, edge, load balancer: two of them are in front of a task. */
-export const PROXIES_BEFORE_BALANCED_TASK = 2;
+export const BALANCED_TRUSTED_PROXIES = 2;
 
 /** The load balancer's most: a player that pauses for an hour finds its connection again. */
-const IDLE_TIMEOUT = Duration.seconds(4000);
+const CONNECTION_IDLE_TIMEOUT = Duration.seconds(4000);
 /** How long a task that is to go may finish its streams. */
 const DEREGISTRATION_DELAY = Duration.seconds(900);
 
@@ -39,9 +39,9 @@ export class BalancedStreamHost extends Construct {
   readonly service: FargateService;
   readonly origin: VpcOrigin;
 
-  constructor(scope: Construct, id: string, options: BalancedStreamHostOptions) {
+  constructor(scope: Construct, id: string, props: BalancedStreamHostProps) {
     super(scope, id);
-    const { deployment, network } = options;
+    const { deployment, network } = props;
     const { vpc } = network;
     const balancerGroup = network.createGroupForCloudFront(this, 'BalancerGroup', 80);
     // Under a name of its own: a change of profile takes the other one away after the tasks that it holds.
@@ -56,17 +56,17 @@ export class BalancedStreamHost extends Construct {
       internetFacing: false,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
       securityGroup: balancerGroup,
-      idleTimeout: IDLE_TIMEOUT,
+      idleTimeout: CONNECTION_IDLE_TIMEOUT,
       dropInvalidHeaderFields: true,
     });
     // CloudFront reaches into none that has no internet gateway.
     this.balancer.node.addDependency(vpc);
     suppressNag(this.balancer, { ELB2: 'Every stream is logged by the service itself' });
-    this.service = this.#createService(options, taskGroup);
+    this.service = this.#createService(props, taskGroup);
     this.targets = this.balancer.addListener('Listener', { port: 80, open: false }).addTargets('Tasks', {
       port: TASK_PORT,
       protocol: ApplicationProtocol.HTTP,
-      targets: [this.service.loadBalancerTarget({ containerName: CONTAINER, containerPort: TASK_PORT })],
+      targets: [this.service.loadBalancerTarget({ containerName: CONTAINER_NAME, containerPort: TASK_PORT })],
       deregistrationDelay: DEREGISTRATION_DELAY,
       healthCheck: {
         path: '/healthz',
@@ -89,7 +89,7 @@ export class BalancedStreamHost extends Construct {
     });
   }
 
-  #createService({ task, network, toolsInPlace }: BalancedStreamHostOptions, group: SecurityGroup): FargateService {
+  #createService({ task, network, toolsInstalled }: BalancedStreamHostProps, group: SecurityGroup): FargateService {
     const service = new FargateService(this, 'Service', {
       cluster: task.cluster,
       taskDefinition: task.definition,
@@ -105,7 +105,7 @@ export class BalancedStreamHost extends Construct {
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
     });
     // Tasks fetch their image from outside, and a gateway stays attached while an address is in use.
-    service.node.addDependency(toolsInPlace, network.vpc);
+    service.node.addDependency(toolsInstalled, network.vpc);
     return service;
   }
 }

@@ -1,4 +1,4 @@
-export { BalancedStreamHost, PROXIES_BEFORE_BALANCED_TASK } from './balanced-stream-host.ts';
-export { OnDemandStreamHost, PROXIES_BEFORE_TASK_ON_DEMAND } from './on-demand-stream-host.ts';
+export { BALANCED_TRUSTED_PROXIES, BalancedStreamHost } from './balanced-stream-host.ts';
+export { ON_DEMAND_TRUSTED_PROXIES, OnDemandStreamHost } from './on-demand-stream-host.ts';
 export { StreamNetwork } from './stream-network.ts';
 export { StreamTask } from './stream-task.ts';

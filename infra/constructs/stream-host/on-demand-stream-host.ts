@@ -8,11 +8,11 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { arnHere, ServiceFunction, type StateTable } from '../shared/index.ts';
+import { arnInStack, ServiceFunction, type StateTable } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
-import { CONTAINER, type StreamTask, TASK_PORT } from './stream-task.ts';
+import { CONTAINER_NAME, type StreamTask, TASK_PORT } from './stream-task.ts';
 
-export interface OnDemandStreamHostOptions {
+export interface OnDemandStreamHostProps {
   readonly deployment: Deployment;
   readonly network: StreamNetwork;
   readonly task: StreamTask;
@@ -22,12 +22,12 @@ export interface OnDemandStreamHostOptions {
 }
 
 /** The edge alone is in front of a task. */
-export const PROXIES_BEFORE_TASK_ON_DEMAND = 1;
+export const ON_DEMAND_TRUSTED_PROXIES = 1;
 
 /** How often the store is compared with what runs, so that a lost event heals. */
-const RECONCILE_EVERY = Duration.minutes(10);
+const RECONCILE_INTERVAL = Duration.minutes(10);
 const STOP_TIMEOUT = Duration.minutes(10);
-const ONE_OF_CLUSTER = /^Resource::.*:task\/<\w+>\/\*$/;
+const CLUSTER_TASK_FINDING = /^Resource::.*:task\/<\w+>\/\*$/;
 
 /** One stream task that a valid key wakes and that ends itself: wake, register, and stop when the stack goes. */
 export class OnDemandStreamHost extends Construct {
@@ -36,15 +36,15 @@ export class OnDemandStreamHost extends Construct {
   readonly functions: readonly ServiceFunction[];
   readonly origin: OriginGroup;
 
-  constructor(scope: Construct, id: string, options: OnDemandStreamHostOptions) {
+  constructor(scope: Construct, id: string, props: OnDemandStreamHostProps) {
     super(scope, id);
-    const { network } = options;
+    const { network } = props;
     const taskGroup = network.createGroupForCloudFront(this, 'TaskGroup', TASK_PORT);
-    this.wake = this.#createWake(options, taskGroup.securityGroupId);
+    this.wake = this.#createWake(props, taskGroup.securityGroupId);
     // Told ahead of a stream, which asks again by itself: late, it would wake a host that nobody waits for.
     this.wake.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-    this.register = this.#createRegister(options);
-    const stopper = this.#createStopper(options);
+    this.register = this.#createRegister(props);
+    const stopper = this.#createStopper(props);
     this.functions = [this.wake, this.register, stopper];
 
     // When the stack goes: no more waking, then no more tasks, then what they stood on.
@@ -53,7 +53,7 @@ export class OnDemandStreamHost extends Construct {
       resourceType: 'Custom::StopTasks',
       serviceTimeout: STOP_TIMEOUT.plus(Duration.minutes(1)),
     });
-    tasksStopped.node.addDependency(stopper, taskGroup, network.vpc, options.task);
+    tasksStopped.node.addDependency(stopper, taskGroup, network.vpc, props.task);
     this.wake.node.addDependency(tasksStopped);
 
     this.origin = new OriginGroup({
@@ -75,10 +75,10 @@ export class OnDemandStreamHost extends Construct {
     });
   }
 
-  #createWake({ deployment, network, task, table }: OnDemandStreamHostOptions, securityGroup: string): ServiceFunction {
+  #createWake({ deployment, network, task, table }: OnDemandStreamHostProps, securityGroup: string): ServiceFunction {
     const { cluster, definition } = task;
     const roles = [definition.taskRole.roleArn, definition.obtainExecutionRole().roleArn];
-    const anyRevision = arnHere(this, 'ecs', `task-definition/${definition.family}:*`);
+    const anyRevision = arnInStack(this, 'ecs', `task-definition/${definition.family}:*`);
     return new ServiceFunction(this, 'Wake', {
       deployment,
       name: 'wake',
@@ -90,7 +90,7 @@ export class OnDemandStreamHost extends Construct {
         TASK_DEFINITION: definition.taskDefinitionArn,
         SUBNETS: network.vpc.selectSubnets({ subnetType: SubnetType.PUBLIC }).subnetIds.join(','),
         SECURITY_GROUP: securityGroup,
-        CONTAINER_NAME: CONTAINER,
+        CONTAINER_NAME: CONTAINER_NAME,
       },
       permissions: [
         new PolicyStatement({
@@ -103,19 +103,19 @@ export class OnDemandStreamHost extends Construct {
           resources: roles,
           conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
         }),
-        ...looking(this, task),
-        table.allowOnly(['resource#*'], 'GetItem'),
-        table.allowOnly(['stream-task'], 'GetItem', 'PutItem', 'DeleteItem'),
+        ...taskReadStatements(this, task),
+        table.allowItems(['resource#*'], 'GetItem'),
+        table.allowItems(['stream-task'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
         { finding: /^Resource::\*$/, reason: 'ListTasks takes no task, but a condition on the cluster' },
         { finding: /^Resource::.*:task-definition\/\w+:\*$/, reason: 'Revisions of one task definition' },
-        { finding: ONE_OF_CLUSTER, reason: 'Tasks of one cluster; their ids are known when they run' },
+        { finding: CLUSTER_TASK_FINDING, reason: 'Tasks of one cluster; their ids are known when they run' },
       ],
     });
   }
 
-  #createRegister({ deployment, task, keyValueStore }: OnDemandStreamHostOptions): ServiceFunction {
+  #createRegister({ deployment, task, keyValueStore }: OnDemandStreamHostProps): ServiceFunction {
     const { cluster, definition } = task;
     const register = new ServiceFunction(this, 'Register', {
       deployment,
@@ -129,7 +129,7 @@ export class OnDemandStreamHost extends Construct {
         WAKE_FUNCTION: this.wake.functionName,
       },
       permissions: [
-        ...looking(this, task, 'ecs:StopTask'),
+        ...taskReadStatements(this, task, 'ecs:StopTask'),
         new PolicyStatement({ actions: ['ec2:DescribeNetworkInterfaces'], resources: ['*'] }),
         // To have a host succeeded that runs what was deployed before.
         new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [this.wake.functionArn] }),
@@ -142,7 +142,7 @@ export class OnDemandStreamHost extends Construct {
       ],
       wildcards: [
         { finding: /^Resource::\*$/, reason: 'ListTasks and DescribeNetworkInterfaces take no resource' },
-        { finding: ONE_OF_CLUSTER, reason: 'Tasks of one cluster; their ids are known when they run' },
+        { finding: CLUSTER_TASK_FINDING, reason: 'Tasks of one cluster; their ids are known when they run' },
       ],
     });
     new Rule(this, 'TaskChanges', {
@@ -159,32 +159,32 @@ export class OnDemandStreamHost extends Construct {
     });
     new Rule(this, 'Reconcile', {
       description: 'Compares the key-value store with the tasks that run',
-      schedule: Schedule.rate(RECONCILE_EVERY),
+      schedule: Schedule.rate(RECONCILE_INTERVAL),
       targets: [new LambdaFunction(register, { retryAttempts: 0 })],
     });
     return register;
   }
 
-  #createStopper({ deployment, task }: OnDemandStreamHostOptions): ServiceFunction {
+  #createStopper({ deployment, task }: OnDemandStreamHostProps): ServiceFunction {
     return new ServiceFunction(this, 'Stopper', {
       deployment,
       name: 'stop-tasks',
       timeout: STOP_TIMEOUT,
       environment: { CLUSTER: task.cluster.clusterName },
-      permissions: looking(this, task, 'ecs:StopTask'),
+      permissions: taskReadStatements(this, task, 'ecs:StopTask'),
       wildcards: [
         { finding: /^Resource::\*$/, reason: 'ListTasks takes no task, but a condition on the cluster' },
-        { finding: ONE_OF_CLUSTER, reason: 'Whatever runs in the cluster is to end with it' },
+        { finding: CLUSTER_TASK_FINDING, reason: 'Whatever runs in the cluster is to end with it' },
       ],
     });
   }
 }
 
 /** Seeing the tasks of the cluster. @param more that may be done with each */
-const looking = (scope: Construct, { cluster }: StreamTask, ...more: string[]): PolicyStatement[] => [
+const taskReadStatements = (scope: Construct, { cluster }: StreamTask, ...more: string[]): PolicyStatement[] => [
   new PolicyStatement({
     actions: ['ecs:DescribeTasks', ...more],
-    resources: [arnHere(scope, 'ecs', `task/${cluster.clusterName}/*`)],
+    resources: [arnInStack(scope, 'ecs', `task/${cluster.clusterName}/*`)],
   }),
   new PolicyStatement({
     actions: ['ecs:ListTasks'],

@@ -14,7 +14,7 @@ import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from '
 import { Construct } from 'constructs';
 import { createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
 
-export interface StreamNetworkOptions {
+export interface StreamNetworkProps {
   /** Whether there are subnets for a load balancer, without a way out. */
   readonly withBalancerSubnets: boolean;
   /** Zone ids, instead of the region's usual ones. */
@@ -30,15 +30,15 @@ const ZONES_WITH_VPC_ORIGINS: Readonly<Record<string, readonly string[]>> = {
   'ap-northeast-1': ['apne1-az1', 'apne1-az4'],
 };
 
-const PREFIX_LIST = 'com.amazonaws.global.cloudfront.origin-facing';
-const ID_OF_PREFIX_LIST = 'PrefixLists.0.PrefixListId';
+const CLOUDFRONT_PREFIX_LIST_NAME = 'com.amazonaws.global.cloudfront.origin-facing';
+const PREFIX_LIST_ID_PATH = 'PrefixLists.0.PrefixListId';
 
 /** Where stream tasks run: public subnets, for all their traffic is with the internet; no NAT gateway to pay for it twice. */
 export class StreamNetwork extends Construct {
   readonly vpc: Vpc;
   readonly #logDays: number;
 
-  constructor(scope: Construct, id: string, { withBalancerSubnets, zones, logDays }: StreamNetworkOptions) {
+  constructor(scope: Construct, id: string, { withBalancerSubnets, zones, logDays }: StreamNetworkProps) {
     super(scope, id);
     this.#logDays = logDays;
     const balancerSubnets = { name: 'balancer', subnetType: SubnetType.PRIVATE_ISOLATED, cidrMask: 24 };
@@ -63,8 +63,8 @@ export class StreamNetwork extends Construct {
     const { region } = Stack.of(this);
     // In every profile: another one must find its subnets where they are.
     const usual = Token.isUnresolved(region) ? undefined : ZONES_WITH_VPC_ORIGINS[region];
-    placeIn(this.vpc.publicSubnets, zones ?? usual);
-    placeIn(this.vpc.isolatedSubnets, zones ?? usual);
+    assignZones(this.vpc.publicSubnets, zones ?? usual);
+    assignZones(this.vpc.isolatedSubnets, zones ?? usual);
   }
 
   /** A security group that only CloudFront gets into, on one port: its list of addresses nearly fills a group's rules. */
@@ -82,8 +82,8 @@ export class StreamNetwork extends Construct {
       onUpdate: {
         service: 'EC2',
         action: 'describeManagedPrefixLists',
-        parameters: { Filters: [{ Name: 'prefix-list-name', Values: [PREFIX_LIST] }] },
-        outputPaths: [ID_OF_PREFIX_LIST],
+        parameters: { Filters: [{ Name: 'prefix-list-name', Values: [CLOUDFRONT_PREFIX_LIST_NAME] }] },
+        outputPaths: [PREFIX_LIST_ID_PATH],
         physicalResourceId: PhysicalResourceId.of('cloudfront-origin-facing'),
       },
       policy: AwsCustomResourcePolicy.fromStatements([
@@ -94,11 +94,11 @@ export class StreamNetwork extends Construct {
       logGroup,
     });
     suppressWildcards(look, [{ finding: /^Resource::\*$/, reason: 'Describing prefix lists takes no resource' }]);
-    return look.getResponseField(ID_OF_PREFIX_LIST);
+    return look.getResponseField(PREFIX_LIST_ID_PATH);
   }
 }
 
-function placeIn(subnets: readonly ISubnet[], zones: readonly string[] | undefined): void {
+function assignZones(subnets: readonly ISubnet[], zones: readonly string[] | undefined): void {
   for (const [index, subnet] of subnets.entries()) {
     const zone = zones?.[index];
     if (!zone) continue;

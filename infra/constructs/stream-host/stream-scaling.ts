@@ -5,8 +5,8 @@ import { serviceMetric } from '../shared/index.ts';
 
 /** Streams and bytes a minute of one task at which another joins, for each core; a stream at 8 Mbit/s is 60 MB a minute. */
 const STREAMS_PER_CORE = 60;
-const BYTES_A_MINUTE_PER_CORE = 3.6e9;
-const CPU_PERCENT = 60;
+const BYTES_PER_MINUTE_PER_CORE = 3.6e9;
+const TARGET_CPU_PERCENT = 60;
 
 /** Quick to add, slow to take away: a task that goes has streams to finish. */
 const COOLDOWNS = { scaleOutCooldown: Duration.minutes(1), scaleInCooldown: Duration.minutes(15) };
@@ -15,7 +15,7 @@ const COOLDOWNS = { scaleOutCooldown: Duration.minutes(1), scaleInCooldown: Dura
 export function scaleByStreams(service: FargateService, { profile, settings }: Deployment): void {
   const cores = profile.taskCpu / 1024;
   const scaling = service.autoScaleTaskCount({ minCapacity: profile.minTasks, maxCapacity: profile.maxTasks });
-  scaling.scaleOnCpuUtilization('Cpu', { targetUtilizationPercent: CPU_PERCENT, ...COOLDOWNS });
+  scaling.scaleOnCpuUtilization('Cpu', { targetUtilizationPercent: TARGET_CPU_PERCENT, ...COOLDOWNS });
   scaling.scaleToTrackCustomMetric('Streams', {
     metric: serviceMetric(settings.stage, 'Streams', { statistic: 'Average', period: Duration.minutes(1) }),
     targetValue: STREAMS_PER_CORE * cores,
@@ -23,7 +23,7 @@ export function scaleByStreams(service: FargateService, { profile, settings }: D
   });
   scaling.scaleToTrackCustomMetric('Network', {
     metric: serviceMetric(settings.stage, 'BytesSent', { statistic: 'Average', period: Duration.minutes(1) }),
-    targetValue: BYTES_A_MINUTE_PER_CORE * cores,
+    targetValue: BYTES_PER_MINUTE_PER_CORE * cores,
     ...COOLDOWNS,
   });
 }

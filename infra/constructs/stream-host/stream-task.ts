@@ -17,17 +17,17 @@ import { Construct } from 'constructs';
 import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import {
-  arnHere,
+  arnInStack,
   createLogGroup,
   type StateTable,
-  secretReading,
+  secretReadStatements,
   suppressNag,
   suppressWildcards,
 } from '../shared/index.ts';
 import type { Tools } from '../tools/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 
-export interface StreamTaskOptions {
+export interface StreamTaskProps {
   readonly deployment: Deployment;
   readonly network: StreamNetwork;
   readonly table: StateTable;
@@ -38,7 +38,7 @@ export interface StreamTaskOptions {
   readonly idleMinutes: number;
 }
 
-export const CONTAINER = 'stream';
+export const CONTAINER_NAME = 'stream';
 export const TASK_PORT = 8080;
 /** What Fargate allows between SIGTERM and the end. */
 const STOP_TIMEOUT = Duration.seconds(120);
@@ -49,9 +49,9 @@ export class StreamTask extends Construct {
   readonly definition: FargateTaskDefinition;
   readonly taskRole: IRole;
 
-  constructor(scope: Construct, id: string, options: StreamTaskOptions) {
+  constructor(scope: Construct, id: string, props: StreamTaskProps) {
     super(scope, id);
-    const { deployment, network } = options;
+    const { deployment, network } = props;
     const { settings, profile, bundleDir } = deployment;
     this.cluster = new Cluster(this, 'Cluster', {
       vpc: network.vpc,
@@ -62,7 +62,7 @@ export class StreamTask extends Construct {
     });
 
     const isArm = settings.architecture === 'arm64';
-    this.taskRole = this.#createTaskRole(options);
+    this.taskRole = this.#createTaskRole(props);
     this.definition = new FargateTaskDefinition(this, 'Definition', {
       cpu: profile.taskCpu,
       memoryLimitMiB: profile.taskMemory,
@@ -73,13 +73,13 @@ export class StreamTask extends Construct {
       taskRole: this.taskRole,
       volumes: [{ name: 'scratch' }],
     });
-    const container = this.definition.addContainer(CONTAINER, {
+    const container = this.definition.addContainer(CONTAINER_NAME, {
       image: ContainerImage.fromAsset(join(bundleDir, 'stream-service'), {
         platform: isArm ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
       }),
       // The task's own: without it the container sees the memory of the machine that it shares.
       memoryLimitMiB: profile.taskMemory,
-      environment: this.#environment(options),
+      environment: this.#environment(props),
       portMappings: [{ containerPort: TASK_PORT }],
       user: '1000:1000',
       readonlyRootFilesystem: true,
@@ -95,7 +95,7 @@ export class StreamTask extends Construct {
       },
       logging: LogDrivers.awsLogs({
         logGroup: createLogGroup(this, 'Log', settings.logDays),
-        streamPrefix: CONTAINER,
+        streamPrefix: CONTAINER_NAME,
         // A stream does not wait for its log.
         mode: AwsLogDriverMode.NON_BLOCKING,
       }),
@@ -109,7 +109,7 @@ export class StreamTask extends Construct {
     });
   }
 
-  #environment({ deployment, table, tools, trustedProxies, idleMinutes }: StreamTaskOptions): Record<string, string> {
+  #environment({ deployment, table, tools, trustedProxies, idleMinutes }: StreamTaskProps): Record<string, string> {
     const { settings } = deployment;
     return {
       AWS_REGION: Stack.of(this).region,
@@ -123,13 +123,13 @@ export class StreamTask extends Construct {
     };
   }
 
-  #createTaskRole({ deployment, table, tools, idleMinutes }: StreamTaskOptions): Role {
+  #createTaskRole({ deployment, table, tools, idleMinutes }: StreamTaskProps): Role {
     const isOfService = idleMinutes === 0;
-    const ownTasks = arnHere(this, 'ecs', `task/${this.cluster.clusterName}/*`);
+    const ownTasks = arnInStack(this, 'ecs', `task/${this.cluster.clusterName}/*`);
     const statements = [
-      table.allowOnly(['resource#*', 'maintenance'], 'GetItem'),
+      table.allowItems(['resource#*', 'maintenance'], 'GetItem'),
       // A link that has expired is resolved again; a use keeps its resource.
-      table.allowOnly(['resource#*'], 'PutItem', 'UpdateItem'),
+      table.allowItems(['resource#*'], 'PutItem', 'UpdateItem'),
       new PolicyStatement({ actions: ['s3:GetObject'], resources: [tools.bucket.arnForObjects('*')] }),
       // So that what is not there is 404 and not 403.
       new PolicyStatement({ actions: ['s3:ListBucket'], resources: [tools.bucket.bucketArn] }),
@@ -141,7 +141,7 @@ export class StreamTask extends Construct {
             }),
           ]
         : []),
-      ...secretReading(deployment.settings),
+      ...secretReadStatements(deployment.settings),
     ];
     const role = new Role(this, 'TaskRole', {
       assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),

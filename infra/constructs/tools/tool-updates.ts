@@ -5,30 +5,30 @@ import { Construct } from 'constructs';
 import type { ServiceFunction } from '../shared/index.ts';
 import type { Tools } from './tools.ts';
 
-export interface ToolUpdatesOptions {
+export interface ToolUpdatesProps {
   readonly tools: Tools;
   readonly resolver: ServiceFunction;
   /** 0: on demand alone. */
-  readonly everyHours: number;
+  readonly intervalHours: number;
 }
 
 /** Looks for newer tools on a schedule and whenever it is invoked, and attaches what has proven good to the resolver. */
 export class ToolUpdates extends Construct {
   readonly function: ServiceFunction;
 
-  constructor(scope: Construct, id: string, { tools, resolver, everyHours }: ToolUpdatesOptions) {
+  constructor(scope: Construct, id: string, { tools, resolver, intervalHours }: ToolUpdatesProps) {
     super(scope, id);
-    this.function = tools.createFetcher(this, 'Function', {
+    this.function = tools.createReleaseFunction(this, 'Function', {
       name: 'update-tools',
       timeout: Duration.minutes(15),
       resolver,
     });
     // The next turn is the retry: two at once would wait for each other, and each failure is one alarm.
     this.function.configureAsyncInvoke({ retryAttempts: 0 });
-    if (everyHours > 0) {
+    if (intervalHours > 0) {
       new Rule(this, 'Schedule', {
         description: 'Looks for newer tools',
-        schedule: Schedule.rate(Duration.hours(everyHours)),
+        schedule: Schedule.rate(Duration.hours(intervalHours)),
         targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
       });
     }

@@ -5,15 +5,15 @@ import { Code, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { arnHere, createBucket, ServiceFunction, type StateTable } from '../shared/index.ts';
+import { arnInStack, createBucket, ServiceFunction, type StateTable } from '../shared/index.ts';
 
-export interface ToolsOptions {
+export interface ToolsProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
 }
 
 /** Memory, /tmp and permissions of whoever fetches a release; unpacked and packed it takes some 200 MB. */
-const FETCHING = { memory: 1024, scratch: Size.mebibytes(2048) } as const;
+const RELEASE_FUNCTION_SIZE = { memoryMb: 1024, ephemeralStorage: Size.mebibytes(2048) } as const;
 /** Within what CloudFormation waits for a custom resource. */
 const LAYER_TIMEOUT = Duration.minutes(10);
 
@@ -26,16 +26,16 @@ export class Tools extends Construct {
   readonly bucket: Bucket;
   readonly layer: ILayerVersion;
   /** Done when the layer is there and the pointer that stream tasks read is written. */
-  readonly inPlace: CustomResource;
-  readonly #options: ToolsOptions;
+  readonly installed: CustomResource;
+  readonly #props: ToolsProps;
   readonly #canary: ServiceFunction;
   readonly #layerName: string;
   readonly #placeholder: LayerVersion;
 
-  constructor(scope: Construct, id: string, options: ToolsOptions) {
+  constructor(scope: Construct, id: string, props: ToolsProps) {
     super(scope, id);
-    this.#options = options;
-    const { deployment, table } = options;
+    this.#props = props;
+    const { deployment, table } = props;
     this.#layerName = `${Stack.of(this).stackName}-tools`;
     this.bucket = createBucket(this, 'Bucket');
     this.#placeholder = new LayerVersion(this, 'Placeholder', {
@@ -46,35 +46,35 @@ export class Tools extends Construct {
     this.#canary = new ServiceFunction(this, 'Canary', {
       deployment,
       name: 'canary',
-      memory: 2048,
+      memoryMb: 2048,
       timeout: Duration.seconds(120),
     });
 
-    const publisher = this.createFetcher(this, 'Layer', { name: 'tools-layer', timeout: LAYER_TIMEOUT });
-    this.inPlace = new CustomResource(this, 'InPlace', {
+    const publisher = this.createReleaseFunction(this, 'Layer', { name: 'tools-layer', timeout: LAYER_TIMEOUT });
+    this.installed = new CustomResource(this, 'InPlace', {
       serviceToken: publisher.functionArn,
       resourceType: 'Custom::ToolsLayer',
       serviceTimeout: LAYER_TIMEOUT.plus(Duration.minutes(1)),
       // Asked at every deployment: otherwise CloudFormation would put on again what it was told the first time.
       properties: { deployedAt: deployment.deployedAt, channel: deployment.settings.toolsChannel },
     });
-    this.inPlace.node.addDependency(publisher, this.#canary, this.bucket, table);
-    this.layer = LayerVersion.fromLayerVersionArn(this, 'Version', this.inPlace.getAttString('LayerVersionArn'));
+    this.installed.node.addDependency(publisher, this.#canary, this.bucket, table);
+    this.layer = LayerVersion.fromLayerVersionArn(this, 'Version', this.installed.getAttString('LayerVersionArn'));
   }
 
   /** A function that fetches, publishes and tries releases. @param resolver that it may then attach them to */
-  createFetcher(
+  createReleaseFunction(
     scope: Construct,
     id: string,
     { name, timeout, resolver }: { name: string; timeout: Duration; resolver?: ServiceFunction },
   ): ServiceFunction {
-    const { deployment, table } = this.#options;
+    const { deployment, table } = this.#props;
     const { toolsChannel, toolsVersion, architecture } = deployment.settings;
-    const layerArn = arnHere(this, 'lambda', `layer:${this.#layerName}`);
+    const layerArn = arnInStack(this, 'lambda', `layer:${this.#layerName}`);
     return new ServiceFunction(scope, id, {
       deployment,
       name,
-      ...FETCHING,
+      ...RELEASE_FUNCTION_SIZE,
       timeout,
       environment: {
         TABLE_NAME: table.tableName,
@@ -108,8 +108,8 @@ export class Tools extends Construct {
           ],
           resources: [this.#canary.functionArn],
         }),
-        ...(resolver ? [attachingTo(resolver), takingBack(this.#placeholder)] : []),
-        table.allowOnly(['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
+        ...(resolver ? [attachLayerStatement(resolver), readPlaceholderStatement(this.#placeholder)] : []),
+        table.allowItems(['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
         { finding: /^Resource::\*$/, reason: 'ListLayerVersions takes no resource' },
@@ -120,12 +120,12 @@ export class Tools extends Construct {
   }
 }
 
-const attachingTo = (resolver: ServiceFunction) =>
+const attachLayerStatement = (resolver: ServiceFunction) =>
   new PolicyStatement({
     actions: ['lambda:UpdateFunctionConfiguration', 'lambda:GetFunction', 'lambda:GetFunctionConfiguration'],
     resources: [resolver.functionArn],
   });
 
 /** Whoever attaches layers must be allowed to read them: also the one that a failed first update puts back. */
-const takingBack = (placeholder: LayerVersion) =>
+const readPlaceholderStatement = (placeholder: LayerVersion) =>
   new PolicyStatement({ actions: ['lambda:GetLayerVersion'], resources: [placeholder.layerVersionArn] });

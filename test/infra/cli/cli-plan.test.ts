@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { places, planOf } from '../../../infra/cli/cli-plan.ts';
+import { findTargets, planCommand } from '../../../infra/cli/cli-plan.ts';
 import { profileOf } from '../../../infra/config/profiles.ts';
 import { readContext } from '../../../infra/config/settings.ts';
 
@@ -9,13 +9,17 @@ const PLACE = { account: '111111111111', region: 'eu-central-1', bucket: 'a-buck
 
 describe('planOf', () => {
   it('synthesises and no more', () => {
-    const plan = planOf('synth', ['-c', 'profile=hobby', '--output', 'out'], options);
+    const plan = planCommand('synth', ['-c', 'profile=hobby', '--output', 'out'], options);
     expect(plan?.synth).toEqual([...SYNTH, '--context', 'profile=hobby', '--output', 'out']);
     expect(plan?.run).toBeUndefined();
   });
 
   it('deploys what was synthesised once, with the settings and the account it was asked for', () => {
-    const plan = planOf('deploy', ['--profile', 'work', '-c', 'stage=blue', '--context=profile=public', '-v'], options);
+    const plan = planCommand(
+      'deploy',
+      ['--profile', 'work', '-c', 'stage=blue', '--context=profile=public', '-v'],
+      options,
+    );
     expect(plan?.synth).toEqual([
       ...[...SYNTH, '--context', 'stage=blue', '--context', 'profile=public'],
       ...['--output', '/tmp/assembly', '--profile', 'work'],
@@ -31,12 +35,12 @@ describe('planOf', () => {
   });
 
   it('asks for approval where it is told to', () => {
-    const { run } = planOf('deploy', ['--require-approval=any-change'], options) ?? {};
+    const { run } = planCommand('deploy', ['--require-approval=any-change'], options) ?? {};
     expect(run?.filter((flag) => flag.startsWith('--require-approval'))).toEqual(['--require-approval=any-change']);
   });
 
   it('destroys every stack of a stage, whatever its profile is or was', () => {
-    const plan = planOf('destroy', ['-c', 'profile=hobby', '-c', 'stage=blue', '--force'], options);
+    const plan = planCommand('destroy', ['-c', 'profile=hobby', '-c', 'stage=blue', '--force'], options);
     expect(plan?.synth.slice(SYNTH.length)).toEqual([
       ...['--context', 'profile=hobby', '--context', 'stage=blue'],
       ...['--output', '/tmp/assembly', '--context', 'profile=public'],
@@ -53,7 +57,7 @@ describe('planOf', () => {
   ])('destroys what was deployed with %s %s', (...settings) => {
     const flags = settings.flatMap((setting) => ['-c', setting]);
     const contextOf = (command: string) =>
-      (planOf(command, flags, options)?.synth ?? []).flatMap((flag, index, all) =>
+      (planCommand(command, flags, options)?.synth ?? []).flatMap((flag, index, all) =>
         all[index - 1] === '--context' ? [flag.split(/=(.*)/s, 2)] : [],
       );
     expect(() => profileOf(readContext(Object.fromEntries(contextOf('deploy'))))).not.toThrow();
@@ -61,7 +65,7 @@ describe('planOf', () => {
   });
 
   it.each(['', 'bootstrap', 'deploy-all'])('knows no %j', (command) =>
-    expect(planOf(command, [], options)).toBeUndefined(),
+    expect(planCommand(command, [], options)).toBeUndefined(),
   );
 });
 
@@ -79,14 +83,14 @@ describe('places', () => {
       edge: stack('aws://111111111111/us-east-1', 'assets-us'),
       tree: { type: 'cdk:tree' },
     };
-    expect(places({ artifacts })).toEqual([
+    expect(findTargets({ artifacts })).toEqual([
       { account: '111111111111', region: 'eu-central-1', bucket: 'assets-eu' },
       { account: '111111111111', region: 'us-east-1', bucket: 'assets-us' },
     ]);
   });
 
   it('are none without credentials', () => {
-    expect(places({ artifacts: { one: stack('aws://unknown-account/unknown-region', 'assets') } })).toEqual([]);
-    expect(places({})).toEqual([]);
+    expect(findTargets({ artifacts: { one: stack('aws://unknown-account/unknown-region', 'assets') } })).toEqual([]);
+    expect(findTargets({})).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import type { ServiceFunction, StateTable } from '../shared/index.ts';
 import type { BalancedStreamHost } from '../stream-host/index.ts';
 import type { ToolUpdates } from '../tools/index.ts';
 
-export interface MonitoringOptions {
+export interface MonitoringProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
   readonly api: Api;
@@ -16,5 +16,5 @@ export interface MonitoringOptions {
   /** Functions whose errors are a client's or the operator's to feel. */
   readonly functions: readonly ServiceFunction[];
   /** Those of them without which nothing is served. */
-  readonly vital: readonly ServiceFunction[];
+  readonly criticalFunctions: readonly ServiceFunction[];
 }
