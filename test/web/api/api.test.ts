@@ -3,7 +3,7 @@ import { createApi } from '../../../web/src/api/api.ts';
 import { ApiFailure } from '../../../web/src/api/failure.ts';
 import { retryAfter } from '../../../web/src/api/responses.ts';
 import { resolveWhenAvailable, untilStreamable, type Waiting } from '../../../web/src/api/retry-wait.ts';
-import { serve } from '../download/sources.ts';
+import { serve } from '../fakes/byte-sources.ts';
 
 interface Said {
   readonly status?: number;

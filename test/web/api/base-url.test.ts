@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forgetBaseUrl, readBaseUrl } from '../../../web/src/api/base-url.ts';
-import { createMemoryStore } from '../lib/memory-store.ts';
+import { createMemoryStore } from '../fakes/memory-store.ts';
 
 const origin = 'https://here.example';
 const own = { base: origin, isOther: false, isRefused: false };

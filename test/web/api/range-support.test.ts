@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRangeBook } from '../../../web/src/api/range-support.ts';
-import { serve } from '../download/sources.ts';
+import { serve } from '../fakes/byte-sources.ts';
 
 /** A stream that answers with these heads in turn; the last again and again. */
 async function stream(...heads: (readonly [status: number, headers: Record<string, string>])[]) {

@@ -10,7 +10,7 @@ import { silentLog } from '../../../core/log/log.ts';
 import { buildPage } from '../../../local/page/build-page.ts';
 import { createPage } from '../../../local/page/page.ts';
 import { hasChromium, itInChromium as it, launchChromium } from '../../support/chromium.ts';
-import { someBytes } from './sources.ts';
+import { someBytes } from '../fakes/byte-sources.ts';
 
 const SINKS = resolve(import.meta.dirname, '../../../web/src/download/sinks.ts');
 

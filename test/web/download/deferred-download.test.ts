@@ -3,7 +3,7 @@ import { ApiFailure } from '../../../web/src/api/failure.ts';
 import { createLaterDownload, type LaterDownloadOptions } from '../../../web/src/download/deferred-download.ts';
 import { hasEnded } from '../../../web/src/download/download-state.ts';
 import { createQueue } from '../../../web/src/download/queue.ts';
-import { digestOf, serve, setUp, someBytes, until } from './sources.ts';
+import { digestOf, serve, setUp, someBytes, until } from '../fakes/byte-sources.ts';
 
 const BYTES = someBytes(50_000);
 

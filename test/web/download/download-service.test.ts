@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { useTarget } from '../../contract/target.ts';
-import { digestOf, setUp, until } from './sources.ts';
+import { digestOf, setUp, until } from '../fakes/byte-sources.ts';
 
 const target = useTarget();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DownloadState } from '../../../web/src/download/download-state.ts';
 import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
-import { createKeptSink, digestOf, serve, setUp, someBytes, until } from './sources.ts';
+import { createKeptSink, digestOf, serve, setUp, someBytes, until } from '../fakes/byte-sources.ts';
 
 const BYTES = someBytes(600_000);
 const DIGEST = digestOf(BYTES);

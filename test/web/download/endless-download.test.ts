@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DownloadState } from '../../../web/src/download/download-state.ts';
 import { createFaultHandler } from '../../origin/faults.ts';
-import { digestOf, serve, setUp, someBytes, until } from './sources.ts';
+import { digestOf, serve, setUp, someBytes, until } from '../fakes/byte-sources.ts';
 
 const PIECE = someBytes(50_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createHistory } from '../../../web/src/lib/history.ts';
-import { createMemoryStore } from './memory-store.ts';
+import { createMemoryStore } from '../fakes/memory-store.ts';
 
 const entry = (number: number) => ({
   link: `https://a.example/${number}`,

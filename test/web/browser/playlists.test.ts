@@ -1,18 +1,18 @@
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useService } from '../fixtures/service.ts';
 
-const site = useSite();
-const { come } = useVisitors();
+const service = useService();
+const { open } = useBrowser();
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 
 /** A list of which only the first two entries came with their versions in time. */
 async function seeList(name: string, count: number) {
-  const visitor = await come(`${site.baseUrl}/`);
+  const visitor = await open(`${service.baseUrl}/`);
   const { page } = visitor;
   await page.route(new RegExp(`GetResource.*list%2F${name}`), async (route) => {
     const answer = await route.fetch();
@@ -22,7 +22,7 @@ async function seeList(name: string, count: number) {
     );
     await route.fulfill({ response: answer, json: { ...list, mediaItems } });
   });
-  await page.getByRole('textbox').fill(site.origin.url(`/site/list/${name}?n=${count}`));
+  await page.getByRole('textbox').fill(service.origin.url(`/site/list/${name}?n=${count}`));
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: `List ${name}` }).waitFor();
   return visitor;
@@ -90,7 +90,7 @@ describe('what is ordered of a list', () => {
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await button(page, 'Download 6').click();
     await eventually(() => rows(page)).toBe(6);
-    await page.getByRole('textbox').fill(site.origin.url('/site/combined/other'));
+    await page.getByRole('textbox').fill(service.origin.url('/site/combined/other'));
     await page.keyboard.press('Enter');
     await page.getByRole('article', { name: titleOf('other') }).waitFor();
     await eventually(() => saved(page)).toBe(6);
@@ -128,7 +128,7 @@ describe('who comes back to a list', () => {
     await page.getByLabel('Take each as').selectOption('mp3');
     await button(page, `Look up ${titleOf('back-3')}`).click();
     await button(page, `Hide versions ${titleOf('back-3')}`).waitFor();
-    await page.getByRole('textbox').fill(site.origin.url('/site/combined/aside'));
+    await page.getByRole('textbox').fill(service.origin.url('/site/combined/aside'));
     await page.keyboard.press('Enter');
     await page.getByRole('article', { name: titleOf('aside') }).waitFor();
     const before = resolves();

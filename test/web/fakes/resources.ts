@@ -1,4 +1,4 @@
-import type { MediaInformation, MediaRendition, ResourceInformation } from '../../core/api/schemas.ts';
+import type { MediaInformation, MediaRendition, ResourceInformation } from '../../../core/api/schemas.ts';
 
 const MB = 1_000_000;
 const cover = (name: string) => `/covers/${name}.svg`;

@@ -1,11 +1,11 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { describe } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useService } from '../fixtures/service.ts';
 
-const site = useSite();
-const { come } = useVisitors();
+const service = useService();
+const { open } = useBrowser();
 
 const select = (page: Page) => page.getByRole('combobox');
 const language = (page: Page) =>
@@ -24,7 +24,7 @@ const refuse = (context: BrowserContext, names: readonly ('getItem' | 'setItem')
 
 describe('the language of the page', () => {
   it('stays what it is when another cannot be loaded, and the next start is none the worse', async () => {
-    const { page } = await come(`${site.baseUrl}/`);
+    const { page } = await open(`${service.baseUrl}/`);
     await withoutGerman(page);
     const asked = page.waitForEvent('requestfailed');
     await select(page).selectOption('de');
@@ -40,15 +40,15 @@ describe('the language of the page', () => {
   });
 
   it('is the next one that is wanted where the remembered one cannot be loaded', async () => {
-    const { page, context } = await come('about:blank', { locale: 'fr' });
+    const { page, context } = await open('about:blank', { locale: 'fr' });
     await context.addInitScript(() => localStorage?.setItem('reelay.language', 'de'));
     await withoutGerman(page);
-    await page.goto(`${site.baseUrl}/`);
+    await page.goto(`${service.baseUrl}/`);
     await language(page).toEqual(['fr', 'fr']);
   });
 
   it('is changed without a connection too, to one that was never used', async () => {
-    const { page, context } = await come(`${site.baseUrl}/`, { serviceWorkers: 'allow' });
+    const { page, context } = await open(`${service.baseUrl}/`, { serviceWorkers: 'allow' });
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await page.reload();
     await select(page).waitFor();
@@ -64,9 +64,9 @@ describe('the language of the page', () => {
     ['be read', ['getItem']],
     ['be used at all', ['getItem', 'setItem']],
   ] as const)('can be chosen where storage cannot %s', async (_, names) => {
-    const { page, context } = await come('about:blank', { locale: 'fr' });
+    const { page, context } = await open('about:blank', { locale: 'fr' });
     await refuse(context, names);
-    await page.goto(`${site.baseUrl}/`);
+    await page.goto(`${service.baseUrl}/`);
     await language(page).toEqual(['fr', 'fr']);
     await select(page).selectOption('de');
     await language(page).toEqual(['de', 'de']);

@@ -1,16 +1,16 @@
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { useFront } from './front.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useFaultProxy } from '../fixtures/fault-proxy.ts';
+import { useService } from '../fixtures/service.ts';
 
-const site = useSite();
-const front = useFront(() => site.baseUrl);
-const { come } = useVisitors();
-afterEach(() => front.refuse('/api/Fetch/'));
+const service = useService();
+const proxy = useFaultProxy(() => service.baseUrl);
+const { open } = useBrowser();
+afterEach(() => proxy.refuse('/api/Fetch/'));
 
-const at = (path: string) => front.baseUrl + site.pageOf(path);
+const at = (path: string) => proxy.baseUrl + service.pageFor(path);
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 /** What has the focus: its name, or what kind of part it is. */
 const focused = (page: Page) =>
@@ -27,25 +27,25 @@ const press = async (page: Page, name: string | RegExp) => {
 
 describe('the focus', () => {
   it('stays with a download that is paused, goes on and ends', async () => {
-    front.hold('/api/Stream/', 300_000);
-    const { page } = await come(at('/files/long.mp4'));
+    proxy.hold('/api/Stream/', 300_000);
+    const { page } = await open(at('/files/long.mp4'));
     await page.getByRole('radio', { name: /MP4/ }).check();
     await press(page, /^Download ./);
     await page.getByText(/ of \d+(\.\d)? MB/).waitFor();
     await press(page, /^Pause /);
     await page.getByText('Paused', { exact: true }).waitFor();
     await focused(page).toMatch(/^Resume /);
-    front.hold('/api/Stream/', 300_000);
+    proxy.hold('/api/Stream/', 300_000);
     await page.keyboard.press('Enter');
     await focused(page).toMatch(/^Pause /);
     await page.getByText('Paused', { exact: true }).waitFor({ state: 'detached' });
-    await front.letGo();
+    await proxy.release();
     await page.getByText('Saved', { exact: true }).waitFor();
     await focused(page).toMatch(/^Remove /);
   });
 
   it('goes to the next download when one is removed, and to the page after the last', async () => {
-    const { page } = await come(at('/site/combined/removed'));
+    const { page } = await open(at('/site/combined/removed'));
     for (const version of [/^720p/, /^360p/]) {
       await page.getByRole('radio', { name: version }).check();
       await press(page, /^Download ./);
@@ -62,7 +62,7 @@ describe('the focus', () => {
   });
 
   it('stays with all downloads, and with the page, when those that have ended are cleared', async () => {
-    const { page } = await come(at('/site/combined/cleared'));
+    const { page } = await open(at('/site/combined/cleared'));
     await press(page, /^Download ./);
     await page.getByText('Saved', { exact: true }).waitFor();
     await press(page, 'Clear finished');
@@ -71,10 +71,10 @@ describe('the focus', () => {
   });
 
   it('goes to the result when a failure is tried again', async () => {
-    front.refuse('/api/Fetch/', { status: 502, title: 'Fetch Failed' });
-    const { page } = await come(at('/site/combined/retried'));
+    proxy.refuse('/api/Fetch/', { status: 502, title: 'Fetch Failed' });
+    const { page } = await open(at('/site/combined/retried'));
     await page.getByRole('heading', { name: 'It could not be fetched' }).waitFor();
-    front.refuse('/api/Fetch/');
+    proxy.refuse('/api/Fetch/');
     await press(page, 'Try again');
     await page.getByRole('article').waitFor();
     await focused(page).toBe('outcome');
@@ -83,8 +83,8 @@ describe('the focus', () => {
   });
 
   it('goes to the page when waiting is stopped', async () => {
-    front.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
-    const { page } = await come(at('/site/combined/stopped'));
+    proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
+    const { page } = await open(at('/site/combined/stopped'));
     await press(page, 'Stop waiting');
     await focused(page).toBe('wrap');
     await page.keyboard.press('Tab');
@@ -92,12 +92,12 @@ describe('the focus', () => {
   });
 
   it('stays in the history while links are forgotten, and goes where one leads', async () => {
-    const { page } = await come('about:blank');
+    const { page } = await open('about:blank');
     for (const id of ['one', 'two', 'three']) {
       await page.goto(at(`/site/combined/${id}`));
       await page.getByRole('article', { name: titleOf(id) }).waitFor();
     }
-    await page.goto(`${front.baseUrl}/`);
+    await page.goto(`${proxy.baseUrl}/`);
     await press(page, /^Forget .*three/);
     await focused(page).toBe('past');
     await page.keyboard.press('Tab');
@@ -105,7 +105,7 @@ describe('the focus', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('article', { name: titleOf('two') }).waitFor();
     await focused(page).toBe('outcome');
-    await page.goto(`${front.baseUrl}/`);
+    await page.goto(`${proxy.baseUrl}/`);
     await press(page, 'Clear history');
     await page.getByRole('heading', { name: /^Lately/ }).waitFor({ state: 'detached' });
     await focused(page).toBe('wrap');

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path';
 import type AxeCore from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { buildPage } from '../../local/page/build-page.ts';
-import { LOCALES } from '../../web/src/lib/texts.ts';
-import { ensureMedia } from '../origin/media.ts';
-import { itInChromium as it } from '../support/chromium.ts';
-import { measureLooks } from './appearance.ts';
-import { type MadeUpInstance, startMadeUpInstance } from './made-up-instance.ts';
-import { STATES } from './states.ts';
-import { useVisitors } from './visitors.ts';
+import { buildPage } from '../../../local/page/build-page.ts';
+import { LOCALES } from '../../../web/src/lib/texts.ts';
+import { ensureMedia } from '../../origin/media.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { type MadeUpInstance, startMadeUpInstance } from '../fakes/instance.ts';
+import { useBrowser } from '../fixtures/browser.ts';
+import { measureLooks } from './layout-problems.ts';
+import { STATES } from './page-states.ts';
 
 /** Where the pictures go, one for each state, width and scheme: to be looked at. */
 const PICTURES = resolve(import.meta.dirname, '../../.data/screens');
@@ -20,7 +20,7 @@ const SCHEMES = ['light', 'dark'] as const;
 /** WCAG 2.2 AA and what its authors recommend beyond. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-const { come } = useVisitors();
+const { open } = useBrowser();
 let instance: MadeUpInstance;
 let axe = '';
 beforeAll(async () => {
@@ -45,7 +45,7 @@ async function barriersOf(page: Page): Promise<string[]> {
 describe('a state of the page', () => {
   it.each(STATES)('$name has room, words and colours for everyone', async (state) => {
     instance.mood = state.mood ?? 'well';
-    const { page } = await come('about:blank', {
+    const { page } = await open('about:blank', {
       baseURL: instance.baseUrl,
       locale: state.locale ?? 'en',
       reducedMotion: 'reduce',
@@ -75,7 +75,7 @@ describe('a state of the page', () => {
   it.each(LOCALES)('fits a small window in the language %s', async (locale) => {
     instance.mood = 'well';
     const viewport = { width: 320, height: 640 };
-    const { page } = await come('about:blank', {
+    const { page } = await open('about:blank', {
       baseURL: instance.baseUrl,
       locale,
       viewport,

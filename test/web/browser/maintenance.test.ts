@@ -1,49 +1,35 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
-import { silentLog } from '../../core/log/log.ts';
-import { createState } from '../../core/state/create-state.ts';
-import type { State } from '../../core/state/state.ts';
-import { createTableClient } from '../../core/state/table.ts';
-import type { EmbeddedTable } from '../../local/embedded-table.ts';
-import { itInChromium as it } from '../support/chromium.ts';
-import { useFront } from './front.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { silentLog } from '../../../core/log/log.ts';
+import { createState } from '../../../core/state/create-state.ts';
+import type { State } from '../../../core/state/state.ts';
+import { createTableClient } from '../../../core/state/table.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useFaultProxy } from '../fixtures/fault-proxy.ts';
+import { useService } from '../fixtures/service.ts';
 
-const tables = vi.hoisted((): EmbeddedTable[] => []);
-// The real one: only where it stands is of interest, to take the lease as whoever updates the tools does.
-vi.mock('../../local/embedded-table.ts', async (load) => {
-  const { startEmbeddedTable } = await load<typeof import('../../local/embedded-table.ts')>();
-  return {
-    startEmbeddedTable: async (options: Parameters<typeof startEmbeddedTable>[0]) => {
-      const table = await startEmbeddedTable(options);
-      tables.push(table);
-      return table;
-    },
-  };
-});
-
-const site = useSite();
-const front = useFront(() => site.baseUrl);
-const { come } = useVisitors();
+const service = useService();
+const proxy = useFaultProxy(() => service.baseUrl);
+const { open } = useBrowser();
 
 const OWNER = 'a test';
 const ACTIVITY = 'Updating yt-dlp to 2099.01.01';
 let client: DynamoDBClient;
 let state: State;
 beforeAll(() => {
-  client = createTableClient({ endpoint: tables[0]?.endpoint ?? expect.fail('No table') });
+  client = createTableClient({ endpoint: service.tableEndpoint });
   state = createState({ client, tableName: 'reelay', log: silentLog });
 });
 afterAll(() => client?.destroy());
 const begin = (activity = ACTIVITY) =>
   state.takeMaintenance({ activity, owner: OWNER, expiresAt: Math.floor(Date.now() / 1000) + 120 });
 afterEach(async () => {
-  for (const prefix of ['/api/Stream/', '/api/Fetch/']) front.refuse(prefix);
+  for (const prefix of ['/api/Stream/', '/api/Fetch/']) proxy.refuse(prefix);
   await state.endMaintenance(OWNER);
 });
 
-const see = (path: string) => come(front.baseUrl + site.pageOf(path));
+const see = (path: string) => open(proxy.baseUrl + service.pageFor(path));
 
 describe('while the instance is in maintenance', () => {
   it('the page names the activity, and goes on by itself when that is over', async () => {
@@ -72,7 +58,7 @@ describe('while the instance is in maintenance', () => {
 
   it('operators see it', async () => {
     await begin();
-    const { page } = await come(`${front.baseUrl}/status`);
+    const { page } = await open(`${proxy.baseUrl}/status`);
     await page.getByText('In maintenance').waitFor();
     expect(await page.locator('dl').innerText()).toContain(ACTIVITY);
     await state.endMaintenance(OWNER);
@@ -87,21 +73,21 @@ describe('while the stream host wakes up', () => {
   it('the player says so, and plays as soon as it can', async () => {
     const { page } = await see('/site/combined/asleep');
     await page.getByRole('article').waitFor();
-    front.refuse('/api/Stream/', wakes);
+    proxy.refuse('/api/Stream/', wakes);
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await page.getByRole('alert').getByText('The stream host is waking up').waitFor();
-    front.refuse('/api/Stream/');
+    proxy.refuse('/api/Stream/');
     await eventually(() => page.$eval('video', (video) => (video as HTMLVideoElement).currentTime)).toBeGreaterThan(0);
     expect(await page.getByText('The stream host is waking up').count()).toBe(0);
   });
 
   it('a download says so, and begins as soon as it can', async () => {
     const { page } = await see('/site/combined/asleep-too');
-    front.refuse('/api/Stream/', wakes);
+    proxy.refuse('/api/Stream/', wakes);
     const coming = page.waitForEvent('download');
     await page.getByRole('button', { name: /^Download 720p/ }).click();
     await page.getByText('The stream host is waking up').waitFor();
-    front.refuse('/api/Stream/');
+    proxy.refuse('/api/Stream/');
     await (await coming).path();
     await page.getByText('Saved', { exact: true }).waitFor();
   });
@@ -109,22 +95,22 @@ describe('while the stream host wakes up', () => {
 
 describe('when the instance asks for a pause', () => {
   it('the page waits, counts down, and goes on by itself', async () => {
-    front.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 2 });
+    proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 2 });
     const { page } = await see('/site/combined/eager');
     await page.getByRole('heading', { name: 'A little too fast' }).waitFor();
     await page.getByText(/^Next try in \d seconds?$/).waitFor();
-    front.refuse('/api/Fetch/');
+    proxy.refuse('/api/Fetch/');
     await page.getByRole('article').waitFor();
   });
 
   it('the page says how long a long pause is', async () => {
-    front.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 400 });
+    proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 400 });
     const { page } = await see('/site/combined/patient-too');
     await page.getByText(/^Next try in 6 min, \d+ sec$/).waitFor();
   });
 
   it('the page leaves a pause of an hour to the visitor, and says that it is one', async () => {
-    front.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 3600 });
+    proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 3600 });
     const { page } = await see('/site/combined/too-eager');
     await page.getByRole('heading', { name: 'Too many requests' }).waitFor();
     await page.getByText('The instance asks for a pause. Try again in 1 hr.', { exact: true }).waitFor();
@@ -133,7 +119,7 @@ describe('when the instance asks for a pause', () => {
 
   it('a download says how long, too', async () => {
     const { page } = await see('/site/combined/download-pause');
-    front.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
+    proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
     await page.getByRole('button', { name: /^Download 720p/ }).click();
     await page.getByText('A little too fast').waitFor();
     await page.getByText(/^Next try in \d+ seconds$/).waitFor();

@@ -1,25 +1,25 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import packageFile from '../../package.json' with { type: 'json' };
-import { itInChromium as it } from '../support/chromium.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import packageFile from '../../../package.json' with { type: 'json' };
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useService, useServiceWith } from '../fixtures/service.ts';
 
-const site = useSite();
-/** An instance that lets the pages of the other ask it; the other does not return that. */
-const second = useSite({ settings: () => ({ corsAllowedOrigins: [site.baseUrl], egressAllow: [site.origin.host] }) });
-const { come } = useVisitors();
+const service = useService();
+/** A second instance that allows requests from the first one's page; the first does not allow the second's. */
+const second = useServiceWith((shared) => ({ corsAllowedOrigins: [shared.baseUrl] }));
+const { open } = useBrowser();
 
-const at = (address: string) => site.baseUrl + address;
+const at = (address: string) => service.baseUrl + address;
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 const article = (page: Page, id: string) => page.getByRole('article', { name: titleOf(id) });
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
 describe('a link comes', () => {
   it('with the address, and going back goes back', async () => {
-    const { page } = await come(at(site.pageOf('/site/combined/first')));
+    const { page } = await open(at(service.pageFor('/site/combined/first')));
     await article(page, 'first').waitFor();
-    await page.getByRole('textbox').fill(site.origin.url('/site/combined/second'));
+    await page.getByRole('textbox').fill(service.origin.url('/site/combined/second'));
     await page.keyboard.press('Enter');
     await article(page, 'second').waitFor();
     expect(await page.title()).toBe(`${titleOf('second')} – Reelay`);
@@ -33,10 +33,10 @@ describe('a link comes', () => {
 
   it('from another app, as the manifest says', async () => {
     const { share_target } = await (await fetch(at('/manifest.webmanifest'))).json();
-    const link = site.origin.url('/site/combined/shared');
+    const link = service.origin.url('/site/combined/shared');
     const { url, text, title } = share_target.params;
     const query = new URLSearchParams({ [title]: 'A film', [text]: `See ${link}!`, [url]: '' });
-    const { page } = await come(`${at(share_target.action)}?${query}`);
+    const { page } = await open(`${at(share_target.action)}?${query}`);
     await article(page, 'shared').waitFor();
   });
 
@@ -45,12 +45,12 @@ describe('a link comes', () => {
     ['/?title=A%20film&text=hello', 'hello'],
     ['/?url=ftp://x/y', 'ftp://x/y'],
   ])('or something else does, which is there to be mended: %s', async (address, text) => {
-    const { page, resolves } = await come(at(address));
+    const { page, resolves } = await open(at(address));
     await page.getByRole('alert').filter({ hasText: 'This is not a link.' }).waitFor();
     const field = page.getByRole('textbox');
     expect([await field.inputValue(), await field.getAttribute('aria-invalid')]).toEqual([text, 'true']);
     expect(resolves()).toBe(0);
-    await field.fill(site.origin.url('/site/combined/mended'));
+    await field.fill(service.origin.url('/site/combined/mended'));
     await page.keyboard.press('Enter');
     await article(page, 'mended').waitFor();
     await page.goBack();
@@ -59,8 +59,8 @@ describe('a link comes', () => {
   });
 
   it('by dropping it anywhere', async () => {
-    const { page } = await come(at('/'));
-    const link = site.origin.url('/site/combined/dropped');
+    const { page } = await open(at('/'));
+    const link = service.origin.url('/site/combined/dropped');
     const dataTransfer = await page.evaluateHandle((uri) => {
       const data = new DataTransfer();
       data.setData('text/uri-list', `# a comment\r\n${uri}\r\n`);
@@ -74,16 +74,16 @@ describe('a link comes', () => {
   });
 
   it('from the page that the bookmark is clicked on', async () => {
-    const { page, context } = await come(at('/'));
+    const { page, context } = await open(at('/'));
     const href = await page.getByRole('link', { name: 'Open in Reelay' }).getAttribute('href');
-    await page.goto(site.origin.url('/site/combined/marked'));
+    await page.goto(service.origin.url('/site/combined/marked'));
     const opening = context.waitForEvent('page');
     await page.evaluate(decodeURIComponent((href ?? '').replace('javascript:', '')));
     await article(await opening, 'marked').waitFor();
   });
 
   it('from the history of this device, until that is cleared', async () => {
-    const { page } = await come(at(site.pageOf('/site/combined/before')));
+    const { page } = await open(at(service.pageFor('/site/combined/before')));
     await article(page, 'before').waitFor();
     await page.goto(at('/'));
     await page.getByRole('link', { name: titleOf('before') }).click();
@@ -99,7 +99,7 @@ describe('a link comes', () => {
 
 describe('the history', () => {
   it('reads from right to left where the language does: author, dot, time', async () => {
-    const { page } = await come(at(site.pageOf('/site/combined/rtl')), { locale: 'ar' });
+    const { page } = await open(at(service.pageFor('/site/combined/rtl')), { locale: 'ar' });
     await article(page, 'rtl').waitFor();
     await page.goto(at('/'));
     const [author, start, end] = await page.locator('.past bdi').evaluate((name) => {
@@ -113,14 +113,14 @@ describe('the history', () => {
   });
 
   it('that is cleared in one tab is cleared in every tab', async () => {
-    const { page, context } = await come(at(site.pageOf('/site/combined/secret')));
+    const { page, context } = await open(at(service.pageFor('/site/combined/secret')));
     await article(page, 'secret').waitFor();
     await page.getByRole('link', { name: 'Reelay, start over' }).click();
     const other = await context.newPage();
     await other.goto(at('/'));
     await button(other, 'Clear history').click();
     await page.getByRole('heading', { name: /^Lately/ }).waitFor({ state: 'detached' });
-    await page.getByRole('textbox').fill(site.origin.url('/site/combined/next'));
+    await page.getByRole('textbox').fill(service.origin.url('/site/combined/next'));
     await page.keyboard.press('Enter');
     await article(page, 'next').waitFor();
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('secret');
@@ -129,9 +129,9 @@ describe('the history', () => {
 
 describe('the page', () => {
   it('is used by keyboard alone', async () => {
-    const { page } = await come(at('/'));
+    const { page } = await open(at('/'));
     await page.locator('input:focus').waitFor();
-    await page.keyboard.type(site.origin.url('/site/combined/keys'));
+    await page.keyboard.type(service.origin.url('/site/combined/keys'));
     await page.keyboard.press('Enter');
     await article(page, 'keys').waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.ariaLabel || document.activeElement?.textContent);
@@ -161,7 +161,7 @@ describe('the page', () => {
   });
 
   it('gives a bookmark to who cannot drag one: Tab leads to its address, not to a link that does nothing', async () => {
-    const { page } = await come(at('/'), { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = await open(at('/'), { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.locator('input:focus').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
@@ -173,7 +173,7 @@ describe('the page', () => {
   });
 
   it('speaks the language that is chosen, from right to left where that is so', async () => {
-    const { page } = await come(at('/'), { locale: 'de-AT' });
+    const { page } = await open(at('/'), { locale: 'de-AT' });
     const language = () => page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
     await eventually(language).toEqual(['de', 'ltr']);
     await page.getByRole('combobox').selectOption({ label: 'العربية' });
@@ -185,17 +185,17 @@ describe('the page', () => {
   });
 
   it('tells operators how the instance is', async () => {
-    const { page } = await come(at('/status'));
+    const { page } = await open(at('/status'));
     await page.getByText('Everything works').waitFor();
     const facts = await page.locator('dl').innerText();
     expect(facts).toContain(`v${packageFile.version}`);
     expect(facts).toMatch(/Links resolved\s+\d+/);
     expect(facts).toContain('Development');
-    expect(facts).toContain(new URL(site.baseUrl).host);
+    expect(facts).toContain(new URL(service.baseUrl).host);
   });
 
   it('says that there is nothing at an address of nobody', async () => {
-    const { page } = await come(at('/nobody'));
+    const { page } = await open(at('/nobody'));
     await page.getByRole('heading', { name: 'Nothing here' }).waitFor();
     await page.getByRole('link', { name: 'Go to the start' }).click();
     await page.getByRole('textbox').waitFor();
@@ -205,12 +205,12 @@ describe('the page', () => {
 describe('another instance', () => {
   const asking = (base: string) => `/?api=${encodeURIComponent(base)}`;
   const lookUp = async (page: Page, id: string) => {
-    await page.getByRole('textbox').fill(site.origin.url(`/site/combined/${id}`));
+    await page.getByRole('textbox').fill(service.origin.url(`/site/combined/${id}`));
     await page.keyboard.press('Enter');
   };
 
   it('that allows it is asked, remembered and forgotten', async () => {
-    const { page, requests } = await come(at(asking(second.baseUrl)));
+    const { page, requests } = await open(at(asking(second.baseUrl)));
     await page.getByText(`This page asks ${new URL(second.baseUrl).host}`).waitFor();
     await lookUp(page, 'elsewhere');
     await article(page, 'elsewhere').waitFor();
@@ -227,14 +227,14 @@ describe('another instance', () => {
   });
 
   it('that does not allow it is said not to let the page in', async () => {
-    const { page } = await come(second.baseUrl + asking(site.baseUrl), { noisy: /CORS policy/ });
+    const { page } = await open(second.baseUrl + asking(service.baseUrl), { expectedErrors: /CORS policy/ });
     await lookUp(page, 'refused');
     await page.getByRole('heading', { name: 'The instance cannot be reached' }).waitFor();
     await page.getByRole('status').getByText('it does not let this page ask it').waitFor();
   });
 
   it.each(['javascript:alert(1)', 'http://reelay.example', 'nonsense'])('is never %s', async (base) => {
-    const { page } = await come(at(asking(base)));
+    const { page } = await open(at(asking(base)));
     await page.getByText('is not one that can be asked').waitFor();
     await lookUp(page, 'anyway');
     await article(page, 'anyway').waitFor();
@@ -243,10 +243,10 @@ describe('another instance', () => {
 
 describe('without a connection', () => {
   it('the page comes up, says so, and goes on when there is one', async () => {
-    const { page, context } = await come(at('/'), { serviceWorkers: 'allow' });
+    const { page, context } = await open(at('/'), { serviceWorkers: 'allow' });
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await context.setOffline(true);
-    await page.goto(at(site.pageOf('/site/combined/offline')));
+    await page.goto(at(service.pageFor('/site/combined/offline')));
     await page.getByText('You are offline. What is running goes on').waitFor();
     await page.getByRole('heading', { name: 'You are offline' }).waitFor();
     await context.setOffline(false);

@@ -1,19 +1,19 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { useFront } from './front.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors, type VisitorOptions } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, type OpenOptions, useBrowser } from '../fixtures/browser.ts';
+import { useFaultProxy } from '../fixtures/fault-proxy.ts';
+import { useService } from '../fixtures/service.ts';
 
-const site = useSite();
-const front = useFront(() => site.baseUrl);
-const { come } = useVisitors();
+const service = useService();
+const proxy = useFaultProxy(() => service.baseUrl);
+const { open } = useBrowser();
 
 /** Opens a link and keeps every change of what the page says politely, also the silence between two. */
-async function listenAt(path: string, options?: VisitorOptions) {
-  const { page } = await come('about:blank', options);
+async function listenAt(path: string, options?: OpenOptions) {
+  const { page } = await open('about:blank', options);
   if (options?.withoutPicker === false) await dismissPicker(page);
-  await page.goto(front.baseUrl + site.pageOf(path));
+  await page.goto(proxy.baseUrl + service.pageFor(path));
   await page.getByRole('article').waitFor();
   await page.evaluate(() => {
     const heard: string[] = [];
@@ -56,7 +56,7 @@ describe('who does not see the page is told', () => {
   it('that a download is half done once, whatever pauses it makes', async () => {
     const { page, press, times } = await listenAt('/files/long.mp4', { permissions: ['clipboard-write'] });
     // Of 8.4 MB.
-    front.hold('/api/Stream/', 6_000_000);
+    proxy.hold('/api/Stream/', 6_000_000);
     await page.getByRole('radio', { name: /MP4/ }).check();
     await press(/^Download ./);
     await eventually(() => times(/^50% of .* is here\.$/)).toBe(1);
@@ -64,7 +64,7 @@ describe('who does not see the page is told', () => {
     // What is said in between must not make it news.
     await press('Copy stream link');
     await eventually(() => times(/^Copied\.$/)).toBe(1);
-    front.hold('/api/Stream/', 300_000);
+    proxy.hold('/api/Stream/', 300_000);
     await press(/^Resume /);
     await page.locator('.download-figures .running').waitFor({ state: 'attached' });
     await press(/^Pause /);

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { createMoodyPage, useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { scriptedPage } from '../fixtures/scripted-page.ts';
+import { useService } from '../fixtures/service.ts';
 
-const moody = createMoodyPage();
-const site = useSite({ mounts: { '/moody/': moody.handler } });
-const { come } = useVisitors();
+const service = useService();
+const { open } = useBrowser();
 
 /** Keeps everything that the page's polite voice says, in order. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
@@ -23,14 +23,14 @@ async function listen(page: Page): Promise<() => Promise<string[]>> {
 
 describe('who does not see the page', () => {
   it('is told what is looked up, what was found, and how a download goes', async () => {
-    const { page } = await come(`${site.baseUrl}/`);
+    const { page } = await open(`${service.baseUrl}/`);
     await page.locator('input:focus').waitFor();
     const heard = await listen(page);
-    moody.hesitates();
-    await page.keyboard.type(site.origin.url('/moody/heard'));
+    scriptedPage.hold();
+    await page.keyboard.type(service.origin.url('/scripted/heard'));
     await page.keyboard.press('Enter');
     await eventually(heard).toEqual(['Looking up the link.']);
-    moody.answers(200);
+    scriptedPage.respondWith(200);
     await eventually(async () => (await heard()).at(-1)).toMatch(
       /^Found Page heard.*\. \d+ versions? to choose from\.$/,
     );
@@ -40,10 +40,10 @@ describe('who does not see the page', () => {
   });
 
   it('is told what went wrong, in the words of the page', async () => {
-    const { page } = await come(`${site.baseUrl}/`);
+    const { page } = await open(`${service.baseUrl}/`);
     await page.locator('input:focus').waitFor();
     const heard = await listen(page);
-    await page.keyboard.type(site.origin.url('/site/drm/heard'));
+    await page.keyboard.type(service.origin.url('/site/drm/heard'));
     await page.keyboard.press('Enter');
     await eventually(async () => (await heard()).at(-1)).toMatch(/^This is protected\. Its makers lock it with DRM/);
   });
@@ -51,7 +51,7 @@ describe('who does not see the page', () => {
 
 describe('who uses no mouse', () => {
   it('goes through a result in the order in which it stands, and sees where', async () => {
-    const { page } = await come(site.baseUrl + site.pageOf('/site/combined/order'));
+    const { page } = await open(service.baseUrl + service.pageFor('/site/combined/order'));
     await page.getByRole('article').waitFor();
     const places: number[] = [];
     const names: string[] = [];
@@ -90,9 +90,9 @@ describe('who uses no mouse', () => {
   });
 
   it('keeps the focus when a result takes the place of the page before', async () => {
-    const { page } = await come(`${site.baseUrl}/`);
+    const { page } = await open(`${service.baseUrl}/`);
     await page.locator('input:focus').waitFor();
-    await page.keyboard.type(site.origin.url('/site/combined/focus'));
+    await page.keyboard.type(service.origin.url('/site/combined/focus'));
     await page.keyboard.press('Enter');
     await page.getByRole('article').waitFor();
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
@@ -101,7 +101,7 @@ describe('who uses no mouse', () => {
 
 describe('who has colours of their own', () => {
   it.each(['light', 'dark'] as const)('sees what is drawn in them, too: %s', async (colorScheme) => {
-    const { page } = await come(`${site.baseUrl}/status`, { forcedColors: 'active', colorScheme });
+    const { page } = await open(`${service.baseUrl}/status`, { forcedColors: 'active', colorScheme });
     await page.getByText('Everything works').waitFor();
     const look = await page.evaluate(() => {
       const probe = document.createElement('p');
@@ -125,9 +125,9 @@ describe('who has colours of their own', () => {
 
 describe('who watches the status', () => {
   it('keeps the focus while the page checks again by itself', async () => {
-    const { page, requests } = await come('about:blank');
+    const { page, requests } = await open('about:blank');
     await page.clock.install();
-    await page.goto(`${site.baseUrl}/status`);
+    await page.goto(`${service.baseUrl}/status`);
     const again = page.getByRole('button', { name: 'Check now' });
     await page.getByText('Everything works').waitFor();
     await page.locator('button:not(:disabled, [aria-disabled=true])').waitFor();
@@ -152,15 +152,15 @@ describe('who watches the status', () => {
 
 describe('who wants less motion', () => {
   it('sees none while something is looked up', async () => {
-    moody.hesitates();
-    const { page } = await come(site.baseUrl + site.pageOf('/moody/still'), { reducedMotion: 'reduce' });
+    scriptedPage.hold();
+    const { page } = await open(service.baseUrl + service.pageFor('/scripted/still'), { reducedMotion: 'reduce' });
     await page.locator('.skeleton').first().waitFor();
     const running = () =>
       page.evaluate(() => document.getAnimations().filter((one) => one.playState === 'running').length);
     expect(await running()).toBe(0);
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await eventually(running).toBeGreaterThan(0);
-    moody.answers(200);
+    scriptedPage.respondWith(200);
     await page.getByRole('article').waitFor();
   });
 });

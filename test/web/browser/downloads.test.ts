@@ -3,30 +3,30 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Download, Page } from 'playwright-core';
 import { beforeEach, describe, expect } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { useFront } from './front.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors, type VisitorOptions } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, type OpenOptions, useBrowser } from '../fixtures/browser.ts';
+import { useFaultProxy } from '../fixtures/fault-proxy.ts';
+import { useService } from '../fixtures/service.ts';
 
-const site = useSite();
-const front = useFront(() => site.baseUrl);
-const { come } = useVisitors();
+const service = useService();
+const proxy = useFaultProxy(() => service.baseUrl);
+const { open } = useBrowser();
 
 const STREAMS = '/api/Stream/';
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-const originalOf = async (path: string) => sha256(await readFile(join(site.origin.mediaDir, path)));
+const originalOf = async (path: string) => sha256(await readFile(join(service.origin.mediaDir, path)));
 const digestOf = async (download: Download) => sha256(await readFile(await download.path()));
 
 let before = 0;
 beforeEach(() => {
-  before = front.rangesOf(STREAMS).length;
+  before = proxy.rangesOf(STREAMS).length;
 });
 /** Range headers of the streams that this test asked for. */
-const ranges = () => front.rangesOf(STREAMS).slice(before);
+const ranges = () => proxy.rangesOf(STREAMS).slice(before);
 
 /** Opens a link and begins to take a version. */
-async function take(path: string, version: RegExp, options?: VisitorOptions) {
-  const { page } = await come(front.baseUrl + site.pageOf(path), options);
+async function take(path: string, version: RegExp, options?: OpenOptions) {
+  const { page } = await open(proxy.baseUrl + service.pageFor(path), options);
   await page.getByRole('radio', { name: version }).check();
   const files: Download[] = [];
   page.on('download', (file) => files.push(file));
@@ -56,7 +56,7 @@ const kept = (page: Page) =>
 
 describe('a download', () => {
   it('shows how far it is, can be paused, and goes on at the exact byte', async () => {
-    front.hold(STREAMS, 300_000);
+    proxy.hold(STREAMS, 300_000);
     const { page, files, act, says } = await take('/files/long.mp4', /MP4/);
     await isUnderWay(page);
     await page.getByText(/ of \d+(\.\d)? MB/).waitFor();
@@ -65,7 +65,7 @@ describe('a download', () => {
     await act(/^Pause /);
     await says('Paused');
     // A pause costs the instance nothing.
-    await eventually(() => front.open).toBe(0);
+    await eventually(() => proxy.open).toBe(0);
     await act(/^Resume /);
     await says('Saved');
     await eventually(() => files.length).toBe(1);
@@ -78,10 +78,10 @@ describe('a download', () => {
   });
 
   it('goes on by itself when its connection breaks off', async () => {
-    front.hold(STREAMS, 300_000);
+    proxy.hold(STREAMS, 300_000);
     const { page, files, says } = await take('/files/long.mp4', /MP4/);
     await isUnderWay(page);
-    await front.breakOff();
+    await proxy.disconnect();
     await says('Saved');
     await eventually(() => files.length).toBe(1);
     expect(await Promise.all(files.map(digestOf))).toEqual([await originalOf('long.mp4')]);
@@ -89,12 +89,12 @@ describe('a download', () => {
   });
 
   it('keeps its connection in a pause where it could not go on otherwise', async () => {
-    front.hold(STREAMS, 200_000);
+    proxy.hold(STREAMS, 200_000);
     const { page, files, act, says } = await take('/site/open/muxed', /^720p/);
     await isUnderWay(page);
     await act(/^Pause /);
     await says('Paused');
-    await front.letGo();
+    await proxy.release();
     await act(/^Resume /);
     await says('Saved');
     await eventually(() => files.length).toBe(1);
@@ -102,10 +102,10 @@ describe('a download', () => {
   });
 
   it('of what cannot be resumed says that it broke off, and is never half a file', async () => {
-    front.hold(STREAMS, 200_000);
+    proxy.hold(STREAMS, 200_000);
     const { page, files, act, says } = await take('/site/open/broken', /^720p/);
     await isUnderWay(page);
-    await front.breakOff();
+    await proxy.disconnect();
     await says('The connection broke off');
     await says('This version cannot be resumed. It starts over.');
     expect(files).toEqual([]);
@@ -116,25 +116,25 @@ describe('a download', () => {
   });
 
   it('that is cancelled leaves nothing', async () => {
-    front.hold(STREAMS, 300_000);
+    proxy.hold(STREAMS, 300_000);
     const { page, files, act, says } = await take('/files/long.mp4', /MP4/);
     await isUnderWay(page);
     expect((await kept(page)).length).toBeGreaterThan(0);
     await act(/^Cancel /);
     await says('Cancelled');
     await eventually(() => kept(page)).toEqual([]);
-    await eventually(() => front.open).toBe(0);
+    await eventually(() => proxy.open).toBe(0);
     expect(files).toEqual([]);
     await act(/^Remove .* from the list$/);
     expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
   });
 
   it('that failed is cleared with what it kept for another try, and only what has ended can be', async () => {
-    front.hold(STREAMS, 200_000);
+    proxy.hold(STREAMS, 200_000);
     const { page, act, says } = await take('/site/open/broken', /^720p/);
     await isUnderWay(page);
     expect(await page.getByRole('button', { name: 'Clear finished' }).count()).toBe(0);
-    await front.breakOff();
+    await proxy.disconnect();
     await says('The connection broke off');
     expect((await kept(page)).length).toBeGreaterThan(0);
     await act(/^Clear finished$/);
@@ -145,7 +145,7 @@ describe('a download', () => {
 
 describe('a file that is handed to the downloads of the browser', () => {
   it('can be fetched as late as somebody decides where to', async () => {
-    const { page, context } = await come('about:blank');
+    const { page, context } = await open('about:blank');
     await context.addInitScript(() => {
       const handed = { out: 0, back: 0 };
       const { createObjectURL, revokeObjectURL } = URL;
@@ -162,7 +162,7 @@ describe('a file that is handed to the downloads of the browser', () => {
       });
     });
     await page.clock.install();
-    await page.goto(front.baseUrl + site.pageOf('/site/combined/late'));
+    await page.goto(proxy.baseUrl + service.pageFor('/site/combined/late'));
     await page.getByRole('button', { name: /^Download 720p/ }).click();
     await page.getByText('Saved', { exact: true }).waitFor();
     await page.clock.fastForward('30:00');
@@ -182,10 +182,10 @@ describe('a recording', () => {
     const [file] = files;
     const bytes = await readFile((await file?.path()) ?? '');
     // Whole pieces of the same sound: as many as came.
-    const tone = await readFile(join(site.origin.mediaDir, 'tone.mp3'));
+    const tone = await readFile(join(service.origin.mediaDir, 'tone.mp3'));
     expect(bytes.subarray(0, tone.length).equals(tone.subarray(0, bytes.length))).toBe(true);
     expect(bytes.length).toBeGreaterThan(0);
-    await eventually(() => front.open).toBe(0);
+    await eventually(() => proxy.open).toBe(0);
     expect(await page.getByRole('button', { name: /^Stop .* and keep/ }).count()).toBe(0);
   });
 });
@@ -193,7 +193,7 @@ describe('a recording', () => {
 describe('a file that the visitor chose', () => {
   /** A picker that gives what a real one does, without its window: a file of the browser's own storage. */
   async function takeTo(path: string, version: RegExp) {
-    const { page, context } = await come(`${front.baseUrl}/`, { withoutPicker: false });
+    const { page, context } = await open(`${proxy.baseUrl}/`, { withoutPicker: false });
     await context.addInitScript(() =>
       Object.assign(globalThis, {
         showSaveFilePicker: async ({ suggestedName }: { suggestedName: string }) => {
@@ -203,17 +203,17 @@ describe('a file that the visitor chose', () => {
         },
       }),
     );
-    await page.goto(front.baseUrl + site.pageOf(path));
+    await page.goto(proxy.baseUrl + service.pageFor(path));
     await page.getByRole('radio', { name: version }).check();
     await page.getByRole('button', { name: /^Download ./ }).click();
     return page;
   }
 
   it('has the very bytes, whatever happened on the way', async () => {
-    front.hold(STREAMS, 300_000);
+    proxy.hold(STREAMS, 300_000);
     const page = await takeTo('/files/long.mp4', /MP4/);
     await isUnderWay(page);
-    await front.breakOff();
+    await proxy.disconnect();
     await page.getByText('Saved', { exact: true }).waitFor();
     const [name = '', ...more] = await kept(page);
     expect(more).toEqual([]);
@@ -227,7 +227,7 @@ describe('a file that the visitor chose', () => {
   });
 
   it('is not there when the download was cancelled', async () => {
-    front.hold(STREAMS, 300_000);
+    proxy.hold(STREAMS, 300_000);
     const page = await takeTo('/files/long.mp4', /MP4/);
     await isUnderWay(page);
     await page.getByRole('button', { name: /^Cancel / }).click();

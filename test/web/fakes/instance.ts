@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import sirv from 'sirv';
-import headers from '../../web/security-headers.json' with { type: 'json' };
-import { REFUSALS, RESOURCES } from './fixtures.ts';
+import headers from '../../../web/security-headers.json' with { type: 'json' };
+import { REFUSALS, RESOURCES } from './resources.ts';
 
 export type Mood = 'well' | 'maintenance' | 'unhealthy';
 

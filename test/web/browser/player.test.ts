@@ -1,18 +1,18 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { SECONDS } from '../origin/recipes.ts';
-import { itInChromium as it } from '../support/chromium.ts';
-import { useFront } from './front.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { SECONDS } from '../../origin/recipes.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useFaultProxy } from '../fixtures/fault-proxy.ts';
+import { useService } from '../fixtures/service.ts';
 
-const site = useSite();
-const front = useFront(() => site.baseUrl);
-const { come } = useVisitors();
+const service = useService();
+const proxy = useFaultProxy(() => service.baseUrl);
+const { open } = useBrowser();
 
 /** Opens a link, chooses a version by its label, and plays it. */
-async function play(path: string, version?: RegExp, baseUrl = site.baseUrl) {
-  const visitor = await come(baseUrl + site.pageOf(path));
+async function play(path: string, version?: RegExp, baseUrl = service.baseUrl) {
+  const visitor = await open(baseUrl + service.pageFor(path));
   const { page } = visitor;
   await page.getByRole('article').waitFor();
   if (version) await page.getByRole('radio', { name: version }).check();
@@ -107,23 +107,25 @@ describe('the player', () => {
   });
 
   it('waits for as long as the instance asks, says so, and goes on where it was', async () => {
-    const { page } = await play('/files/long.mp4', undefined, front.baseUrl);
-    front.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 3 });
+    const { page } = await play('/files/long.mp4', undefined, proxy.baseUrl);
+    proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 3 });
     await element(page).evaluate((media) => {
       (media as HTMLMediaElement).currentTime = 240;
     });
     await page.getByRole('alert').getByText('A little too fast').waitFor();
     await page.getByText(/^Next try in \d seconds?$/).waitFor();
-    front.refuse('/api/Stream/');
+    proxy.refuse('/api/Stream/');
     await eventually(() => page.getByRole('alert').getByText('A little too fast').count()).toBe(0);
     await playsOnFrom(page, 240);
     expect(await traits(page)).toMatchObject({ paused: false, error: null });
   });
 
   it('says why when there is nothing to play any more', async () => {
-    const { page } = await come(site.baseUrl + site.pageOf('/site/combined/gone'));
+    const { page } = await open(service.baseUrl + service.pageFor('/site/combined/gone'));
     await page.getByRole('article').waitFor();
-    await page.route('**/api/Stream/**', (route) => route.continue({ url: `${site.baseUrl}/api/Stream/Media/gone` }));
+    await page.route('**/api/Stream/**', (route) =>
+      route.continue({ url: `${service.baseUrl}/api/Stream/Media/gone` }),
+    );
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await page.getByRole('alert').getByText('This version is gone').waitFor();
     await page.unroute('**/api/Stream/**');

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { buildPage } from '../../local/page/build-page.ts';
-import { LOCALES } from '../../web/src/lib/texts.ts';
-import { ensureMedia } from '../origin/media.ts';
-import { itInChromium as it } from '../support/chromium.ts';
-import { type MadeUpInstance, startMadeUpInstance } from './made-up-instance.ts';
-import { useVisitors } from './visitors.ts';
+import { buildPage } from '../../../local/page/build-page.ts';
+import { LOCALES } from '../../../web/src/lib/texts.ts';
+import { ensureMedia } from '../../origin/media.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { type MadeUpInstance, startMadeUpInstance } from '../fakes/instance.ts';
+import { useBrowser } from '../fixtures/browser.ts';
 
-const { come } = useVisitors();
+const { open } = useBrowser();
 let instance: MadeUpInstance;
 beforeAll(async () => {
   const [pageDir, mediaDir] = await Promise.all([buildPage(), ensureMedia()]);
@@ -19,7 +19,7 @@ afterAll(() => instance?.close());
 
 async function see(name: string, width: number, locale = 'en'): Promise<Page> {
   const address = `${instance.baseUrl}/?url=https://video.example/watch/${name}`;
-  const { page } = await come(address, { viewport: { width, height: 700 }, locale, reducedMotion: 'reduce' });
+  const { page } = await open(address, { viewport: { width, height: 700 }, locale, reducedMotion: 'reduce' });
   await page.locator('.entry').first().waitFor();
   return page;
 }

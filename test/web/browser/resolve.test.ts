@@ -1,20 +1,20 @@
 import { describe, expect } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { createMoodyPage, useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { scriptedPage } from '../fixtures/scripted-page.ts';
+import { useService } from '../fixtures/service.ts';
 
-const moody = createMoodyPage();
-const site = useSite({ mounts: { '/moody/': moody.handler } });
-const { come } = useVisitors();
+const service = useService();
+const { open } = useBrowser();
 
 const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
-const at = (address: string) => site.baseUrl + address;
+const at = (address: string) => service.baseUrl + address;
 
 describe('a link', () => {
   it('is looked up as soon as it is pasted, and shown with its best version chosen', async () => {
-    const { page, resolves } = await come(at('/'), CLIPBOARD);
-    const link = site.origin.url('/site/combined/pasted');
+    const { page, resolves } = await open(at('/'), CLIPBOARD);
+    const link = service.origin.url('/site/combined/pasted');
     await page.locator('input[name=url]:focus').waitFor();
     await page.evaluate((text) => navigator.clipboard.writeText(text), `Look: ${link} (new)`);
     await page.keyboard.press('Control+V');
@@ -30,19 +30,19 @@ describe('a link', () => {
   });
 
   it('is taken out of the address of this page that somebody shared', async () => {
-    const { page } = await come(at('/'), CLIPBOARD);
+    const { page } = await open(at('/'), CLIPBOARD);
     await page.locator('input[name=url]:focus').waitFor();
-    await page.evaluate((text) => navigator.clipboard.writeText(text), at(site.pageOf('/site/combined/wrapped')));
+    await page.evaluate((text) => navigator.clipboard.writeText(text), at(service.pageFor('/site/combined/wrapped')));
     await page.keyboard.press('Control+V');
     await page.getByRole('heading', { name: titleOf('wrapped') }).waitFor();
-    expect(await page.getByRole('textbox').inputValue()).toBe(site.origin.url('/site/combined/wrapped'));
+    expect(await page.getByRole('textbox').inputValue()).toBe(service.origin.url('/site/combined/wrapped'));
   });
 
   it('shows the shape of what comes while it is looked up', async () => {
-    moody.hesitates();
-    const { page } = await come(at(site.pageOf('/moody/slow')));
+    scriptedPage.hold();
+    const { page } = await open(at(service.pageFor('/scripted/slow')));
     await page.locator('[aria-busy=true] .skeleton').first().waitFor();
-    moody.answers(200);
+    scriptedPage.respondWith(200);
     await page.getByRole('article', { name: 'Page slow' }).waitFor();
     expect(await page.locator('.skeleton, [aria-busy=true]').count()).toBe(0);
   });
@@ -53,7 +53,7 @@ describe('a link', () => {
     ['is of another kind', 'ftp://example.com/film.mp4', 'This is not a link.'],
     ['is too long', `https://example.com/${'x'.repeat(4096)}`, 'This link is too long'],
   ])('that %s is not asked for', async (_, text, says) => {
-    const { page, resolves } = await come(at('/'));
+    const { page, resolves } = await open(at('/'));
     await page.getByRole('textbox').fill(text);
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: says }).waitFor();
@@ -62,7 +62,7 @@ describe('a link', () => {
   });
 
   it('that is none is told in the language of the page, until something else is typed', async () => {
-    const { page } = await come(at('/'));
+    const { page } = await open(at('/'));
     const field = page.getByRole('textbox');
     await field.fill('no link at all');
     await page.keyboard.press('Enter');
@@ -82,7 +82,7 @@ describe('a link', () => {
     ['/site/geo/x', 'Not offered in this region', /region/],
     ['/pages/words', 'This kind of link is not handled', /not handled/],
   ])('that cannot be had is told in words: %s', async (path, title, detail) => {
-    const { page } = await come(at(site.pageOf(path)));
+    const { page } = await open(at(service.pageFor(path)));
     await page.getByRole('heading', { name: title, exact: true }).waitFor();
     if (detail) expect(await page.locator('q').textContent()).toMatch(detail);
     // What is refused is refused the next time too.
@@ -90,10 +90,10 @@ describe('a link', () => {
   });
 
   it('that failed can be tried again', async () => {
-    moody.answers(500);
-    const { page } = await come(at(site.pageOf('/moody/again')));
+    scriptedPage.respondWith(500);
+    const { page } = await open(at(service.pageFor('/scripted/again')));
     await page.getByRole('heading', { name: 'It could not be fetched' }).waitFor();
-    moody.answers(200);
+    scriptedPage.respondWith(200);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('article', { name: 'Page again' }).waitFor();
   });

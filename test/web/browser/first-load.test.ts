@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { createMoodyPage, useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { scriptedPage } from '../fixtures/scripted-page.ts';
+import { useService } from '../fixtures/service.ts';
 
-const moody = createMoodyPage();
-const site = useSite({ mounts: { '/moody/': moody.handler } });
-const { come } = useVisitors();
+const service = useService();
+const { open } = useBrowser();
 
 /** As the page promises: the whole first load, compressed. Requests: the page, its program and looks, one language. */
 const MOST_BYTES = 60_000;
@@ -16,7 +16,7 @@ const MOST_SHIFT = 0.1;
 
 /** What came over the line, headers too, as the browser counts it. */
 async function load(address: string) {
-  const { page, context, requests } = await come('about:blank');
+  const { page, context, requests } = await open('about:blank');
   const session = await context.newCDPSession(page);
   await session.send('Network.enable');
   let bytes = 0;
@@ -44,9 +44,9 @@ const shiftOf = (page: Page) =>
 
 describe('the first load', () => {
   it.each(['/', '/status'])('of %s is light, and asks nobody else', async (path) => {
-    const { page, bytes, hosts, requests } = await load(site.baseUrl + path);
+    const { page, bytes, hosts, requests } = await load(service.baseUrl + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(hosts).toEqual([new URL(site.baseUrl).host]);
+    expect(hosts).toEqual([new URL(service.baseUrl).host]);
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
     const own = requests.filter((request) => !request.url().includes('/api/'));
@@ -54,16 +54,18 @@ describe('the first load', () => {
   });
 
   it('asks the instance for nothing until there is a link', async () => {
-    const { requests } = await load(`${site.baseUrl}/`);
+    const { requests } = await load(`${service.baseUrl}/`);
     expect(requests.filter((request) => request.url().includes('/api/'))).toEqual([]);
   });
 
   it('leads to the media only once a link is resolved: its cover alone', async () => {
-    const { page, hosts } = await load(site.baseUrl + site.pageOf('/site/combined/cover'));
+    const earlier = service.origin.requestsTo('/files/').length;
+    const { page, hosts } = await load(service.baseUrl + service.pageFor('/site/combined/cover'));
     await page.getByRole('article').waitFor();
-    expect(hosts).toEqual([new URL(site.baseUrl).host, site.origin.host]);
-    expect(site.origin.requestsTo('/files/').every(({ path }) => path.endsWith('.jpg'))).toBe(true);
-    const cover = site.origin.requestsTo('/files/').at(-1);
+    expect(hosts).toEqual([new URL(service.baseUrl).host, service.origin.host]);
+    const files = service.origin.requestsTo('/files/').slice(earlier);
+    expect(files.every(({ path }) => path.endsWith('.jpg'))).toBe(true);
+    const cover = files.at(-1);
     // Where covers are kept learns nothing of who looks.
     expect([cover?.headers.referer, cover?.headers.cookie]).toEqual([undefined, undefined]);
   });
@@ -72,19 +74,19 @@ describe('the first load', () => {
     [320, 640],
     [1280, 800],
   ])('moves nothing from the shape of a result to the result, %i pixels wide', async (width, height) => {
-    moody.hesitates();
-    const { page } = await come('about:blank', { viewport: { width, height } });
+    scriptedPage.hold();
+    const { page } = await open('about:blank', { viewport: { width, height } });
     await measureShift(page);
-    await page.goto(site.baseUrl + site.pageOf(`/moody/${width}`));
+    await page.goto(service.baseUrl + service.pageFor(`/scripted/${width}`));
     await page.locator('.skeleton').first().waitFor();
-    moody.answers(200);
+    scriptedPage.respondWith(200);
     await page.getByRole('article').waitFor();
     await page.waitForLoadState('networkidle');
     expect(await shiftOf(page)).toBeLessThan(MOST_SHIFT);
   });
 
   it('runs nothing that its policy does not name', async () => {
-    const { page } = await come(`${site.baseUrl}/`, { noisy: /Content Security Policy/ });
+    const { page } = await open(`${service.baseUrl}/`, { expectedErrors: /Content Security Policy/ });
     await page.getByRole('heading', { level: 1 }).waitFor();
     const told: string[] = [];
     await page.exposeFunction('tell', (directive: string) => told.push(directive));
@@ -103,9 +105,9 @@ describe('the first load', () => {
   });
 
   it('can be installed: the manifest leads to icons that are there', async () => {
-    const { page } = await come(`${site.baseUrl}/`);
+    const { page } = await open(`${service.baseUrl}/`);
     const href = await page.locator('link[rel=manifest]').getAttribute('href');
-    const manifest = await (await fetch(new URL(href ?? '', site.baseUrl))).json();
+    const manifest = await (await fetch(new URL(href ?? '', service.baseUrl))).json();
     expect(manifest.start_url).toBe('/');
     for (const { src, sizes } of manifest.icons) {
       const size = await page.evaluate(async (address) => {
@@ -130,7 +132,7 @@ describe('the first load', () => {
   });
 
   it('is there without JavaScript too, as far as it goes', async () => {
-    const { page } = await come(`${site.baseUrl}/`, { javaScriptEnabled: false, withoutPicker: false });
+    const { page } = await open(`${service.baseUrl}/`, { javaScriptEnabled: false, withoutPicker: false });
     const note = page.locator('noscript');
     expect(await note.innerText()).toContain('This page needs JavaScript');
     expect(await note.getByRole('link').isVisible()).toBe(true);

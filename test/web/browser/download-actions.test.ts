@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { itInChromium as it } from '../support/chromium.ts';
-import { isThere } from '../support/on-path.ts';
-import { useSite } from './site.ts';
-import { eventually, useVisitors } from './visitors.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { isThere } from '../../support/on-path.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useService } from '../fixtures/service.ts';
 
-const site = useSite();
-const { come } = useVisitors();
-const at = (address: string) => site.baseUrl + address;
-const see = (path: string, options = {}) => come(at(site.pageOf(path)), options);
+const service = useService();
+const { open } = useBrowser();
+const at = (address: string) => service.baseUrl + address;
+const see = (path: string, options = {}) => open(at(service.pageFor(path)), options);
 const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
 
 let folder = '';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const original = (path: string) => readFile(join(site.origin.mediaDir, path));
+const original = (path: string) => readFile(join(service.origin.mediaDir, path));
 const bytesOf = async (download: Download) => readFile(await download.path());
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
@@ -171,14 +171,14 @@ describe('a list', () => {
   });
 
   it('looks up by itself what missed the time of the whole', async () => {
-    const { page, resolves } = await come(at('/'));
+    const { page, resolves } = await open(at('/'));
     await page.route(/list%2Flate/, async (route) => {
       const answer = await route.fetch();
       const list = await answer.json();
       const { video: _, audio: __, ...late } = list.mediaItems[1];
       await route.fulfill({ response: answer, json: { ...list, mediaItems: [list.mediaItems[0], late] } });
     });
-    await page.getByRole('textbox').fill(site.origin.url('/site/list/late?n=2'));
+    await page.getByRole('textbox').fill(service.origin.url('/site/list/late?n=2'));
     await page.keyboard.press('Enter');
     await button(page, `Look up ${entry('late-2')}`).click();
     await page.getByRole('radio', { name: /^720p/ }).waitFor();

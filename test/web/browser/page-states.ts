@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { Mood } from './made-up-instance.ts';
+import type { Mood } from '../fakes/instance.ts';
 
 /** A state of the page, and how a visitor gets there. */
 export interface PageState {
