@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../web/src/api/api.ts';
 import { ApiFailure } from '../../../web/src/api/failure.ts';
-import { retryAfter } from '../../../web/src/api/responses.ts';
+import { parseRetryAfter } from '../../../web/src/api/responses.ts';
 import { resolveWhenAvailable, untilStreamable, type Waiting } from '../../../web/src/api/retry-wait.ts';
 import { serve } from '../fakes/byte-sources.ts';
 
@@ -141,7 +141,7 @@ it.each([
   ['soon', undefined],
   ['', undefined],
   [null, undefined],
-])('Retry-After %j is %j seconds', (header, seconds) => expect(retryAfter(header, 0)).toBe(seconds));
+])('Retry-After %j is %j seconds', (header, seconds) => expect(parseRetryAfter(header, 0)).toBe(seconds));
 
 /** Notes waits instead of waiting. */
 function patience() {
@@ -183,7 +183,7 @@ describe('waiting for an instance', () => {
       '/api/App': [{ body: { ...APP, maintenance: 'Forever' } }],
     });
     const { slept, options } = patience();
-    expect(await failureOf(resolveWhenAvailable(api, LINK, { ...options, patienceSeconds: 60 }))).toMatchObject({
+    expect(await failureOf(resolveWhenAvailable(api, LINK, { ...options, maxWaitSeconds: 60 }))).toMatchObject({
       kind: 'maintenance',
       title: 'Forever',
     });

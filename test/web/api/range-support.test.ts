@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRangeBook } from '../../../web/src/api/range-support.ts';
+import { createRangeSupport } from '../../../web/src/api/range-support.ts';
 import { serve } from '../fakes/byte-sources.ts';
 
 /** A stream that answers with these heads in turn; the last again and again. */
@@ -20,38 +20,38 @@ describe('what is known of the ranges of streams', () => {
     ['what does not say', {}, undefined],
   ])('is what their HEAD says: %s', async (_, headers, hasRanges) => {
     const { url, methods } = await stream([200, headers]);
-    const book = createRangeBook();
-    await book.ask(url);
+    const book = createRangeSupport();
+    await book.check(url);
     expect(book.known.get().get(url)).toBe(hasRanges);
     expect(methods).toEqual(['HEAD']);
   });
 
   it('is asked once', async () => {
     const { url, methods } = await stream([200, { 'accept-ranges': 'bytes' }]);
-    const book = createRangeBook();
-    await Promise.all([book.ask(url), book.ask(url)]);
-    await book.ask(url);
+    const book = createRangeSupport();
+    await Promise.all([book.check(url), book.check(url)]);
+    await book.check(url);
     expect(methods).toHaveLength(1);
   });
 
   it('stays open after a failure, and is asked again', async () => {
     const { url } = await stream([503, { 'accept-ranges': 'none' }], [200, { 'accept-ranges': 'bytes' }]);
-    const book = createRangeBook();
-    await book.ask(url);
+    const book = createRangeSupport();
+    await book.check(url);
     expect(book.known.get().has(url)).toBe(false);
-    await book.ask(url);
+    await book.check(url);
     expect(book.known.get().get(url)).toBe(true);
   });
 
   it('stays open when nobody answers', async () => {
-    const book = createRangeBook(() => Promise.reject(new TypeError('No connection')));
-    await book.ask('http://127.0.0.1/');
+    const book = createRangeSupport(() => Promise.reject(new TypeError('No connection')));
+    await book.check('http://127.0.0.1/');
     expect(book.known.get().size).toBe(0);
   });
 
   it('is forgotten in time', async () => {
-    const book = createRangeBook(async () => new Response(null, { headers: { 'accept-ranges': 'bytes' } }));
-    for (let count = 0; count < 300; count++) await book.ask(`http://127.0.0.1/${count}`);
+    const book = createRangeSupport(async () => new Response(null, { headers: { 'accept-ranges': 'bytes' } }));
+    for (let count = 0; count < 300; count++) await book.check(`http://127.0.0.1/${count}`);
     expect([...book.known.get().keys()].at(-1)).toBe('http://127.0.0.1/299');
     expect(book.known.get().size).toBeLessThanOrEqual(200);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiFailure } from '../../../web/src/api/failure.ts';
-import { createLaterDownload, type LaterDownloadOptions } from '../../../web/src/download/deferred-download.ts';
+import { createDeferredDownload, type DeferredDownloadOptions } from '../../../web/src/download/deferred-download.ts';
 import { hasEnded } from '../../../web/src/download/download-state.ts';
 import { createQueue } from '../../../web/src/download/queue.ts';
 import { digestOf, serve, setUp, someBytes, until } from '../fakes/byte-sources.ts';
@@ -10,7 +10,7 @@ const BYTES = someBytes(50_000);
 async function file() {
   return setUp(await serve((_, response) => void response.end(BYTES)));
 }
-const later = (find: LaterDownloadOptions['find']) => createLaterDownload({ name: 'Some entry', find });
+const later = (find: DeferredDownloadOptions['find']) => createDeferredDownload({ name: 'Some entry', find });
 
 describe('a download of what is not looked up yet', () => {
   it('looks it up when its turn comes, and takes it', async () => {

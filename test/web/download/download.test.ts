@@ -99,7 +99,7 @@ describe('a download', () => {
 
   it('gives up a connection that brings nothing, and goes on', async () => {
     const { url, handler } = await source({ name: 'stall', after: 150_000, times: 1 });
-    const { download, sink } = setUp(url, { stallMilliseconds: 150 });
+    const { download, sink } = setUp(url, { stallTimeoutMs: 150 });
     await download.start();
     expect(digestOf(sink.bytes)).toBe(DIGEST);
     expect(rangesOf(handler)).toHaveLength(2);

@@ -27,7 +27,7 @@ describe('a stream without an end', () => {
     await until(download, hasCome);
     if (phase === 'paused') download.pause();
     expect(download.state.get()).toMatchObject({ phase, canKeep: true });
-    download.keep();
+    download.stopAndSave();
     await ended;
     expect(download.state.get()).toMatchObject({ phase: 'done', totalBytes: PIECE.length, canKeep: false });
     expect([sink.ended, digestOf(sink.bytes)]).toEqual(['closed', digestOf(PIECE)]);
@@ -42,7 +42,7 @@ describe('a stream without an end', () => {
     breakOff();
     await ended;
     expect(download.state.get()).toMatchObject({ phase: 'failed', failure: { kind: 'interrupted' }, canKeep: true });
-    download.keep();
+    download.stopAndSave();
     await until(download, ({ phase }) => phase === 'done');
     expect([sink.ended, digestOf(sink.bytes)]).toEqual(['closed', digestOf(PIECE)]);
   });
@@ -54,7 +54,7 @@ describe('a stream without an end', () => {
     await until(download, hasCome);
     download.cancel();
     await ended;
-    expect([download.state.get().canKeep, sink.ended]).toEqual([false, 'aborted']);
+    expect([download.state.get().canStopAndSave, sink.ended]).toEqual([false, 'aborted']);
   });
 
   it.each([
@@ -66,8 +66,8 @@ describe('a stream without an end', () => {
     const { download, sink } = setUp(url, expectedBytes === undefined ? {} : { expectedBytes });
     const ended = download.start();
     await until(download, ({ receivedBytes }) => receivedBytes > 0);
-    expect(download.state.get().canKeep).toBe(false);
-    download.keep();
+    expect(download.state.get().canStopAndSave).toBe(false);
+    download.stopAndSave();
     expect(sink.ended).toBeUndefined();
     download.cancel();
     await ended;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Download } from '../../../web/src/download/download.ts';
-import { type DownloadState, READY } from '../../../web/src/download/download-state.ts';
+import { type DownloadState, INITIAL_STATE } from '../../../web/src/download/download-state.ts';
 import { createQueue } from '../../../web/src/download/queue.ts';
 import { createSubject } from '../../../web/src/lib/observable.ts';
 
 /** A download that does what it is told. */
 function createPuppet() {
-  const state = createSubject(READY);
+  const state = createSubject(INITIAL_STATE);
   const become = (phase: DownloadState['phase']) => state.set({ ...state.get(), phase });
   const download: Download = {
     fileName: 'file.mp4',
@@ -14,7 +14,7 @@ function createPuppet() {
     start: async () => become('running'),
     pause: () => become('paused'),
     resume: () => become('running'),
-    keep: () => become('done'),
+    stopAndSave: () => become('done'),
     cancel: () => become('cancelled'),
   };
   return { download, become };

@@ -1,6 +1,6 @@
 import type { AppInfo, MediaRendition, ResourceInformation } from './contract.ts';
 import { ApiFailure } from './failure.ts';
-import { type Fetch, reach, readJson } from './responses.ts';
+import { type Fetch, fetchResponse, readJson } from './responses.ts';
 
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export type { Fetch } from './responses.ts';
@@ -9,7 +9,7 @@ export type { Fetch } from './responses.ts';
 export interface Api {
   /** Origin and path without a slash at the end, such as `https://reelay.example`. */
   readonly base: string;
-  getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: ToolsInPlace }>;
+  getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: InstalledTools }>;
   /** Resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
   resolve(link: string, signal?: AbortSignal): Promise<ResourceInformation>;
@@ -18,7 +18,7 @@ export interface Api {
 }
 
 /** The tools of an instance; out of sight where it is of another origin. */
-export interface ToolsInPlace {
+export interface InstalledTools {
   /** Versions. */
   readonly ytDlp: string;
   readonly ffmpeg: string;
@@ -27,16 +27,16 @@ export interface ToolsInPlace {
 }
 
 /** An instance answers for itself within a few seconds. */
-const APP_MILLISECONDS = 15_000;
+const APP_TIMEOUT_MS = 15_000;
 /** A resolve has 25 s, and hosts between here and there a little more. */
-const RESOLVE_MILLISECONDS = 45_000;
-const LONGEST_LINK = 4096;
+const RESOLVE_TIMEOUT_MS = 45_000;
+const MAX_LINK_CHARACTERS = 4096;
 
 /** `base` as `base-url.ts` gives it. */
 export function createApi(base: string, { fetch = globalThis.fetch }: { readonly fetch?: Fetch } = {}): Api {
   const get = (path: string, milliseconds: number, signal?: AbortSignal) => {
     const timeout = AbortSignal.timeout(milliseconds);
-    return reach((url, init) => fetch(url, init), base + path, {
+    return fetchResponse((url, init) => fetch(url, init), base + path, {
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       headers: { accept: 'application/json' },
       cache: 'no-store',
@@ -46,14 +46,14 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
   return {
     base,
     async getAppInfo(signal) {
-      const response = await get('/api/App', APP_MILLISECONDS, signal);
+      const response = await get('/api/App', APP_TIMEOUT_MS, signal);
       const info = await readJson(response, 'app');
       if (!isAppInfo(info)) throw new ApiFailure('unreachable');
       const tools = readTools(response.headers.get('x-tools') ?? '');
       return { ...info, ...(tools && { tools }) };
     },
     async getRequestCount(signal) {
-      const response = await get('/api/App/requests', APP_MILLISECONDS, signal);
+      const response = await get('/api/App/requests', APP_TIMEOUT_MS, signal);
       const badge = (await readJson(response, 'app')) as { message?: unknown };
       // Another origin's header may be out of sight: the badge says it too.
       const count = response.headers.get('x-request-count') ?? String(badge.message ?? '').replaceAll(',', '');
@@ -63,7 +63,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async resolve(link, signal) {
       if (!isLink(link)) throw new ApiFailure('bad-link');
       const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
-      const resource = await readJson(await get(path, RESOLVE_MILLISECONDS, signal), 'resolve');
+      const resource = await readJson(await get(path, RESOLVE_TIMEOUT_MS, signal), 'resolve');
       if (!('mediaItems' in (resource as object))) throw new ApiFailure('unreachable');
       return resource as ResourceInformation;
     },
@@ -74,14 +74,14 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
   };
 }
 
-function readTools(header: string): ToolsInPlace | undefined {
+function readTools(header: string): InstalledTools | undefined {
   const [, ytDlp, ffmpeg, installed] = /^yt-dlp="([^"]*)", ffmpeg="([^"]*)", installed=@(\d+)$/.exec(header) ?? [];
   if (ytDlp === undefined || ffmpeg === undefined) return undefined;
   return { ytDlp, ffmpeg, installedAt: Number(installed) * 1000 };
 }
 
 const isLink = (link: string): boolean =>
-  link.length <= LONGEST_LINK && /^https?:\/\/[^/?#\\]/i.test(link) && URL.canParse(link) && link.isWellFormed();
+  link.length <= MAX_LINK_CHARACTERS && /^https?:\/\/[^/?#\\]/i.test(link) && URL.canParse(link) && link.isWellFormed();
 
 const isAppInfo = (value: unknown): value is AppInfo =>
   typeof value === 'object' && value !== null && 'isHealthy' in value && typeof value.isHealthy === 'boolean';

@@ -1,4 +1,4 @@
-import { recall, remember, type Store } from '../lib/index.ts';
+import { readStored, store, type Store } from '../lib/index.ts';
 
 export interface BaseUrl {
   /** Origin and path without a slash at the end. */
@@ -26,14 +26,14 @@ export function readBaseUrl({ origin, search, storage }: BaseUrlOptions): BaseUr
   const asked = new URLSearchParams(search).get('api');
   const wanted = asked?.trim() ? normalize(asked.trim()) : undefined;
   if (asked?.trim() === '' || wanted === origin) forgetBaseUrl(storage);
-  else if (wanted !== undefined) remember(storage, NAME, wanted);
+  else if (wanted !== undefined) store(storage, NAME, wanted);
   const isEmpty = asked !== null && asked.trim() === '';
-  const base = wanted ?? (isEmpty ? origin : (normalize(recall(storage, NAME) ?? '') ?? origin));
+  const base = wanted ?? (isEmpty ? origin : (normalize(readStored(storage, NAME) ?? '') ?? origin));
   return { base, isOther: base !== origin, isRefused: asked !== null && !isEmpty && wanted === undefined };
 }
 
 /** Back to the instance that the page came from. */
-export const forgetBaseUrl = (storage: Store | undefined): void => void remember(storage, NAME, null);
+export const forgetBaseUrl = (storage: Store | undefined): void => void store(storage, NAME, null);
 
 function normalize(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;

@@ -2,10 +2,10 @@ export { type Api, createApi } from './api.ts';
 export { type BaseUrl, forgetBaseUrl, readBaseUrl } from './base-url.ts';
 export type { MediaInformation, MediaRendition, ResourceInformation, StreamReference } from './contract.ts';
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
-export { createRangeBook } from './range-support.ts';
-export { connectionFailure, type Fetch, failureOf, isOnline, reach } from './responses.ts';
+export { createRangeSupport } from './range-support.ts';
+export { connectionFailure, type Fetch, failureOf, isOnline, fetchResponse } from './responses.ts';
 export {
-  isWaitable,
+  isRetryable,
   resolveWhenAvailable,
   type Sleep,
   sleep,

@@ -3,19 +3,19 @@ import { ApiFailure, type FailureFacts } from './failure.ts';
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** What was asked: the same status means different things. */
-export type Asked = 'app' | 'resolve' | 'stream';
+export type Endpoint = 'app' | 'resolve' | 'stream';
 
 /** Characters of an answer that is no media at most: whatever answers at a wrong address may be endless. */
-const LONGEST_TEXT = 8_000_000;
+const MAX_BODY_CHARACTERS = 8_000_000;
 /** Waits that an instance may ask for, seconds. */
-const LONGEST_WAIT = 3600;
-const DEFAULT_WAIT = 5;
+const MAX_RETRY_AFTER_SECONDS = 3600;
+const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
 /**
  * Sends a request.
  * @throws ApiFailure `offline` or `unreachable`; the signal's reason when it is aborted
  */
-export async function reach(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
+export async function fetchResponse(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', ...init });
   } catch (error) {
@@ -34,7 +34,7 @@ export function connectionFailure(error: unknown, signal: AbortSignal | null | u
 export const isOnline = (): boolean => globalThis.navigator?.onLine !== false;
 
 /** Reads a JSON answer. @throws ApiFailure when it says a failure, or is not what an instance answers */
-export async function readJson(response: Response, asked: Asked): Promise<unknown> {
+export async function readJson(response: Response, asked: Endpoint): Promise<unknown> {
   if (!response.ok) throw await failureOf(response, asked);
   try {
     const value: unknown = JSON.parse(await readText(response));
@@ -48,18 +48,18 @@ export async function readJson(response: Response, asked: Asked): Promise<unknow
 }
 
 /** What an answer that is no success means to a user. Reads its body. */
-export async function failureOf(response: Response, asked: Asked): Promise<ApiFailure> {
+export async function failureOf(response: Response, asked: Endpoint): Promise<ApiFailure> {
   const { status, headers } = response;
   const problem = await readProblem(response);
-  const retryAfterSeconds = retryAfter(headers.get('retry-after'));
+  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
   const facts: FailureFacts = {
     ...problem,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
-  if (status === 429) return new ApiFailure('too-many', { retryAfterSeconds: DEFAULT_WAIT, ...facts });
+  if (status === 429) return new ApiFailure('too-many', { retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS, ...facts });
   if (status === 503) {
     const kind = asked !== 'stream' ? 'maintenance' : problem?.title === 'No Capacity' ? 'busy' : 'waking';
-    return new ApiFailure(kind, { retryAfterSeconds: DEFAULT_WAIT, ...facts });
+    return new ApiFailure(kind, { retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS, ...facts });
   }
   // Whatever answers 404 without a problem of ours is another server's page.
   if (status === 404) return new ApiFailure(problem && asked !== 'app' ? 'not-found' : 'unreachable', facts);
@@ -69,10 +69,10 @@ export async function failureOf(response: Response, asked: Asked): Promise<ApiFa
 }
 
 /** Seconds of a Retry-After (RFC 9110 §10.2.3): a number or a date, never more than an hour. */
-export function retryAfter(header: string | null, now = Date.now()): number | undefined {
+export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1000;
-  return Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), 1), LONGEST_WAIT) : undefined;
+  return Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS) : undefined;
 }
 
 async function readProblem(response: Response): Promise<Pick<FailureFacts, 'title' | 'detail'> | undefined> {
@@ -96,7 +96,7 @@ async function readText(response: Response): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text;
     text += value;
-    if (text.length > LONGEST_TEXT) {
+    if (text.length > MAX_BODY_CHARACTERS) {
       await reader.cancel();
       throw new TypeError('Too much text');
     }

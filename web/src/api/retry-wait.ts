@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import type { ResourceInformation } from './contract.ts';
 import { ApiFailure } from './failure.ts';
-import { connectionFailure, type Fetch, failureOf, reach } from './responses.ts';
+import { connectionFailure, type Fetch, failureOf, fetchResponse } from './responses.ts';
 
 /** Why nothing happens just now, and for how long. */
 export interface Waiting {
@@ -19,16 +19,16 @@ export interface WaitOptions {
   /** Called at each wait. */
   readonly onWaiting?: (waiting: Waiting) => void;
   /** How long to wait in all before the failure is thrown after all. @default 600 */
-  readonly patienceSeconds?: number;
+  readonly maxWaitSeconds?: number;
   readonly fetch?: Fetch;
   /** Waits; throws the signal's reason. */
   readonly sleep?: Sleep;
 }
 
-const PATIENCE = 600;
+const MAX_WAIT_SECONDS = 600;
 /** Seconds between two looks at an instance in maintenance: soon at first, seldom in the end. */
-const LOOKS = [1, 2, 3, 5, 10, 15];
-const STREAM_MILLISECONDS = 60_000;
+const POLL_DELAYS_SECONDS = [1, 2, 3, 5, 10, 15];
+const STREAM_TIMEOUT_MS = 60_000;
 
 /** Settles after a time. @throws the signal's reason when that aborts first */
 export const sleep: Sleep = (milliseconds, signal) =>
@@ -56,13 +56,13 @@ export async function resolveWhenAvailable(
   link: string,
   options: WaitOptions = {},
 ): Promise<ResourceInformation> {
-  const patience = createPatience(options);
+  const patience = createWaitBudget(options);
   for (;;) {
     try {
       return await api.resolve(link, options.signal);
     } catch (error) {
-      const failure = mendable(error);
-      if (failure.kind === 'maintenance') await untilMaintained(api, failure, patience, options);
+      const failure = asRetryable(error);
+      if (failure.kind === 'maintenance') await untilMaintenanceEnds(api, failure, patience, options);
       else await patience.wait(failure, failure.retryAfterSeconds);
     }
   }
@@ -73,27 +73,27 @@ export async function resolveWhenAvailable(
  * @throws ApiFailure why it does not stream, when waiting does not mend it
  */
 export async function untilStreamable(url: string, options: WaitOptions = {}): Promise<void> {
-  const patience = createPatience(options);
+  const patience = createWaitBudget(options);
   for (;;) {
     try {
-      return await ask(url, options);
+      return await probeStream(url, options);
     } catch (error) {
-      const failure = mendable(error);
+      const failure = asRetryable(error);
       await patience.wait(failure, failure.retryAfterSeconds);
     }
   }
 }
 
 /** Looks at the instance until its maintenance is over, saying each time what it does. */
-async function untilMaintained(
+async function untilMaintenanceEnds(
   api: Api,
   failure: ApiFailure,
-  patience: Patience,
+  patience: WaitBudget,
   { signal }: WaitOptions,
 ): Promise<void> {
   let current = failure;
   for (;;) {
-    await patience.look(current);
+    await patience.poll(current);
     try {
       const { maintenance } = await api.getAppInfo(signal);
       if (!maintenance) return;
@@ -105,13 +105,13 @@ async function untilMaintained(
   }
 }
 
-async function ask(url: string, { signal, fetch = globalThis.fetch }: WaitOptions): Promise<void> {
+async function probeStream(url: string, { signal, fetch = globalThis.fetch }: WaitOptions): Promise<void> {
   const ended = new AbortController();
-  const signals = [ended.signal, AbortSignal.timeout(STREAM_MILLISECONDS), ...(signal ? [signal] : [])];
+  const signals = [ended.signal, AbortSignal.timeout(STREAM_TIMEOUT_MS), ...(signal ? [signal] : [])];
   const all = AbortSignal.any(signals);
   try {
     const send: Fetch = (to, init) => fetch(to, init);
-    const response = await reach(send, url, { headers: { range: 'bytes=0-0' }, cache: 'no-store', signal: all });
+    const response = await fetchResponse(send, url, { headers: { range: 'bytes=0-0' }, cache: 'no-store', signal: all });
     // A muxed stream answers whole whatever is asked: its head is all that is wanted.
     if (!response.ok) throw await failureOf(response, 'stream');
   } catch (error) {
@@ -121,14 +121,14 @@ async function ask(url: string, { signal, fetch = globalThis.fetch }: WaitOption
   }
 }
 
-interface Patience {
+interface WaitBudget {
   /** @throws the failure when it is over */
   wait(failure: ApiFailure, seconds?: number): Promise<void>;
   /** The same for as long as is right before the next look, over all looks. */
-  look(failure: ApiFailure): Promise<void>;
+  poll(failure: ApiFailure): Promise<void>;
 }
 
-function createPatience({ signal, onWaiting, patienceSeconds = PATIENCE, sleep: rest = sleep }: WaitOptions): Patience {
+function createWaitBudget({ signal, onWaiting, maxWaitSeconds: patienceSeconds = MAX_WAIT_SECONDS, sleep: rest = sleep }: WaitOptions): WaitBudget {
   let left = patienceSeconds;
   let looks = 0;
   const wait = async (failure: ApiFailure, seconds = 5) => {
@@ -137,7 +137,7 @@ function createPatience({ signal, onWaiting, patienceSeconds = PATIENCE, sleep: 
     onWaiting?.(waitingOf(failure, seconds));
     await rest(seconds * 1000, signal);
   };
-  return { wait, look: (failure) => wait(failure, LOOKS[Math.min(looks++, LOOKS.length - 1)]) };
+  return { wait, poll: (failure) => wait(failure, POLL_DELAYS_SECONDS[Math.min(looks++, POLL_DELAYS_SECONDS.length - 1)]) };
 }
 
 /** What is said of a failure that is waited out. */
@@ -151,11 +151,11 @@ const isReason = (kind: string): kind is Waiting['reason'] =>
   ['maintenance', 'waking', 'busy', 'too-many', 'offline', 'unreachable'].includes(kind);
 
 /** A failure that waiting mends. @throws any other */
-function mendable(error: unknown): ApiFailure {
-  if (error instanceof ApiFailure && isWaitable(error)) return error;
+function asRetryable(error: unknown): ApiFailure {
+  if (error instanceof ApiFailure && isRetryable(error)) return error;
   throw error;
 }
 
 /** The instance says when to come again. */
-export const isWaitable = ({ kind }: ApiFailure): boolean =>
+export const isRetryable = ({ kind }: ApiFailure): boolean =>
   kind === 'maintenance' || kind === 'waking' || kind === 'busy' || kind === 'too-many';

@@ -1,10 +1,10 @@
 import type { WaitOptions } from '../api/index.ts';
 import { createSubject } from '../lib/index.ts';
 import type { Download } from './download.ts';
-import { describeFailure, mayBeRetried } from './download-failure.ts';
-import { type DownloadFailure, type DownloadState, hasEnded, READY } from './download-state.ts';
+import { toDownloadFailure, isRetryable } from './download-failure.ts';
+import { type DownloadFailure, type DownloadState, hasEnded, INITIAL_STATE } from './download-state.ts';
 
-export interface LaterDownloadOptions {
+export interface DeferredDownloadOptions {
   /** What it is called until its file is found. */
   readonly name: string;
   /** Finds what there is to take. @throws ApiFailure, or the signal's reason */
@@ -12,7 +12,7 @@ export interface LaterDownloadOptions {
 }
 
 /** A download that begins by finding out what there is: a place in the queue for what is not looked up yet. */
-export function createLaterDownload({ name, find }: LaterDownloadOptions): Download {
+export function createDeferredDownload({ name, find }: DeferredDownloadOptions): Download {
   const state = createSubject(stateOf('ready'));
   let found: Download | undefined;
   let cancelled = new AbortController();
@@ -29,8 +29,8 @@ export function createLaterDownload({ name, find }: LaterDownloadOptions): Downl
       found = download;
     } catch (error) {
       if (signal.aborted) return;
-      const failure = describeFailure(error);
-      state.set(stateOf('failed', { failure: ofEntry(failure), canRetry: mayBeRetried(failure) }));
+      const failure = toDownloadFailure(error);
+      state.set(stateOf('failed', { failure: ofEntry(failure), canRetry: isRetryable(failure) }));
       return;
     }
     found.state.subscribe(state.set);
@@ -52,7 +52,7 @@ export function createLaterDownload({ name, find }: LaterDownloadOptions): Downl
       cancelled = new AbortController();
       void run();
     },
-    keep: () => found?.keep(),
+    stopAndSave: () => found?.stopAndSave(),
     cancel() {
       if (found) return found.cancel();
       cancelled.abort();
@@ -62,7 +62,7 @@ export function createLaterDownload({ name, find }: LaterDownloadOptions): Downl
 }
 
 const stateOf = (phase: DownloadState['phase'], more: Partial<DownloadState> = {}): DownloadState => ({
-  ...READY,
+  ...INITIAL_STATE,
   phase,
   ...more,
 });

@@ -3,12 +3,12 @@ import type { DownloadFailure } from './download-state.ts';
 import { TransferFailure } from './transfer.ts';
 
 /** Another try would end the same. */
-const FINAL: readonly DownloadFailure['kind'][] = ['bad-link', 'not-found', 'refused'];
+const NOT_RETRYABLE: readonly DownloadFailure['kind'][] = ['bad-link', 'not-found', 'refused'];
 /** What was written is of no use for another try. */
-const SPOILT: readonly DownloadFailure['kind'][] = [...FINAL, 'changed', 'no-space', 'not-writable'];
+const DISCARDING: readonly DownloadFailure['kind'][] = [...NOT_RETRYABLE, 'changed', 'no-space', 'not-writable'];
 
 /** Anything thrown on the way of a download as a failure that has words: what nobody foresaw is the place's fault. */
-export function describeFailure(error: unknown): DownloadFailure {
+export function toDownloadFailure(error: unknown): DownloadFailure {
   if (error instanceof TransferFailure) return { kind: error.kind };
   if (error instanceof ApiFailure) {
     const { kind, title, detail, retryAfterSeconds } = error;
@@ -22,7 +22,7 @@ export function describeFailure(error: unknown): DownloadFailure {
   return { kind: 'not-writable' };
 }
 
-export const mayBeRetried = ({ kind }: DownloadFailure): boolean => !FINAL.includes(kind);
+export const isRetryable = ({ kind }: DownloadFailure): boolean => !NOT_RETRYABLE.includes(kind);
 
 /** Whether what was written must go. */
-export const spoilsWhatIsThere = ({ kind }: DownloadFailure): boolean => SPOILT.includes(kind);
+export const discardsPartialFile = ({ kind }: DownloadFailure): boolean => DISCARDING.includes(kind);

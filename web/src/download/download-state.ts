@@ -36,7 +36,7 @@ export interface DownloadState {
    */
   readonly canResume: boolean;
   /** Nobody knows where it ends, as of a broadcast: `keep()` makes a file of what has arrived. */
-  readonly canKeep: boolean;
+  readonly canStopAndSave: boolean;
   /** In phase `failed`: `resume()` tries again, from the exact byte where `canResume`. */
   readonly canRetry: boolean;
   /** In phase `done`: the browser downloads by itself and shows how it goes; nothing more is known here. */
@@ -45,13 +45,13 @@ export interface DownloadState {
 }
 
 /** One that nobody has begun. */
-export const READY: DownloadState = {
+export const INITIAL_STATE: DownloadState = {
   phase: 'ready',
   receivedBytes: 0,
   isEstimate: false,
   bytesPerSecond: 0,
   canResume: false,
-  canKeep: false,
+  canStopAndSave: false,
   canRetry: false,
   isHandedOver: false,
 };
@@ -62,7 +62,7 @@ const ENDED: readonly DownloadState['phase'][] = ['done', 'failed', 'cancelled']
 export const hasEnded = ({ phase }: DownloadState): boolean => ENDED.includes(phase);
 
 /** Between 0 and 1; undefined when nobody knows. What is only an estimate never shows as all of it. */
-export function shareOf({ phase, receivedBytes, totalBytes, isEstimate }: DownloadState): number | undefined {
+export function progressOf({ phase, receivedBytes, totalBytes, isEstimate }: DownloadState): number | undefined {
   if (phase === 'ready' || (phase === 'paused' && !totalBytes)) return 0;
   if (!totalBytes) return undefined;
   return Math.min(receivedBytes / totalBytes, isEstimate ? 0.99 : 1);

@@ -1,7 +1,7 @@
 import { type Fetch, isOnline, type Sleep, sleep, untilStreamable, type Waiting } from '../api/index.ts';
 import { createSubject, type Observable } from '../lib/index.ts';
-import { describeFailure, mayBeRetried, spoilsWhatIsThere } from './download-failure.ts';
-import { type DownloadState, READY } from './download-state.ts';
+import { toDownloadFailure, isRetryable, discardsPartialFile } from './download-failure.ts';
+import { type DownloadState, INITIAL_STATE } from './download-state.ts';
 import type { Sink } from './sink.ts';
 import type { OpenSink } from './sinks.ts';
 import { createSpeedMeter } from './speed-meter.ts';
@@ -21,7 +21,7 @@ export interface DownloadOptions {
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number;
   /** A connection that brings nothing for so long is given up, milliseconds. @default 60000 */
-  readonly stallMilliseconds?: number;
+  readonly stallTimeoutMs?: number;
 }
 
 export interface Download {
@@ -33,18 +33,18 @@ export interface Download {
   /** Goes on after a pause, or tries again after a failure that allows it. */
   resume(): void;
   /** Ends it where it is; what has arrived is the file. Only where the state says that it can. */
-  keep(): void;
+  stopAndSave(): void;
   cancel(): void;
 }
 
 /** Between two states that differ in figures alone, milliseconds. */
-const SHOWN_EVERY = 100;
+const UPDATE_INTERVAL_MS = 100;
 
 /** A download that survives what a line does: it goes on at the exact byte wherever the stream has ranges. */
 export function createDownload(options: DownloadOptions): Download {
   const { url, fileName, expectedBytes, openSink, now = () => performance.now() } = options;
   const state = createSubject<DownloadState>({
-    ...READY,
+    ...INITIAL_STATE,
     ...(expectedBytes !== undefined && { totalBytes: expectedBytes, isEstimate: true }),
   });
   const meter = createSpeedMeter();
@@ -67,14 +67,14 @@ export function createDownload(options: DownloadOptions): Download {
       bytesPerSecond,
       ...(left > 0 && { secondsLeft: Math.ceil(left) }),
       canResume: transfer?.canResume ?? false,
-      canKeep: receivedBytes > 0 && totalBytes === undefined,
+      canStopAndSave: receivedBytes > 0 && totalBytes === undefined,
       canRetry: false,
       isHandedOver: false,
       ...more,
     });
   };
   const isPaused = () => state.get().phase === 'paused';
-  const isDue = () => now() - shownAt >= SHOWN_EVERY;
+  const isDue = () => now() - shownAt >= UPDATE_INTERVAL_MS;
   /** The bytes that came since, or the speed of a connection that brings none. */
   const refresh = () => {
     if (state.get().phase === 'running' && isDue()) show('running');
@@ -99,8 +99,8 @@ export function createDownload(options: DownloadOptions): Download {
       ...options,
       sink: place,
       fetch: options.fetch ?? ((to, init) => fetch(to, init)),
-      sleep: options.sleep ?? awakenedSleep,
-      stallMilliseconds: options.stallMilliseconds ?? 60_000,
+      sleep: options.sleep ?? sleepUntilOnline,
+      stallTimeoutMs: options.stallTimeoutMs ?? 60_000,
       onWaiting: showWaiting,
       onBytes(bytes) {
         meter.add(bytes, now());
@@ -110,7 +110,7 @@ export function createDownload(options: DownloadOptions): Download {
     });
   };
 
-  const leaveNothing = async () => {
+  const discard = async () => {
     const left = sink;
     sink = undefined;
     transfer = undefined;
@@ -119,14 +119,14 @@ export function createDownload(options: DownloadOptions): Download {
   };
 
   const fail = async (error: unknown) => {
-    const failure = describeFailure(error);
-    if (spoilsWhatIsThere(failure)) await leaveNothing();
-    show('failed', { failure, canRetry: mayBeRetried(failure) });
+    const failure = toDownloadFailure(error);
+    if (discardsPartialFile(failure)) await discard();
+    show('failed', { failure, canRetry: isRetryable(failure) });
   };
 
   const run = async () => {
     showWaiting();
-    const clock = setInterval(refresh, SHOWN_EVERY);
+    const clock = setInterval(refresh, UPDATE_INTERVAL_MS);
     try {
       transfer ??= await open();
       if (!transfer) return;
@@ -137,7 +137,7 @@ export function createDownload(options: DownloadOptions): Download {
     } catch (error) {
       const isDismissed = error instanceof DOMException && error.name === 'AbortError';
       if (!cancelled.signal.aborted && !isDismissed) return fail(error);
-      await leaveNothing();
+      await discard();
       show('cancelled');
     } finally {
       clearInterval(clock);
@@ -175,8 +175,8 @@ export function createDownload(options: DownloadOptions): Download {
         void begin();
       }
     },
-    keep() {
-      if (!state.get().canKeep) return;
+    stopAndSave() {
+      if (!state.get().canStopAndSave) return;
       transfer?.finish();
       if (!running) void begin();
     },
@@ -185,7 +185,7 @@ export function createDownload(options: DownloadOptions): Download {
       if (phase === 'done' || phase === 'cancelled') return;
       cancelled.abort(new DOMException('Cancelled', 'AbortError'));
       if (running) return;
-      void leaveNothing();
+      void discard();
       show('cancelled');
     },
   };
@@ -206,7 +206,7 @@ function expectation(
 }
 
 /** A wait that ends as soon as the device has a connection again. */
-const awakenedSleep: Sleep = async (milliseconds, signal) => {
+const sleepUntilOnline: Sleep = async (milliseconds, signal) => {
   if (isOnline() || !('addEventListener' in globalThis)) return sleep(milliseconds, signal);
   const isBack = Promise.withResolvers<void>();
   const done = new AbortController();

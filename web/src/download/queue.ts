@@ -13,7 +13,7 @@ export function createQueue(): Queue {
   /** In the order in which they were added, with what ends the watching of each. */
   const watched = new Map<Download, () => void>();
 
-  const goOn = () => {
+  const startNext = () => {
     const downloads = [...watched.keys()];
     if (downloads.some(isUnderWay)) return;
     // A start is a change of phase: it comes back here.
@@ -26,15 +26,15 @@ export function createQueue(): Queue {
       const unwatch = download.state.subscribe((next) => {
         if (next.phase === phase) return;
         phase = next.phase;
-        goOn();
+        startNext();
       });
       watched.set(download, unwatch);
-      goOn();
+      startNext();
     },
     remove(download) {
       watched.get(download)?.();
       watched.delete(download);
-      goOn();
+      startNext();
     },
   };
 }

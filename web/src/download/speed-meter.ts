@@ -7,11 +7,11 @@ export interface SpeedMeter {
   reset(): void;
 }
 
-const WINDOW = 5000;
+const WINDOW_MS = 5000;
 /** Too little time to tell anything, milliseconds. */
-const SHORTEST = 250;
+const MIN_SPAN_MS = 250;
 /** Samples are put together so that there are never many. */
-const GRAIN = 100;
+const SAMPLE_MS = 100;
 
 export function createSpeedMeter(): SpeedMeter {
   let samples: { at: number; bytes: number }[] = [];
@@ -20,14 +20,14 @@ export function createSpeedMeter(): SpeedMeter {
     add(bytes, at) {
       began ??= at;
       const last = samples.at(-1);
-      if (last && at - last.at < GRAIN) last.bytes += bytes;
+      if (last && at - last.at < SAMPLE_MS) last.bytes += bytes;
       else samples.push({ at, bytes });
-      samples = samples.filter((sample) => at - sample.at <= WINDOW);
+      samples = samples.filter((sample) => at - sample.at <= WINDOW_MS);
     },
     bytesPerSecond(at) {
-      const span = Math.min(at - (began ?? at), WINDOW);
-      if (span < SHORTEST) return 0;
-      const bytes = samples.filter((sample) => at - sample.at <= WINDOW).reduce((sum, sample) => sum + sample.bytes, 0);
+      const span = Math.min(at - (began ?? at), WINDOW_MS);
+      if (span < MIN_SPAN_MS) return 0;
+      const bytes = samples.filter((sample) => at - sample.at <= WINDOW_MS).reduce((sum, sample) => sum + sample.bytes, 0);
       return Math.round((bytes / span) * 1000);
     },
     reset() {

@@ -3,8 +3,8 @@ import {
   connectionFailure,
   type Fetch,
   failureOf,
-  isWaitable,
-  reach,
+  isRetryable,
+  fetchResponse,
   type Sleep,
   type Waiting,
   waitingOf,
@@ -28,7 +28,7 @@ export interface TransferOptions {
   readonly sink: Sink;
   readonly fetch: Fetch;
   readonly sleep: Sleep;
-  readonly stallMilliseconds: number;
+  readonly stallTimeoutMs: number;
   /** Called with the size of each chunk once it is written. */
   readonly onBytes: (bytes: number) => void;
   /** Called before a wait, and without anything when it connects again. */
@@ -53,12 +53,12 @@ export interface Transfer {
 }
 
 /** Seconds that may pass in waits without any progress to speak of. */
-const PATIENCE = 600;
+const MAX_WAIT_SECONDS = 600;
 /** The same while the instance has never answered: whoever waits should know soon. */
-const FIRST_PATIENCE = 4;
+const MAX_INITIAL_WAIT_SECONDS = 4;
 const PROGRESS_BYTES = 65_536;
-const LONGEST_BACKOFF = 30;
-const MOST_RESTARTS = 2;
+const MAX_BACKOFF_SECONDS = 30;
+const MAX_RESTARTS = 2;
 
 /** The attempt was ended on purpose, to go on later. */
 const PAUSED = new DOMException('Paused', 'AbortError');
@@ -66,7 +66,7 @@ const PAUSED = new DOMException('Paused', 'AbortError');
 const FINISHED = new DOMException('Finished', 'AbortError');
 
 export function createTransfer(options: TransferOptions): Transfer {
-  const { url, sink, fetch, sleep, stallMilliseconds, onBytes, onWaiting } = options;
+  const { url, sink, fetch, sleep, stallTimeoutMs: stallMilliseconds, onBytes, onWaiting } = options;
   let entity: Entity | undefined;
   let receivedBytes = 0;
   let attempt = new AbortController();
@@ -76,7 +76,7 @@ export function createTransfer(options: TransferOptions): Transfer {
   const retries = createRetries();
 
   const startOver = async () => {
-    if (++restarts > MOST_RESTARTS) throw new TransferFailure('changed');
+    if (++restarts > MAX_RESTARTS) throw new TransferFailure('changed');
     await write(() => sink.restart());
     receivedBytes = 0;
     entity = undefined;
@@ -89,7 +89,7 @@ export function createTransfer(options: TransferOptions): Transfer {
       receivedBytes = 0;
     }
     const headers = entity ? rangeHeaders(entity, receivedBytes) : {};
-    const response = await within(signal, () => reach(fetch, url, { headers, cache: 'no-store', signal }));
+    const response = await within(signal, () => fetchResponse(fetch, url, { headers, cache: 'no-store', signal }));
     if (response.status === 206 && entity && receivedBytes > 0 && continues(response, entity, receivedBytes)) {
       return response;
     }
@@ -104,11 +104,11 @@ export function createTransfer(options: TransferOptions): Transfer {
     throw response.ok ? new ApiFailure('failed') : await failureOf(response, 'stream');
   };
 
-  const pour = async (body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal): Promise<void> => {
+  const copyBody = async (body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal): Promise<void> => {
     const reader = body.getReader();
     try {
       for (;;) {
-        await untilOpen(gate, signal);
+        await whileNotPaused(gate, signal);
         const { done, value } = await within(signal, () => reader.read());
         if (done) return;
         const total = entity?.totalBytes;
@@ -141,7 +141,7 @@ export function createTransfer(options: TransferOptions): Transfer {
     attempt = new AbortController();
     const signal = AbortSignal.any([cancelled, attempt.signal]);
     const { body } = await connect(signal);
-    if (body) await pour(body as ReadableStream<Uint8Array<ArrayBuffer>>, signal);
+    if (body) await copyBody(body as ReadableStream<Uint8Array<ArrayBuffer>>, signal);
     const isWhole = entity?.totalBytes === undefined ? receivedBytes > 0 : receivedBytes === entity.totalBytes;
     if (!isWhole) throw new TransferFailure('interrupted');
   };
@@ -176,7 +176,7 @@ export function createTransfer(options: TransferOptions): Transfer {
       retries.reset();
       while (!isFinished) {
         try {
-          await untilOpen(gate, cancelled);
+          await whileNotPaused(gate, cancelled);
           onWaiting();
           await tryOnce(cancelled);
           break;
@@ -210,7 +210,7 @@ function toRetry(error: unknown, { isBegun, canResume }: { isBegun: boolean; can
   if (error instanceof TransferFailure && error.kind === 'interrupted')
     return new ApiFailure('unreachable', {}, { cause: error });
   if (!(error instanceof ApiFailure)) throw error;
-  if (isWaitable(error) || error.kind === 'offline' || error.kind === 'unreachable') return error;
+  if (isRetryable(error) || error.kind === 'offline' || error.kind === 'unreachable') return error;
   // A source that failed at the start is worth telling; in the middle it is a drop like any other.
   if (error.kind === 'failed' && isBegun) return error;
   throw error;
@@ -218,13 +218,13 @@ function toRetry(error: unknown, { isBegun, canResume }: { isBegun: boolean; can
 
 /** How long to wait, and when not any more. */
 function createRetries() {
-  let left = PATIENCE;
-  let firstLeft = FIRST_PATIENCE;
+  let left = MAX_WAIT_SECONDS;
+  let firstLeft = MAX_INITIAL_WAIT_SECONDS;
   let drops = 0;
   let progressed = 0;
   const reset = () => {
-    left = PATIENCE;
-    firstLeft = FIRST_PATIENCE;
+    left = MAX_WAIT_SECONDS;
+    firstLeft = MAX_INITIAL_WAIT_SECONDS;
     drops = 0;
     progressed = 0;
   };
@@ -236,8 +236,8 @@ function createRetries() {
     },
     /** Seconds. @throws the failure when the patience is over */
     next(failure: ApiFailure, isBegun: boolean): number {
-      const said = isWaitable(failure) ? failure.retryAfterSeconds : undefined;
-      const seconds = said ?? Math.min(0.5 * 2 ** drops++, LONGEST_BACKOFF);
+      const said = isRetryable(failure) ? failure.retryAfterSeconds : undefined;
+      const seconds = said ?? Math.min(0.5 * 2 ** drops++, MAX_BACKOFF_SECONDS);
       if (said === undefined && !isBegun) firstLeft -= seconds;
       left -= seconds;
       if (left < 0 || firstLeft < 0) throw failure;
@@ -253,7 +253,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-async function untilOpen(gate: PromiseWithResolvers<void> | undefined, signal: AbortSignal): Promise<void> {
+async function whileNotPaused(gate: PromiseWithResolvers<void> | undefined, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (gate) await Promise.race([gate.promise, aborted(signal)]);
 }

@@ -1,5 +1,5 @@
 import { createSubject, type Observable } from './observable.ts';
-import { recall, remember, type Store } from './store.ts';
+import { readStored, store, type Store } from './store.ts';
 
 export interface HistoryEntry {
   readonly link: string;
@@ -30,11 +30,11 @@ export interface HistoryOptions {
 
 const NAME = 'reelay.history';
 /** Characters that are kept of a text; a longer address is of no use in part. */
-const LONGEST_TEXT = 300;
-const LONGEST_ADDRESS = 4096;
+const MAX_TEXT_CHARACTERS = 300;
+const MAX_URL_CHARACTERS = 4096;
 
 export function createHistory({ storage, events, limit = 50, now = Date.now }: HistoryOptions): History {
-  const read = () => parse(recall(storage, NAME)).slice(0, limit);
+  const read = () => parse(readStored(storage, NAME)).slice(0, limit);
   const entries = createSubject<readonly HistoryEntry[]>(read());
   let isKept = storage !== undefined;
   /** Another tab may have added some in the meantime, or cleared it. */
@@ -42,7 +42,7 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
   const without = (link: string) => current().filter((entry) => entry.link !== link);
   const keep = (next: readonly HistoryEntry[]) => {
     const bounded = next.slice(0, limit);
-    isKept = remember(storage, NAME, bounded.length > 0 ? JSON.stringify(bounded) : null);
+    isKept = store(storage, NAME, bounded.length > 0 ? JSON.stringify(bounded) : null);
     entries.set(bounded);
   };
   events?.addEventListener('storage', (event) => {
@@ -53,7 +53,7 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
   return {
     entries,
     add({ link, title, author, coverUrl }) {
-      if (link.length > LONGEST_ADDRESS) return;
+      if (link.length > MAX_URL_CHARACTERS) return;
       const entry = { link, title: cut(title), author: cut(author), coverUrl: address(coverUrl), at: now() };
       keep([entry, ...without(link)]);
     },
@@ -80,7 +80,7 @@ function entryOf(value: unknown): HistoryEntry[] {
 }
 
 const cut = (text: unknown): string | null =>
-  typeof text === 'string' ? [...text].slice(0, LONGEST_TEXT).join('') : null;
+  typeof text === 'string' ? [...text].slice(0, MAX_TEXT_CHARACTERS).join('') : null;
 
 const address = (url: unknown): string | null =>
-  typeof url === 'string' && url.length <= LONGEST_ADDRESS && /^https?:\/\//i.test(url) ? url : null;
+  typeof url === 'string' && url.length <= MAX_URL_CHARACTERS && /^https?:\/\//i.test(url) ? url : null;

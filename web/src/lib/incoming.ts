@@ -1,5 +1,5 @@
 /** As long as the service takes. */
-const LONGEST_LINK = 4096;
+const MAX_LINK_CHARACTERS = 4096;
 const SCHEMED = /https?:\/\/[^\s<>"'`\u00ab\u00bb\u201c-\u201e\u300c\u300d\u3000]+/i;
 /** What a sentence puts behind a link. */
 const TRAILING = /[.,;:!?\u2026\u3001\u3002\u060c\u061b\u061f]+$/;
@@ -22,7 +22,7 @@ export function linkFromText(text: string, page = globalThis.location?.host): st
 
 /** Whether a text would be a link, were it shorter. */
 export const isTooLong = (text: string): boolean =>
-  text.trim().length > LONGEST_LINK && /^https?:\/\/\S+$/i.test(text.trim());
+  text.trim().length > MAX_LINK_CHARACTERS && /^https?:\/\/\S+$/i.test(text.trim());
 
 /** The link of a page opened by `/?url=…`, a share target (`url`, `text`, `title`) or a bookmarklet. */
 export function linkFromLocation(search: string, page = globalThis.location?.host): string | undefined {
@@ -73,7 +73,7 @@ function unwrapped(link: string, page: string | undefined): string {
 }
 
 function usable(link: string | undefined): string | undefined {
-  if (!link || link.length > LONGEST_LINK || !link.isWellFormed() || !/^https?:\/\/[^/?#\\]/i.test(link))
+  if (!link || link.length > MAX_LINK_CHARACTERS || !link.isWellFormed() || !/^https?:\/\/[^/?#\\]/i.test(link))
     return undefined;
   return URL.canParse(link) && new URL(link).hostname !== '' ? link : undefined;
 }

@@ -10,8 +10,8 @@ export {
   textFromLocation,
 } from './incoming.ts';
 export { createSubject, type Observable, type Subject } from './observable.ts';
-export { createRecent } from './recent.ts';
-export { localStore, recall, remember, type Store } from './store.ts';
+export { createTtlCache } from './recent.ts';
+export { openLocalStore, readStored, store, type Store } from './store.ts';
 export {
   LOCALE_NAMES,
   LOCALES,

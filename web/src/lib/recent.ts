@@ -1,19 +1,19 @@
 /** The last few values, each for a while. */
-export interface Recent<T> {
+export interface TtlCache<T> {
   put(key: string, value: T): void;
   /** Undefined when it is not there any more. */
   get(key: string): T | undefined;
 }
 
-export interface RecentOptions {
+export interface TtlCacheOptions {
   /** The oldest beyond it is forgotten. */
-  readonly most: number;
-  readonly milliseconds: number;
+  readonly maxEntries: number;
+  readonly ttlMs: number;
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number;
 }
 
-export function createRecent<T>({ most, milliseconds, now = () => performance.now() }: RecentOptions): Recent<T> {
+export function createTtlCache<T>({ maxEntries: most, ttlMs: milliseconds, now = () => performance.now() }: TtlCacheOptions): TtlCache<T> {
   const kept = new Map<string, { readonly value: T; readonly until: number }>();
   return {
     put(key, value) {

@@ -2,7 +2,7 @@
 export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 /** This browser's own; undefined where it refuses. */
-export function localStore(): Store | undefined {
+export function openLocalStore(): Store | undefined {
   try {
     return globalThis.localStorage;
   } catch {
@@ -11,7 +11,7 @@ export function localStore(): Store | undefined {
 }
 
 /** What is remembered under a name; null when there is nothing or no storage. */
-export function recall(store: Store | undefined, name: string): string | null {
+export function readStored(store: Store | undefined, name: string): string | null {
   try {
     return store?.getItem(name) ?? null;
   } catch {
@@ -23,7 +23,7 @@ export function recall(store: Store | undefined, name: string): string | null {
  * Remembers, or forgets with null. A storage that is full or forbidden remembers nothing: the page does without.
  * @returns whether it is remembered
  */
-export function remember(store: Store | undefined, name: string, value: string | null): boolean {
+export function store(store: Store | undefined, name: string, value: string | null): boolean {
   try {
     if (value === null) store?.removeItem(name);
     else store?.setItem(name, value);

@@ -50,7 +50,7 @@ const COMMON_CONTAINERS = ['mp4', 'm4a', 'mp3', 'aac', 'm4v'];
 /** Codecs, as descriptions name them, that some devices of the last ten years do not play. */
 const UNCOMMON_CODECS = /\b(?:av0?1|vp0?[89]|hevc|h\.?265|hvc1|hev1|dvh1|opus|vorbis|flac|e?ac-?3|dts)\b/i;
 /** What H.264 is hardly ever made in. */
-const TALLEST_COMMON = 1440;
+const MAX_COMMON_HEIGHT = 1440;
 
 /** What is offered of an item. Renditions without a key are left out, and what comes twice comes once. */
 export function choicesOf({ title, author, video, audio }: MediaInformation): Choices {
@@ -101,7 +101,7 @@ function choice(name: ChoiceGroup, rendition: MediaRendition, isBest: boolean, n
 const playsEverywhere = ({ description, mimeType, height }: MediaRendition, container: string): boolean =>
   COMMON_CONTAINERS.includes(container.toLowerCase()) &&
   !UNCOMMON_CODECS.test(`${description ?? ''} ${mimeType ?? ''}`) &&
-  (height ?? 0) <= TALLEST_COMMON;
+  (height ?? 0) <= MAX_COMMON_HEIGHT;
 
 const isFigure = (value: number | null | undefined): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;

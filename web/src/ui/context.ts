@@ -19,7 +19,7 @@ export interface Page {
   /** Goes back to the instance that the page came from. */
   readonly forgetInstance: () => void;
   /** Changes the language, and remembers it. One that cannot be loaded changes nothing. */
-  readonly speak: (locale: Locale) => Promise<void>;
+  readonly setLocale: (locale: Locale) => Promise<void>;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

@@ -1,7 +1,7 @@
 import type { Api, WaitOptions } from '../api/index.ts';
 import {
   createDownload,
-  createLaterDownload,
+  createDeferredDownload,
   createQueue,
   type Download,
   hasEnded,
@@ -12,7 +12,7 @@ import { createSubject, type Observable } from '../lib/index.ts';
 import type { Choice } from '../renditions/index.ts';
 
 /** A choice that can be made only once its entry is looked up. */
-export interface LaterChoice {
+export interface DeferredChoice {
   /** What stands in the list of downloads until then. */
   readonly name: string;
   /** @throws ApiFailure, or the signal's reason */
@@ -23,9 +23,9 @@ export interface Downloads {
   /** Newest first; those of a list in the order in which they are taken. */
   readonly list: Observable<readonly Download[]>;
   /** Takes one at once. To be called inside a click: the browser may ask where to. */
-  take(choice: Choice): void;
+  start(choice: Choice): void;
   /** Takes it after those that were enqueued before. */
-  enqueue(choice: Choice | LaterChoice, sink: OpenSink): void;
+  enqueue(choice: Choice | DeferredChoice, sink: OpenSink): void;
   /** Cancels one if it has not ended, and forgets it. */
   remove(download: Download): void;
   /** Forgets all that have ended. */
@@ -54,7 +54,7 @@ export function createDownloads(api: Api): Downloads {
 
   return {
     list,
-    take(choice) {
+    start(choice) {
       const download = prepare(choice, openSink);
       list.set([download, ...list.get()]);
       void download.start();
@@ -62,7 +62,7 @@ export function createDownloads(api: Api): Downloads {
     enqueue(choice, sink) {
       const download =
         'find' in choice
-          ? createLaterDownload({
+          ? createDeferredDownload({
               name: choice.name,
               find: async (options) => prepare(await choice.find(options), sink),
             })

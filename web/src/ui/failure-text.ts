@@ -28,15 +28,15 @@ const wordOf = ({ kind, detail = '' }: FailureLike): Word =>
   kind === 'refused' ? (REFUSALS.find(([said]) => said.test(detail))?.[1] ?? 'refused') : kind;
 
 /** What an instance asks to come back from later. */
-const PAUSES: readonly DownloadFailureKind[] = ['too-many', 'busy', 'waking'];
+const RETRY_LATER_KINDS: readonly DownloadFailureKind[] = ['too-many', 'busy', 'waking'];
 /** A shorter pause than these seconds was waited out before, and did not help: its length says nothing. */
-const WORTH_SAYING = 60;
+const MIN_ANNOUNCED_SECONDS = 60;
 
 export function failureText({ t, locale }: Texts, failure: FailureLike): FailureText {
   const word = wordOf(failure);
   const title = t(`failure.${word}` satisfies TextKey);
   const { kind, retryAfterSeconds = 0 } = failure;
-  if (!PAUSES.includes(kind) || retryAfterSeconds < WORTH_SAYING)
+  if (!RETRY_LATER_KINDS.includes(kind) || retryAfterSeconds < MIN_ANNOUNCED_SECONDS)
     return { title, what: t(`failure.${word}.what` satisfies TextKey) };
   const duration = createFormat(locale).duration(retryAfterSeconds);
   return { title, what: t('failure.later.what', { duration }) };
@@ -49,4 +49,4 @@ export const streamFailureText = (texts: Texts, failure: FailureLike): FailureTe
     : failureText(texts, failure);
 
 /** Whether asking once more may end otherwise. */
-export const mayPass = ({ kind }: FailureLike): boolean => kind !== 'bad-link' && kind !== 'refused';
+export const isWorthRetrying = ({ kind }: FailureLike): boolean => kind !== 'bad-link' && kind !== 'refused';

@@ -4,7 +4,7 @@ import { createSubject, type Subject } from '../lib/index.ts';
 const GAP = 100;
 
 /** What a screen reader is told next. It hears changes alone: what is said twice goes away in between. */
-export function createVoice(): Subject<string> {
+export function createLiveRegion(): Subject<string> {
   const said = createSubject('');
   let again: ReturnType<typeof setTimeout> | undefined;
   return {

@@ -1,5 +1,5 @@
 import { type Api, ApiFailure, type ResourceInformation, resolveWhenAvailable } from '../api/index.ts';
-import { createRecent, createSubject, type History, type Observable } from '../lib/index.ts';
+import { createTtlCache, createSubject, type History, type Observable } from '../lib/index.ts';
 import { type Outcome, type OutcomeEvent, reduce } from './app-state.ts';
 
 /** One link at a time: opening another ends the one before. */
@@ -21,11 +21,11 @@ export interface SessionOptions {
 }
 
 /** What a visitor goes back to: so many answers, and for so long after they were left. */
-const RECENT = { most: 5, milliseconds: 120_000 };
+const RECENT_RESOURCES = { maxEntries: 5, ttlMs: 120_000 };
 
 export function createSession({ api, history, now = () => performance.now() }: SessionOptions): Session {
   const outcome = createSubject<Outcome>({ phase: 'idle' });
-  const recent = createRecent<ResourceInformation>({ ...RECENT, now });
+  const recent = createTtlCache<ResourceInformation>({ ...RECENT_RESOURCES, now });
   let running = new AbortController();
 
   async function resolve(link: string, { signal }: AbortController): Promise<void> {

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import { type Download, type DownloadState, hasEnded } from '../../download/index.ts';
 import type { TextKey } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
-import { Icon, type IconName, useKeptFocus } from '../controls/index.ts';
+import { Icon, type IconName, useFocusFallback } from '../controls/index.ts';
 
 export interface DownloadButtonsProps {
   readonly download: Download;
@@ -14,13 +14,13 @@ export interface DownloadButtonsProps {
 export const DownloadButtons = ({ download, state, onRemove }: DownloadButtonsProps) => {
   const { t } = usePage().texts;
   const all = useRef<HTMLDivElement>(null);
-  useKeptFocus(all, () => all.current?.lastElementChild);
+  useFocusFallback(all, () => all.current?.lastElementChild);
   const name = download.fileName;
-  const holding = holdingOf(download, state);
+  const holding = pauseActionOf(download, state);
   return (
     <div class="download-buttons" ref={all}>
       {holding && (
-        <Act
+        <IconButton
           key="hold"
           icon={holding.icon}
           name={t(holding.text, { name })}
@@ -28,17 +28,17 @@ export const DownloadButtons = ({ download, state, onRemove }: DownloadButtonsPr
           onClick={holding.act}
         />
       )}
-      {state.canKeep && <Act key="keep" icon="stop" name={t('downloads.keep', { name })} onClick={download.keep} />}
+      {state.canStopAndSave && <IconButton key="keep" icon="stop" name={t('downloads.keep', { name })} onClick={download.stopAndSave} />}
       {hasEnded(state) ? (
-        <Act key="end" icon="close" name={t('downloads.remove', { name })} onClick={onRemove} />
+        <IconButton key="end" icon="close" name={t('downloads.remove', { name })} onClick={onRemove} />
       ) : (
-        <Act key="end" icon="close" name={t('downloads.cancel', { name })} onClick={download.cancel} />
+        <IconButton key="end" icon="close" name={t('downloads.cancel', { name })} onClick={download.cancel} />
       )}
     </div>
   );
 };
 
-interface Holding {
+interface PauseAction {
   readonly icon: IconName;
   readonly text: TextKey;
   readonly isDisabled?: boolean;
@@ -46,7 +46,7 @@ interface Holding {
 }
 
 /** Holds a download or lets it go on: one button whatever it is called, so that the focus stays on it. */
-function holdingOf({ pause, resume }: Download, state: DownloadState): Holding | undefined {
+function pauseActionOf({ pause, resume }: Download, state: DownloadState): PauseAction | undefined {
   const { phase, receivedBytes, canResume, canRetry } = state;
   if (phase === 'paused') return { icon: 'play', text: 'downloads.resume', act: resume };
   if (phase === 'failed' && canRetry) return { icon: 'retry', text: 'downloads.retry', act: resume };
@@ -56,7 +56,7 @@ function holdingOf({ pause, resume }: Download, state: DownloadState): Holding |
   return { icon: 'pause', text: 'downloads.pause', act: pause, isDisabled };
 }
 
-interface ActProps {
+interface IconButtonProps {
   readonly icon: IconName;
   readonly name: string;
   /** It stays where it is, and can have the focus. */
@@ -64,7 +64,7 @@ interface ActProps {
   readonly onClick: () => void;
 }
 
-const Act = ({ icon, name, isDisabled = false, onClick }: ActProps) => (
+const IconButton = ({ icon, name, isDisabled = false, onClick }: IconButtonProps) => (
   <button
     type="button"
     class="button plain small square"

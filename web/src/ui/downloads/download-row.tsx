@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
-import { type Download, type DownloadState, hasEnded, shareOf } from '../../download/index.ts';
+import { type Download, type DownloadState, hasEnded, progressOf } from '../../download/index.ts';
 import { type Page, useObservable, usePage } from '../context.ts';
-import { leaveRow, NextTry } from '../controls/index.ts';
+import { moveFocusFromRow, NextTry } from '../controls/index.ts';
 import { streamFailureText } from '../failure-text.ts';
 import { DownloadButtons } from './download-buttons.tsx';
 import { useMilestones } from './use-milestones.ts';
@@ -22,7 +22,7 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
   const isOver = hasEnded(state);
   const row = useRef<HTMLLIElement>(null);
   const remove = () => {
-    leaveRow(row.current);
+    moveFocusFromRow(row.current);
     onRemove();
   };
   return (
@@ -36,19 +36,19 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
           class={phase === 'paused' ? 'paused' : undefined}
           aria-label={t('downloads.progress', { name })}
           max={1}
-          value={shareOf(state)}
+          value={progressOf(state)}
         />
       )}
       <p class="download-figures">
-        <span class={phase}>{wordsOf(page, state)}</span>
-        {state.waiting ? <NextTry waiting={state.waiting} /> : <span>{figuresOf(page, state)}</span>}
+        <span class={phase}>{statusText(page, state)}</span>
+        {state.waiting ? <NextTry waiting={state.waiting} /> : <span>{progressText(page, state)}</span>}
       </p>
       {failure && <p class="download-reason">{streamFailureText(page.texts, failure).what}</p>}
     </li>
   );
 };
 
-function wordsOf({ texts }: Page, { phase, waiting, failure, isHandedOver }: DownloadState): string {
+function statusText({ texts }: Page, { phase, waiting, failure, isHandedOver }: DownloadState): string {
   const { t } = texts;
   switch (phase) {
     case 'waiting':
@@ -64,7 +64,7 @@ function wordsOf({ texts }: Page, { phase, waiting, failure, isHandedOver }: Dow
   }
 }
 
-function figuresOf({ texts, format }: Page, state: DownloadState): string {
+function progressText({ texts, format }: Page, state: DownloadState): string {
   const { t } = texts;
   const { phase, receivedBytes, totalBytes, isEstimate, bytesPerSecond, secondsLeft, isHandedOver } = state;
   if (phase === 'ready' || phase === 'cancelled' || isHandedOver || (phase === 'failed' && !receivedBytes)) return '';

@@ -9,7 +9,7 @@ export interface DownloadsPillProps {
 }
 
 /** Tells of running downloads while their list is out of view, and leads to it. */
-export const DownloadsPill = ({ running, heading }: DownloadsPillProps) => {
+export const DownloadsBadge = ({ running, heading }: DownloadsPillProps) => {
   const { texts } = usePage();
   const isInView = useInView(heading);
   if (isInView || running === 0) return null;

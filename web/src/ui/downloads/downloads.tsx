@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { hasEnded } from '../../download/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { leavePart } from '../controls/index.ts';
+import { moveFocusFromSection } from '../controls/index.ts';
 import { DownloadRow } from './download-row.tsx';
-import { DownloadsPill } from './downloads-pill.tsx';
+import { DownloadsBadge } from './downloads-pill.tsx';
 import { useRunning } from './use-running.ts';
 
 /** All downloads of this page, whatever link it is at. */
@@ -16,7 +16,7 @@ export const DownloadList = () => {
     downloads.clearEnded();
     // The button is gone, and with all downloads the heading too.
     if (downloads.list.get().length > 0) heading?.focus();
-    else leavePart(heading);
+    else moveFocusFromSection(heading);
   };
   useLeaveGuard();
   if (list.length === 0) return null;
@@ -37,7 +37,7 @@ export const DownloadList = () => {
           <DownloadRow key={keyOf(download)} download={download} onRemove={() => downloads.remove(download)} />
         ))}
       </ul>
-      <DownloadsPill running={running} heading={heading} />
+      <DownloadsBadge running={running} heading={heading} />
     </section>
   );
 };

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { type DownloadState, shareOf } from '../../download/index.ts';
+import { type DownloadState, progressOf } from '../../download/index.ts';
 import { usePage } from '../context.ts';
 
 /** Tells of a download its beginning and its half, each once, and each end; never a tick. */
@@ -7,7 +7,7 @@ export function useMilestones(name: string, state: DownloadState): void {
   const { texts, format, announcement } = usePage();
   const { t } = texts;
   const { phase, isHandedOver } = state;
-  const isHalf = phase === 'running' && (shareOf(state) ?? 0) >= 0.5;
+  const isHalf = phase === 'running' && (progressOf(state) ?? 0) >= 0.5;
   const hasBegun = useRef(false);
   const wasHalf = useRef(false);
   useEffect(() => {

@@ -24,7 +24,7 @@ export const Actions = ({ choice, onPlay }: ActionsProps) => {
           type="button"
           class="button primary"
           aria-label={t('action.downloadNamed', { label: facts })}
-          onClick={() => downloads.take(choice)}
+          onClick={() => downloads.start(choice)}
         >
           <Icon name="download" />
           {t('action.download')}

@@ -10,7 +10,7 @@ export interface ChoiceListProps {
 
 const GROUPS: readonly ChoiceGroup[] = ['video', 'audio', 'mp3'];
 /** Of a group that is longer, so many are shown at first. */
-const FEW = 3;
+const MAX_COLLAPSED = 3;
 
 /** All versions as one set of radio buttons, in groups. */
 export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => {
@@ -39,8 +39,8 @@ const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
   const [isOpen, setOpen] = useState(false);
   if (choices.length === 0) return null;
   // One more than the few is shown rather than a button in its place.
-  const isLong = choices.length > FEW + 1;
-  const shown = isOpen || !isLong ? choices : fewOf(choices, selected);
+  const isLong = choices.length > MAX_COLLAPSED + 1;
+  const shown = isOpen || !isLong ? choices : collapsed(choices, selected);
   const hasTwin = ({ label, container }: Choice) =>
     shown.filter((other) => other.label === label && other.container === container).length > 1;
   return (
@@ -69,8 +69,8 @@ const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
 };
 
 /** The best, what is chosen, and the best that plays everywhere: in their order. */
-function fewOf(choices: readonly Choice[], selected: Choice): readonly Choice[] {
-  const kept = new Set([selected, choices.find(({ playsEverywhere }) => playsEverywhere), ...choices.slice(0, FEW)]);
+function collapsed(choices: readonly Choice[], selected: Choice): readonly Choice[] {
+  const kept = new Set([selected, choices.find(({ playsEverywhere }) => playsEverywhere), ...choices.slice(0, MAX_COLLAPSED)]);
   return choices.filter((choice) => kept.has(choice));
 }
 

@@ -5,7 +5,7 @@ import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
-import { Stage } from './media-stage.tsx';
+import { MediaStage } from './media-stage.tsx';
 import { useRanges } from './use-ranges.ts';
 
 export interface ItemProps {
@@ -28,7 +28,7 @@ export const Item = ({ item, isNested }: ItemProps) => {
   return (
     <article class={isNested ? 'item nested' : 'item'} aria-label={title}>
       <div>
-        <Stage
+        <MediaStage
           title={title}
           coverUrl={item.coverUrl}
           isAudio={choices.video.length === 0}

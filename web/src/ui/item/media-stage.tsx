@@ -4,7 +4,7 @@ import { usePage } from '../context.ts';
 import { Cover, Icon } from '../controls/index.ts';
 import { Player } from './player.tsx';
 
-export interface StageProps {
+export interface MediaStageProps {
   readonly title: string;
   readonly coverUrl: string | null;
   readonly isAudio: boolean;
@@ -16,7 +16,7 @@ export interface StageProps {
 }
 
 /** The cover, or the player in its place. */
-export const Stage = ({ title, coverUrl, isAudio, playing, onPlay, onClose }: StageProps) => {
+export const MediaStage = ({ title, coverUrl, isAudio, playing, onPlay, onClose }: MediaStageProps) => {
   const { t } = usePage().texts;
   const play = useRef<HTMLButtonElement>(null);
   const hasPlayed = useRef(false);

@@ -5,20 +5,20 @@ import { Icon, NextTry } from '../controls/index.ts';
 import { streamFailureText } from '../failure-text.ts';
 
 /** What keeps a player from playing. */
-export type Trouble =
+export type PlaybackProblem =
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
   | { readonly kind: 'failed'; readonly failure: ApiFailure }
   | { readonly kind: 'unsupported' | 'interrupted' };
 
 export interface PlayerMessageProps {
-  readonly trouble: Trouble;
+  readonly trouble: PlaybackProblem;
   readonly onRetry: () => void;
 }
 
 /** Says over the picture why nothing plays, and what comes next. */
 export const PlayerMessage = ({ trouble, onRetry }: PlayerMessageProps) => {
   const { texts } = usePage();
-  const { title, what } = wordsOf(texts, trouble);
+  const { title, what } = textOf(texts, trouble);
   return (
     <div class="player-message">
       <div role="alert">
@@ -38,7 +38,7 @@ export const PlayerMessage = ({ trouble, onRetry }: PlayerMessageProps) => {
   );
 };
 
-function wordsOf(texts: Texts, trouble: Trouble): { title: string; what?: string } {
+function textOf(texts: Texts, trouble: PlaybackProblem): { title: string; what?: string } {
   switch (trouble.kind) {
     case 'waiting': {
       const { reason } = trouble.waiting;

@@ -4,7 +4,7 @@ import type { Choice } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon } from '../controls/index.ts';
 import { toFailure } from '../session.ts';
-import { PlayerMessage, type Trouble } from './player-message.tsx';
+import { PlayerMessage, type PlaybackProblem } from './player-message.tsx';
 
 export interface PlayerProps {
   readonly choice: Choice;
@@ -18,7 +18,7 @@ export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
   const { api, texts } = usePage();
   const { t } = texts;
   const url = api.streamUrl(choice.rendition);
-  const [trouble, setTrouble] = useState<Trouble>();
+  const [trouble, setTrouble] = useState<PlaybackProblem>();
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);

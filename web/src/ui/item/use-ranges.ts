@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
-import { createRangeBook } from '../../api/index.ts';
+import { createRangeSupport } from '../../api/index.ts';
 import type { Choice } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 
-const book = createRangeBook();
+const book = createRangeSupport();
 
 /**
  * A choice with what its stream says about ranges, as soon as that is known.
@@ -15,7 +15,7 @@ export function useRanges<C extends Choice | undefined>(choice: C, isWanted: boo
   const url = choice && api.streamUrl(choice.rendition);
   const isOpen = choice !== undefined && choice.canSeek === undefined;
   useEffect(() => {
-    if (url && isOpen && isWanted) void book.ask(url);
+    if (url && isOpen && isWanted) void book.check(url);
   }, [url, isOpen, isWanted]);
   const canSeek = url === undefined ? undefined : known.get(url);
   return isOpen && canSeek !== undefined ? { ...choice, canSeek } : choice;

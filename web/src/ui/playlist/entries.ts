@@ -9,7 +9,7 @@ import {
 } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 import { toFailure } from '../session.ts';
-import { useKept } from './use-kept.ts';
+import { useRetainedState } from './use-kept.ts';
 
 /** An entry of a list: it may have missed the resolve of the whole, and is looked up by itself. */
 export interface Entry {
@@ -35,7 +35,7 @@ export const hasVersions = ({ video, audio }: MediaInformation): boolean => Bool
 
 export function useEntries(resource: ResourceInformation): Entries {
   const { api } = usePage();
-  const [all, setAll] = useKept<readonly Entry[]>(resource, 'entries', () =>
+  const [all, setAll] = useRetainedState<readonly Entry[]>(resource, 'entries', () =>
     (resource.mediaItems ?? []).map((item) => ({ item })),
   );
   const latest = useRef(all);

@@ -17,7 +17,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
   const { count, pickedCount, preference, onPickAll, onPrefer, onTake } = props;
   const { t } = usePage().texts;
   const bar = useRef<HTMLDivElement>(null);
-  useEffect(() => (bar.current ? tellHeight(bar.current) : undefined), []);
+  useEffect(() => (bar.current ? publishHeight(bar.current) : undefined), []);
   return (
     <div class="toolbar" ref={bar}>
       <label>
@@ -52,7 +52,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
 };
 
 /** Lets the looks know how much room the bar takes: words and widths decide how many lines it has. @returns what ends it */
-function tellHeight(bar: HTMLElement): () => void {
+function publishHeight(bar: HTMLElement): () => void {
   const { style } = document.documentElement;
   const observer = new ResizeObserver(() => style.setProperty('--toolbar', `${bar.offsetHeight}px`));
   observer.observe(bar);

@@ -4,20 +4,20 @@ import { chooseFolder } from '../../download/index.ts';
 import { type Choice, choicesOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover } from '../controls/index.ts';
-import type { LaterChoice } from '../downloads-state.ts';
+import type { DeferredChoice } from '../downloads-state.ts';
 import { hasVersions, useEntries } from './entries.ts';
 import { PlaylistEntry } from './playlist-entry.tsx';
 import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { type Preference, preferred } from './preference.ts';
-import { useKept } from './use-kept.ts';
+import { useRetainedState } from './use-kept.ts';
 
 /** A list: pick some of its entries, take them one after another, or open one. */
 export const Playlist = ({ resource }: { readonly resource: ResourceInformation }) => {
   const { texts, downloads, announcement } = usePage();
   const { t } = texts;
   const entries = useEntries(resource);
-  const [picked, setPicked] = useKept<ReadonlySet<number>>(resource, 'picked', () => new Set());
-  const [preference, prefer] = useKept<Preference>(resource, 'preference', () => 'best');
+  const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(resource, 'picked', () => new Set());
+  const [preference, prefer] = useRetainedState<Preference>(resource, 'preference', () => 'best');
   const isChoosing = useRef(false);
 
   const pick = (index: number, isPicked: boolean) => {
@@ -26,7 +26,7 @@ export const Playlist = ({ resource }: { readonly resource: ResourceInformation 
     else next.delete(index);
     setPicked(next);
   };
-  const order = (index: number): Choice | LaterChoice | undefined => {
+  const order = (index: number): Choice | DeferredChoice | undefined => {
     const { item } = entries.all[index] ?? {};
     if (item && hasVersions(item)) return preferred(choicesOf(item), preference);
     const find = async (options: WaitOptions) => {

@@ -1,19 +1,19 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { linkOf, type Outcome } from '../app-state.ts';
 import { useObservable, usePage } from '../context.ts';
-import { useKeptFocus } from '../controls/index.ts';
+import { useFocusFallback } from '../controls/index.ts';
 import { DownloadList } from '../downloads/index.ts';
 import { Item } from '../item/index.ts';
 import { Playlist } from '../playlist/index.ts';
 import { Announcer } from './announcer.tsx';
 import { Banner } from './banner.tsx';
 import { Footer } from './footer.tsx';
-import { Masthead } from './header.tsx';
+import { Header } from './header.tsx';
 import { HistoryList } from './history-list.tsx';
 import { LinkField } from './link-field.tsx';
-import { TakeUpReel } from './logo.tsx';
+import { Reel } from './logo.tsx';
 import { FailureNotice, WaitingNotice } from './notices.tsx';
-import { WaysIn } from './share-options.tsx';
+import { ShareOptions } from './share-options.tsx';
 import { Skeleton } from './skeleton.tsx';
 import { useDrop } from './use-drop.ts';
 import { type Navigation, opensElsewhere, useLocation } from './use-location.ts';
@@ -37,14 +37,14 @@ export const App = () => {
   const isIdle = outcome.phase === 'idle';
   const main = useRef<HTMLElement>(null);
   const result = useRef<HTMLDivElement>(null);
-  useKeptFocus(main, () => result.current ?? main.current);
+  useFocusFallback(main, () => result.current ?? main.current);
   return (
     <div class={isDropping ? 'page dropping' : 'page'}>
       <Banner />
-      <Masthead isMoving={outcome.phase === 'resolving'} onHome={goHome} />
+      <Header isMoving={outcome.phase === 'resolving'} onHome={goHome} />
       <main class="wrap" ref={main} tabIndex={-1}>
         <div class={isIdle ? 'hero' : 'hero small'}>
-          <TakeUpReel />
+          <Reel />
           <h1>{t('app.headline')}</h1>
           <p class="lede">{t('app.lede')}</p>
           <LinkField
@@ -61,7 +61,7 @@ export const App = () => {
           </div>
         )}
         <DownloadList />
-        {isIdle && <WaysIn />}
+        {isIdle && <ShareOptions />}
         {isIdle && <HistoryList onOpen={navigation.open} />}
       </main>
       <Footer>

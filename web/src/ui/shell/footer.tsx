@@ -6,7 +6,7 @@ import { InstallButton } from './install-button.tsx';
 
 /** Language, ways to bring links here, where to read on, and what may be taken. */
 export const Footer = ({ children }: { readonly children?: ComponentChildren }) => {
-  const { texts, api, speak } = usePage();
+  const { texts, api, setLocale: speak } = usePage();
   const { t, locale } = texts;
   return (
     <footer class="footer">

@@ -1,20 +1,20 @@
 import { usePage } from '../context.ts';
-import { Mark } from './logo.tsx';
+import { Logo } from './logo.tsx';
 
-export interface MastheadProps {
+export interface HeaderProps {
   /** Something is being fetched: the tape moves. */
   readonly isMoving: boolean;
   readonly onHome?: (event: MouseEvent) => void;
 }
 
 /** The name, and the tape that its reel pays out. */
-export const Masthead = ({ isMoving, onHome }: MastheadProps) => {
+export const Header = ({ isMoving, onHome }: HeaderProps) => {
   const { t } = usePage().texts;
   return (
     <header class="masthead">
       <div class="wrap">
         <a class="home" href="/" onClick={onHome} aria-label={t('app.home')}>
-          <Mark />
+          <Logo />
           <span class="name">{t('app.name')}</span>
         </a>
       </div>

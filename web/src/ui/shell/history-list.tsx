@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { type HistoryEntry, shareableLocation } from '../../lib/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Cover, Icon, leavePart, leaveRow } from '../controls/index.ts';
+import { Cover, Icon, moveFocusFromSection, moveFocusFromRow } from '../controls/index.ts';
 import { opensElsewhere } from './use-location.ts';
 
 /** What was looked up on this device. */
@@ -11,7 +11,7 @@ export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => voi
   const entries = useObservable(history.entries);
   const section = useRef<HTMLElement>(null);
   const clear = () => {
-    leavePart(section.current);
+    moveFocusFromSection(section.current);
     history.clear();
   };
   if (entries.length === 0) return null;
@@ -28,14 +28,14 @@ export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => voi
       </div>
       <ul class="history">
         {entries.map((entry) => (
-          <Past key={entry.link} entry={entry} onOpen={() => onOpen(entry.link)} />
+          <HistoryRow key={entry.link} entry={entry} onOpen={() => onOpen(entry.link)} />
         ))}
       </ul>
     </section>
   );
 };
 
-const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen: () => void }) => {
+const HistoryRow = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen: () => void }) => {
   const { texts, format, history } = usePage();
   const title = entry.title ?? entry.link;
   const open = (event: MouseEvent) => {
@@ -45,7 +45,7 @@ const Past = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly onOpen
   };
   const row = useRef<HTMLLIElement>(null);
   const forget = () => {
-    leaveRow(row.current);
+    moveFocusFromRow(row.current);
     history.remove(entry.link);
   };
   return (

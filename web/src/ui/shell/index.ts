@@ -1,4 +1,4 @@
 export { App } from './app.tsx';
 export { Footer } from './footer.tsx';
-export { Masthead } from './header.tsx';
+export { Header } from './header.tsx';
 export { startPage } from './start-page.tsx';

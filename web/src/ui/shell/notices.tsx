@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ApiFailure, Waiting } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 import { Icon, type IconName, NextTry } from '../controls/index.ts';
-import { failureText, mayPass } from '../failure-text.ts';
+import { failureText, isWorthRetrying } from '../failure-text.ts';
 
 interface NoticeProps {
   readonly look: 'bad' | 'waiting';
@@ -53,7 +53,7 @@ export const FailureNotice = ({ failure, onRetry }: FailureNoticeProps) => {
           </q>
         </p>
       )}
-      {mayPass(failure) && (
+      {isWorthRetrying(failure) && (
         <div class="notice-actions">
           <button type="button" class="button" onClick={onRetry}>
             <Icon name="retry" />

@@ -4,7 +4,7 @@ import { CopyButton, Icon } from '../controls/index.ts';
 import { InstallButton } from './install-button.tsx';
 
 /** Other ways to bring a link here. */
-export const WaysIn = () => {
+export const ShareOptions = () => {
   const { t } = usePage().texts;
   return (
     <ul class="ways">

@@ -6,16 +6,16 @@ import {
   type Locale,
   loadFirstTexts,
   loadTexts,
-  localStore,
-  recall,
-  remember,
+  openLocalStore,
+  readStored,
+  store,
   wantedLocales,
 } from '../../lib/index.ts';
 import { PageContext } from '../context.ts';
 import { createDownloads } from '../downloads-state.ts';
-import { createVoice } from '../live-region.ts';
+import { createLiveRegion } from '../live-region.ts';
 import { createSession } from '../session.ts';
-import { follow } from './use-location.ts';
+import { openLocation } from './use-location.ts';
 
 const LANGUAGE = 'reelay.language';
 
@@ -24,7 +24,7 @@ const LANGUAGE = 'reelay.language';
  * @param search what it opens with, `location.search`: followed before the first drawing, so that nothing moves later
  */
 export async function startPage(content: ComponentChild, search = ''): Promise<void> {
-  const storage = localStore();
+  const storage = openLocalStore();
   const instance = readBaseUrl({ origin: location.origin, search: location.search, storage });
   const api = createApi(instance.base);
   const history = createHistory({ storage, events: window });
@@ -34,32 +34,32 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     history,
     session: createSession({ api, history }),
     downloads: createDownloads(api),
-    announcement: createVoice(),
+    announcement: createLiveRegion(),
     forgetInstance() {
       forgetBaseUrl(storage);
       location.assign('/');
     },
   };
-  follow(fixed.session, search);
+  openLocation(fixed.session, search);
   const root = document.getElementById('app') ?? document.body;
 
-  let texts = await loadFirstTexts(wantedLocales(navigator.languages, recall(storage, LANGUAGE)));
+  let texts = await loadFirstTexts(wantedLocales(navigator.languages, readStored(storage, LANGUAGE)));
   let lastAsked = texts.locale;
   show();
 
   function show(): void {
     document.documentElement.lang = texts.locale;
     document.documentElement.dir = texts.direction;
-    const page = { ...fixed, texts, format: createFormat(texts.locale), speak };
+    const page = { ...fixed, texts, format: createFormat(texts.locale), setLocale };
     render(<PageContext.Provider value={page}>{content}</PageContext.Provider>, root);
   }
-  async function speak(locale: Locale): Promise<void> {
+  async function setLocale(locale: Locale): Promise<void> {
     lastAsked = locale;
     const loaded = await loadTexts(locale).catch(() => undefined);
     if (locale !== lastAsked) return;
     if (loaded) texts = loaded;
     // Also when it is the old one: the select has changed by itself.
     show();
-    if (loaded) remember(storage, LANGUAGE, locale);
+    if (loaded) store(storage, LANGUAGE, locale);
   }
 }

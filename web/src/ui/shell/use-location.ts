@@ -8,7 +8,7 @@ export interface Navigation {
 }
 
 /** Brings a session to where an address of the page (`location.search`) leads. */
-export function follow(session: Session, search: string): void {
+export function openLocation(session: Session, search: string): void {
   const link = linkFromLocation(search);
   if (link) session.reopen(link);
   else session.close(textFromLocation(search));
@@ -17,7 +17,7 @@ export function follow(session: Session, search: string): void {
 /** Keeps the address of the page and its link in step: each link has an address, and going back goes back. */
 export function useLocation(session: Session): Navigation {
   useEffect(() => {
-    const goBack = () => follow(session, location.search);
+    const goBack = () => openLocation(session, location.search);
     addEventListener('popstate', goBack);
     return () => removeEventListener('popstate', goBack);
   }, [session]);

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
-import { Footer, Masthead } from '../shell/index.ts';
+import { Footer, Header } from '../shell/index.ts';
 import { useHealth } from './use-health.ts';
 
 /** The page at `/status`: how the instance is doing, for who runs it. */
@@ -39,7 +39,7 @@ export const StatusPage = () => {
   ];
   return (
     <div class="page">
-      <Masthead isMoving={false} />
+      <Header isMoving={false} />
       <main class="wrap status">
         <h1>{t('status.title')}</h1>
         <p class={`status-now ${LOOKS[state]}`} role="status">
