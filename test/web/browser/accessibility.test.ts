@@ -112,9 +112,9 @@ describe('who has colours of their own', () => {
       const { color: ink, backgroundColor: ground } = getComputedStyle(probe);
       return {
         themes: [ink, ground],
-        mark: [of('.mark-reel').fill, of('.mark-play').fill],
+        mark: [of('.logo-reel').fill, of('.logo-play').fill],
         tape: [of('.tape').backgroundColor, ground],
-        sign: [of('.status-now', '::before').backgroundColor, ground],
+        sign: [of('.status-summary', '::before').backgroundColor, ground],
       };
     });
     const { themes, ...drawn } = look;

@@ -102,7 +102,7 @@ describe('the history', () => {
     const { page } = await open(at(service.pageFor('/site/combined/rtl')), { locale: 'ar' });
     await article(page, 'rtl').waitFor();
     await page.goto(at('/'));
-    const [author, start, end] = await page.locator('.past bdi').evaluate((name) => {
+    const [author, start, end] = await page.locator('.history-entry bdi').evaluate((name) => {
       const rest = document.createRange();
       rest.setStartAfter(name);
       rest.setEndAfter(name.parentElement?.lastChild ?? name);

@@ -77,7 +77,7 @@ describe('the focus', () => {
     proxy.refuse('/api/Fetch/');
     await press(page, 'Try again');
     await page.getByRole('article').waitFor();
-    await focused(page).toBe('outcome');
+    await focused(page).toBe('result');
     await page.keyboard.press('Tab');
     await focused(page).toMatch(/^Play Größe/);
   });
@@ -99,12 +99,12 @@ describe('the focus', () => {
     }
     await page.goto(`${proxy.baseUrl}/`);
     await press(page, /^Forget .*three/);
-    await focused(page).toBe('past');
+    await focused(page).toBe('history-entry');
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').textContent()).toBe(titleOf('two'));
     await page.keyboard.press('Enter');
     await page.getByRole('article', { name: titleOf('two') }).waitFor();
-    await focused(page).toBe('outcome');
+    await focused(page).toBe('result');
     await page.goto(`${proxy.baseUrl}/`);
     await press(page, 'Clear history');
     await page.getByRole('heading', { name: /^Lately/ }).waitFor({ state: 'detached' });

@@ -92,7 +92,7 @@ describe('the player', () => {
     const { page } = await play('/site/music/song');
     expect(await page.locator('audio').count()).toBe(1);
     await eventually(() =>
-      page.$eval('.stage img', (cover) => (cover as HTMLImageElement).naturalWidth),
+      page.$eval('.media-stage img', (cover) => (cover as HTMLImageElement).naturalWidth),
     ).toBeGreaterThan(100);
   });
 

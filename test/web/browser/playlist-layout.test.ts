@@ -33,11 +33,11 @@ describe('the bar that sticks to the top of a list', () => {
   it.each(LOCALES)('lies on no player, in the language %s', async (locale) => {
     const page = await see('list', 920, locale);
     await page.locator('.entry button').first().click();
-    const stage = page.locator('.entry .stage').first();
+    const stage = page.locator('.entry .media-stage').first();
     await stage.waitFor();
     // So far that both stick.
     await page.evaluate(() => {
-      const panel = document.querySelector('.entry .panel.take');
+      const panel = document.querySelector('.entry .panel.download-panel');
       scrollBy(0, (panel?.getBoundingClientRect().top ?? 0) + 60);
     });
     const bar = page.locator('.toolbar');

@@ -1,4 +1,4 @@
-import { readStored, store, type Store } from '../lib/index.ts';
+import { readStored, type Store, store } from '../lib/index.ts';
 
 export interface BaseUrl {
   /** Origin and path without a slash at the end. */

@@ -3,7 +3,7 @@ export { type BaseUrl, forgetBaseUrl, readBaseUrl } from './base-url.ts';
 export type { MediaInformation, MediaRendition, ResourceInformation, StreamReference } from './contract.ts';
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export { createRangeSupport } from './range-support.ts';
-export { connectionFailure, type Fetch, failureOf, isOnline, fetchResponse } from './responses.ts';
+export { connectionFailure, type Fetch, failureOf, fetchResponse, isOnline } from './responses.ts';
 export {
   isRetryable,
   resolveWhenAvailable,

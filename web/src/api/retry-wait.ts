@@ -111,7 +111,11 @@ async function probeStream(url: string, { signal, fetch = globalThis.fetch }: Wa
   const all = AbortSignal.any(signals);
   try {
     const send: Fetch = (to, init) => fetch(to, init);
-    const response = await fetchResponse(send, url, { headers: { range: 'bytes=0-0' }, cache: 'no-store', signal: all });
+    const response = await fetchResponse(send, url, {
+      headers: { range: 'bytes=0-0' },
+      cache: 'no-store',
+      signal: all,
+    });
     // A muxed stream answers whole whatever is asked: its head is all that is wanted.
     if (!response.ok) throw await failureOf(response, 'stream');
   } catch (error) {
@@ -128,7 +132,12 @@ interface WaitBudget {
   poll(failure: ApiFailure): Promise<void>;
 }
 
-function createWaitBudget({ signal, onWaiting, maxWaitSeconds: patienceSeconds = MAX_WAIT_SECONDS, sleep: rest = sleep }: WaitOptions): WaitBudget {
+function createWaitBudget({
+  signal,
+  onWaiting,
+  maxWaitSeconds: patienceSeconds = MAX_WAIT_SECONDS,
+  sleep: rest = sleep,
+}: WaitOptions): WaitBudget {
   let left = patienceSeconds;
   let looks = 0;
   const wait = async (failure: ApiFailure, seconds = 5) => {
@@ -137,7 +146,10 @@ function createWaitBudget({ signal, onWaiting, maxWaitSeconds: patienceSeconds =
     onWaiting?.(waitingOf(failure, seconds));
     await rest(seconds * 1000, signal);
   };
-  return { wait, poll: (failure) => wait(failure, POLL_DELAYS_SECONDS[Math.min(looks++, POLL_DELAYS_SECONDS.length - 1)]) };
+  return {
+    wait,
+    poll: (failure) => wait(failure, POLL_DELAYS_SECONDS[Math.min(looks++, POLL_DELAYS_SECONDS.length - 1)]),
+  };
 }
 
 /** What is said of a failure that is waited out. */

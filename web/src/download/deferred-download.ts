@@ -1,7 +1,7 @@
 import type { WaitOptions } from '../api/index.ts';
 import { createSubject } from '../lib/index.ts';
 import type { Download } from './download.ts';
-import { toDownloadFailure, isRetryable } from './download-failure.ts';
+import { isRetryable, toDownloadFailure } from './download-failure.ts';
 import { type DownloadFailure, type DownloadState, hasEnded, INITIAL_STATE } from './download-state.ts';
 
 export interface DeferredDownloadOptions {

@@ -1,6 +1,6 @@
 import { type Fetch, isOnline, type Sleep, sleep, untilStreamable, type Waiting } from '../api/index.ts';
 import { createSubject, type Observable } from '../lib/index.ts';
-import { toDownloadFailure, isRetryable, discardsPartialFile } from './download-failure.ts';
+import { discardsPartialFile, isRetryable, toDownloadFailure } from './download-failure.ts';
 import { type DownloadState, INITIAL_STATE } from './download-state.ts';
 import type { Sink } from './sink.ts';
 import type { OpenSink } from './sinks.ts';

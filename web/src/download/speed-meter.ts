@@ -27,7 +27,9 @@ export function createSpeedMeter(): SpeedMeter {
     bytesPerSecond(at) {
       const span = Math.min(at - (began ?? at), WINDOW_MS);
       if (span < MIN_SPAN_MS) return 0;
-      const bytes = samples.filter((sample) => at - sample.at <= WINDOW_MS).reduce((sum, sample) => sum + sample.bytes, 0);
+      const bytes = samples
+        .filter((sample) => at - sample.at <= WINDOW_MS)
+        .reduce((sum, sample) => sum + sample.bytes, 0);
       return Math.round((bytes / span) * 1000);
     },
     reset() {

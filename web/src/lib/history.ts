@@ -1,5 +1,5 @@
 import { createSubject, type Observable } from './observable.ts';
-import { readStored, store, type Store } from './store.ts';
+import { readStored, type Store, store } from './store.ts';
 
 export interface HistoryEntry {
   readonly link: string;

@@ -10,8 +10,7 @@ export {
   textFromLocation,
 } from './incoming.ts';
 export { createSubject, type Observable, type Subject } from './observable.ts';
-export { createTtlCache } from './recent.ts';
-export { openLocalStore, readStored, store, type Store } from './store.ts';
+export { openLocalStore, readStored, type Store, store } from './store.ts';
 export {
   LOCALE_NAMES,
   LOCALES,
@@ -22,3 +21,4 @@ export {
   type Texts,
   wantedLocales,
 } from './texts.ts';
+export { createTtlCache } from './ttl-cache.ts';

@@ -1,7 +1,7 @@
 import type { Api, WaitOptions } from '../api/index.ts';
 import {
-  createDownload,
   createDeferredDownload,
+  createDownload,
   createQueue,
   type Download,
   hasEnded,

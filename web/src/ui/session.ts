@@ -1,5 +1,5 @@
 import { type Api, ApiFailure, type ResourceInformation, resolveWhenAvailable } from '../api/index.ts';
-import { createTtlCache, createSubject, type History, type Observable } from '../lib/index.ts';
+import { createSubject, createTtlCache, type History, type Observable } from '../lib/index.ts';
 import { type Outcome, type OutcomeEvent, reduce } from './app-state.ts';
 
 /** One link at a time: opening another ends the one before. */

@@ -45,7 +45,7 @@ export const CopyButton = ({ text, label, name }: CopyButtonProps) => {
         {label && (isCopied ? t('action.copied') : label)}
       </button>
       {result === 'refused' && label && (
-        <label class="by-hand">
+        <label class="manual-copy">
           {t('action.notCopied')}
           <input readOnly dir="ltr" value={text} ref={(field) => field?.select()} />
         </label>

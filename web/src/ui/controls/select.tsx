@@ -13,7 +13,7 @@ export interface SelectProps<T extends string> {
 /** One of a few, with its label beside it. */
 export function Select<T extends string>({ label, value, options, nameOf, languageOf, onChange }: SelectProps<T>) {
   return (
-    <label class="labelled">
+    <label class="labelled-control">
       {label}
       <span class="select">
         <select value={value} onChange={({ currentTarget }) => onChange(options[currentTarget.selectedIndex] ?? value)}>

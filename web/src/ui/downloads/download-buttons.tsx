@@ -28,7 +28,9 @@ export const DownloadButtons = ({ download, state, onRemove }: DownloadButtonsPr
           onClick={holding.act}
         />
       )}
-      {state.canStopAndSave && <IconButton key="keep" icon="stop" name={t('downloads.keep', { name })} onClick={download.stopAndSave} />}
+      {state.canStopAndSave && (
+        <IconButton key="keep" icon="stop" name={t('downloads.keep', { name })} onClick={download.stopAndSave} />
+      )}
       {hasEnded(state) ? (
         <IconButton key="end" icon="close" name={t('downloads.remove', { name })} onClick={onRemove} />
       ) : (

@@ -3,7 +3,7 @@ import { hasEnded } from '../../download/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { moveFocusFromSection } from '../controls/index.ts';
 import { DownloadRow } from './download-row.tsx';
-import { DownloadsBadge } from './downloads-pill.tsx';
+import { DownloadsBadge } from './downloads-badge.tsx';
 import { useRunning } from './use-running.ts';
 
 /** All downloads of this page, whatever link it is at. */

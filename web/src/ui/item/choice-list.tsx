@@ -70,7 +70,11 @@ const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
 
 /** The best, what is chosen, and the best that plays everywhere: in their order. */
 function collapsed(choices: readonly Choice[], selected: Choice): readonly Choice[] {
-  const kept = new Set([selected, choices.find(({ playsEverywhere }) => playsEverywhere), ...choices.slice(0, MAX_COLLAPSED)]);
+  const kept = new Set([
+    selected,
+    choices.find(({ playsEverywhere }) => playsEverywhere),
+    ...choices.slice(0, MAX_COLLAPSED),
+  ]);
   return choices.filter((choice) => kept.has(choice));
 }
 

@@ -38,12 +38,12 @@ export const Item = ({ item, isNested }: ItemProps) => {
         />
         {!isNested && <ItemHead title={title} author={item.author} link={item.requestedUrl} />}
       </div>
-      <div class="panel take">
+      <div class="panel download-panel">
         {selected ? (
           <>
             <ChoiceList choices={choices} selected={selected} onSelect={({ id }) => select(id)} />
             {selected.canSeek === false && (
-              <p class="remark">
+              <p class="note">
                 <Icon name="clock" />
                 {t('choices.noSeek')}
               </p>

@@ -28,19 +28,19 @@ export const MediaStage = ({ title, coverUrl, isAudio, playing, onPlay, onClose 
 
   if (playing) {
     return (
-      <div class="stage playing">
+      <div class="media-stage playing">
         <Player key={playing.id} choice={playing} title={title} coverUrl={coverUrl} onClose={onClose} />
       </div>
     );
   }
   return (
-    <div class="stage">
+    <div class="media-stage">
       <Cover url={coverUrl} fallback={isAudio ? 'music' : 'cover'} isWhole={isAudio} />
       {onPlay && (
         <button
           ref={play}
           type="button"
-          class="stage-play"
+          class="media-play"
           aria-label={t('action.playNamed', { title })}
           onClick={onPlay}
         >

@@ -4,7 +4,7 @@ import type { Choice } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon } from '../controls/index.ts';
 import { toFailure } from '../session.ts';
-import { PlayerMessage, type PlaybackProblem } from './player-message.tsx';
+import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
 
 export interface PlayerProps {
   readonly choice: Choice;

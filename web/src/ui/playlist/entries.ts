@@ -9,7 +9,7 @@ import {
 } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 import { toFailure } from '../session.ts';
-import { useRetainedState } from './use-kept.ts';
+import { useRetainedState } from './use-retained-state.ts';
 
 /** An entry of a list: it may have missed the resolve of the whole, and is looked up by itself. */
 export interface Entry {

@@ -32,7 +32,7 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: Pla
   return (
     <li class="entry">
       <div class="entry-row">
-        <label class="entry-pick">
+        <label class="entry-select">
           <input
             type="checkbox"
             class="checkbox"
@@ -61,7 +61,7 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: Pla
           <span class="visually-hidden">{title}</span>
         </button>
       </div>
-      <div id={id} class="entry-open" hidden={!(isOpen && isKnown)}>
+      <div id={id} class="entry-details" hidden={!(isOpen && isKnown)}>
         {isOpen && isKnown && <Item item={item} isNested />}
       </div>
     </li>
@@ -75,7 +75,7 @@ const EntryNote = ({ entry }: { readonly entry: Entry }) => {
   const { item, isLooking, waiting, failure } = entry;
   if (failure) {
     return (
-      <p class="trouble" role="alert">
+      <p class="error-text" role="alert">
         {failureText(texts, failure).title}
       </p>
     );

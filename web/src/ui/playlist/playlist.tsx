@@ -9,7 +9,7 @@ import { hasVersions, useEntries } from './entries.ts';
 import { PlaylistEntry } from './playlist-entry.tsx';
 import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { type Preference, preferred } from './preference.ts';
-import { useRetainedState } from './use-kept.ts';
+import { useRetainedState } from './use-retained-state.ts';
 
 /** A list: pick some of its entries, take them one after another, or open one. */
 export const Playlist = ({ resource }: { readonly resource: ResourceInformation }) => {

@@ -56,7 +56,7 @@ export const App = () => {
         </div>
         <Announcer />
         {!isIdle && (
-          <div class="outcome" ref={result} tabIndex={-1} aria-busy={outcome.phase === 'resolving'}>
+          <div class="result" ref={result} tabIndex={-1} aria-busy={outcome.phase === 'resolving'}>
             <Result outcome={outcome} navigation={navigation} />
           </div>
         )}

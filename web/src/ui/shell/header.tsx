@@ -11,9 +11,9 @@ export interface HeaderProps {
 export const Header = ({ isMoving, onHome }: HeaderProps) => {
   const { t } = usePage().texts;
   return (
-    <header class="masthead">
+    <header class="header">
       <div class="wrap">
-        <a class="home" href="/" onClick={onHome} aria-label={t('app.home')}>
+        <a class="home-link" href="/" onClick={onHome} aria-label={t('app.home')}>
           <Logo />
           <span class="name">{t('app.name')}</span>
         </a>

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { type HistoryEntry, shareableLocation } from '../../lib/index.ts';
 import { useObservable, usePage } from '../context.ts';
-import { Cover, Icon, moveFocusFromSection, moveFocusFromRow } from '../controls/index.ts';
+import { Cover, Icon, moveFocusFromRow, moveFocusFromSection } from '../controls/index.ts';
 import { opensElsewhere } from './use-location.ts';
 
 /** What was looked up on this device. */
@@ -49,11 +49,11 @@ const HistoryRow = ({ entry, onOpen }: { readonly entry: HistoryEntry; readonly 
     history.remove(entry.link);
   };
   return (
-    <li class="past" ref={row} tabIndex={-1}>
+    <li class="history-entry" ref={row} tabIndex={-1}>
       <Cover url={entry.coverUrl} isSmall />
       <div>
         <h3>
-          <a class="past-open" dir="auto" href={shareableLocation(entry.link)} onClick={open}>
+          <a class="history-link" dir="auto" href={shareableLocation(entry.link)} onClick={open}>
             {title}
           </a>
         </h3>

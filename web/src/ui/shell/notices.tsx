@@ -13,7 +13,7 @@ interface NoticeProps {
 
 const Notice = ({ look, icon, title, children }: NoticeProps) => (
   <section class={`panel notice ${look}`}>
-    <span class="notice-sign">
+    <span class="notice-icon">
       <Icon name={icon} />
     </span>
     <div>
@@ -46,7 +46,7 @@ export const FailureNotice = ({ failure, onRetry }: FailureNoticeProps) => {
     <Notice look="bad" icon={ICONS[failure.kind] ?? 'alert'} title={title}>
       <p>{what}</p>
       {failure.detail && (
-        <p class="quoted">
+        <p class="quote">
           {texts.t('failure.said')}{' '}
           <q lang="en" dir="ltr">
             {failure.detail}
@@ -78,7 +78,7 @@ export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
     <Notice look="waiting" icon={reason === 'offline' ? 'offline' : 'clock'} title={t(`waiting.${reason}`)}>
       <p>{t(`waiting.${reason}.what`)}</p>
       {activity && reason === 'maintenance' && (
-        <p class="quoted">
+        <p class="quote">
           <bdi>{t('waiting.maintenance.activity', { activity })}</bdi>
         </p>
       )}
@@ -87,7 +87,7 @@ export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
         <button type="button" class="button" onClick={onStop}>
           {t('waiting.stop')}
         </button>
-        <p class="notice-next">
+        <p class="notice-countdown">
           <NextTry waiting={waiting} />
         </p>
       </div>

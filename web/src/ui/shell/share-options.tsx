@@ -7,7 +7,7 @@ import { InstallButton } from './install-button.tsx';
 export const ShareOptions = () => {
   const { t } = usePage().texts;
   return (
-    <ul class="ways">
+    <ul class="share-options">
       <li>
         <Icon name="link" />
         <p>{t('ways.drop')}</p>

@@ -42,7 +42,7 @@ export const StatusPage = () => {
       <Header isMoving={false} />
       <main class="wrap status">
         <h1>{t('status.title')}</h1>
-        <p class={`status-now ${LOOKS[state]}`} role="status">
+        <p class={`status-summary ${LOOKS[state]}`} role="status">
           {t(`status.${state}`)}
         </p>
         <dl class="panel facts">
@@ -55,7 +55,7 @@ export const StatusPage = () => {
             </div>
           ))}
         </dl>
-        <div class="status-again">
+        <div class="status-recheck">
           {/* Disabled it would lose the focus at each check; a second one at a time does nothing. */}
           <button type="button" class="button" aria-disabled={isChecking} onClick={check}>
             <Icon name="retry" />

@@ -13,7 +13,11 @@ export interface TtlCacheOptions {
   readonly now?: () => number;
 }
 
-export function createTtlCache<T>({ maxEntries: most, ttlMs: milliseconds, now = () => performance.now() }: TtlCacheOptions): TtlCache<T> {
+export function createTtlCache<T>({
+  maxEntries: most,
+  ttlMs: milliseconds,
+  now = () => performance.now(),
+}: TtlCacheOptions): TtlCache<T> {
   const kept = new Map<string, { readonly value: T; readonly until: number }>();
   return {
     put(key, value) {

@@ -14,7 +14,7 @@ export const DownloadsBadge = ({ running, heading }: DownloadsPillProps) => {
   const isInView = useInView(heading);
   if (isInView || running === 0) return null;
   return (
-    <button type="button" class="button primary pill" onClick={() => heading?.focus()}>
+    <button type="button" class="button primary downloads-badge" onClick={() => heading?.focus()}>
       <Icon name="download" />
       {texts.t('downloads.running', { count: running })}
     </button>
