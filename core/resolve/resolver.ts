@@ -5,30 +5,31 @@ import type { Info } from './yt-dlp/index.ts';
 /** Link → Resource. */
 export interface Resolver {
   /**
-   * Resolves a link, from the table when it is fresh there. One resolve per link at a time: callers of the same link
-   * share it, and it goes on while one of them still waits.
+   * Resolves a link, from the table while it is fresh there. At most one resolve per link at a time: concurrent callers
+   * share it, and it continues while one of them still waits.
    * @param url an absolute http or https URL, as the caller sent it after one decoding
-   * @param options.deadline epoch milliseconds: what is not known by then fails, or stays bare in a playlist
-   * @throws Problem 404, 415, 502
+   * @param options.deadline epoch milliseconds: a link that takes longer fails, an entry of a playlist stays bare
+   * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable, InMaintenance, CapacityExceeded; TimeoutError
+   *   (DOMException) at the deadline
    */
   resolve(url: string, options: { readonly deadline: number; readonly signal?: AbortSignal }): Promise<Resolved>;
   /**
-   * Resolves a stored resource again, through the outgoing identity that it was resolved through, and keeps what comes
-   * back. One at a time per resource: everyone waiting gets the same answer. The id and every promise stay.
-   * @throws Problem 404 when it is gone, 415, 502
+   * Resolves a stored resource again through the same outgoing identity, and stores its new URLs. At most one refresh per
+   * resource at a time. The id and everything promised about its streams stay.
+   * @throws NotFound when the item or all of its formats are gone, else as `resolve`
    */
   refresh(resource: Resource, signal?: AbortSignal): Promise<Resource>;
   /**
    * Resolves one entry of a playlist: for a host that hands entries to other instances of itself.
-   * @throws Problem as `resolve`
+   * @throws as `resolve`
    */
   resolveEntry(
     request: EntryRequest,
     options: { readonly deadline: number; readonly signal?: AbortSignal },
   ): Promise<readonly Resource[]>;
-  /** Starts yt-dlp ahead of the first link, when it is in place. @throws when it does not start */
+  /** Starts yt-dlp ahead of the first link, if it is installed. @throws when it does not start */
   warm(): Promise<void>;
-  /** Ends yt-dlp, the process that reads containers, and everything they still do. */
+  /** Ends yt-dlp, the process that reads containers, and everything in progress. */
   close(): Promise<void>;
 }
 
@@ -44,21 +45,18 @@ export interface ResolvedPlaylist {
   readonly title: string | null;
   readonly author: string | null;
   readonly coverUrl: string | null;
-  /** Entries that missed the deadline stand without `resource`. */
+  /** Entries that missed the deadline have no `resource`. */
   readonly items: readonly { readonly entry: PlaylistEntry; readonly resource?: Resource }[];
 }
 
-/** One entry to resolve, wherever that happens: JSON all through. */
+/** One entry of a playlist to resolve. Serializable as JSON: it may be resolved in another process. */
 export interface EntryRequest {
   readonly url: string;
-  /** What the list says of it. */
+  /** What the list says about it. */
   readonly entry: Info;
-  /** The lists it stands in, outermost first. */
-  readonly within: readonly string[];
+  /** Links of the lists that contain it, outermost first. */
+  readonly ancestors: readonly string[];
 }
 
-/**
- * Resolves one entry of a playlist: to one resource, or to several when it is a list itself.
- * @throws Problem
- */
-export type ResolveEntry = (request: EntryRequest, bounds: Deadline) => Promise<readonly Resource[]>;
+/** Resolves one entry of a playlist: to one resource, or to several when the entry is a list itself. */
+export type ResolveEntry = (request: EntryRequest, deadline: Deadline) => Promise<readonly Resource[]>;

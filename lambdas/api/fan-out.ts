@@ -1,4 +1,5 @@
 import { Problem, type ProblemDetails, toProblem } from '../../core/api/index.ts';
+import { NotDeliverable, NotFound } from '../../core/errors/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
 import type { EntryRequest, ResolveEntry, Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
@@ -27,8 +28,7 @@ const HEAD_START = 1_000;
 export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
   return async (request, { deadline, signal }) => {
     const answer = asAnswer(await invoke({ kind: 'entry', request, deadline: deadline - HEAD_START }, signal));
-    // Its status survives the way: an entry that is gone is left out, one that failed stays without renditions.
-    if ('problem' in answer) throw new Problem(answer.problem);
+    if ('problem' in answer) throw toError(answer.problem);
     const found = await Promise.all(answer.resources.map(state.getResource));
     const resources = found.filter((resource) => resource !== undefined);
     // Nothing of what it named: that is a failure, and no reason to leave the entry out.
@@ -50,6 +50,13 @@ export const createResolveEntry =
       return { problem: details };
     }
   };
+
+/** The class of error that the problem was made of: an entry that is gone is left out, one that failed stays bare. */
+function toError(problem: ProblemDetails): Error {
+  if (problem.status === 404) return new NotFound();
+  if (problem.status === 415) return new NotDeliverable(problem.detail ?? problem.title);
+  return new Problem(problem);
+}
 
 function asAnswer(answer: unknown): EntryAnswer {
   const { resources, problem } = Object(answer) as { resources?: unknown; problem?: unknown };

@@ -1,16 +1,17 @@
+import type { MiddlewareObj } from '@middy/core';
 import { problems } from '../../core/api/index.ts';
 import { corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
-import { type Event, type HttpMiddleware, headerOf, type Result } from './event.ts';
+import { type Event, headerOf, type Result } from './event.ts';
 
 export interface CorsOptions {
-  /** Methods that the path supports besides OPTIONS. None: the path is unknown, whatever the method. */
+  /** Methods that the path answers, OPTIONS aside. None: the path is unknown, whatever the method. */
   readonly methods: readonly string[];
-  /** Origins whose pages may read the responses, or `*`. */
+  /** Origins whose pages may read the answers, or `*`. */
   readonly origins: readonly string[];
 }
 
-/** Answers preflights, rejects other methods, and sets the headers that every response carries. Attach it first. */
-export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
+/** Who may ask how: preflights, methods, and the headers that every answer carries. Attach it first. */
+export const cors = ({ methods, origins }: CorsOptions): MiddlewareObj<Event, Result> => {
   const finish = (request: { event: Event; response: Result | null | undefined }) => {
     const { response, event } = request;
     if (!response) return;
@@ -23,7 +24,7 @@ export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
       ...cors,
       ...(vary && { vary }),
     };
-    if (event.requestContext.http.method === 'HEAD') removeBody(response);
+    if (event.requestContext.http.method === 'HEAD') withhold(response);
   };
   return {
     before: ({ event }) => {
@@ -39,7 +40,7 @@ export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
 };
 
 /** The headers of a GET without its body (RFC 9110 §9.3.2). */
-function removeBody(response: Result): void {
+function withhold(response: Result): void {
   response.headers = { ...response.headers, 'content-length': String(Buffer.byteLength(response.body ?? '')) };
   delete response.body;
 }

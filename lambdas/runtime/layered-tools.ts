@@ -2,36 +2,35 @@ import { describeError, type Log } from '../../core/log/index.ts';
 import type { YtDlp } from '../../layers/tools/index.ts';
 
 export interface LayeredToolsOptions {
-  /** Finds the yt-dlp of the layer; undefined when the layer has none. @throws Error when it does not run */
+  /** The yt-dlp of the layer; undefined when that has none. @throws Error when it does not run */
   readonly find: () => Promise<YtDlp | undefined>;
   readonly log: Log;
 }
 
-/** The tools in the layer of this execution environment. They never change: another layer means another environment. */
+/** The tools of the layer that this execution environment carries: another layer comes with another environment. */
 export interface LayeredTools {
-  /** Undefined until `load` has found one. */
   ytDlp(): YtDlp | undefined;
-  /** Finds the tools once. A failed attempt is logged and repeated by the next call, since its cause may pass. */
-  load(): Promise<void>;
+  /** Looks, unless a look before has told. One that failed has told nothing: what is in the layer may run the next time. */
+  look(): Promise<void>;
 }
 
 export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredTools {
   let found: { readonly ytDlp: YtDlp | undefined } | undefined;
-  let loading: Promise<void> | undefined;
+  let looking: Promise<void> | undefined;
 
-  const loadOnce = async () => {
+  const lookOnce = async () => {
     try {
       found = { ytDlp: await find() };
     } catch (error) {
-      log.error('yt-dlp of the layer failed to start', { error: describeError(error) });
+      log.error('The tools of the layer do not run', { error: describeError(error) });
     }
-    loading = undefined;
+    looking = undefined;
   };
   return {
     ytDlp: () => found?.ytDlp,
-    async load() {
-      if (!found) loading ??= loadOnce();
-      await loading;
+    async look() {
+      if (!found) looking ??= lookOnce();
+      await looking;
     },
   };
 }

@@ -1,38 +1,45 @@
-const RETRY_AFTER_THROTTLING_SECONDS = 5;
-const RETRY_AFTER_CAPACITY_SECONDS = 30;
+import { Problem } from '../../core/api/index.ts';
 
-/** ECS cannot start or describe tasks now, and probably can later: throttling, capacity, or no response. */
+/** Seconds. */
+const AFTER_THROTTLE = 5;
+const AFTER_CAPACITY = 30;
+
+/** ECS cannot do what it is asked for now, and may in a while. */
 export class HostUnavailable extends Error {
   override readonly name = 'HostUnavailable';
-  /** True when ECS certainly did nothing; false when only its response may have been lost. */
+  /** Whether ECS certainly did not do it. Otherwise it may have, and only its answer was lost. */
   readonly refused: boolean;
-  readonly retryAfterSeconds: number;
+  readonly retryAfter: number;
 
   constructor(reason: string, refused: boolean, options?: ErrorOptions) {
     super(reason, options);
     this.refused = refused;
-    this.retryAfterSeconds = /capacity|limit/i.test(reason)
-      ? RETRY_AFTER_CAPACITY_SECONDS
-      : RETRY_AFTER_THROTTLING_SECONDS;
+    this.retryAfter = /capacity|limit/i.test(reason) ? AFTER_CAPACITY : AFTER_THROTTLE;
+  }
+
+  toProblem(): Problem {
+    const detail = 'AWS cannot start the stream host at the moment. Try again soon.';
+    const headers = { 'retry-after': String(this.retryAfter) };
+    return new Problem({ title: 'No Stream Host Available', status: 503, detail }, headers, { cause: this });
   }
 }
 
-/** Names and messages of ECS errors that pass: capacity and throttling. */
-const TRANSIENT = /capacity|throttl|rate exceeded|limit/i;
+/** What ECS says when it has no room or hears too much. */
+const PASSING = /capacity|throttl|rate exceeded|limit/i;
 
-/** Classifies an error of an ECS call: HostUnavailable when it is transient, else the error itself. */
+/** An error of an ECS call: HostUnavailable when it will pass, else itself. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const description = `${error.name}: ${error.message}`;
-  if (TRANSIENT.test(description)) return new HostUnavailable(description, true, { cause: error });
-  // A server fault, or a connection without a response: the call may have taken effect.
+  const said = `${error.name}: ${error.message}`;
+  if (PASSING.test(said)) return new HostUnavailable(said, true, { cause: error });
+  // A fault of the server, or a connection that gave no answer: nobody knows what was done.
   const { $fault, code, name } = error as Error & { readonly $fault?: string; readonly code?: string };
   const isUnanswered = $fault === 'server' || code !== undefined || name === 'TimeoutError';
-  return isUnanswered ? new HostUnavailable(description, false, { cause: error }) : error;
+  return isUnanswered ? new HostUnavailable(said, false, { cause: error }) : error;
 }
 
-/** The error for `failures` in a response of RunTask. */
+/** Why no task was started, as RunTask lists failures. */
 export const asRefusal = (reasons: string): Error =>
-  TRANSIENT.test(reasons) || reasons.startsWith('RESOURCE')
+  PASSING.test(reasons) || reasons.startsWith('RESOURCE')
     ? new HostUnavailable(reasons, true)
     : new Error(`ECS started no task: ${reasons}`);

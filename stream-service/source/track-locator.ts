@@ -1,6 +1,6 @@
-import { Problem, problems } from '../../core/api/index.ts';
+import { Problem, problems, toStreamProblem } from '../../core/api/index.ts';
 import { createSingleFlight } from '../../core/concurrency/index.ts';
-import { UrlExpired } from '../../core/errors/index.ts';
+import { CapacityExceeded, InMaintenance, NotFound, UrlExpired } from '../../core/errors/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 
 /** Where a track is at the moment. `value` is what was read there: nothing for a file, the segments of a playlist. */
@@ -117,8 +117,8 @@ const failureOf = (isGone: boolean) => (isGone ? problems.notFound : problems.fe
 
 /** A stream answers 404 or 502: what a resolve would call not deliverable is a failure here. */
 export function asStreamProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error.details.status === 415 ? problems.fetchFailed(error) : error;
-  return problems.fetchFailed(error);
+  const isKnown = [Problem, NotFound, InMaintenance, CapacityExceeded].some((known) => error instanceof known);
+  return isKnown ? toStreamProblem(error) : problems.fetchFailed(error);
 }
 
 const isPast = ({ urlExpiresAt }: Track, now: number) => urlExpiresAt !== undefined && urlExpiresAt * 1000 <= now;

@@ -5,23 +5,23 @@ import { vi } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import type { State } from '../../core/state/state.ts';
 import { createTableClient, ensureTable } from '../../core/state/table.ts';
-import { createInvoker, type Invoker } from '../../lambdas/runtime/invoker.ts';
+import { createInvoker, type Invoker } from '../../lambdas/runtime/invoke-async.ts';
 import { startEmbeddedTable } from '../../local/embedded-table.ts';
 import { startInvokeApi } from '../bundled/invoke-api.ts';
 
-/** A function as a test implements it. What `startInvokeApi` knows, it may throw. */
-export type FakeFunction = (event: never) => Promise<unknown>;
+/** Another function as a test plays it: gets the event, and may throw what `startInvokeApi` knows. */
+export type Played = (event: never) => Promise<unknown>;
 
-/** Functions that invoke each other over Lambda's Invoke API, and the table they share. */
-export interface InvokeFixture {
+/** Functions that call each other over Lambda's Invoke API, and the table they share. */
+export interface InvokeWorld {
   readonly invoker: Invoker;
   readonly state: State;
   /** By name. */
-  readonly functions: Map<string, FakeFunction>;
+  readonly functions: Map<string, Played>;
   close(): Promise<void>;
 }
 
-export async function startInvokeFixture(): Promise<InvokeFixture> {
+export async function startInvokeWorld(): Promise<InvokeWorld> {
   await using parts = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'reelay-invoke-'));
   parts.defer(() => rm(dir, { recursive: true, force: true }));
@@ -31,10 +31,10 @@ export async function startInvokeFixture(): Promise<InvokeFixture> {
   parts.defer(() => client.destroy());
   await ensureTable(client, 'reelay');
 
-  const functions = new Map<string, FakeFunction>();
+  const functions = new Map<string, Played>();
   const invokeApi = await startInvokeApi((name) => {
-    const found = functions.get(name);
-    return found && { invoke: (event) => found(event as never) };
+    const played = functions.get(name);
+    return played && { invoke: (event) => played(event as never) };
   });
   parts.defer(invokeApi.close);
   const environment = {

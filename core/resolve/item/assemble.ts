@@ -1,5 +1,5 @@
-import { problems } from '../../api/index.ts';
 import { tagText } from '../../conversions/index.ts';
+import { NotDeliverable, NotFound } from '../../errors/index.ts';
 import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
 import { selectRenditions } from '../renditions/index.ts';
 import { type Candidate, type Info, infoList, readMetadata, text } from '../yt-dlp/index.ts';
@@ -28,7 +28,7 @@ export const isLive = (info: Info): boolean => info.is_live === true || info.liv
 /**
  * The resource that an item is: what it offers, and what its streams promise.
  * @param now epoch seconds
- * @throws Problem 404 or 415 when nothing of it can be offered
+ * @throws NotFound or NotDeliverable when there is no rendition
  */
 export function assembleResource(
   info: Info,
@@ -70,8 +70,8 @@ export function freshUntil(tracks: readonly Track[], live: boolean, now: number)
 function nothingToOffer(info: Info) {
   const formats = infoList(info.formats);
   if (info._has_drm === true || formats.some(({ has_drm }) => has_drm === true))
-    return problems.notDeliverable('The media is DRM protected.');
+    return new NotDeliverable('The media is DRM protected.');
   return formats.some(({ protocol }) => typeof protocol === 'string' && protocol !== 'mhtml')
-    ? problems.notDeliverable('The source sends this media in a way that is not handled.')
-    : problems.notFound();
+    ? new NotDeliverable('The source sends this media in a way that is not handled.')
+    : new NotFound();
 }

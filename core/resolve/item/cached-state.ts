@@ -1,60 +1,56 @@
-import { problems } from '../../api/index.ts';
 import { createTtlCache } from '../../concurrency/index.ts';
+import { UpstreamError } from '../../errors/index.ts';
 import { ItemTooLarge, type Link, linkId, type Resource, type State } from '../../state/index.ts';
 
-/** The part of the table that resolving needs. A table that does not answer is a failed fetch, whatever it threw. */
+export type ResourceState = Pick<State, 'getLink' | 'getResource' | 'putLink' | 'putResource' | 'touchResource'>;
+
+/** Links and resources of the state table behind a short-lived cache. Every method may throw StateUnavailable. */
 export interface CachedState {
-  link(url: string): Promise<Link | undefined>;
-  resource(id: string): Promise<Resource | undefined>;
-  keep(resource: Resource): Promise<void>;
-  keepLink(link: Link): Promise<void>;
-  /** Keeps what was answered from the table for another day. */
-  touch(resource: Resource): Promise<void>;
+  /** @param key the link, or the key under which an entry of a list is stored */
+  getLink(key: string): Promise<Link | undefined>;
+  getResource(id: string): Promise<Resource | undefined>;
+  /** @throws UpstreamError when the resource is too large for a table item */
+  putResource(resource: Resource): Promise<void>;
+  /** A list too large for a table item is not stored: the next request resolves it again. */
+  putLink(link: Link): Promise<void>;
+  /** Extends the retention of a resource that was answered from the table. */
+  touchResource(resource: Resource): Promise<void>;
 }
 
-export type StoreState = Pick<State, 'getLink' | 'getResource' | 'putLink' | 'putResource' | 'touchResource'>;
+/** A resource takes some 20 kB of memory. */
+const CACHE_OPTIONS = { maxEntries: 256, maxAgeMs: 10_000 };
 
-/** Some 20 kB each, and a link that many ask for is asked for often. */
-const RECENT = { maxEntries: 256, maxAgeMs: 10_000 };
-
-/** @throws Problem 502, from each of its calls */
-export function createCachedState(state: StoreState): CachedState {
-  const links = createTtlCache<Link>(RECENT);
-  const resources = createTtlCache<Resource>(RECENT);
-  const orFetchFailed = async <T>(call: () => Promise<T>): Promise<T> => {
-    try {
-      return await call();
-    } catch (cause) {
-      throw problems.fetchFailed(cause);
-    }
-  };
+export function createCachedState(state: ResourceState): CachedState {
+  const links = createTtlCache<Link>(CACHE_OPTIONS);
+  const resources = createTtlCache<Resource>(CACHE_OPTIONS);
   return {
-    async link(url) {
-      const id = linkId(url);
-      const known = links.get(id);
-      if (known) return known;
-      const link = await orFetchFailed(() => state.getLink(id));
+    async getLink(key) {
+      const id = linkId(key);
+      const cached = links.get(id);
+      if (cached) return cached;
+      const link = await state.getLink(id);
       return link && links.set(link);
     },
-    async resource(id) {
-      const known = resources.get(id);
-      if (known) return known;
-      const resource = await orFetchFailed(() => state.getResource(id));
+    async getResource(id) {
+      const cached = resources.get(id);
+      if (cached) return cached;
+      const resource = await state.getResource(id);
       return resource && resources.set(resource);
     },
-    async keep(resource) {
-      await orFetchFailed(() => state.putResource(resource));
+    async putResource(resource) {
+      await state.putResource(resource).catch((cause) => {
+        throw cause instanceof ItemTooLarge
+          ? new UpstreamError('The resource is too large to store', { cause })
+          : cause;
+      });
       resources.set(resource);
     },
-    async keepLink(link) {
-      await orFetchFailed(() => state.putLink(link).catch(unlessTooLarge));
+    async putLink(link) {
+      await state.putLink(link).catch((error) => {
+        if (!(error instanceof ItemTooLarge)) throw error;
+      });
       links.set(link);
     },
-    touch: (resource) => orFetchFailed(() => state.touchResource(resource)),
+    touchResource: (resource) => state.touchResource(resource),
   };
-}
-
-/** A list that the table cannot take is answered all the same, and read anew by whoever asks next. */
-function unlessTooLarge(error: unknown): void {
-  if (!(error instanceof ItemTooLarge)) throw error;
 }

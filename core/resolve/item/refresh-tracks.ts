@@ -1,4 +1,4 @@
-import { problems } from '../../api/index.ts';
+import { NotFound } from '../../errors/index.ts';
 import type { Resource, ResourceOrigin } from '../../state/index.ts';
 import { type Info, readTracks } from '../yt-dlp/index.ts';
 import { freshUntil, isLive, RETENTION_SECONDS } from './assemble.ts';
@@ -8,7 +8,7 @@ import { isList, readEntries } from './list-entries.ts';
  * A stored resource with the places where its tracks are now. Who it is and what its streams promise stay; a format
  * that the source no longer has is dropped from the tracks.
  * @param now epoch seconds
- * @throws Problem 404 when none of its formats is left
+ * @throws NotFound when none of its formats is left
  */
 export function refreshTracks(resource: Resource, info: Info, now: number): Resource {
   const found = new Map(readTracks(info, now).map(({ track }) => [track.formatId, track]));
@@ -30,7 +30,7 @@ export function refreshTracks(resource: Resource, info: Info, now: number): Reso
       },
     ];
   });
-  if (tracks.length === 0) throw problems.notFound();
+  if (tracks.length === 0) throw new NotFound('No format of the item is left');
   return { ...resource, tracks, freshUntil: freshUntil(tracks, isLive(info), now), expiresAt: now + RETENTION_SECONDS };
 }
 

@@ -1,19 +1,20 @@
 import type { WorkerFailure, WorkerFailureKind } from '../../../layers/tools/worker/index.ts';
-import { Problem, problems } from '../../api/index.ts';
+import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 
-type Answer = (failure: WorkerFailure) => Problem;
+type ToError = (failure: WorkerFailure) => Error;
 
-const nothingThere: Answer = (failure) => problems.notFound(causeOf(failure));
-const failed: Answer = (failure) => problems.fetchFailed(causeOf(failure));
+const notFound: ToError = (failure) => new NotFound(undefined, { cause: causeOf(failure) });
+const failed: ToError = (failure) =>
+  new UpstreamError(`Extraction failed: ${failure.kind}`, { cause: causeOf(failure) });
 const notDeliverable =
-  (detail: string): Answer =>
+  (detail: string): ToError =>
   (failure) =>
-    problems.notDeliverable(detail, causeOf(failure));
+    new NotDeliverable(detail, { cause: causeOf(failure) });
 
 const REFUSED = 'The source refused to hand out this media.';
 
-/** The one place that says what each kind of failure answers. */
-const ANSWERS: Readonly<Record<WorkerFailureKind, Answer>> = {
+/** The error of each failure kind. */
+const ERRORS: Readonly<Record<WorkerFailureKind, ToError>> = {
   drm: notDeliverable('The media is DRM protected.'),
   site_drm: notDeliverable('The media of this site is DRM protected.'),
   site_piracy: notDeliverable('Links of this site are not handled.'),
@@ -22,14 +23,14 @@ const ANSWERS: Readonly<Record<WorkerFailureKind, Answer>> = {
   geo: notDeliverable('The source refused: it does not serve this region.'),
   unsupported: notDeliverable('This kind of link is not handled: there is no media on the page.'),
   bad_scheme: notDeliverable('This kind of link is not handled.'),
-  no_formats: nothingThere,
-  upcoming: nothingThere,
-  not_live: nothingThere,
-  dns: nothingThere,
-  // Answered like a name that does not exist: an outsider learns nothing of what is inside.
-  egress_refused: nothingThere,
-  http: (failure) => HTTP_ANSWERS[failure.httpStatus ?? 0]?.(failure) ?? failed(failure),
-  expected: (failure) => (EXPECTED.find(([text]) => text.test(failure.message ?? ''))?.[1] ?? failed)(failure),
+  no_formats: notFound,
+  upcoming: notFound,
+  not_live: notFound,
+  dns: notFound,
+  // Like a name that does not exist: the response must not reveal which internal addresses do.
+  egress_refused: notFound,
+  http: (failure) => (HTTP_ERRORS[failure.httpStatus ?? 0] ?? failed)(failure),
+  expected: (failure) => (MESSAGES.find(([text]) => text.test(failure.message ?? ''))?.[1] ?? failed)(failure),
   proxy: failed,
   timeout: failed,
   network: failed,
@@ -40,16 +41,16 @@ const ANSWERS: Readonly<Record<WorkerFailureKind, Answer>> = {
   bug: failed,
 };
 
-const HTTP_ANSWERS: Readonly<Record<number, Answer>> = {
+const HTTP_ERRORS: Readonly<Record<number, ToError>> = {
   401: notDeliverable(REFUSED),
   403: notDeliverable(REFUSED),
-  404: nothingThere,
-  410: nothingThere,
+  404: notFound,
+  410: notFound,
   451: notDeliverable(REFUSED),
 };
 
-/** What a site says in words alone, as the last step: first those who are kept out, then those for whom it is gone. */
-const EXPECTED: readonly (readonly [RegExp, Answer])[] = [
+/** Messages of extractors that raise no more specific class. "Private" comes before "unavailable": many say both. */
+const MESSAGES: readonly (readonly [RegExp, ToError])[] = [
   [/\bdrm\b/i, notDeliverable('The media is DRM protected.')],
   [
     /private|log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|password|premium|subscri|members?[ -]only|purchase|rental|paid|\bage\b|captcha|confirm you|not a bot|forbidden|not allowed|geo|your (?:country|region|location)/i,
@@ -57,17 +58,17 @@ const EXPECTED: readonly (readonly [RegExp, Answer])[] = [
   ],
   [
     /not found|no longer|unavailable|not available|deleted|removed|(?:does|did)(?:n['’]t| not) exist|expired|has ended|is not live|offline|no (?:video|media|audio|formats)|terminated|taken down|(?:not|n['’]t) (?:yet )?(?:started|begun)|\b404\b/i,
-    nothingThere,
+    notFound,
   ],
 ];
 
-/** What a failed resolve answers. Kind comes first, then the status of the upstream, words last. */
-export const toFailure = (failure: WorkerFailure): Problem => (ANSWERS[failure.kind] ?? failed)(failure);
+/** The error of a failed extraction: decided by its kind, then by the upstream's status, last by its message. */
+export const toError = (failure: WorkerFailure): Error => (ERRORS[failure.kind] ?? failed)(failure);
 
 /** For the log. */
 const causeOf = ({ kind, httpStatus, extractor, message, classes }: WorkerFailure): Error =>
-  Object.assign(new Error(message ?? kind), { name: 'ResolveFailure', kind, httpStatus, extractor, classes });
+  Object.assign(new Error(message ?? kind), { name: 'ExtractionFailure', kind, httpStatus, extractor, classes });
 
-/** Whether an entry of a playlist is gone, private or protected for good, rather than out of reach for now. */
-export const isFinal = (error: unknown): boolean => error instanceof Problem && FINAL.has(error.details.status);
-const FINAL = new Set([400, 404, 415]);
+/** Whether an entry of a playlist is gone, private or protected for good, rather than temporarily out of reach. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof NotFound || error instanceof NotDeliverable || error instanceof EgressRefused;

@@ -1,4 +1,4 @@
-export { createExtractor } from './extractor.ts';
+export { createExtractor, type Extractor } from './extractor.ts';
 export { isFinal } from './failures.ts';
 export { readMetadata } from './metadata.ts';
 export { type Candidate, readTracks } from './tracks.ts';

@@ -62,8 +62,7 @@ export function createBlockCache(budgetBytes: number): BlockCache {
       }
 
       return {
-        needsRemux: false as const,
-        isSeekable: true,
+        kind: 'file' as const,
         size,
         validator: source.validator,
         read: (first, last = size - 1) =>

@@ -49,7 +49,7 @@ export async function muxNatively(inputs: readonly MuxInput[], signal: AbortSign
 }
 
 function sizedFile(source: Source): FileSource & { readonly size: number } {
-  if (source.needsRemux || source.size === undefined) throw new UnsupportedMp4('No file of known size');
+  if (source.kind !== 'file' || source.size === undefined) throw new UnsupportedMp4('No file of known size');
   return { ...source, size: source.size };
 }
 

@@ -1,17 +1,31 @@
 import { problems } from '../../../core/api/index.ts';
-import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
+import {
+  createAdaptiveParallelism,
+  type EventLoopLoad,
+  type ReadAheadBudget,
+  ReadAheadStream,
+} from '../buffer/index.ts';
 import {
   createChunkSizer,
   createMediaCheck,
   RangeFetch,
   RangeRefused,
+  type UpstreamRequestDependencies,
   type UpstreamTarget,
   unknownEntity,
 } from '../request/index.ts';
 import type { FileSource } from '../source.ts';
-import type { OpenRequest } from '../source-kind.ts';
-import { createTrackLocator, type TrackLocator } from '../track-locator.ts';
+import type { TrackLocator } from '../track-locator.ts';
 import { createFileScheduler } from './file-scheduler.ts';
+
+export interface FileSourceOptions extends UpstreamRequestDependencies {
+  readonly places: TrackLocator<undefined>;
+  readonly pool: ReadAheadBudget;
+  readonly gauge: EventLoopLoad;
+  /** Where reading will probably begin: the opening asks for that place, and its bytes wait for the reader. */
+  readonly first: number;
+  readonly signal: AbortSignal;
+}
 
 /** Bytes of an opening that wait for their reader, besides what the connection itself holds. */
 const WAITING_BYTES = 64 * 1024;
@@ -20,10 +34,8 @@ const WAITING_BYTES = 64 * 1024;
  * Opens a direct file by bytes that the reader wants anyway.
  * @throws Problem 404, 502
  */
-export async function openFile(request: OpenRequest): Promise<FileSource> {
-  const { limits, readAheadBudget } = request;
-  const places = createTrackLocator({ ...request, renewals: limits.renewals, load: async () => undefined });
-  const options = { ...request, places };
+export async function openFile(options: FileSourceOptions): Promise<FileSource> {
+  const { places, limits, pool } = options;
   const chunks = createChunkSizer(limits, places.track().chunkBytes);
   const target: UpstreamTarget = {
     async locate(signal) {
@@ -54,12 +66,11 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
   };
 
   return {
-    needsRemux: false,
+    kind: 'file',
     size,
-    isSeekable: size !== undefined,
     validator: etag ?? lastModified,
     read(first, last) {
-      const connections = createAdaptiveParallelism(size === undefined ? 1 : limits.connections, options.eventLoopLoad);
+      const connections = createAdaptiveParallelism(size === undefined ? 1 : limits.connections, options.gauge);
       const supply = createFileScheduler({
         ...options,
         target,
@@ -70,13 +81,11 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
         adopted: adopt(first),
         onBytes: places.progressed,
       });
-      return new ReadAheadStream({ supply, connections, aheadBytes: limits.aheadBytes, pool: readAheadBudget });
+      return new ReadAheadStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
     },
     close,
   };
 }
-
-type FileOptions = OpenRequest & { readonly places: TrackLocator<undefined> };
 
 interface Opening {
   readonly first: number;
@@ -84,7 +93,7 @@ interface Opening {
 }
 
 /** What is asked for may lie beyond the end, or not be reachable: then the beginning says what there is. */
-async function openFrom(options: FileOptions, target: UpstreamTarget): Promise<Opening | undefined> {
+async function openFrom(options: FileSourceOptions, target: UpstreamTarget): Promise<Opening | undefined> {
   if (options.first === 0) return openAt(0, options, target);
   try {
     const opening = await openAt(options.first, options, target);
@@ -97,7 +106,7 @@ async function openFrom(options: FileOptions, target: UpstreamTarget): Promise<O
   return openAt(0, options, target);
 }
 
-async function openAt(first: number, options: FileOptions, target: UpstreamTarget): Promise<Opening> {
+async function openAt(first: number, options: FileSourceOptions, target: UpstreamTarget): Promise<Opening> {
   const { signal, places } = options;
   signal.throwIfAborted();
   const part = new RangeFetch({

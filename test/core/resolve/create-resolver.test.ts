@@ -1,33 +1,35 @@
 import { describe, expect, it } from 'vitest';
+import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
-import { type Info, item, list, listed, origin, PAGE, setUp, status } from './set-up.ts';
+import { asProblem } from '../../support/as-problem.ts';
+import { createFixture, type Info, item, list, listed, origin, PAGE, status } from './fixture.ts';
 
-describe('one item', () => {
-  it('is kept, and answered from the table while it is fresh', async () => {
-    const { asked, resource, resources, links, touched } = setUp({ [PAGE]: item('1') });
+describe('resolve', () => {
+  it('stores an item and answers from the table while it is fresh', async () => {
+    const { extracted, resource, resources, links, touched } = createFixture({ [PAGE]: item('1') });
     const first = await resource();
     expect(first).toMatchObject({ title: 'Title 1', author: 'Author', durationSeconds: 6, egress: 'direct' });
     expect(first.origin).toEqual({ url: PAGE, extractor: 'Site', entryId: '1' });
     expect(resources.get(first.id)).toEqual(first);
     expect(links.get(linkId(PAGE))).toMatchObject({ type: 'Media', resourceId: first.id });
     expect(await resource(`${PAGE}#t=10`)).toEqual(first);
-    expect(asked).toEqual([PAGE]);
+    expect(extracted).toEqual([PAGE]);
     expect(touched).toEqual([first.id]);
   });
 
-  it('is resolved anew when its links are about to die', async () => {
+  it('resolves an item again when its URLs are about to expire', async () => {
     const expire = Math.floor(Date.now() / 1000) + 60;
     const dying = { ...item('1'), formats: [{ url: origin.url(`/files/clip.mp4?expire=${expire}`), format_id: 'a' }] };
-    const { asked, resource } = setUp({ [PAGE]: dying });
+    const { extracted, resource } = createFixture({ [PAGE]: dying });
     await resource();
     await resource();
-    expect(asked).toHaveLength(2);
+    expect(extracted).toHaveLength(2);
   });
 
-  it('is resolved once for all who ask meanwhile', async () => {
-    const { resource, workers } = setUp();
+  it('resolves an item once for concurrent callers', async () => {
+    const { resource, workers } = createFixture();
     const answers = [resource(), resource(), resource(`${PAGE}#again`)];
     await expect.poll(() => workers[0]?.questions.length).toBe(1);
     workers[0]?.questions[0]?.answer(item('1'));
@@ -35,8 +37,8 @@ describe('one item', () => {
     expect(workers[0]?.questions).toHaveLength(1);
   });
 
-  it('is given up when the last one leaves', async () => {
-    const { resolve, workers } = setUp();
+  it('is aborted when the last caller leaves', async () => {
+    const { resolve, workers } = createFixture();
     const leaving = new AbortController();
     const left = resolve(PAGE, { signal: leaving.signal });
     await expect.poll(() => workers[0]?.questions.length).toBe(1);
@@ -46,26 +48,36 @@ describe('one item', () => {
   });
 
   it.each<[string, Info, number]>([
-    ['only protected formats', item('1', { formats: [{ url: 'https://a.example/', has_drm: true }] }), 415],
-    ['only ways that are not handled', item('1', { formats: [{ url: 'rtmp://a.example/', protocol: 'rtmp' }] }), 415],
-    ['only pictures', item('1', { formats: [{ url: 'https://a.example/', protocol: 'mhtml' }] }), 404],
-    ['no formats', item('1', { formats: [] }), 404],
+    [
+      'an item with only protected formats',
+      item('1', { formats: [{ url: 'https://a.example/', has_drm: true }] }),
+      415,
+    ],
+    [
+      'an item with only unsupported protocols',
+      item('1', { formats: [{ url: 'rtmp://a.example/', protocol: 'rtmp' }] }),
+      415,
+    ],
+    ['an item with only pictures', item('1', { formats: [{ url: 'https://a.example/', protocol: 'mhtml' }] }), 404],
+    ['an item without formats', item('1', { formats: [] }), 404],
     ['an empty list', list(), 404],
     ['search results', { ...list(listed('1')), extractor_key: 'YoutubeSearchURL' }, 415],
-  ])('with %s answers as the contract says', async (_, info, expected) => {
-    await expect(setUp({ [PAGE]: info }).resolve()).rejects.toMatchObject(status(expected));
+  ])('of %s answers with the status of the contract', async (_, info, expected) => {
+    await expect(asProblem(createFixture({ [PAGE]: info }).resolve())).rejects.toMatchObject(status(expected));
   });
 
-  it.each(['getLink', 'putLink', 'putResource'] as const)('fails when the table does not answer %s', async (call) => {
+  it.each(['getLink', 'putLink', 'putResource'] as const)('fails with 502 when the table fails at %s', async (call) => {
     const absent = async () => undefined;
     const state = { getLink: absent, getResource: absent, putLink: absent, putResource: absent, touchResource: absent };
-    const broken = { ...state, [call]: () => Promise.reject(new Error('no table')) };
-    await expect(setUp({ [PAGE]: item('1') }, { state: broken }).resolve()).rejects.toMatchObject(status(502));
+    const broken = { ...state, [call]: () => Promise.reject(new StateUnavailable('no table')) };
+    await expect(asProblem(createFixture({ [PAGE]: item('1') }, { state: broken }).resolve())).rejects.toMatchObject(
+      status(502),
+    );
   });
 });
 
 describe('refresh', () => {
-  const places = ({ tracks }: Resource) => tracks.map(({ formatId, url }) => [formatId, new URL(url).search]);
+  const urls = ({ tracks }: Resource) => tracks.map(({ formatId, url }) => [formatId, new URL(url).search]);
   const moved = (info: Info, mark: string): Info => ({
     ...info,
     title: 'Another title',
@@ -73,13 +85,13 @@ describe('refresh', () => {
     formats: (info.formats as Info[]).map((format) => ({ ...format, url: `${format.url}&${mark}` })),
   });
 
-  it('finds where the formats are now, and keeps every promise', async () => {
+  it('updates the URLs of the formats and keeps everything else', async () => {
     const answers = { [PAGE]: item('1') };
-    const { extraction, resource, resources } = setUp(answers);
+    const { resolver, resource, resources } = createFixture(answers);
     const before = await resource();
     answers[PAGE] = moved(item('1'), 'new');
-    const after = await extraction.refresh(before);
-    expect(places(after)).toEqual([
+    const after = await resolver.refresh(before);
+    expect(urls(after)).toEqual([
       ['high', '?high&new'],
       ['low', '?low&new'],
     ]);
@@ -91,31 +103,31 @@ describe('refresh', () => {
     expect(resources.get(before.id)).toEqual(after);
   });
 
-  it('drops a format that is gone from the tracks alone', async () => {
+  it('drops a missing format from the tracks, not from the renditions', async () => {
     const answers = { [PAGE]: item('1') };
-    const { extraction, resource } = setUp(answers);
+    const { resolver, resource } = createFixture(answers);
     const before = await resource();
     answers[PAGE] = { ...item('1'), formats: (item('1').formats as Info[]).slice(0, 1) };
-    const after = await extraction.refresh(before);
-    expect(places(after)).toEqual([['low', '?low']]);
+    const after = await resolver.refresh(before);
+    expect(urls(after)).toEqual([['low', '?low']]);
     expect(after.renditions).toEqual(before.renditions);
   });
 
-  it('is one for all who wait', async () => {
+  it('runs once for concurrent callers', async () => {
     const answers = { [PAGE]: item('1') };
-    const { asked, extraction, resource } = setUp(answers);
+    const { extracted, resolver, resource } = createFixture(answers);
     const before = await resource();
-    await Promise.all([extraction.refresh(before), extraction.refresh(before), extraction.refresh(before)]);
-    expect(asked).toHaveLength(2);
+    await Promise.all([resolver.refresh(before), resolver.refresh(before), resolver.refresh(before)]);
+    expect(extracted).toHaveLength(2);
   });
 
-  it('finds the item again among those of its page', async () => {
+  it('finds the item among the items of its page', async () => {
     const answers = { [PAGE]: list(item('1'), item('2')) };
-    const { extraction, resolve } = setUp(answers);
+    const { resolver, resolve } = createFixture(answers);
     const resolved = await resolve();
     const second = resolved.type === 'PlayList' ? resolved.items[1]?.resource : undefined;
     answers[PAGE] = list(moved(item('2'), 'two'), moved(item('1'), 'one'));
-    expect(second && places(await extraction.refresh(second))[0]).toEqual(['high', '?high&two']);
+    expect(second && urls(await resolver.refresh(second))[0]).toEqual(['high', '?high&two']);
   });
 
   it.each<[string, Info | WorkerFailure, number]>([
@@ -125,9 +137,9 @@ describe('refresh', () => {
     ['the source is in trouble', { kind: 'network' }, 502],
   ])('fails when %s', async (_, answer, expected) => {
     const answers: Record<string, Info | WorkerFailure> = { [PAGE]: item('1') };
-    const { extraction, resource } = setUp(answers);
+    const { resolver, resource } = createFixture(answers);
     const before = await resource();
     answers[PAGE] = answer;
-    await expect(extraction.refresh(before)).rejects.toMatchObject(status(expected));
+    await expect(asProblem(resolver.refresh(before))).rejects.toMatchObject(status(expected));
   });
 });

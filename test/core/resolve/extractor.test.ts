@@ -2,26 +2,27 @@ import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createExtractor, type ExtractorOptions } from '../../../core/resolve/yt-dlp/extractor.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
+import { asProblem } from '../../support/as-problem.ts';
 import { fakeWorkers } from './fake-workers.ts';
 
 const ytDlp = (version: string): YtDlp => ({ version, command: ['yt-dlp', version], source: 'release' });
 
-function setUp(options: Partial<ExtractorOptions> = {}) {
+function createFixture(options: Partial<ExtractorOptions> = {}) {
   const { workers, start } = fakeWorkers();
-  const leases = { open: 0, refused: false, bytes: 0 };
+  const sessions = { open: 0, refused: false, bytes: 0 };
   const inPlace: { ytDlp: YtDlp | undefined } = { ytDlp: ytDlp('1') };
-  const resolver = createExtractor({
+  const extractor = createExtractor({
     tools: { ytDlp: () => inPlace.ytDlp },
-    start,
+    startWorker: start,
     egress: {
       openProxySession: async () => {
-        leases.open += 1;
+        sessions.open += 1;
         return {
           proxyUrl: 'http://u:p@127.0.0.1:1',
-          refused: () => leases.refused,
-          bytesReceived: () => leases.bytes,
+          refused: () => sessions.refused,
+          bytesReceived: () => sessions.bytes,
           close: () => {
-            leases.open -= 1;
+            sessions.open -= 1;
           },
         };
       },
@@ -35,24 +36,24 @@ function setUp(options: Partial<ExtractorOptions> = {}) {
     ...options,
   });
   const ask = (more: { url?: string; signal?: AbortSignal; deadline?: number } = {}) =>
-    resolver.extract({
+    extractor.extract({
       url: 'https://media.example/',
       identity: 'direct',
       deadline: Date.now() + 10_000,
       signal: new AbortController().signal,
       ...more,
     });
-  return { ask, inPlace, leases, resolver, workers };
+  return { ask, extractor, inPlace, sessions, workers };
 }
 
 const until = (condition: () => boolean | undefined) =>
   expect.poll(condition, { interval: 5, timeout: 10_000 }).toBe(true);
 const status = (status: number) => ({ details: { status } });
 
-describe('the resolver', () => {
-  it('asks one warm worker, each time through a lease of its own', async () => {
-    const { ask, leases, workers, resolver } = setUp();
-    await resolver.warm();
+describe('createExtractor', () => {
+  it('sends each request to one warm worker, through its own proxy session', async () => {
+    const { ask, sessions, workers, extractor } = createFixture();
+    await extractor.warm();
     const first = ask();
     await until(() => workers[0]?.questions.length === 1);
     expect(workers[0]?.questions[0]?.request).toMatchObject({
@@ -61,56 +62,56 @@ describe('the resolver', () => {
       proxy: 'http://u:p@127.0.0.1:1',
       playlistLimit: 7,
     });
-    expect(leases.open).toBe(1);
+    expect(sessions.open).toBe(1);
     workers[0]?.questions.shift()?.answer({ id: 'a' });
     expect(await first).toEqual({ id: 'a' });
-    expect(leases.open).toBe(0);
+    expect(sessions.open).toBe(0);
     expect(workers).toHaveLength(1);
   });
 
-  it('answers 503 while yt-dlp is not there', async () => {
-    const { ask, inPlace } = setUp();
+  it('fails with 503 while yt-dlp is not installed', async () => {
+    const { ask, inPlace } = createFixture();
     inPlace.ytDlp = undefined;
-    await expect(ask()).rejects.toMatchObject(status(503));
+    await expect(asProblem(ask())).rejects.toMatchObject(status(503));
   });
 
-  it('answers 502 to who asked a worker that died, and has a new one ready', async () => {
-    const { ask, leases, workers } = setUp();
+  it('fails with 502 when the worker crashes, and restarts it', async () => {
+    const { ask, sessions, workers } = createFixture();
     const lost = ask();
     await until(() => workers[0]?.questions.length === 1);
     workers[0]?.crash();
-    await expect(lost).rejects.toMatchObject(status(502));
+    await expect(asProblem(lost)).rejects.toMatchObject(status(502));
     await until(() => workers.length === 2);
     const next = ask();
     await until(() => workers[1]?.questions.length === 1);
     workers[1]?.questions.shift()?.answer({ id: 'b' });
     expect(await next).toEqual({ id: 'b' });
-    expect(leases.open).toBe(0);
+    expect(sessions.open).toBe(0);
   });
 
-  it('does not try one that does not start again and again', async () => {
+  it('backs off after a worker that fails to start', async () => {
     let starts = 0;
-    const { ask } = setUp({
-      start: async () => {
+    const { ask } = createFixture({
+      startWorker: async () => {
         starts += 1;
         throw new Error('not executable');
       },
     });
-    await expect(ask()).rejects.toMatchObject(status(502));
-    await expect(ask()).rejects.toMatchObject(status(502));
+    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
+    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
     expect(starts).toBe(1);
   });
 
-  it('does not keep starting one that dies before it answers', async () => {
-    const { resolver, workers } = setUp();
-    await resolver.warm();
+  it('backs off after a worker that exits repeatedly without an answer', async () => {
+    const { extractor, workers } = createFixture();
+    await extractor.warm();
     workers[0]?.crash();
     await until(() => workers.length === 2);
-    await resolver.warm();
+    await extractor.warm();
     workers[1]?.crash();
     await expect
       .poll(() =>
-        resolver.warm().then(
+        extractor.warm().then(
           () => 'warm',
           () => 'backing off',
         ),
@@ -119,8 +120,8 @@ describe('the resolver', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('changes to a newer yt-dlp while the old one answers what it was asked', async () => {
-    const { ask, inPlace, workers } = setUp({ concurrency: 2 });
+  it('switches to a newer yt-dlp while the old worker answers its open requests', async () => {
+    const { ask, inPlace, workers } = createFixture({ concurrency: 2 });
     const old = ask();
     await until(() => workers[0]?.questions.length === 1);
     inPlace.ytDlp = ytDlp('2');
@@ -135,10 +136,10 @@ describe('the resolver', () => {
     expect(workers[1]?.closed).toBe(false);
   });
 
-  it('answers 503 when too many ask at once', async () => {
-    const { ask, workers } = setUp();
+  it('fails with 503 when the queue is full', async () => {
+    const { ask, workers } = createFixture();
     const asked = [ask(), ask()];
-    await expect(ask()).rejects.toMatchObject(status(503));
+    await expect(asProblem(ask())).rejects.toMatchObject(status(503));
     for (const one of asked) {
       await until(() => workers[0]?.questions.length === 1);
       workers[0]?.questions.shift()?.answer({});
@@ -146,34 +147,34 @@ describe('the resolver', () => {
     }
   });
 
-  it('cancels what its caller no longer waits for', async () => {
-    const { ask, leases, workers } = setUp();
+  it('cancels the request when its caller leaves', async () => {
+    const { ask, sessions, workers } = createFixture();
     const leaving = new AbortController();
     const left = ask({ signal: leaving.signal });
     await until(() => workers[0]?.questions.length === 1);
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     expect(workers[0]?.questions[0]?.signal?.aborted).toBe(true);
-    expect(leases.open).toBe(0);
+    expect(sessions.open).toBe(0);
   });
 
-  it('waits no longer than the deadline for a worker that does not come up', async () => {
-    const { ask } = setUp({ start: () => new Promise(() => undefined) });
-    await expect(ask({ deadline: Date.now() + 50 })).rejects.toMatchObject(status(502));
+  it('fails with 502 at the deadline when the worker does not start', async () => {
+    const { ask } = createFixture({ startWorker: () => new Promise(() => undefined) });
+    await expect(asProblem(ask({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
   });
 
-  it('waits no longer than the deadline for a fork', async () => {
-    const { ask, workers } = setUp();
+  it('fails with 502 at the deadline when no fork is free', async () => {
+    const { ask, workers } = createFixture();
     const leaving = new AbortController();
     const slow = ask({ signal: leaving.signal });
-    await expect(ask({ deadline: Date.now() + 50 })).rejects.toMatchObject(status(502));
+    await expect(asProblem(ask({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
     leaving.abort();
     await expect(slow).rejects.toThrow();
     expect(workers[0]?.questions).toHaveLength(1);
   });
 
-  it('gives a link of another site a fork while the pages of one never end, and starts what it took it from again', async () => {
-    const { ask, leases, workers } = setUp({ concurrency: 4, queueLimit: 9 });
+  it('interrupts and requeues a request of a host that holds all forks when another host waits', async () => {
+    const { ask, sessions, workers } = createFixture({ concurrency: 4, queueLimit: 9 });
     const slow = [1, 2, 3, 4].map((page) => ask({ url: `https://slow.example/${page}` }));
     await until(() => workers[0]?.questions.length === 4);
     const honest = ask({ url: 'https://honest.example/' });
@@ -186,33 +187,33 @@ describe('the resolver', () => {
     await until(() => of('/4').length === 2);
     for (const question of questions) question.answer({ id: question.request.url });
     expect(await Promise.all(slow)).toMatchObject([{}, {}, {}, { id: 'https://slow.example/4' }]);
-    expect(leases.open).toBe(0);
+    expect(sessions.open).toBe(0);
   });
 
-  it('waits for no worker that forgets the deadline', async () => {
-    const { ask } = setUp();
-    await expect(ask({ deadline: Date.now() - 1 })).rejects.toMatchObject(status(502));
+  it('fails with 502 when the worker ignores the deadline', async () => {
+    const { ask } = createFixture();
+    await expect(asProblem(ask({ deadline: Date.now() - 1 }))).rejects.toMatchObject(status(502));
   });
 
   it.each([
-    ['an address inside looks like a name that does not exist', { refused: true }, 'network' as const, 404],
-    ['a refusal does not explain a 404 of the site', { refused: true }, 'unsupported' as const, 415],
-    ['too many bytes are a failure', { bytes: 1000 }, 'unsupported' as const, 502],
-  ])('knows from the proxy why: %s', async (_, lease, kind, expected) => {
-    const { ask, leases, workers } = setUp();
-    Object.assign(leases, lease);
+    ['a refused address is a 404, like a name that does not exist', { refused: true }, 'network' as const, 404],
+    ['a refusal is not the cause of an unsupported link', { refused: true }, 'unsupported' as const, 415],
+    ['too many bytes are a 502', { bytes: 1000 }, 'unsupported' as const, 502],
+  ])('takes the cause from the proxy: %s', async (_, session, kind, expected) => {
+    const { ask, sessions, workers } = createFixture();
+    Object.assign(sessions, session);
     const asked = ask();
     await until(() => workers[0]?.questions.length === 1);
     workers[0]?.questions[0]?.fail({ kind });
-    await expect(asked).rejects.toMatchObject(status(expected));
+    await expect(asProblem(asked)).rejects.toMatchObject(status(expected));
   });
 
-  it('ends the worker when it closes, and answers no more', async () => {
-    const { ask, resolver, workers } = setUp();
-    await resolver.warm();
-    await resolver.close();
+  it('closes the worker, then fails with 502', async () => {
+    const { ask, extractor, workers } = createFixture();
+    await extractor.warm();
+    await extractor.close();
     expect(workers[0]?.closed).toBe(true);
-    await expect(ask()).rejects.toMatchObject(status(502));
+    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
     expect(workers).toHaveLength(1);
   });
 });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { toFailure } from '../../../core/resolve/yt-dlp/failures.ts';
+import { toProblem } from '../../../core/api/to-problem.ts';
+import { toError } from '../../../core/resolve/yt-dlp/failures.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
 
 const failure = (kind: WorkerFailure['kind'], more: Partial<WorkerFailure> = {}): WorkerFailure => ({ kind, ...more });
 
-describe('toFailure', () => {
+describe('toError', () => {
   it.each<[WorkerFailure, number]>([
     [failure('drm'), 415],
     [failure('site_drm'), 415],
@@ -37,8 +38,8 @@ describe('toFailure', () => {
     [failure('cancelled'), 502],
     [failure('bug'), 502],
     [failure('something new' as WorkerFailure['kind']), 502],
-  ])('%j', (worker, status) => {
-    const { details } = toFailure(worker);
+  ])('maps %j to %d', (worker, status) => {
+    const { details } = toProblem(toError(worker));
     expect(details.status).toBe(status);
     // The contract: of these statuses, only 415 says more than its title.
     expect(details.detail !== undefined).toBe(status === 415);
@@ -56,13 +57,13 @@ describe('toFailure', () => {
     ['This video is DRM protected', 415],
     ['The site had a hiccup', 502],
     [undefined, 502],
-  ])('the words %j', (message, status) =>
-    expect(toFailure(failure('expected', { ...(message && { message }) })).details.status).toBe(status),
+  ])('maps the message %j to %d', (message, status) =>
+    expect(toProblem(toError(failure('expected', { message }))).details.status).toBe(status),
   );
 
-  it('keeps for the log what no client is told', () => {
-    const problem = toFailure(failure('geo', { message: 'not in DE', extractor: 'Site' }));
-    expect(problem.cause).toMatchObject({ message: 'not in DE', kind: 'geo', extractor: 'Site' });
-    expect(JSON.stringify(problem.details)).not.toContain('DE"');
+  it('keeps details for the log that no client sees', () => {
+    const error = toError(failure('geo', { message: 'not in DE', extractor: 'Site' }));
+    expect(error.cause).toMatchObject({ message: 'not in DE', kind: 'geo', extractor: 'Site' });
+    expect(JSON.stringify(toProblem(error).details)).not.toContain('DE"');
   });
 });

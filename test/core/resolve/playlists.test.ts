@@ -3,13 +3,13 @@ import { ItemTooLarge } from '../../../core/state/item.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Link } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
-import { type Info, item, list, listed, origin, PAGE, setUp } from './set-up.ts';
+import { createFixture, type Info, item, list, listed, origin, PAGE } from './fixture.ts';
 
-describe('a playlist', () => {
+describe('playlists', () => {
   const entryUrl = (name: string) => `https://media.example/${name}`;
 
-  it('leaves out what is gone, private or protected, and keeps what is only out of reach', async () => {
-    const { items } = setUp({
+  it('omit entries that are gone, private or protected, and keep those that failed temporarily', async () => {
+    const { items } = createFixture({
       [PAGE]: list(...['a', 'gone', 'private', 'drm', 'broken', 'b'].map((name) => listed(name))),
       [entryUrl('a')]: item('a'),
       [entryUrl('b')]: item('b'),
@@ -24,18 +24,18 @@ describe('a playlist', () => {
     ]);
   });
 
-  it('of one entry is a playlist too', async () => {
-    const { items } = setUp({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') });
+  it('may have a single entry', async () => {
+    const { items } = createFixture({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') });
     expect(await items()).toEqual([['Title a', 'a']]);
   });
 
-  it('is completed by asking again', async () => {
+  it('are completed by the next request', async () => {
     const answers: Record<string, Info | WorkerFailure> = {
       [PAGE]: list(listed('a'), listed('late')),
       [entryUrl('a')]: item('a'),
       [entryUrl('late')]: { kind: 'timeout' },
     };
-    const { asked, items } = setUp(answers);
+    const { extracted, items } = createFixture(answers);
     expect(await items()).toEqual([
       ['Title a', 'a'],
       ['Listed late', undefined],
@@ -46,12 +46,12 @@ describe('a playlist', () => {
       ['Title late', 'late'],
     ]);
     expect(await items()).toHaveLength(2);
-    expect(asked).toEqual([PAGE, entryUrl('a'), entryUrl('late'), entryUrl('late')]);
+    expect(extracted).toEqual([PAGE, entryUrl('a'), entryUrl('late'), entryUrl('late')]);
   });
 
-  it('keeps the metadata of entries that miss the deadline', async () => {
-    const { extraction, workers } = setUp();
-    const resolving = extraction.resolve(PAGE, { deadline: Date.now() + 400 });
+  it('keep the metadata of entries that miss the deadline', async () => {
+    const { resolver, workers } = createFixture();
+    const resolving = resolver.resolve(PAGE, { deadline: Date.now() + 400 });
     await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
     workers[0]?.questions.shift()?.answer(list(listed('a'), listed('b')));
     expect(await resolving).toMatchObject({
@@ -60,16 +60,16 @@ describe('a playlist', () => {
     });
   });
 
-  it('waits past the deadline for nobody, wherever entries are resolved', async () => {
+  it('do not wait past the deadline for entries that are resolved elsewhere', async () => {
     const never = new Promise<never>(() => undefined);
-    const { extraction } = setUp({ [PAGE]: list(listed('a')) }, { resolveEntry: () => never });
-    expect(await extraction.resolve(PAGE, { deadline: Date.now() + 200 })).toMatchObject({
+    const { resolver } = createFixture({ [PAGE]: list(listed('a')) }, { resolveEntry: () => never });
+    expect(await resolver.resolve(PAGE, { deadline: Date.now() + 200 })).toMatchObject({
       items: [{ entry: { title: 'Listed a' } }],
     });
   });
 
-  it('takes the entries of a list within it, and not itself', async () => {
-    const { items } = setUp({
+  it('include the entries of a nested list, but not themselves', async () => {
+    const { items } = createFixture({
       [PAGE]: list(listed('inner'), listed('a')),
       [entryUrl('inner')]: list(listed('b'), listed('watch'), listed('inner')),
       [entryUrl('a')]: item('a'),
@@ -81,27 +81,30 @@ describe('a playlist', () => {
     ]);
   });
 
-  it('keeps items apart that share one id, and finds each again', async () => {
+  it('distinguish items that share one id when they are refreshed', async () => {
     const part = (mark: string) =>
       item('same', { formats: [{ format_id: 'a', url: origin.url(`/files/clip.mp4?${mark}`) }] });
-    const { extraction, resolve } = setUp({ [PAGE]: list(part('one'), part('two')) });
+    const { resolver, resolve } = createFixture({ [PAGE]: list(part('one'), part('two')) });
     const resolved = await resolve();
     const [first, second] = resolved.type === 'PlayList' ? resolved.items.map(({ resource }) => resource) : [];
     expect(first?.id).not.toBe(second?.id);
-    expect(second && (await extraction.refresh(second)).tracks[0]?.url).toBe(origin.url('/files/clip.mp4?two'));
+    expect(second && (await resolver.refresh(second)).tracks[0]?.url).toBe(origin.url('/files/clip.mp4?two'));
   });
 
-  it('ends at the limit', async () => {
+  it('are cut at playlistLimit', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const answers = Object.fromEntries(names.map((name) => [entryUrl(name), item(name)]));
-    const { items } = setUp({ [PAGE]: list(...names.map((name) => listed(name))), ...answers }, { playlistLimit: 3 });
+    const { items } = createFixture(
+      { [PAGE]: list(...names.map((name) => listed(name))), ...answers },
+      { playlistLimit: 3 },
+    );
     expect(await items()).toHaveLength(3);
   });
 
-  it('hands what the list says of an entry on, and shows no trace of what yt-dlp hid in a URL', async () => {
+  it('pass the metadata of an entry to yt-dlp, without the data smuggled in its URL', async () => {
     const entry = listed('a', { _type: 'url_transparent', url: `${entryUrl('a')}#__youtubedl_smuggle=%7B%7D` });
-    const { extraction, workers } = setUp();
-    const resolving = extraction.resolve(PAGE, { deadline: Date.now() + 20_000 });
+    const { resolver, workers } = createFixture();
+    const resolving = resolver.resolve(PAGE, { deadline: Date.now() + 20_000 });
     await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
     workers[0]?.questions.shift()?.answer(list(entry));
     await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
@@ -111,12 +114,12 @@ describe('a playlist', () => {
     expect(await resolving).toMatchObject({ items: [{ entry: { url: entryUrl('a') } }] });
   });
 
-  it('names its entries for itself alone: the plain link and other lists keep their own', async () => {
+  it('use their own titles for their entries, apart from the plain link and from other lists', async () => {
     const other = 'https://media.example/other-list';
     const named = (title: string) => list(listed('a', { _type: 'url_transparent', title, url: entryUrl('a') }));
-    const { extraction, workers } = setUp();
+    const { resolver, workers } = createFixture();
     const titleOf = async (url: string, ...answers: Info[]) => {
-      const resolving = extraction.resolve(url, { deadline: Date.now() + 20_000 });
+      const resolving = resolver.resolve(url, { deadline: Date.now() + 20_000 });
       for (const answer of answers) {
         await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
         workers[0]?.questions.shift()?.answer(answer);
@@ -136,9 +139,9 @@ describe('a playlist', () => {
     expect(await titleOf(other)).toEqual(beta);
   });
 
-  it('may contain a list that contains it, both asked at once', async () => {
+  it('resolve concurrently when each contains the other', async () => {
     const other = entryUrl('other');
-    const { resolve } = setUp({
+    const { resolve } = createFixture({
       [PAGE]: list(listed('a'), listed('other')),
       [other]: list(listed('b'), { _type: 'url', url: PAGE, id: 'page' }),
       [entryUrl('a')]: item('a'),
@@ -153,18 +156,18 @@ describe('a playlist', () => {
     ]);
   });
 
-  it('goes stale in its time, though one of its entries always fails', async () => {
+  it('do not stay fresh for longer when one entry always fails', async () => {
     const answers: Record<string, Info | WorkerFailure> = {
       [PAGE]: list(listed('a'), listed('b')),
       [entryUrl('a')]: item('a'),
       [entryUrl('b')]: { kind: 'http', httpStatus: 503 },
     };
-    const first = setUp(answers);
+    const first = createFixture(answers);
     await first.items();
     const known = first.links.get(linkId(PAGE));
     if (!known) throw new Error('Not kept');
     const freshUntil = Math.floor(Date.now() / 1000) + 60;
-    const later = setUp(answers);
+    const later = createFixture(answers);
     later.links.set(known.id, { ...known, freshUntil });
     for (const [id, resource] of first.resources) later.resources.set(id, resource);
     expect(await later.items()).toEqual([
@@ -174,34 +177,34 @@ describe('a playlist', () => {
     expect(later.links.get(known.id)?.freshUntil).toBe(freshUntil);
   });
 
-  it('that the table cannot take is answered all the same', async () => {
+  it('are answered even when they are too large to store', async () => {
     const absent = async () => undefined;
     const putLink = async (link: Link) => {
       if (link.type === 'PlayList') throw new ItemTooLarge('too large');
     };
     const state = { getLink: absent, getResource: absent, putLink, putResource: absent, touchResource: absent };
-    const { items } = setUp({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') }, { state });
+    const { items } = createFixture({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') }, { state });
     expect(await items()).toEqual([['Title a', 'a']]);
   });
 
-  it('resolves its entries where it is told to', async () => {
+  it('resolve their entries by resolveEntry if given', async () => {
     const requests: unknown[] = [];
-    const there = setUp({ [entryUrl('a')]: item('a') });
-    const { items } = setUp(
+    const there = createFixture({ [entryUrl('a')]: item('a') });
+    const { items } = createFixture(
       { [PAGE]: list(listed('a')) },
       {
         resolveEntry: async (request, bounds) => {
           requests.push(JSON.parse(JSON.stringify(request)));
-          return there.extraction.resolveEntry(request, bounds);
+          return there.resolver.resolveEntry(request, bounds);
         },
       },
     );
     expect(await items()).toEqual([['Title a', 'a']]);
-    expect(requests).toEqual([{ url: entryUrl('a'), entry: listed('a'), within: [PAGE] }]);
+    expect(requests).toEqual([{ url: entryUrl('a'), entry: listed('a'), ancestors: [PAGE] }]);
   });
 
-  it('ends with its caller', async () => {
-    const { resolve, workers } = setUp();
+  it('are aborted with their caller', async () => {
+    const { resolve, workers } = createFixture();
     const leaving = new AbortController();
     const left = resolve(PAGE, { signal: leaving.signal });
     await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);

@@ -5,15 +5,16 @@ import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import { type MediaInformation, toResourceInformation } from '../../../core/resolve/response/response.ts';
 import type { Link, Resource } from '../../../core/state/resource.ts';
 import { startOrigin } from '../../origin/server.ts';
+import { asProblem } from '../../support/as-problem.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 
-/** Links through the real yt-dlp, the real egress and the origin: what a client is told of them. */
+/** Links of the test origin through the real yt-dlp and the real egress. */
 const { ytDlp } = await installedTools();
 const origin = await startOrigin();
 const egress = createEgress({ allow: [origin.host] });
 const links = new Map<string, Link>();
 const resources = new Map<string, Resource>();
-const extraction = createResolver({
+const resolver = createResolver({
   tools: { ytDlp: () => ytDlp },
   egress,
   state: {
@@ -26,13 +27,13 @@ const extraction = createResolver({
   pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
 });
 afterAll(async () => {
-  await extraction.close();
+  await resolver.close();
   await egress.close();
   await origin.close();
 });
 
 const resolve = async (path: string, seconds = 20) => {
-  const resolved = await extraction.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });
+  const resolved = await resolver.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });
   return { resolved, information: toResourceInformation(resolved, path) };
 };
 const single = async (path: string): Promise<Resource> => {
@@ -73,7 +74,7 @@ describe('a direct file', () => {
     ['/redirects/cookie', ['180p Media .mp4'], [MP3]],
   ])('%s', async (path, video, audio) => expect(await offered(path)).toEqual([video, audio]));
 
-  it('says its exact size', async () => {
+  it('has its exact size', async () => {
     const { renditions, mp3 } = await single('/files/clip.mp4?size');
     const response = await fetch(origin.url('/files/clip.mp4'), { method: 'HEAD' });
     expect(renditions[0]?.sizeBytes).toBe(Number(response.headers.get('content-length')));
@@ -82,7 +83,7 @@ describe('a direct file', () => {
   });
 });
 
-describe('segments', () => {
+describe('segmented media', () => {
   it.each([
     ['/hls/master.m3u8', ['720p Combined .mp4', '360p Combined .mp4'], ['M4A Media .m4a', MP3]],
     ['/hls/muxed.m3u8', ['180p Media .mp4', '90p Media .mp4'], [MP3]],
@@ -94,14 +95,14 @@ describe('segments', () => {
     ['/live/index.m3u8', ['90p Media .mp4'], [MP3]],
   ])('%s', async (path, video, audio) => expect(await offered(path)).toEqual([video, audio]));
 
-  it('of a live source promise no length', async () => {
+  it('of a live source has no duration', async () => {
     const resource = await single('/live/index.m3u8?again');
     expect(resource).toMatchObject({ isLive: true });
     expect(resource).not.toHaveProperty('durationSeconds');
     expect(resource.mp3).not.toHaveProperty('sizeBytes');
   });
 
-  it('of DASH are all there', async () =>
+  it('of DASH keeps its fragments', async () =>
     expect(
       (await single('/dash/number/manifest.mpd?again')).tracks.map(({ fragments }) => fragments?.[0]?.seconds),
     ).toEqual([0, 0, 0]));
@@ -117,18 +118,18 @@ describe('a page', () => {
     ['/pages/meta-refresh', ['180p Media .mp4'], [MP3]],
   ])('%s', async (path, video, audio) => expect(await offered(path)).toEqual([video, audio]));
 
-  it('of several videos is a playlist of them, each refreshed for itself', async () => {
+  it('of several videos is a playlist, each item refreshed by itself', async () => {
     const { resolved } = await resolve('/pages/videos');
     if (resolved.type !== 'PlayList') throw new Error('Not a list');
     expect(resolved.items).toHaveLength(3);
     const second = resolved.items[1]?.resource as Resource;
-    const again = await extraction.refresh(second);
+    const again = await resolver.refresh(second);
     expect(again.tracks[0]?.url).toBe(origin.url('/files/clip.webm'));
     expect(again.renditions).toEqual(second.renditions);
   });
 });
 
-describe('a site of separate files', () => {
+describe('a site with separate video and audio files', () => {
   it('offers pairs and single tracks, best first', async () =>
     expect(await offered('/site/open/pairs')).toEqual([
       ['720p Combined .mp4', '360p Combined .mp4', '360p Combined .mp4', '180p Combined .mp4'],
@@ -140,7 +141,7 @@ describe('a site of separate files', () => {
       ],
     ]));
 
-  it('is remembered with what its files ask for', async () => {
+  it('is stored with the headers and cookies of its files', async () => {
     const { coverUrl, tracks } = await single('/site/watch/rules');
     expect(coverUrl).toBe(origin.url('/files/square.jpg'));
     for (const { formatId, headers, cookies, chunkBytes, urlExpiresAt } of tracks) {
@@ -151,9 +152,9 @@ describe('a site of separate files', () => {
     }
   });
 
-  it('gives new addresses when it is refreshed, and the promises stay', async () => {
+  it('has new URLs after a refresh, and the same renditions', async () => {
     const before = await single('/site/watch/refresh');
-    const after = await extraction.refresh(before);
+    const after = await resolver.refresh(before);
     const urls = (resource: Resource) => resource.tracks.map(({ url }) => url);
     expect(after.tracks.map(({ formatId }) => formatId)).toEqual(before.tracks.map(({ formatId }) => formatId));
     expect(urls(after)).not.toEqual(urls(before));
@@ -166,7 +167,7 @@ describe('a site of separate files', () => {
 });
 
 describe('a list', () => {
-  it('of a feed keeps the names that the feed gives', async () => {
+  it('of a feed keeps the titles of the feed', async () => {
     const { information } = await resolve('/feeds/podcast.xml');
     expect(information).toMatchObject({ type: 'PlayList', title: 'A podcast' });
     expect(information.mediaItems.map(({ title, requestedUrl }) => [title, requestedUrl])).toEqual([
@@ -176,7 +177,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('leaves out what is gone, private or protected', async () => {
+  it('omits entries that are gone, private or protected', async () => {
     const { information } = await resolve('/site/list/mixed?n=6&dead=2&private=3&drm=4&nested=5');
     expect(information.mediaItems.map(({ title }) => title?.match(/mixed-[\d-]+/)?.[0])).toEqual([
       'mixed-1',
@@ -187,7 +188,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('is completed by asking again when an entry missed the deadline', async () => {
+  it('is completed by the next request when an entry missed the deadline', async () => {
     const bare = (await resolve('/site/list/late?n=2&slow=2', 3)).information.mediaItems;
     expect(bare.map(({ title, video }) => [title, video !== undefined])).toEqual([
       [expect.stringContaining('late-1'), true],
@@ -198,7 +199,7 @@ describe('a list', () => {
   });
 });
 
-describe('what answers with a problem', () => {
+describe('a link that cannot be resolved', () => {
   it.each([
     ['/plain/image', 404],
     ['/plain/json', 404],
@@ -242,9 +243,9 @@ describe('what answers with a problem', () => {
     ['/site/kill/1', 502],
     ['/site/noise/1', 502],
     ['/site/memory/1', 502],
-  ])('%s: %d', (path, status) => expect(resolve(path)).rejects.toMatchObject({ details: { status } }));
+  ])('%s is a %d', (path, status) => expect(asProblem(resolve(path))).rejects.toMatchObject({ details: { status } }));
 
-  it.each(['/trouble/drip', '/site/sleep/1', '/site/spin/1'])('%s never ends: 502 at the deadline', (path) =>
-    expect(resolve(path, 1)).rejects.toMatchObject({ details: { status: 502 } }),
+  it.each(['/trouble/drip', '/site/sleep/1', '/site/spin/1'])('%s never ends and is a 502 at the deadline', (path) =>
+    expect(asProblem(resolve(path, 1))).rejects.toMatchObject({ details: { status: 502 } }),
   );
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ProblemDetails, problems } from '../../../core/api/problem.ts';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { NotFound, StateUnavailable } from '../../../core/errors/errors.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { EntryRequest } from '../../../core/resolve/resolver.ts';
 import type { Resource } from '../../../core/state/resource.ts';
@@ -10,15 +10,15 @@ import { FunctionFailed } from '../../bundled/bundled-function.ts';
 import { InvokeRefused } from '../../bundled/invoke-api.ts';
 import { fakeWorkers } from '../../core/resolve/fake-workers.ts';
 import { RESOURCE } from '../fakes.ts';
-import { type InvokeFixture, startInvokeFixture } from '../invoke-fakes.ts';
+import { type InvokeWorld, startInvokeWorld } from '../invoke-fakes.ts';
 
 const FUNCTION = 'get-resource';
 const forEver = new Promise<never>(() => undefined);
 
-let world: InvokeFixture;
+let world: InvokeWorld;
 const egress = createEgress({ allow: [] });
 beforeAll(async () => {
-  world = await startInvokeFixture();
+  world = await startInvokeWorld();
 });
 afterAll(async () => {
   await egress.close();
@@ -53,7 +53,7 @@ async function resolveList(names: readonly string[], { patience = 20_000, entrie
     entriesAtOnce,
     resolveEntry: createFanOut({
       state: world.state,
-      invoke: (event, signal) => world.invoker.invoke(FUNCTION, event, signal),
+      invoke: (event, signal) => world.invoker.call(FUNCTION, event, signal),
     }),
     startWorker: fakeWorkers(() => ({ _type: 'playlist', id: 'list', title: 'List', entries })).start,
   });
@@ -105,7 +105,7 @@ describe('the entries of a playlist', () => {
     const request: EntryRequest = {
       url: urlOf('a'),
       entry: { _type: 'url', url: urlOf('a'), id: 'a', title: 'Listed a' },
-      within: [page],
+      ancestors: [page],
     };
     expect(events).toContainEqual({ kind: 'entry', request, deadline: expect.any(Number) });
   });
@@ -119,11 +119,9 @@ describe('the entries of a playlist', () => {
         return { problem: { title: 'Resource Not Found', status: 404 } };
       },
     });
-    const request = { url: urlOf('a'), entry: {}, within: [] };
+    const request = { url: urlOf('a'), entry: {}, ancestors: [] };
     const { signal } = new AbortController();
-    await expect(resolveEntry(request, { deadline: 10_000, signal })).rejects.toMatchObject({
-      details: { status: 404 },
-    });
+    await expect(resolveEntry(request, { deadline: 10_000, signal })).rejects.toBeInstanceOf(NotFound);
     expect(events).toEqual([{ kind: 'entry', request, deadline: 9_000 }]);
   });
 
@@ -235,7 +233,7 @@ describe('an entry', () => {
 describe('the other end', () => {
   const eventFor = (url: string): EntryEvent => ({
     kind: 'entry',
-    request: { url, entry: {}, within: [] },
+    request: { url, entry: {}, ancestors: [] },
     deadline: Date.now() + 1_000,
   });
   const answerTo = async (outcome: Promise<readonly Resource[]>) => {

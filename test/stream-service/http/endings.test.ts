@@ -17,8 +17,7 @@ afterEach(async () => {
 function countedSource() {
   const counts = { open: 0, bytes: 0, closed: 0 };
   const source: FileSource = {
-    needsRemux: false,
-    isSeekable: true,
+    kind: 'file',
     size: SIZE,
     validator: undefined,
     read(first, last = SIZE - 1) {

@@ -7,16 +7,14 @@ import type { SegmentedSource } from '../../../stream-service/source/source.ts';
 
 const never = new AbortController().signal;
 const sourceOf = (stream: Readable): SegmentedSource => ({
-  needsRemux: true,
-  size: undefined,
-  isSeekable: true,
+  kind: 'segments',
   durationSeconds: 6,
   readFrom: () => ({ stream, startSeconds: 0 }),
   close: () => undefined,
 });
 const ftyp = Buffer.from('0000000c6674797069736f36', 'hex');
 const read = async (source: Awaited<ReturnType<typeof peekSourceStart>>['source']) =>
-  source.needsRemux ? buffer(source.readFrom(0).stream) : Buffer.alloc(0);
+  source.kind === 'segments' ? buffer(source.readFrom(0).stream) : Buffer.alloc(0);
 
 describe('lookAhead', () => {
   it.each([

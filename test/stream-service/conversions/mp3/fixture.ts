@@ -38,8 +38,7 @@ export async function startMp3(options: Partial<Mp3Options> & { limits?: Partial
 export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, sized = true } = {}) {
   const reading = new Set<Readable>();
   const source: FileSource = {
-    needsRemux: false,
-    isSeekable: sized,
+    kind: 'file',
     size: sized ? bytes.length : undefined,
     validator: '"entity"',
     read(first, last = bytes.length - 1) {
@@ -72,9 +71,7 @@ export async function segmentedSource(playlist: string, { live = false, deadFrom
     startSeconds += Number(seconds);
   }
   const source: SegmentedSource = {
-    needsRemux: true,
-    size: undefined,
-    isSeekable: !live,
+    kind: 'segments',
     durationSeconds: live ? undefined : startSeconds,
     readFrom(seconds) {
       const index = Math.max(

@@ -6,7 +6,7 @@ import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol
 import { startOrigin } from '../../origin/server.ts';
 import { fakeWorkers } from './fake-workers.ts';
 
-/** As yt-dlp describes it. */
+/** What yt-dlp says about an item or a list. */
 export type Info = Record<string, unknown>;
 
 export const PAGE = 'https://media.example/watch';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await origin.close();
 });
 
-/** An item of two formats, as yt-dlp describes it. */
+/** An item with two formats. */
 export const item = (id: string, more: Info = {}): Info => ({
   id,
   extractor_key: 'Site',
@@ -47,20 +47,21 @@ export const listed = (name: string, more: Info = {}): Info => ({
 });
 export const list = (...entries: Info[]): Info => ({ _type: 'playlist', id: 'list', title: 'List', entries });
 
-/** An extraction over workers that answer as told, and a table in memory. */
-export function setUp(answers?: Record<string, Info | WorkerFailure>, options: Partial<ResolverOptions> = {}) {
-  const asked: string[] = [];
+/** A resolver with fake workers, which return `answers` by URL, and a table in memory. */
+export function createFixture(answers?: Record<string, Info | WorkerFailure>, options: Partial<ResolverOptions> = {}) {
+  /** URLs that were extracted. */
+  const extracted: string[] = [];
   const { workers, start } = fakeWorkers(
     answers &&
       ((request) => {
-        asked.push(request.url);
+        extracted.push(request.url);
         return answers[request.url] ?? { kind: 'http', httpStatus: 404 };
       }),
   );
   const links = new Map<string, Link>();
   const resources = new Map<string, Resource>();
   const touched: string[] = [];
-  const extraction = createResolver({
+  const resolver = createResolver({
     tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
     egress,
     state: {
@@ -74,7 +75,7 @@ export function setUp(answers?: Record<string, Info | WorkerFailure>, options: P
     ...options,
   });
   const resolve = (url = PAGE, more: { signal?: AbortSignal; deadline?: number } = {}) =>
-    extraction.resolve(url, { deadline: Date.now() + 20_000, ...more });
+    resolver.resolve(url, { deadline: Date.now() + 20_000, ...more });
   const resource = async (url?: string) => {
     const resolved = await resolve(url);
     if (resolved.type !== 'Media') throw new Error('Not one item');
@@ -85,5 +86,5 @@ export function setUp(answers?: Record<string, Info | WorkerFailure>, options: P
     if (resolved.type !== 'PlayList') throw new Error('Not a list');
     return resolved.items.map(({ entry, resource }) => [entry.title, resource?.origin.entryId]);
   };
-  return { asked, extraction, items, links, resolve, resource, resources, touched, workers };
+  return { extracted, items, links, resolve, resolver, resource, resources, touched, workers };
 }

@@ -1,0 +1,155 @@
+import pLimit from 'p-limit';
+import { abortable, type Deadline, deadlineSignal } from '../concurrency/index.ts';
+import { NotFound } from '../errors/index.ts';
+import { linkId, type PlaylistLink, type Resource } from '../state/index.ts';
+import {
+  type CachedState,
+  epochSeconds,
+  type ListedEntry,
+  RETENTION_SECONDS,
+  readEntries,
+  toUnresolved,
+} from './item/index.ts';
+import type { ResolvedPlaylist } from './resolver.ts';
+import { type Info, isFinal, readMetadata } from './yt-dlp/index.ts';
+
+export interface PlaylistsOptions {
+  readonly cache: CachedState;
+  /** Entries of one playlist at most. */
+  readonly playlistLimit: number;
+  /** Entries resolved at once. */
+  readonly concurrency: number;
+}
+
+/** Where a list was found. */
+export interface ListLocation {
+  readonly link: string;
+  /** Key of the stored link. */
+  readonly cacheKey: string;
+}
+
+/** Resolves one entry: to one resource, or to several when the entry is a list itself. */
+export type ResolveListed = (listed: ListedEntry, deadline: Deadline) => Promise<readonly Resource[]>;
+
+export interface Playlists {
+  /**
+   * Resolves the entries of a list that yt-dlp returned, and stores the result.
+   * @throws NotFound when no entry is left
+   */
+  resolve(
+    list: Info,
+    location: ListLocation,
+    resolveListed: ResolveListed,
+    deadline: Deadline,
+  ): Promise<ResolvedPlaylist>;
+  /**
+   * Reads a stored playlist, and resolves the entries whose resources are not in the table. Undefined when that is not
+   * possible entry by entry, because the items came with the page of the list: the list has to be resolved again.
+   */
+  complete(
+    stored: PlaylistLink,
+    location: ListLocation,
+    resolveListed: ResolveListed,
+    deadline: Deadline,
+  ): Promise<ResolvedPlaylist | undefined>;
+}
+
+type Item = ResolvedPlaylist['items'][number];
+
+const FRESH_SECONDS = 3600;
+/** Kept of the deadline to store and write the answer; at most a tenth of the time left. */
+const RESERVE_MS = 1000;
+const TABLE_READ_CONCURRENCY = 16;
+
+/** Playlists: entries are resolved concurrently, as many as the deadline allows; one that fails does not fail the list. */
+export function createPlaylists({ cache, playlistLimit, concurrency }: PlaylistsOptions): Playlists {
+  const resolveAll = async (
+    entries: readonly (ListedEntry | Item)[],
+    resolveListed: ResolveListed,
+    { deadline, signal }: Deadline,
+  ): Promise<Item[]> => {
+    const until = deadline - Math.min(RESERVE_MS, Math.max(0, deadline - Date.now()) / 10);
+    const bounded = { deadline: until, signal: deadlineSignal({ deadline: until, signal }) };
+    const limit = pLimit(concurrency);
+    const items = await Promise.all(
+      entries.map((entry) => (isUnresolved(entry) ? limit(() => settle(entry, resolveListed, bounded)) : [entry])),
+    );
+    signal.throwIfAborted();
+    return items.flat().slice(0, playlistLimit);
+  };
+
+  const store = async (
+    { link, cacheKey }: ListLocation,
+    { title, author, coverUrl }: Omit<ResolvedPlaylist, 'type' | 'items'>,
+    items: readonly Item[],
+    freshUntil: number,
+  ): Promise<ResolvedPlaylist> => {
+    if (items.length === 0) throw new NotFound('No entry of the playlist is available');
+    const metadata = { title, author, coverUrl };
+    await cache.putLink({
+      type: 'PlayList',
+      id: linkId(cacheKey),
+      url: link,
+      freshUntil,
+      expiresAt: epochSeconds() + RETENTION_SECONDS,
+      ...metadata,
+      entries: items.map(({ entry }) => entry),
+    });
+    return { type: 'PlayList', ...metadata, items };
+  };
+
+  const readStored = async (entry: PlaylistLink['entries'][number]): Promise<ListedEntry | Item> => {
+    const resource = entry.resourceId === undefined ? undefined : await cache.getResource(entry.resourceId);
+    if (!resource) return toUnresolved(entry);
+    await cache.touchResource(resource);
+    return { entry, resource };
+  };
+
+  return {
+    async resolve(list, location, resolveListed, deadline) {
+      const entries = readEntries(list, location.link).slice(0, playlistLimit);
+      const items = await resolveAll(entries, resolveListed, deadline);
+      return store(location, readMetadata(list), items, epochSeconds() + FRESH_SECONDS);
+    },
+
+    async complete(stored, location, resolveListed, deadline) {
+      const limit = pLimit(TABLE_READ_CONCURRENCY);
+      const entries = await Promise.all(stored.entries.map((entry) => limit(() => readStored(entry))));
+      const unresolved = entries.filter(isUnresolved);
+      if (unresolved.some(({ entry }) => entry.url === stored.url)) return undefined;
+      if (unresolved.length === 0) {
+        const { title, author, coverUrl } = stored;
+        return { type: 'PlayList', title, author, coverUrl, items: entries };
+      }
+      const items = await resolveAll(entries, resolveListed, deadline);
+      // Not fresh for longer than before: an entry that always fails must not keep the list from being resolved again.
+      return store(location, stored, items, stored.freshUntil);
+    },
+  };
+}
+
+const isUnresolved = (entry: ListedEntry | Item): entry is ListedEntry => 'isResolved' in entry;
+
+/** No item when the entry is gone, private or protected; bare metadata when it could not be resolved in time. */
+async function settle(listed: ListedEntry, resolveListed: ResolveListed, deadline: Deadline): Promise<Item[]> {
+  if (deadline.signal.aborted) return [{ entry: listed.entry }];
+  try {
+    const resources = await abortable(resolveListed(listed, deadline), deadline.signal);
+    return resources.map((resource) => toItem(listed, resource, resources.length === 1));
+  } catch (error) {
+    return isFinal(error) ? [] : [{ entry: listed.entry }];
+  }
+}
+
+function toItem({ entry: { url, isNamedByList } }: ListedEntry, resource: Resource, isOnly: boolean): Item {
+  const { title, author, coverUrl, origin } = resource;
+  const entry = {
+    url: isOnly ? url : origin.url,
+    title,
+    author,
+    coverUrl,
+    resourceId: resource.id,
+    ...(isNamedByList && { isNamedByList }),
+  };
+  return { entry, resource };
+}

@@ -1,1 +1,0 @@
-export { createPlaylists, type ListContext } from './playlists.ts';

@@ -1,0 +1,137 @@
+import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
+import type { Egress } from '../egress/index.ts';
+import { NotDeliverable, NotFound } from '../errors/index.ts';
+import { linkId } from '../state/index.ts';
+import {
+  type CachedState,
+  epochSeconds,
+  identify,
+  isList,
+  isNamedByList,
+  isSearch,
+  normalizeLink,
+  RETENTION_SECONDS,
+  type SaveItem,
+} from './item/index.ts';
+import type { Playlists, ResolveListed } from './playlists.ts';
+import type { EntryRequest, Resolved, ResolveEntry } from './resolver.ts';
+import type { Extractor, Info } from './yt-dlp/index.ts';
+
+export interface LinkResolverOptions {
+  readonly cache: CachedState;
+  readonly extractor: Pick<Extractor, 'extract'>;
+  readonly egress: Pick<Egress, 'nextIdentity'>;
+  readonly saveItem: SaveItem;
+  readonly playlists: Playlists;
+  /** Whether pages of search results are playlists too. */
+  readonly search: boolean;
+  /** Resolves entries of playlists elsewhere. @default in this process */
+  readonly resolveEntry?: ResolveEntry;
+}
+
+export interface LinkResolver {
+  /** @param link any absolute http or https URL */
+  resolveLink(link: string, deadline: Deadline): Promise<Resolved>;
+  /** Resolves an entry in this process. */
+  readonly resolveEntry: ResolveEntry;
+}
+
+/** A link to resolve, as an entry of a list with what the list says about it. */
+interface LinkContext {
+  /** In the form of `normalizeLink`. */
+  readonly link: string;
+  /** Key of the stored link. */
+  readonly cacheKey: string;
+  readonly ancestors: readonly string[];
+  readonly entry?: Info;
+  /** The list whose metadata replaces the item's own: the item is then a different resource than that of the plain link. */
+  readonly list?: string;
+}
+
+/** Nested lists are followed to this depth (a channel has tabs, a tab has videos). */
+const MAX_DEPTH = 2;
+
+/** Link → media or playlist: from the table while it is fresh, else from yt-dlp. */
+export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
+  const { cache, extractor, egress, saveItem, playlists, search } = options;
+  const flights = createSingleFlight<Resolved>();
+
+  const resolve = (context: LinkContext, { deadline, signal }: Deadline): Promise<Resolved> =>
+    flights(
+      // The ancestors are part of the key: two lists that contain each other would otherwise wait for each other.
+      JSON.stringify([...context.ancestors, context.cacheKey]),
+      async (shared) => {
+        const bounds = { deadline, signal: shared };
+        return (await fromCache(context, bounds)) ?? (await fromSource(context, bounds));
+      },
+      signal,
+    );
+
+  const fromCache = async (context: LinkContext, deadline: Deadline): Promise<Resolved | undefined> => {
+    const stored = await cache.getLink(context.cacheKey);
+    if (!stored || stored.freshUntil <= epochSeconds()) return undefined;
+    if (stored.type === 'PlayList') return playlists.complete(stored, context, resolveByUrl(context), deadline);
+    const resource = await cache.getResource(stored.resourceId);
+    if (!resource || resource.freshUntil <= epochSeconds()) return undefined;
+    await cache.touchResource(resource);
+    return { type: 'Media', resource };
+  };
+
+  const fromSource = async (context: LinkContext, deadline: Deadline): Promise<Resolved> => {
+    const { link, cacheKey, entry, list } = context;
+    const identity = egress.nextIdentity();
+    const info = await extractor.extract({ url: link, identity, entry, ...deadline });
+    if (isList(info)) {
+      if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not handled.');
+      return playlists.resolve(info, context, resolveListed(context, identity), deadline);
+    }
+    const resource = await saveItem(info, { url: link, ...identify(info), ...(list && { list }) }, identity, deadline);
+    await cache.putLink({
+      type: 'Media',
+      id: linkId(cacheKey),
+      url: link,
+      resourceId: resource.id,
+      freshUntil: resource.freshUntil,
+      expiresAt: epochSeconds() + RETENTION_SECONDS,
+    });
+    return { type: 'Media', resource };
+  };
+
+  /** Saves an entry that came with the page of its list; resolves any other by its URL. */
+  const resolveListed = (context: LinkContext, identity: string): ResolveListed => {
+    const byUrl = resolveByUrl(context);
+    return async (listed, deadline) =>
+      listed.isResolved
+        ? [await saveItem(listed.info, { url: context.link, ...listed.identity }, identity, deadline)]
+        : byUrl(listed, deadline);
+  };
+
+  const resolveByUrl =
+    ({ ancestors, link }: LinkContext): ResolveListed =>
+    ({ entry, info }, deadline) =>
+      (options.resolveEntry ?? resolveEntry)(
+        { url: entry.url, entry: info, ancestors: [...ancestors, link] },
+        deadline,
+      );
+
+  const resolveEntry: ResolveEntry = async (request, deadline) => {
+    const resolved = await resolve(entryContext(request), deadline);
+    return resolved.type === 'Media' ? [resolved.resource] : resolved.items.flatMap(({ resource }) => resource ?? []);
+  };
+
+  return {
+    resolveLink(url, deadline) {
+      const link = normalizeLink(url);
+      return resolve({ link, cacheKey: link, ancestors: [] }, deadline);
+    },
+    resolveEntry,
+  };
+}
+
+/** @throws NotFound for a list that contains itself, which would wait for itself, and for one nested too deeply */
+function entryContext({ url, entry, ancestors }: EntryRequest): LinkContext {
+  const link = normalizeLink(url);
+  if (ancestors.includes(link) || ancestors.length > MAX_DEPTH) throw new NotFound('The list is nested too deeply');
+  const list = isNamedByList(entry) ? ancestors.at(-1) : undefined;
+  return { link, cacheKey: list ? JSON.stringify([list, link]) : link, ancestors, entry, list };
+}

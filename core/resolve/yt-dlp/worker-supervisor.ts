@@ -1,0 +1,157 @@
+import type { Tools, YtDlp } from '../../../layers/tools/index.ts';
+import type { startWorker, WorkerOptions, WorkerProcess } from '../../../layers/tools/worker/index.ts';
+import { getRetryDelay } from '../../concurrency/index.ts';
+import { InMaintenance, UpstreamError } from '../../errors/index.ts';
+import { describeError, type Log } from '../../log/index.ts';
+
+export interface WorkerSupervisorOptions
+  extends Pick<WorkerOptions, 'concurrency' | 'memoryBytes' | 'cookiesFile' | 'pluginDirs'> {
+  readonly tools: Pick<Tools, 'ytDlp'>;
+  readonly startWorker: typeof startWorker;
+  readonly log: Log;
+}
+
+/**
+ * Keeps one yt-dlp worker running: restarts it after a crash, with exponential backoff, and replaces it when another
+ * version of yt-dlp is installed, while the old worker still answers its open requests.
+ */
+export interface WorkerSupervisor {
+  /**
+   * Starts the worker in the background unless it runs already.
+   * @throws InMaintenance while yt-dlp is not installed; UpstreamError during backoff and after `close`
+   */
+  start(): void;
+  /**
+   * Runs `task` with the current worker, which is not closed before the task has settled.
+   * @throws as `start`
+   */
+  use<T>(task: (worker: Promise<WorkerProcess>) => Promise<T>): Promise<T>;
+  /** To be called for each answer of a worker: ends the backoff. */
+  confirmAlive(): void;
+  /** Waits until the worker runs, if yt-dlp is installed. @throws as `start`; UpstreamError when it fails to start */
+  warm(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One running worker, and the tasks that use it. */
+interface Running {
+  readonly ytDlp: YtDlp;
+  readonly process: Promise<WorkerProcess>;
+  tasks: number;
+  isReplaced: boolean;
+}
+
+/** Query strings may hold secrets. */
+const QUERY = /\?\S+/g;
+const BACKOFF = { initialDelayMs: 500, maxDelayMs: 30_000 };
+
+export function createWorkerSupervisor(options: WorkerSupervisorOptions): WorkerSupervisor {
+  const { tools, log, concurrency, memoryBytes, cookiesFile, pluginDirs } = options;
+  const closing = new AbortController();
+  const alive = new Set<Running>();
+  let current: Running | undefined;
+  let failures = 0;
+  let nextStartAt = 0;
+
+  const launch = (ytDlp: YtDlp): Running => {
+    if (Date.now() < nextStartAt) throw new UpstreamError('yt-dlp does not start: waiting before the next attempt');
+    const started = options.startWorker({
+      ytDlp,
+      concurrency,
+      memoryBytes,
+      cookiesFile,
+      pluginDirs,
+      signal: closing.signal,
+      onStderr: (line) => log.warn('yt-dlp stderr', { line: line.replaceAll(QUERY, '?…') }),
+    });
+    const process = started.catch((cause) => {
+      throw new UpstreamError('yt-dlp failed to start', { cause });
+    });
+    const running: Running = { ytDlp, process, tasks: 0, isReplaced: false };
+    alive.add(running);
+    process.then(
+      (worker) => worker.ended.then(() => onExit(running)),
+      (error) => onStartFailure(running, error),
+    );
+    return running;
+  };
+
+  const onExit = (running: Running) => {
+    alive.delete(running);
+    if (current !== running) return;
+    current = undefined;
+    if (closing.signal.aborted) return;
+    log.error('yt-dlp worker exited', { version: running.ytDlp.version });
+    // A worker that exits repeatedly without an answer is not restarted until the next request.
+    failures += 1;
+    if (failures > 1) backOff();
+    else warm().catch(() => undefined); // logged by onStartFailure
+  };
+
+  const onStartFailure = (running: Running, error: unknown) => {
+    alive.delete(running);
+    if (current === running) current = undefined;
+    if (closing.signal.aborted) return;
+    failures += 1;
+    backOff();
+    log.error('yt-dlp worker failed to start', { version: running.ytDlp.version, error: describeError(error) });
+  };
+
+  const backOff = () => {
+    nextStartAt = Date.now() + getRetryDelay(failures, BACKOFF);
+  };
+
+  /** The worker of the installed yt-dlp. */
+  const getCurrent = (): Running => {
+    const ytDlp = tools.ytDlp();
+    if (closing.signal.aborted) throw new UpstreamError('The resolver is closed');
+    if (!ytDlp) throw new InMaintenance('Fetching yt-dlp');
+    if (current && isSameBuild(current.ytDlp, ytDlp)) return current;
+    const previous = current;
+    if (previous) nextStartAt = 0;
+    current = launch(ytDlp);
+    if (previous) replace(previous);
+    return current;
+  };
+
+  const replace = (running: Running) => {
+    running.isReplaced = true;
+    if (running.tasks === 0) end(running);
+  };
+
+  const end = (running: Running) =>
+    running.process.then(
+      (worker) => worker.close(),
+      () => undefined, // it never started, which was logged
+    );
+
+  const warm = async () => {
+    if (tools.ytDlp()) await getCurrent().process;
+  };
+
+  return {
+    start: () => void getCurrent(),
+    async use(task) {
+      const running = getCurrent();
+      running.tasks += 1;
+      try {
+        return await task(running.process);
+      } finally {
+        running.tasks -= 1;
+        if (running.isReplaced && running.tasks === 0) end(running);
+      }
+    },
+    confirmAlive() {
+      failures = 0;
+    },
+    warm,
+    async close() {
+      closing.abort();
+      current = undefined;
+      await Promise.all(Array.from(alive, end));
+    },
+  };
+}
+
+const isSameBuild = (a: YtDlp, b: YtDlp): boolean =>
+  a.version === b.version && a.command.join('\0') === b.command.join('\0');
