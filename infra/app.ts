@@ -1,4 +1,4 @@
-/** What CDK runs, by `cdk.json`: makes what is deployed, then describes it. */
+/** The app that `cdk.json` names: validates settings, builds the bundles and the page, then synthesizes the stacks. */
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { SettingError } from '../core/config/index.ts';
@@ -6,13 +6,13 @@ import { buildPage, bundle } from './build/index.ts';
 import { checkPlace, readContext } from './config/index.ts';
 import { createApp } from './create-app.ts';
 
-/** Where the page's build goes too. */
+/** Output of the bundles and of the page (`dist/web`). */
 const BUNDLE_DIR = join(import.meta.dirname, '..', 'dist');
-// Set by CDK's command line from the credentials it found.
+// Set by the CDK CLI from the credentials it found.
 const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
 
 try {
-  // A setting that makes no sense is told before anything is built.
+  // Reports invalid settings before the slow build.
   const settings = readContext(new App({ autoSynth: false }).node.getAllContext());
   checkPlace(settings, { ...(account && { account }), ...(region && { region }) });
   await bundle({ outDir: BUNDLE_DIR });

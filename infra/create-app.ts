@@ -7,26 +7,27 @@ import { Firewall } from './constructs/edge/index.ts';
 import { ReelayStack } from './reelay-stack.ts';
 
 export interface AppOptions {
-  /** The folder with what runs: `functions/<name>`, `stream-service`. */
+  /** Folder of the bundles: `functions/<name>`, `stream-service`, `web`. */
   readonly bundleDir: string;
-  /** Settings, and CDK's own feature flags. What CDK's command line passes is added to it. @default none */
+  /** Settings and CDK feature flags; context from the CDK CLI is added. @default none */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** Where to. @default wherever the stack is deployed: no region known, none looked up */
+  /** Account and region. @default environment-agnostic: known only at deployment */
   readonly env?: Environment;
-  /** The folder for the cloud assembly. @default CDK's */
+  /** Folder for the cloud assembly. @default CDK's */
   readonly outdir?: string;
-  /** @default now */
+  /** Changes with every deployment (`Deployment.deployedAt`). @default the current time, ISO 8601 */
   readonly deployedAt?: string;
 }
 
-/** Where CloudFront looks for firewalls. */
+/** WAF web ACLs for CloudFront exist only here. */
 const CLOUDFRONT_REGION = 'us-east-1';
 const ROOT = join(import.meta.dirname, '..');
 const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
 
 /**
- * The CDK app: the stack of one stage, and beside it the firewall's where that has to be in another region.
- * @throws SettingError in one line that names the setting
+ * Creates the CDK app of one stage: the service's stack and, when that stack is in a known region other than us-east-1 and
+ * the profile has a firewall, a second stack for the firewall there.
+ * @throws SettingError when a setting is invalid; one line that names it
  */
 export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: AppOptions): App {
   const app = new App({ context: { ...context }, ...(outdir && { outdir }) });
@@ -49,7 +50,7 @@ export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: 
     ...(env && { env }),
     ...(firewall && { firewall: firewall.attrArn, crossRegionReferences: true }),
   });
-  // Any change of a VPC origin fails the update, even of its tags.
+  // CloudFront rejects updates of a VPC origin that is in use, tag changes included.
   const untagged = { excludeResourceTypes: ['AWS::CloudFront::VpcOrigin'] };
   Tags.of(app).add('reelay:stage', settings.stage, untagged);
   Tags.of(app).add('reelay:profile', settings.profile, untagged);
@@ -57,7 +58,7 @@ export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: 
   return app;
 }
 
-/** In its own stack where the region is known and is another. */
+/** The firewall in a stack of its own; undefined when none is needed or the main stack contains it. */
 function createFirewall(app: App, name: string, { profile }: Deployment, env?: Environment): Firewall | undefined {
   if (!profile.firewall || !env?.region || env.region === CLOUDFRONT_REGION) return undefined;
   const stack = new Stack(app, `${name}-edge`, {

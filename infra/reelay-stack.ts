@@ -18,11 +18,14 @@ import { Tools, ToolUpdates } from './constructs/tools/index.ts';
 
 export interface ReelayStackProps extends StackProps {
   readonly deployment: Deployment;
-  /** The firewall's ARN where it stands in another stack; else this one has it, and must be in us-east-1. */
+  /** ARN of a firewall in another stack; otherwise this stack creates it and must be in us-east-1. */
   readonly firewall?: string;
 }
 
-/** The whole service of one stage, behind one base URL. */
+/**
+ * The whole service of one stage behind one base URL: state table, tools layer, stream host, HTTP API, page, CloudFront
+ * distribution and monitoring.
+ */
 export class ReelayStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, firewall, ...props }: ReelayStackProps) {
     super(scope, id, props);
@@ -95,7 +98,7 @@ export class ReelayStack extends Stack {
     });
   }
 
-  /** By place in the region: their names would be looked up, with credentials. */
+  /** The first two zones by index: by name they would need a look-up, and so credentials at synthesis. */
   override get availabilityZones(): string[] {
     return [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())];
   }

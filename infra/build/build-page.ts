@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { build } from 'vite';
 
-/** Builds the page to where its own configuration says: `dist/web`. */
+/** Builds the web page into `dist/web`, the output directory of its own Vite configuration. */
 export async function buildPage(): Promise<void> {
   await build({ configFile: join(import.meta.dirname, '../..', 'web', 'vite.config.ts'), logLevel: 'warn' });
 }

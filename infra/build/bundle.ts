@@ -5,11 +5,11 @@ import { build } from 'esbuild';
 import { sideEffectFreePlugin } from './side-effect-free-plugin.ts';
 
 export interface BundleOptions {
-  /** Gets `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. The rest of it is left alone. */
+  /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
   readonly outDir: string;
-  /** Names of functions, and `stream-service`: nothing else is made, or touched. @default all */
+  /** Function names, and `stream-service`: only these are rebuilt. @default all */
   readonly only?: readonly string[];
-  /** Puts a source map beside each program, for whoever asks what is in it. @default false: nothing that runs reads it */
+  /** Writes a source map beside each bundle, for analysis; nothing reads it at run time. @default false */
   readonly sourceMaps?: boolean;
 }
 
@@ -17,10 +17,10 @@ const ROOT = join(import.meta.dirname, '../..');
 const ENTRIES_DIR = join(ROOT, 'lambdas', 'entries');
 const SWAGGER_DIR = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
-/** What yt-dlp loads as a plugin: read from the file system beside the bundle that starts it. */
+/** The yt-dlp plugin, which yt-dlp loads from the file system beside the bundle that starts it. */
 const WORKER_FILES = { plugins: join(ROOT, 'layers', 'tools', 'worker', 'plugins') };
 
-/** Files and folders beside a bundle, by their names there. */
+/** Files and folders copied beside a bundle: bundle folder → target name → source path. */
 const EXTRA_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'functions/get-resource': WORKER_FILES,
   'functions/canary': WORKER_FILES,
@@ -35,15 +35,15 @@ const EXTRA_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
 };
 
-/** Programs that one in the same folder starts, by their names there, without `.mjs`. */
+/** Further entry points that a bundle starts as child programs: bundle folder → name without `.mjs` → source path. */
 const EXTRA_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'functions/get-resource': { 'probe-worker': join(ROOT, 'core', 'resolve', 'probe', 'probe-worker.ts') },
 };
 
-/** Packages of CommonJS ask for Node's modules by `require`, which a module does not have. */
+/** CommonJS dependencies load Node's built-in modules with `require`, which ES modules do not define. */
 const REQUIRE_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
-/** What runs in AWS: where it begins, and what becomes of it, without `.mjs`. */
+/** One program that runs in AWS. `file` is the name of its bundle without `.mjs`. */
 interface Program {
   readonly entry: string;
   readonly folder: string;
@@ -57,24 +57,24 @@ const STREAM_SERVICE: Program = {
 };
 
 /**
- * Makes what runs in AWS: one folder for each file of `lambdas/entries`, and one for the stream service, each with all it
- * needs. The same sources give the same bytes.
- * @throws Error when a source cannot be bundled, or nothing has a name of `only`
+ * Bundles everything that runs in AWS: one self-contained folder per file of `lambdas/entries`, and one for the stream
+ * service. Deterministic: the same sources give the same bytes, so that an unchanged asset is not uploaded again.
+ * @throws Error when a source cannot be bundled, or when `only` has an unknown name
  */
 export async function bundle({ outDir, only, sourceMaps = false }: BundleOptions): Promise<void> {
   const programs = await findPrograms();
   const chosen = (only ?? [...programs.keys()]).map((name) => {
     const program = programs.get(name);
-    if (!program) throw new Error(`There is no ${name} to bundle`);
+    if (!program) throw new Error(`Unknown bundle: ${name}`);
     return program;
   });
-  // What an earlier bundle left would be deployed too.
+  // Files of an earlier build would be deployed too.
   for (const { folder } of chosen) await rm(join(outDir, folder), { recursive: true, force: true });
   await compile(chosen, outDir, sourceMaps);
   for (const { folder } of chosen) await copySideFiles(folder, outDir);
 }
 
-/** By name. */
+/** Every program by name. */
 async function findPrograms(): Promise<Map<string, Program>> {
   const files = (await readdir(ENTRIES_DIR)).filter((file) => file.endsWith('.ts')).sort();
   const functions = files.map((file): [string, Program] => {
@@ -84,7 +84,7 @@ async function findPrograms(): Promise<Map<string, Program>> {
   return new Map([...functions, ['stream-service', STREAM_SERVICE]]);
 }
 
-/** All at once: what they share is read once, and each still gets its own copy. */
+/** One esbuild run for all: shared sources are parsed once, and each bundle still gets its own copy. */
 async function compile(programs: readonly Program[], outDir: string, sourceMaps: boolean): Promise<void> {
   await build({
     entryPoints: programs.flatMap(({ entry, folder, file }) =>
@@ -100,13 +100,13 @@ async function compile(programs: readonly Program[], outDir: string, sourceMaps:
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    // Of packages that have both: what a function does not use falls away from modules alone.
+    // Prefers ES modules where a package has both formats: tree shaking needs them.
     mainFields: ['module', 'main'],
     plugins: [sideEffectFreePlugin],
     minify: true,
-    // Characters. Node shows the whole line that an error was thrown in, which would be most of the program.
+    // Characters. Node prints the whole source line of an uncaught error, which would be most of a minified bundle.
     lineLimit: 500,
-    // Of functions: what stack traces are read by.
+    // Keeps function names readable in stack traces.
     keepNames: true,
     sourcemap: sourceMaps && 'external',
     sourcesContent: false,
@@ -117,7 +117,7 @@ async function compile(programs: readonly Program[], outDir: string, sourceMaps:
 
 async function copySideFiles(folder: string, outDir: string): Promise<void> {
   for (const [to, from] of Object.entries(EXTRA_FILES[folder] ?? {})) {
-    // What Python has compiled here is of this machine.
+    // Python's bytecode cache belongs to the build machine.
     const filter = (path: string) => basename(path) !== '__pycache__';
     await cp(from, join(outDir, folder, to), { recursive: true, filter });
   }

@@ -1,26 +1,21 @@
 import type { Plugin } from 'esbuild';
 
-/** Of what this plugin asks itself. */
-const RESOLVED_BY_PLUGIN = Symbol('asked');
+/** Marks resolutions that this plugin started itself, so that it does not handle them again. */
+const RESOLVED_BY_PLUGIN = Symbol('resolved-by-plugin');
 
 /**
- * No module of this repository does anything by being imported, entries aside. Said of each, what a program does not use
- * of a layer falls away, and with it the packages that nothing else needs: half of a small function, and of its start.
+ * Declares every module of this repository, entry points aside, free of side effects on import (`sideEffects: false`).
+ * esbuild can then drop unused modules of an index file together with the packages only they import, which halves the
+ * size and cold start of the small functions.
  */
 export const sideEffectFreePlugin: Plugin = {
-  name: 'own-without-side-effects',
+  name: 'side-effect-free',
   setup({ onResolve, resolve }) {
     onResolve({ filter: /^\.\.?\// }, async ({ path, importer, resolveDir, kind, with: attributes, pluginData }) => {
-      if (pluginData === RESOLVED_BY_PLUGIN || kind === 'entry-point' || importer.includes('node_modules'))
-        return undefined;
-      const resolved = await resolve(path, {
-        importer,
-        resolveDir,
-        kind,
-        with: attributes,
-        pluginData: RESOLVED_BY_PLUGIN,
-      });
-      return { ...resolved, sideEffects: false };
+      const isEntry = kind === 'entry-point';
+      if (pluginData === RESOLVED_BY_PLUGIN || isEntry || importer.includes('node_modules')) return undefined;
+      const options = { importer, resolveDir, kind, with: attributes, pluginData: RESOLVED_BY_PLUGIN };
+      return { ...(await resolve(path, options)), sideEffects: false };
     });
   },
 };

@@ -1,7 +1,7 @@
 import { HeadBucketCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import type { DeploymentTarget } from './cli-plan.ts';
 
-/** Whether CDK's bucket is there: who has bootstrapped has one. @throws Error when AWS does not say */
+/** Whether the environment is bootstrapped, that is, whether CDK's asset bucket exists. @throws Error when AWS gives no clear answer */
 export async function isBootstrapped(
   { bucket, region, account }: DeploymentTarget,
   profile?: string,

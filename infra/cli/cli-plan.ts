@@ -1,27 +1,27 @@
 import { join } from 'node:path';
 
-/** An account and region that something is deployed into. */
+/** An account and region that a stack is deployed to. */
 export interface DeploymentTarget {
   readonly account: string;
   readonly region: string;
-  /** CDK's, where it puts what it deploys. */
+  /** Name of CDK's asset bucket there. */
   readonly bucket: string;
 }
 
-/** What CDK is asked to do, as its arguments. */
+/** The calls of the CDK CLI that carry out one command, each as its arguments. */
 export interface CommandPlan {
-  /** Makes the cloud assembly, once. */
+  /** Writes the cloud assembly. */
   readonly synth: readonly string[];
-  /** Absent: that was all. */
+  /** Works on that assembly. Absent for `synth`. */
   readonly run?: readonly string[];
-  /** Where the outputs will be. */
+  /** File that receives the stack outputs as JSON. */
   readonly outputs?: string;
-  /** Of AWS's own configuration, as `--profile` names it. */
+  /** Profile of the AWS configuration (`--profile`). */
   readonly awsProfile?: string;
   bootstrap(place: DeploymentTarget): readonly string[];
 }
 
-/** A cloud assembly's manifest, as far as it is looked at. */
+/** The parts of a cloud assembly's `manifest.json` that are read here. */
 export interface Manifest {
   readonly artifacts?: Readonly<
     Record<string, { type: string; environment?: string; properties?: { stackTemplateAssetObjectUrl?: string } }>
@@ -29,16 +29,16 @@ export interface Manifest {
 }
 
 interface CommandPlanOptions {
-  /** The command that describes the app. */
+  /** Command line of the CDK app. */
   readonly app: string;
-  /** An empty folder. */
+  /** Empty folder for the cloud assembly. */
   readonly assembly: string;
 }
 
-/** Flags that say how the app is described; all others go to what is then done with it. */
+/** Flags of the synthesis; all others belong to the command that follows it. */
 const CONTEXT_FLAGS = new Set(['-c', '--context']);
 
-/** Undefined when the command is none of ours. */
+/** The calls for a command; undefined when the command is unknown. */
 export function planCommand(
   command: string,
   flags: readonly string[],
@@ -56,7 +56,7 @@ export function planCommand(
   const common = { bootstrap, ...(awsProfile && { awsProfile }) };
   if (command === 'deploy') {
     const outputs = join(assembly, 'outputs.json');
-    // Whoever runs this wants what it describes; CDK would ask, and fail where nobody can answer.
+    // CDK would ask about IAM changes, and fail without a terminal.
     const approval = others.some((flag) => flag.startsWith('--require-approval'))
       ? []
       : ['--require-approval', 'never'];
@@ -64,8 +64,8 @@ export function planCommand(
     return { ...common, synth: synth('--output', assembly, ...credentials), run, outputs };
   }
   if (command === 'destroy') {
-    // Of all profiles this one has the most stacks: what an earlier deployment of another profile left is found too.
-    // Bounds that were set for that one may not fit this one; blank ones are not set.
+    // The profile `public` has the most stacks, so stacks of any deployed profile are found. Task bounds set for the other
+    // profile may be invalid for this one: blank counts as not set.
     const everything = ['profile=public', 'minTasks=', 'maxTasks='].flatMap((setting) => ['--context', setting]);
     const run = ['destroy', '--all', '--app', assembly, ...others];
     return { ...common, synth: synth('--output', assembly, ...everything, ...credentials), run };
@@ -73,7 +73,7 @@ export function planCommand(
   return undefined;
 }
 
-/** Where the stacks go, each place once; none when no credentials were found. */
+/** The distinct accounts and regions of the stacks; empty when CDK found no credentials. */
 export function findTargets({ artifacts = {} }: Manifest): DeploymentTarget[] {
   const found = new Map<string, DeploymentTarget>();
   for (const { type, environment, properties } of Object.values(artifacts)) {
@@ -85,7 +85,7 @@ export function findTargets({ artifacts = {} }: Manifest): DeploymentTarget[] {
   return [...found.values()];
 }
 
-/** `-c a=b`, `--context a=b` and `--context=a=b`, and the rest. */
+/** Separates `-c a=b`, `--context a=b` and `--context=a=b` from all other flags. */
 function splitContextFlags(flags: readonly string[]): { context: string[]; others: string[] } {
   const context: string[] = [];
   const others: string[] = [];

@@ -1,4 +1,4 @@
-/** `npm run synth|deploy|destroy -- [flags of cdk]`: CDK's own command line, with what it takes to need nothing else. */
+/** `npm run synth|deploy|destroy -- [flags of cdk]`: runs the CDK CLI, and bootstraps the account where that is needed. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
 const [command = '', ...flags] = process.argv.slice(2);
 const assembly = mkdtempSync(join(tmpdir(), 'reelay-cdk-'));
 
-/** Runs CDK and ends this program with its status when it fails. */
+/** Runs the CDK CLI; exits with its status when it fails. */
 function cdk(args: readonly string[]): void {
   const { status, error } = spawnSync(process.execPath, [CDK, ...args], { cwd: ROOT, stdio: 'inherit' });
   if (error) process.stderr.write(`${error.message}\n`);
@@ -29,7 +29,7 @@ function fail(line: string): never {
   return exit(2);
 }
 
-/** Found out before anything is built: CDK would say so in the middle of a deployment. */
+/** Fails before the build; CDK itself would fail in the middle of a deployment. */
 function requireContainerRuntime(): void {
   const program = process.env.CDK_DOCKER ?? 'docker';
   const { status, error } = spawnSync(program, ['info'], { stdio: 'ignore' });

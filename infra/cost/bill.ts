@@ -1,18 +1,18 @@
 import { METERS, type Meter, type MeterName } from './prices.ts';
 
-/** So much of one meter. */
+/** A quantity of one meter, in the meter's unit. */
 export type Usage = readonly [meter: MeterName, quantity: number];
 
 export interface BillLine {
   readonly label: string;
   readonly unit: string;
   readonly quantity: number;
-  /** Of it, what the monthly allowance covers. */
+  /** The part of the quantity that the monthly free allowance covers. */
   readonly free: number;
   readonly usd: number;
 }
 
-/** Adds up what was used, meter by meter in the order of the price table. What costs nothing is listed too. */
+/** Sums usage per meter, in the order of the price table. Lines that the free allowance covers are included. */
 export function calculateBill(usage: readonly Usage[]): BillLine[] {
   const totals = new Map<MeterName, number>();
   for (const [meter, quantity] of usage) totals.set(meter, (totals.get(meter) ?? 0) + quantity);
@@ -24,5 +24,5 @@ export function calculateBill(usage: readonly Usage[]): BillLine[] {
     });
 }
 
-/** USD. */
+/** Sum of a bill in USD. */
 export const totalUsd = (bill: readonly BillLine[]): number => bill.reduce((sum, { usd }) => sum + usd, 0);

@@ -1,7 +1,7 @@
 import type { Usage } from './bill.ts';
 import { HOURS_PER_MONTH } from './prices.ts';
 
-/** A CloudFormation template, as far as the bill reads it. */
+/** The parts of a CloudFormation template that the cost report reads. */
 export interface Template {
   readonly Resources?: Readonly<Record<string, Resource>>;
 }
@@ -11,17 +11,17 @@ interface Resource {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** What one resource costs by standing there, used or not. */
+/** Monthly usage that one resource causes whether or not it is used. */
 type FixedCost = (properties: Readonly<Record<string, unknown>>, resources: readonly Resource[]) => readonly Usage[];
 
-/** What a task is made of. */
+/** Size of a Fargate task. */
 export interface TaskSize {
   readonly vcpus: number;
   readonly gib: number;
   readonly isArm: boolean;
 }
 
-/** Resources that cost something by standing there. Sizes of images and archives are what they were measured at. */
+/** Resource types with a fixed monthly cost. Sizes of images and archives in GB are measured. */
 const FIXED_COSTS: Readonly<Record<string, FixedCost>> = {
   'AWS::ECS::Service': (_, resources) => {
     const size = findTaskSize(resources);
@@ -33,7 +33,7 @@ const FIXED_COSTS: Readonly<Record<string, FixedCost>> = {
     ['firewallRules', Array.isArray(Rules) ? Rules.length : 0],
   ],
   'AWS::CloudWatch::Alarm': ({ Metrics }) => [['alarms', countAlarmMetrics(Metrics)]],
-  // Target tracking makes two of its own: to add, and to take away.
+  // Each target-tracking policy creates two alarms: for scaling out and in.
   'AWS::ApplicationAutoScaling::ScalingPolicy': () => [['alarms', 2]],
   'AWS::CloudWatch::Dashboard': () => [['dashboards', 1]],
   'AWS::SecretsManager::Secret': () => [['secrets', 1]],
@@ -41,41 +41,41 @@ const FIXED_COSTS: Readonly<Record<string, FixedCost>> = {
   'AWS::S3::Bucket': () => [['buckets', 0.1]],
 };
 
-/** Services whose resources cost nothing by standing there; what they do is in the traffic. */
+/** Resource types without a fixed cost; their use is part of the traffic. */
 const FREE_TYPES =
   /^(AWS::(ApiGatewayV2|ApplicationAutoScaling|Budgets|CDK|CertificateManager|CloudFront|DynamoDB|EC2|Events|IAM|Lambda|Logs|SNS|SSM|Scheduler)::|AWS::ECS::(Cluster|ClusterCapacityProviderAssociations)|AWS::ElasticLoadBalancingV2::|AWS::S3::BucketPolicy|Custom::|AWS::CloudFormation::CustomResource)/;
-/** Things of those services that do cost by the hour, and that no stack of ours has. */
+/** Types of those services that do have a fixed cost, and that no stack contains. */
 const UNUSED_PAID_TYPES = /^AWS::EC2::(NatGateway|EIP|Instance|VPCEndpointService|TransitGateway)/;
 
-/** A template has something that the price table does not know: a bill without it would not be true. */
+/** A template contains a resource type without a known price, so the report would be incomplete. */
 export class UnpricedResource extends Error {
   override readonly name = 'UnpricedResource';
 }
 
 /**
- * What a stack costs by standing there for a month.
- * @throws UnpricedResource
+ * Monthly usage of a stack without any traffic.
+ * @throws UnpricedResource when the price of a resource type is unknown
  */
 export function fixedUsage(template: Template): Usage[] {
   const resources = Object.values(template.Resources ?? {});
   return resources.flatMap(({ Type, Properties = {} }) => {
-    const standing = FIXED_COSTS[Type];
-    if (standing) return [...standing(Properties, resources)];
+    const fixedCost = FIXED_COSTS[Type];
+    if (fixedCost) return [...fixedCost(Properties, resources)];
     const isInterface = Type === 'AWS::EC2::VPCEndpoint' && Properties.VpcEndpointType === 'Interface';
     if (isInterface || UNUSED_PAID_TYPES.test(Type) || !FREE_TYPES.test(Type))
-      throw new UnpricedResource(`No price is known of ${Type}`);
+      throw new UnpricedResource(`No price is known for ${Type}`);
     return [];
   });
 }
 
-/** What tasks of a size cost for so many hours, each with a public address. */
+/** Usage of task hours, each task with a public address. */
 export const taskUsage = ({ vcpus, gib, isArm }: TaskSize, hours: number): Usage[] => [
   [isArm ? 'taskVcpuArm' : 'taskVcpuX86', vcpus * hours],
   [isArm ? 'taskMemoryArm' : 'taskMemoryX86', gib * hours],
   ['publicAddress', hours],
 ];
 
-/** The stream task of a stack. */
+/** Size of the stack's stream task; undefined without one. */
 export function findTaskSize(resources: readonly Resource[]): TaskSize | undefined {
   const { Properties } = resources.find(({ Type }) => Type === 'AWS::ECS::TaskDefinition') ?? {};
   if (!Properties) return undefined;
@@ -87,7 +87,7 @@ export function findTaskSize(resources: readonly Resource[]): TaskSize | undefin
   };
 }
 
-/** The lower bound of scaling where there is one. */
+/** Minimum of auto scaling, or the desired count. */
 function countPermanentTasks(resources: readonly Resource[]): number {
   const of = (type: string) => resources.find(({ Type }) => Type === type)?.Properties;
   return Number(
@@ -95,6 +95,6 @@ function countPermanentTasks(resources: readonly Resource[]): number {
   );
 }
 
-/** An alarm over an expression pays for each metric in it. */
+/** An alarm on a metric expression is billed per metric in it. */
 const countAlarmMetrics = (metrics: unknown): number =>
   Array.isArray(metrics) ? Math.max(1, metrics.filter((one) => 'MetricStat' in one).length) : 1;

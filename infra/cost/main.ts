@@ -16,7 +16,7 @@ import { trafficUsage } from './usage.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'reelay-cost-'));
 
-/** What is deployed plays no part in what it costs. */
+/** Empty bundles: their content does not affect the cost. */
 function createPlaceholderBundle(): string {
   const put = (place: string, file: string, text: string) => {
     mkdirSync(join(folder, place), { recursive: true });
@@ -28,7 +28,7 @@ function createPlaceholderBundle(): string {
   return folder;
 }
 
-/** Everything of a profile in one template, wherever its stacks are. */
+/** The resources of all stacks of a profile in one template. */
 function synthesizeProfile(profile: ProfileName, context: Readonly<Record<string, string>>): Template {
   const flags = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
   const { stacks } = createApp({
@@ -38,7 +38,7 @@ function synthesizeProfile(profile: ProfileName, context: Readonly<Record<string
     outdir: join(folder, `out-${profile}`),
   }).synth();
   const all = stacks.map(({ template }) => template as Template);
-  // Two stacks may call different things the same.
+  // Logical ids are unique only within a stack.
   const entries = all.flatMap(({ Resources = {} }, stack) =>
     Object.entries(Resources).map(([id, resource]) => [`${stack}-${id}`, resource] as const),
   );

@@ -1,20 +1,20 @@
 /**
- * What AWS asks, in USD before tax, in us-east-1, as read on the date below; other regions differ by up to a third.
+ * List prices in USD before tax in us-east-1, as of the date below; other regions differ by up to a third.
  * A gigabyte is 10^9 bytes.
  */
 export const PRICES_AS_OF = '2026-11-21';
 
-/** A month, as AWS reckons it. */
+/** AWS's convention for a month. */
 export const HOURS_PER_MONTH = 730;
 
-/** One thing that is counted and paid for. */
+/** A billed quantity. */
 export interface Meter {
-  /** As a person reads it on the bill. */
+  /** Name in the report. */
   readonly label: string;
   readonly unit: string;
-  /** USD for one unit. */
+  /** USD per unit. */
   readonly price: number;
-  /** Units that every account has free each month, without an end, once for all its stacks. */
+  /** Units per month of the permanent free tier, shared by all stacks of an account. */
   readonly free?: number;
 }
 

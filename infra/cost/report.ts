@@ -1,7 +1,7 @@
 import { type BillLine, totalUsd } from './bill.ts';
 import type { Traffic } from './traffic.ts';
 
-/** A bill as a table that a person can read. */
+/** Formats a bill as a plain-text table. */
 export function formatReport(title: string, traffic: Traffic, bill: readonly BillLine[]): string {
   const rows = bill.map(({ label, unit, quantity, free, usd }) => [
     label,

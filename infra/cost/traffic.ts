@@ -1,29 +1,30 @@
 import type { ProfileName } from '../config/index.ts';
 
-/** What an instance does in a month. */
+/** Monthly traffic of an instance. */
 export interface Traffic {
   readonly name: string;
-  /** Links resolved, each answered once. */
+  /** Resolved links. */
   readonly resolves: number;
-  /** Streams sent, and what they carry in all, gigabytes. */
+  /** Streams, and their total size in gigabytes. */
   readonly streams: number;
   readonly gigabytes: number;
-  /** Hours of stream tasks beyond those that always run. */
+  /** Task hours in addition to the permanent tasks. */
   readonly extraTaskHours: number;
-  /** The same in words. */
+  /** Description for the report. */
   readonly meaning: string;
 }
 
+/** No traffic. */
 export const IDLE: Traffic = {
   name: 'idle',
   resolves: 0,
   streams: 0,
   gigabytes: 0,
   extraTaskHours: 0,
-  meaning: 'nobody watches',
+  meaning: 'no traffic',
 };
 
-/** Traffic that fits a profile: what its users do, so that the bill can be read before there is one. */
+/** Typical traffic of each profile. */
 export const TRAFFIC: Readonly<Record<ProfileName, Traffic>> = {
   hobby: {
     name: 'a household',

@@ -2,49 +2,47 @@ import type { Usage } from './bill.ts';
 import { findTaskSize, type Template, taskUsage } from './fixed-costs.ts';
 import type { Traffic } from './traffic.ts';
 
-/** A resource in the table. A write is paid by the kilobyte of the whole item, also where it only keeps it; a read by four. */
+/** Size of a resource item. Writes are billed per kilobyte of the whole item, reads per four. */
 const RESOURCE_KB = 10;
 const RESOURCE_READ_UNITS = Math.ceil(RESOURCE_KB / 4);
 
-/** How much of everything a request takes, measured on one machine or counted in the code. */
+/** Usage per request, measured on one machine or counted in the code. */
 const PER_REQUEST = {
-  /** Seconds of a resolve, most of them waiting for the source. */
+  /** Duration of a resolve, mostly waiting for the source. */
   resolveSeconds: 2.5,
   resolveGib: 2,
-  /** Seconds and size of the other functions. */
+  /** Duration and memory of the other functions. */
   smallSeconds: 0.05,
   smallGib: 0.25,
-  /** Looks at App and the count that come with a resolve. */
+  /** Requests of /api/App and the count that come with a resolve. */
   smallCallsPerResolve: 2,
-  /** Beside the resource itself: the link, the count, a use. */
+  /** Writes beside the resource itself: the link, the count, the expiry. */
   smallWritesPerResolve: 3,
   readsPerResolve: 4,
   readsPerStream: 2,
-  /** Requests of one stream: players and downloaders ask by range. */
+  /** HTTP requests per stream: players and downloaders use ranges. */
   requestsPerStream: 6,
-  /** Of log and of table for one resolve, gigabytes. */
+  /** Log and table storage per resolve, gigabytes. */
   logGb: 0.000004,
   tableGb: RESOURCE_KB / 1e6,
   /** Share of resolves that are traced. */
   tracedShare: 0.05,
 } as const;
 
-/** Metrics of its own that an instance writes as soon as it does anything. */
+/** Custom metrics of an instance with traffic. */
 const CUSTOM_METRICS = 16;
-/** Looks for newer tools, and for what runs, in a month. */
 const TOOL_UPDATES_PER_MONTH = 61;
 const GIB_SECONDS_PER_UPDATE = 20;
 const RECONCILIATIONS_PER_MONTH = 4_380;
-/** Writes to the key-value store for an hour of a task. */
 const STORE_WRITES_PER_TASK_HOUR = 7;
 
-/** What a month of traffic takes from a stack, beyond what stands there. */
+/** Usage that a month of traffic causes, in addition to the fixed usage of the stack. */
 export function trafficUsage(template: Template, traffic: Traffic): Usage[] {
   const resources = Object.values(template.Resources ?? {});
   const has = (type: string) => resources.some(({ Type }) => Type === type);
   const size = findTaskSize(resources);
   const { resolves, streams, gigabytes, extraTaskHours } = traffic;
-  // One setting for both.
+  // One setting decides the architecture of tasks and functions.
   const functionTime = size?.isArm ? 'functionTimeArm' : 'functionTimeX86';
   const small = resolves * PER_REQUEST.smallCallsPerResolve;
   const requests = resolves + small + streams * PER_REQUEST.requestsPerStream;

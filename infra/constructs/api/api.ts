@@ -21,16 +21,16 @@ export interface ApiProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
   readonly tools: Tools;
-  /** What the edge says so that it is answered. */
+  /** Value of the `x-reelay-origin` header that the functions require. */
   readonly originSecret: string;
-  /** Told after a resolve that a stream is to be expected. */
+  /** Invoked after a resolve to start the stream task before the first stream; only with the on-demand host. */
   readonly wake?: ServiceFunction;
 }
 
-/** Longer than the 25 s a resolve may take, shorter than the 30 s after which the HTTP API would answer by itself. */
+/** Above the 25 s deadline of a resolve, below the 30 s integration timeout of an HTTP API. */
 const RESOLVE_TIMEOUT = Duration.seconds(29);
 
-/** What is logged of each request, as the HTTP API names it: neither who asks nor for what. */
+/** Fields of the access log. Client addresses and query strings are left out: they identify users and their links. */
 const ACCESS_LOG = {
   requestTime: '$context.requestTime',
   requestId: '$context.requestId',
@@ -41,9 +41,12 @@ const ACCESS_LOG = {
   integrationLatency: '$context.integrationLatency',
 };
 
-/** The API without its streams: an HTTP API, and one function for each endpoint. */
+/**
+ * The JSON endpoints: an HTTP API with access log and throttle, one function per endpoint, and one for unknown paths.
+ * Streams do not pass through it, because API Gateway limits a response to 10 MB.
+ */
 export class Api extends Construct {
-  /** Host name; answers only who knows the origin secret. */
+  /** Host name of the HTTP API; its functions reject requests without the origin secret. */
   readonly host: string;
   readonly httpApi: HttpApi;
   readonly resolver: ServiceFunction;
@@ -66,12 +69,12 @@ export class Api extends Construct {
     this.resolver = this.#createResolver();
     this.functions = [this.appInfo, requestCount, description, notFound, this.resolver];
 
-    // An own stage, because the default one has no throttle.
+    // The stage that HttpApi creates by default has no throttle.
     this.httpApi = new HttpApi(this, 'Http', {
       apiName: Stack.of(this).stackName,
       description: 'Reelay',
       createDefaultStage: false,
-      // What is left over is ours to answer too, not API Gateway's.
+      // Answers unknown paths with the service's ProblemDetails instead of API Gateway's message.
       defaultIntegration: new HttpLambdaIntegration('NotFoundIntegration', notFound),
     });
     this.httpApi.addStage('Stage', {
@@ -83,13 +86,15 @@ export class Api extends Construct {
         format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });
-    // The edge has folded the case of paths by now.
+    // The viewer-request function has normalized the case of paths.
     this.#route('/api/App', this.appInfo);
     this.#route('/api/App/requests', requestCount);
     this.#route('/api/Fetch/GetResource', this.resolver);
     this.#route('/swagger', description);
     this.#route('/swagger/{proxy+}', description);
-    suppressNag(this.httpApi, { APIG4: 'The API is open to whoever can reach the base URL; the edge is who may call' });
+    suppressNag(this.httpApi, {
+      APIG4: 'The API is public by design; its functions accept only requests that carry the origin secret of the edge',
+    });
     this.host = Fn.select(2, Fn.split('/', this.httpApi.apiEndpoint));
   }
 
@@ -100,7 +105,7 @@ export class Api extends Construct {
       memoryMb: settings.resolverMemory,
       timeout: RESOLVE_TIMEOUT,
       layers: [tools.layer],
-      // Each entry of a playlist is an invocation of its own, never deeper than that.
+      // The resolver invokes itself once per playlist entry; entries never invoke it again.
       recursiveLoop: RecursiveLoop.ALLOW,
       permissions: [
         table.allowItems(['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
@@ -115,7 +120,7 @@ export class Api extends Construct {
         ...(wake && { WAKE_FUNCTION: wake.functionName }),
       },
     });
-    // Apart: within the role, role and function would wait for each other.
+    // A separate policy: as an inline policy of the role, role and function would depend on each other.
     new Policy(this, 'ResolverInvokesItself', {
       roles: [resolver.executionRole],
       statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [resolver.functionArn] })],

@@ -29,21 +29,25 @@ import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers
 
 export interface EdgeDistributionProps {
   readonly deployment: Deployment;
-  /** Host name of the HTTP API, and what opens it. */
+  /** Host name of the HTTP API. */
   readonly apiHost: string;
+  /** Value of the `x-reelay-origin` header that the HTTP API requires. */
   readonly originSecret: string;
   readonly streamOrigin: IOrigin;
-  /** Where the task that runs is found; only with a stream host on demand. */
+  /** Holds the address of the running task; only with the on-demand stream host. */
   readonly keyValueStore?: KeyValueStore;
   readonly page: IBucket;
-  /** ARN of the firewall. */
+  /** ARN of the WAF web ACL. */
   readonly firewall?: string;
 }
 
-/** All that CloudFront would otherwise keep for ten seconds, whatever the origin says. */
+/** Error statuses that CloudFront would cache for ten seconds whatever the origin's Cache-Control says. */
 const UNCACHED_ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
-/** The one base URL: streams, the API and the page behind one distribution. */
+/**
+ * The base URL: a CloudFront distribution with behaviours for streams, API and page, the viewer-request function, and a
+ * response headers policy each for the page and the API.
+ */
 export class EdgeDistribution extends Construct {
   readonly distribution: Distribution;
   readonly baseUrl: string;
@@ -66,7 +70,7 @@ export class EdgeDistribution extends Construct {
       defaultRootObject: 'index.html',
       errorResponses: UNCACHED_ERROR_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       defaultBehavior: {
-        // With LIST: without it what is not there would be 403.
+        // LIST makes S3 answer 404 instead of 403 for missing objects.
         origin: S3BucketOrigin.withOriginAccessControl(page, {
           originId: 'page',
           originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
@@ -77,7 +81,7 @@ export class EdgeDistribution extends Construct {
         functionAssociations: origins.functionAssociations,
         responseHeadersPolicy: createHeadersPolicy(this, 'PageHeaders', pageHeaders(deployment.pageHeadersFile)),
       },
-      // A `?` stands for one character: patterns know case, the contract does not.
+      // Path patterns are case-sensitive and the contract's paths are not; `?` matches any one character.
       additionalBehaviors: {
         '/???/??????/*': origins.stream,
         '/???/*': origins.api,
@@ -86,15 +90,17 @@ export class EdgeDistribution extends Construct {
     });
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
-      reason: 'The root has its document, and nothing else in the bucket is a listing',
+      reason: 'The default root object answers /, the only path that S3 would answer with a listing',
     });
     this.baseUrl = `https://${domain ?? this.distribution.distributionDomainName}`;
     suppressNag(this.distribution, {
-      CFR1: 'Whom to serve is for the operator to say, not for the template',
-      ...(!firewall && { CFR2: 'This profile does without the cost of a firewall; the API is throttled' }),
-      CFR3: 'Links that people resolve are theirs: the service logs what happens without them',
-      ...(!domain && { CFR4: "CloudFront's own certificate admits old protocols; a domain of one's own ends that" }),
-      CFR5: 'Tasks and the internal load balancer speak HTTP; CloudFront alone reaches them',
+      CFR1: 'The service has no geographic restriction; operators add their own',
+      ...(!firewall && { CFR2: 'This profile omits the cost of a firewall; the API is throttled' }),
+      CFR3: 'Standard logs would contain the links that users resolve; the service logs requests without them',
+      ...(!domain && {
+        CFR4: 'The default CloudFront certificate allows old TLS versions; a custom domain requires TLS 1.2',
+      }),
+      CFR5: 'Tasks and the internal load balancer serve HTTP and are reachable from CloudFront only',
     });
   }
 
@@ -107,7 +113,7 @@ export class EdgeDistribution extends Construct {
     });
     const functionAssociations = [{ function: route, eventType: FunctionEventType.VIEWER_REQUEST }];
     const uncached: Omit<BehaviorOptions, 'origin'> = {
-      // All: what is refused is refused by the function, in the service's own words.
+      // The viewer-request function answers 405 with ProblemDetails; CloudFront would answer with HTML.
       allowedMethods: AllowedMethods.ALLOW_ALL,
       cachePolicy: CachePolicy.CACHING_DISABLED,
       originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
@@ -119,7 +125,7 @@ export class EdgeDistribution extends Construct {
     const apiOrigin = new HttpOrigin(apiHost, {
       originId: 'api',
       protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
-      // Above the 30 s of the HTTP API.
+      // Above the 30 s integration timeout of the HTTP API.
       readTimeout: Duration.seconds(35),
       customHeaders: { 'x-reelay-origin': originSecret },
     });
@@ -129,7 +135,7 @@ export class EdgeDistribution extends Construct {
       stream: {
         ...uncached,
         origin: streamOrigin,
-        // A group of origins takes no other methods.
+        // Origin groups allow no other methods.
         ...(deployment.profile.streamHost === 'on-demand' && { allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS }),
       },
     };

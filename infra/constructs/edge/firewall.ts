@@ -2,7 +2,7 @@ import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 
 export interface FirewallProps {
-  /** Requests of one address in five minutes. */
+  /** Requests per client address in five minutes. */
   readonly limits: Readonly<{ resolves: number; streams: number }>;
 }
 
@@ -10,8 +10,8 @@ const RATE_WINDOW_SECONDS = 300;
 const TOO_MANY_REQUESTS_BODY = 'too-many-requests';
 
 /**
- * Answers 429 to an address that asks too much. It looks at paths alone: rules that read query strings take the link in
- * `url=` for an attack. For CloudFront, and so to be made in us-east-1.
+ * WAF web ACL with one rate rule per path prefix, answering 429. The rules inspect paths only: managed rule groups that read
+ * query strings block the link in `url=`. Must be created in us-east-1, as any web ACL for CloudFront.
  */
 export class Firewall extends CfnWebACL {
   constructor(scope: Construct, id: string, { limits }: FirewallProps) {
@@ -57,7 +57,7 @@ function rateRule(priority: number, name: string, path: string, limit: number): 
             fieldToMatch: { uriPath: {} },
             positionalConstraint: 'STARTS_WITH',
             searchString: path,
-            // The contract knows no case in paths; a letter may also come as its code.
+            // Paths are case-insensitive, and letters may arrive percent-encoded.
             textTransformations: [
               { priority: 0, type: 'URL_DECODE' },
               { priority: 1, type: 'LOWERCASE' },

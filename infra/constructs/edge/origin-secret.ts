@@ -8,7 +8,10 @@ export interface OriginSecretProps {
   readonly table: StateTable;
 }
 
-/** What the edge says to its origins so that they answer nobody else: made once, kept in the table. */
+/**
+ * The secret header value by which origins recognize requests of the distribution: a custom resource and its function,
+ * which generates the value once and keeps it in the table.
+ */
 export class OriginSecret extends CustomResource {
   constructor(scope: Construct, id: string, { deployment, table }: OriginSecretProps) {
     const maker = new ServiceFunction(scope, `${id}Maker`, {

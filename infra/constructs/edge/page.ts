@@ -5,13 +5,12 @@ import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { createBucket, createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
 
-/** What the page's build names by content. */
+/** Files whose names contain a content hash, and which may be cached forever. */
 const ASSET_PATTERN = 'assets/*';
-/** MB. */
 const UPLOAD_MEMORY_MB = 256;
-const CDK_UPLOADER_REASON = "CDK's own function: it copies from the bootstrap bucket into this bucket alone";
+const CDK_UPLOADER_REASON = "CDK's deployment function reads the bootstrap bucket and writes to this bucket only";
 
-/** The page people use: a private bucket that only the edge reads, and what was built into it. */
+/** The web page: a private bucket that only the distribution reads, and the deployment of the built files into it. */
 export class Page extends Construct {
   readonly bucket: Bucket;
 
@@ -25,7 +24,7 @@ export class Page extends Construct {
       ...common,
       exclude: ['*'],
       include: [ASSET_PATTERN],
-      // A page that is open still asks for those it was built with.
+      // Pages that are already open still load the assets of their build.
       prune: false,
       cacheControl: [CacheControl.fromString('public, max-age=31536000, immutable')],
       memoryLimit: UPLOAD_MEMORY_MB,
@@ -39,6 +38,6 @@ export class Page extends Construct {
     documents.node.addDependency(assets);
     suppressWildcards(role, [{ finding: /./, reason: CDK_UPLOADER_REASON }]);
     const uploader = Stack.of(this).node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
-    if (uploader) suppressNag(uploader, { L1: 'CDK chooses the runtime of its own function' });
+    if (uploader) suppressNag(uploader, { L1: 'CDK chooses the runtime of its deployment function' });
   }
 }

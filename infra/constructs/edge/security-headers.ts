@@ -3,23 +3,23 @@ import { Duration } from 'aws-cdk-lib';
 import { HeadersFrameOption, HeadersReferrerPolicy, ResponseHeadersPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
 
-/** What holds for the page when it does not say so itself. */
+/** Headers of the page when its build provides no headers file. */
 const PAGE_DEFAULT_HEADERS: Headers = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
 };
-/** What holds for every answer: it keeps to HTTPS, and its type is what it says. */
+/** Headers of every response: HTTPS only, no MIME sniffing, no Referer. */
 const COMMON_HEADERS: Headers = {
   'Strict-Transport-Security': 'max-age=31536000',
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 };
 
-/** By name. */
+/** Response headers by name. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** The headers of the page: its own file of them where there is one. @throws Error when it is no object of strings */
+/** Headers of the page, from its headers file if that exists. @throws Error when the file is not an object of strings */
 export function pageHeaders(file: string): Headers {
   if (!existsSync(file)) return { ...COMMON_HEADERS, ...PAGE_DEFAULT_HEADERS };
   const headers: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -30,9 +30,14 @@ export function pageHeaders(file: string): Headers {
   return { ...COMMON_HEADERS, ...(headers as Headers) };
 }
 
+/** Headers of API and stream responses. */
 export const apiHeaders = (): Headers => COMMON_HEADERS;
 
-/** A policy that sets these headers. CloudFront takes those of security one by one, and all others as they are. */
+/**
+ * A response headers policy that sets these headers. CloudFront has a property for each security header and accepts only
+ * the others as custom headers.
+ * @throws Error when a security header has a value that CloudFront cannot express
+ */
 export function createHeadersPolicy(scope: Construct, id: string, headers: Headers): ResponseHeadersPolicy {
   const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const take = (name: string): string | undefined => {

@@ -16,7 +16,7 @@ import { Construct } from 'constructs';
 import { serviceMetric } from '../shared/index.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
-/** What is wrong once its metric is above or below a bound for so many periods of five minutes. */
+/** An alarm that is raised once its metric is above or below a threshold for a number of five-minute periods. */
 interface AlarmDefinition {
   readonly description: string;
   readonly metric: IMetric;
@@ -24,17 +24,17 @@ interface AlarmDefinition {
   readonly below?: number;
   /** @default 1 */
   readonly periods?: number;
-  /** @default 'notBreaching': nothing happened, so nothing is wrong */
+  /** @default 'notBreaching': without events there is no data */
   readonly missing?: TreatMissingData;
 }
 
-/** Of the resolver's 29 s. */
+/** Close to the resolver's timeout of 29 s. */
 const SLOW_RESOLVE_MS = 23_000;
 const MAX_MAINTENANCE_SECONDS = 300;
-/** yt-dlp has gone without a release for three months. */
+/** yt-dlp has gone three months without a release before. */
 const MAX_TOOL_AGE_HOURS = 120 * 24;
 
-/** An alarm for each trouble that the profile watches for, and who is told of it. */
+/** The profile's CloudWatch alarms and, with `alarmEmail`, the SNS topic that sends them by e-mail. */
 export class Alarms extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
@@ -58,7 +58,7 @@ export class Alarms extends Construct {
   #createTopic(address: string): Topic {
     const topic = new Topic(this, 'Topic', { enforceSSL: true });
     topic.addSubscription(new EmailSubscription(address));
-    // A topic with a policy has lost the one that let CloudWatch in.
+    // An explicit topic policy replaces the default one, which admits CloudWatch.
     topic.addToResourcePolicy(
       new PolicyStatement({
         actions: ['sns:Publish'],
@@ -74,7 +74,7 @@ export class Alarms extends Construct {
 function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition> {
   const { deployment, table, updates, balanced, api, functions, criticalFunctions } = props;
   const { stage } = deployment.settings;
-  // An alarm is paid for by each metric it looks at, and ten of them are free.
+  // CloudWatch bills each metric of an alarm; the first ten are free.
   const isFull = deployment.profile.alarms === 'full';
   return {
     ToolUpdateFailed: {
@@ -168,7 +168,7 @@ function additionalAlarms({ deployment, api, balanced }: MonitoringProps): Recor
   };
 }
 
-/** One figure of several; a metric without data counts as 0. */
+/** The sum of several metrics; a metric without data counts as 0. */
 function sumOf(metrics: readonly IMetric[]): IMetric {
   const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
   return new MathExpression({ expression: 'SUM(METRICS())', usingMetrics, period: Duration.minutes(5) });

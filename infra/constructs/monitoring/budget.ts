@@ -2,7 +2,7 @@ import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 
-/** Percent of the budget: two that have come to pass, one that is foreseen. */
+/** Notification thresholds in percent of the budget: two for actual cost, one for the forecast. */
 const NOTIFICATIONS = [
   { notificationType: 'ACTUAL', threshold: 50 },
   { notificationType: 'ACTUAL', threshold: 80 },
@@ -10,8 +10,8 @@ const NOTIFICATIONS = [
 ];
 
 /**
- * What the account may cost a month. The whole account: by the stack's tags alone it would stay silent until somebody has
- * activated them for billing.
+ * A monthly cost budget of the account, with e-mail notifications when `alarmEmail` is set. It covers the whole account,
+ * because filtering by the stack's tags requires activating them for billing by hand.
  */
 export class AccountBudget extends CfnBudget {
   constructor(scope: Construct, id: string, { settings, profile }: Deployment) {

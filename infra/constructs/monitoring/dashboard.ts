@@ -13,11 +13,11 @@ import type { Construct } from 'constructs';
 import { serviceMetric } from '../shared/index.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
-/** Columns of a dashboard are 24. */
+/** Three widgets per row: a dashboard has 24 columns. */
 const WIDGET_WIDTH = 8;
 const WIDGET_HEIGHT = 6;
 
-/** What the service does, at one look: resolves, streams, tools, and what the edge answered. */
+/** The CloudWatch dashboard: resolves, streams, tools, CloudFront errors and, with a load balancer, its tasks. */
 export class ServiceDashboard extends Dashboard {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id, { periodOverride: PeriodOverride.AUTO, defaultInterval: Duration.days(1) });
@@ -30,7 +30,7 @@ export class ServiceDashboard extends Dashboard {
 
 function resolveWidgets({ deployment, api, functions }: MonitoringProps): IWidget[] {
   const { stage } = deployment.settings;
-  // A search: an outcome shows as soon as it first happens.
+  // A search expression includes outcomes that first occur after deployment.
   const byOutcome = new MathExpression({
     expression: `SEARCH('{Reelay,Stage,Outcome} MetricName="Resolves" Stage="${stage}"', 'Sum', 300)`,
     label: '',
@@ -76,7 +76,7 @@ function toolWidgets({ deployment }: MonitoringProps): IWidget[] {
   ];
 }
 
-/** CloudFront's metrics are in us-east-1 alone. */
+/** CloudFront publishes its metrics in us-east-1 only. */
 function edgeWidget({ edge }: MonitoringProps): IWidget {
   const rate = (metricName: string) =>
     new Metric({

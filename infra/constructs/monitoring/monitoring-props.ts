@@ -5,16 +5,17 @@ import type { ServiceFunction, StateTable } from '../shared/index.ts';
 import type { BalancedStreamHost } from '../stream-host/index.ts';
 import type { ToolUpdates } from '../tools/index.ts';
 
+/** What the dashboard, the alarms and the budget observe. */
 export interface MonitoringProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
   readonly api: Api;
   readonly updates: ToolUpdates;
   readonly edge: EdgeDistribution;
-  /** Where there is a load balancer. */
+  /** Present in profiles with a load balancer. */
   readonly balanced?: BalancedStreamHost;
-  /** Functions whose errors are a client's or the operator's to feel. */
+  /** Functions whose errors affect clients or operators. */
   readonly functions: readonly ServiceFunction[];
-  /** Those of them without which nothing is served. */
+  /** The subset that every profile alarms on: without them nothing is served. */
   readonly criticalFunctions: readonly ServiceFunction[];
 }

@@ -4,7 +4,7 @@ import { AccountBudget } from './budget.ts';
 import { ServiceDashboard } from './dashboard.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
-/** What an operator looks at, and what comes to the operator by itself. */
+/** Monitoring for operators: the dashboard, the alarms and the budget. */
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);

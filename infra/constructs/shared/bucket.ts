@@ -3,7 +3,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs';
 import { suppressNag } from './nag-suppressions.ts';
 
-/** A private bucket that goes with the stack, and its objects too. */
+/** A private bucket that is emptied and deleted with the stack. */
 export function createBucket(scope: Construct, id: string): Bucket {
   const bucket = new Bucket(scope, id, {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -12,6 +12,6 @@ export function createBucket(scope: Construct, id: string): Bucket {
     removalPolicy: RemovalPolicy.DESTROY,
     autoDeleteObjects: true,
   });
-  suppressNag(bucket, { S1: 'Holds published files only; who deploys is in CloudTrail' });
+  suppressNag(bucket, { S1: 'Holds published files only; deployments are recorded by CloudTrail' });
   return bucket;
 }

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 
-/** What the service counts itself, as embedded metrics in its logs. */
+/** Metrics that the service writes to its logs in CloudWatch's embedded metric format. */
 export type ServiceMetric =
   | 'Resolves'
   | 'ResolveMilliseconds'
@@ -14,7 +14,7 @@ export type ServiceMetric =
   | 'ToolUpdateFailed'
   | 'MaintenanceSeconds';
 
-/** A metric of this stage. @param options five minutes and their sum unless told */
+/** A service metric of this stage. @param options default to the sum over five minutes */
 export const serviceMetric = (
   stage: string,
   metricName: ServiceMetric,

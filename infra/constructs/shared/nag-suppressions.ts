@@ -2,7 +2,7 @@ import { CfnResource, Validations } from 'aws-cdk-lib';
 import { rules } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 
-/** A wildcard in a policy that must be. */
+/** A wildcard that a policy needs. */
 export interface Wildcard {
   /** Matches cdk-nag's finding: `Resource::<Bucket.Arn>/*`, `Action::s3:List*`. */
   readonly finding: RegExp;
@@ -10,8 +10,8 @@ export interface Wildcard {
 }
 
 /**
- * Acknowledges the wildcards of a policy that are listed, each with its reason; every other stays an error.
- * cdk-nag wants each finding's exact text, which has logical ids in it: so its own rule is asked.
+ * Suppresses the listed wildcard findings of all policies in a scope, each with its reason; any other remains an error.
+ * cdk-nag requires the exact text of each finding, which contains logical ids, so its own rule is run to obtain it.
  */
 export function suppressWildcards(scope: IConstruct, wildcards: readonly Wildcard[]): void {
   for (const node of scope.node.findAll()) {
@@ -27,7 +27,7 @@ export function suppressWildcards(scope: IConstruct, wildcards: readonly Wildcar
   }
 }
 
-/** Acknowledges rules of AwsSolutions for a construct and all in it. @param reasons by the rule's short name: `S1` */
+/** Suppresses AwsSolutions rules for a construct and its children. @param reasons by the rule's short name: `S1` */
 export function suppressNag(scope: IConstruct, reasons: Readonly<Record<string, string>>): void {
   for (const [rule, reason] of Object.entries(reasons)) {
     Validations.of(scope).acknowledge({ id: `AwsSolutions-${rule}`, reason });

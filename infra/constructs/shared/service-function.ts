@@ -17,28 +17,31 @@ import { suppressWildcards, type Wildcard } from './nag-suppressions.ts';
 
 export interface ServiceFunctionProps {
   readonly deployment: Deployment;
-  /** As the bundle calls it: `get-app-info`. */
+  /** Name of its bundle: `get-app-info`. */
   readonly name: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** All that it may do besides writing its logs and traces. */
+  /** Its permissions besides writing logs and traces. */
   readonly permissions?: readonly PolicyStatement[];
-  /** The wildcards among them, each with the reason why it must be. */
+  /** The wildcards among them, each with its reason. */
   readonly wildcards?: readonly Wildcard[];
-  /** MB. @default 256 */
+  /** @default 256 */
   readonly memoryMb?: number;
   /** @default 10 seconds */
   readonly timeout?: Duration;
-  /** Of /tmp. @default Lambda's 512 MiB */
+  /** Size of /tmp. @default 512 MiB, Lambda's default */
   readonly ephemeralStorage?: Size;
   readonly layers?: FunctionProps['layers'];
   readonly recursiveLoop?: FunctionProps['recursiveLoop'];
 }
 
-const XRAY_WILDCARD: Wildcard = { finding: /^Resource::\*$/, reason: 'X-Ray takes traces without a resource' };
+const XRAY_WILDCARD: Wildcard = { finding: /^Resource::\*$/, reason: 'The X-Ray write actions support no resource' };
 
-/** A Lambda of this service: its bundle, a role of its own with nothing but its permissions, its log group, traces. */
+/**
+ * A Lambda function of the service: its bundle, a log group, X-Ray traces, and an execution role with exactly the given
+ * permissions.
+ */
 export class ServiceFunction extends LambdaFunction {
-  /** To attach what would be a cycle among its permissions. */
+  /** For policies that would be a dependency cycle as part of `permissions`. */
   readonly executionRole: Role;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
@@ -78,7 +81,7 @@ export class ServiceFunction extends LambdaFunction {
         REELAY_ENVIRONMENT: settings.reelayEnvironment,
         ...environment,
       },
-      // What is not among the permissions is not there: no construct may add to them by itself.
+      // CDK constructs would otherwise add permissions to the role implicitly.
       role: ownRole.withoutPolicyUpdates(),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
@@ -88,7 +91,7 @@ export class ServiceFunction extends LambdaFunction {
   }
 }
 
-/** ARN of a resource of this stack's account and region. */
+/** ARN of a resource in this stack's account and region. */
 export const arnInStack = (scope: Construct, service: string, resource: string): string =>
   Stack.of(scope).formatArn({ service, resource });
 
@@ -100,7 +103,7 @@ function createExecutionRole(
 ): Role {
   const role = new Role(scope, id, {
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    // Within the role: whoever waits for the function waits for its permissions.
+    // Inline, so that a resource that depends on the function also depends on its permissions.
     inlinePolicies: { permissions: new PolicyDocument({ statements }) },
   });
   suppressWildcards(role, [...wildcards, XRAY_WILDCARD]);

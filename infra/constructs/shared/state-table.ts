@@ -7,7 +7,7 @@ export interface StateTableProps {
   readonly pointInTimeRecovery: boolean;
 }
 
-/** Everything the service remembers, in one table: paid by use, items deleted some time after their `expiresAt`. */
+/** The DynamoDB table with all state of the service: on-demand capacity, TTL on `expiresAt`. */
 export class StateTable extends TableV2 {
   constructor(scope: Construct, id: string, { pointInTimeRecovery }: StateTableProps) {
     super(scope, id, {
@@ -20,12 +20,12 @@ export class StateTable extends TableV2 {
     if (!pointInTimeRecovery) {
       Validations.of(this).acknowledge({
         id: 'AwsSolutions-DDB3',
-        reason: 'Resolved links are found again by resolving; only the count of requests would be lost',
+        reason: 'Lost resources are resolved again; only the request count would be lost',
       });
     }
   }
 
-  /** May do this with items whose key is among these patterns. @param actions without their prefix: `GetItem` */
+  /** Allows actions on items whose partition key matches one of the patterns. @param actions without prefix: `GetItem` */
   allowItems(keys: readonly string[], ...actions: string[]): PolicyStatement {
     return new PolicyStatement({
       actions: actions.map((action) => `dynamodb:${action}`),

@@ -20,19 +20,22 @@ export interface BalancedStreamHostProps {
   readonly deployment: Deployment;
   readonly network: StreamNetwork;
   readonly task: StreamTask;
-  /** Tasks that start before it would find no tools, and be counted as failed. */
+  /** Tasks that start before this would find no tools and fail the deployment. */
   readonly toolsInstalled: IDependable;
 }
 
-/** Client, edge, load balancer: two of them are in front of a task. */
+/** Proxies whose X-Forwarded-For is trusted: CloudFront and the load balancer. */
 export const BALANCED_TRUSTED_PROXIES = 2;
 
-/** The load balancer's most: a player that pauses for an hour finds its connection again. */
+/** The maximum of a load balancer: a player that pauses for an hour keeps its connection. */
 const CONNECTION_IDLE_TIMEOUT = Duration.seconds(4000);
-/** How long a task that is to go may finish its streams. */
+/** Time that a stopping task has to finish its streams. */
 const DEREGISTRATION_DELAY = Duration.seconds(900);
 
-/** Stream tasks behind an internal load balancer that CloudFront alone reaches, as many as streaming needs. */
+/**
+ * The stream host of `team` and `public`: an auto-scaled Fargate service behind an internal load balancer, which
+ * CloudFront reaches as a VPC origin, and the security groups of both.
+ */
 export class BalancedStreamHost extends Construct {
   readonly balancer: ApplicationLoadBalancer;
   readonly targets: ApplicationTargetGroup;
@@ -44,7 +47,7 @@ export class BalancedStreamHost extends Construct {
     const { deployment, network } = props;
     const { vpc } = network;
     const balancerGroup = network.createGroupForCloudFront(this, 'BalancerGroup', 80);
-    // Under a name of its own: a change of profile takes the other one away after the tasks that it holds.
+    // Its id differs from the on-demand host's group: a change of profile deletes that one only after its tasks have stopped.
     const taskGroup = new SecurityGroup(this, 'BalancedTaskGroup', {
       vpc,
       description: 'The load balancer alone gets in',
@@ -59,9 +62,9 @@ export class BalancedStreamHost extends Construct {
       idleTimeout: CONNECTION_IDLE_TIMEOUT,
       dropInvalidHeaderFields: true,
     });
-    // CloudFront reaches into none that has no internet gateway.
+    // A VPC origin requires an internet gateway in the VPC.
     this.balancer.node.addDependency(vpc);
-    suppressNag(this.balancer, { ELB2: 'Every stream is logged by the service itself' });
+    suppressNag(this.balancer, { ELB2: 'The service logs every stream' });
     this.service = this.#createService(props, taskGroup);
     this.targets = this.balancer.addListener('Listener', { port: 80, open: false }).addTargets('Tasks', {
       port: TASK_PORT,
@@ -74,7 +77,7 @@ export class BalancedStreamHost extends Construct {
         healthyThresholdCount: 2,
         unhealthyThresholdCount: 6,
       },
-      // A stream is one request for its whole length: taking turns would heap them up.
+      // Streams are long requests: round robin would distribute them unevenly.
       loadBalancingAlgorithmType: TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
     });
     scaleByStreams(this.service, deployment);
@@ -93,7 +96,7 @@ export class BalancedStreamHost extends Construct {
     const service = new FargateService(this, 'Service', {
       cluster: task.cluster,
       taskDefinition: task.definition,
-      // No count: each deployment would put back what scaling has found.
+      // No desired count: each deployment would reset the one that auto scaling chose.
       vpcSubnets: { subnetType: SubnetType.PUBLIC },
       assignPublicIp: true,
       securityGroups: [group],
@@ -101,10 +104,10 @@ export class BalancedStreamHost extends Construct {
       maxHealthyPercent: 200,
       healthCheckGracePeriod: Duration.seconds(60),
       circuitBreaker: { rollback: true },
-      // Would end tasks that stream to even out zones.
+      // Rebalancing would stop tasks that are streaming.
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
     });
-    // Tasks fetch their image from outside, and a gateway stays attached while an address is in use.
+    // Tasks pull their image over the internet, and an internet gateway cannot be detached while public addresses are in use.
     service.node.addDependency(toolsInstalled, network.vpc);
     return service;
   }

@@ -17,19 +17,24 @@ export interface OnDemandStreamHostProps {
   readonly network: StreamNetwork;
   readonly task: StreamTask;
   readonly table: StateTable;
-  /** Where the edge finds the task that runs. */
+  /** Holds the address of the running task for the viewer-request function. */
   readonly keyValueStore: KeyValueStore;
 }
 
-/** The edge alone is in front of a task. */
+/** Proxies whose X-Forwarded-For is trusted: CloudFront. */
 export const ON_DEMAND_TRUSTED_PROXIES = 1;
 
-/** How often the store is compared with what runs, so that a lost event heals. */
+/** Interval at which the store is reconciled with the running tasks, which repairs lost events. */
 const RECONCILE_INTERVAL = Duration.minutes(10);
 const STOP_TIMEOUT = Duration.minutes(10);
 const CLUSTER_TASK_FINDING = /^Resource::.*:task\/<\w+>\/\*$/;
 
-/** One stream task that a valid key wakes and that ends itself: wake, register, and stop when the stack goes. */
+/**
+ * The stream host of `hobby`: one Fargate task that is started by the first request with a valid key and ends itself when
+ * idle. Creates the functions `wake` (starts the task), `register` (writes its address to the key-value store, on task
+ * events and on a schedule) and `stop-tasks` (a custom resource that stops tasks on deletion), and an origin group that
+ * falls back to `wake`.
+ */
 export class OnDemandStreamHost extends Construct {
   readonly wake: ServiceFunction;
   readonly register: ServiceFunction;
@@ -41,13 +46,13 @@ export class OnDemandStreamHost extends Construct {
     const { network } = props;
     const taskGroup = network.createGroupForCloudFront(this, 'TaskGroup', TASK_PORT);
     this.wake = this.#createWake(props, taskGroup.securityGroupId);
-    // Told ahead of a stream, which asks again by itself: late, it would wake a host that nobody waits for.
+    // No retries: the stream itself retries, and a late start would run a task without clients.
     this.wake.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     this.register = this.#createRegister(props);
     const stopper = this.#createStopper(props);
     this.functions = [this.wake, this.register, stopper];
 
-    // When the stack goes: no more waking, then no more tasks, then what they stood on.
+    // Order of deletion: wake function, tasks, then the network they use.
     const tasksStopped = new CustomResource(this, 'TasksStopped', {
       serviceToken: stopper.functionArn,
       resourceType: 'Custom::StopTasks',
@@ -57,7 +62,7 @@ export class OnDemandStreamHost extends Construct {
     this.wake.node.addDependency(tasksStopped);
 
     this.origin = new OriginGroup({
-      // Re-pointed by the edge to the task that runs; without one the edge does not ask it.
+      // The viewer-request function replaces this host name with the task's, and does not select this origin without one.
       primaryOrigin: new HttpOrigin('asleep.invalid', {
         originId: 'stream',
         protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
@@ -70,7 +75,7 @@ export class OnDemandStreamHost extends Construct {
         this.wake.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }),
         { originId: 'wake', connectionAttempts: 1 },
       ),
-      // Not 502: that is what a source did, and the client's to know.
+      // Not 502: the service answers 502 for upstream failures, which clients must see.
       fallbackStatusCodes: [503, 504],
     });
   }
@@ -108,9 +113,12 @@ export class OnDemandStreamHost extends Construct {
         table.allowItems(['stream-task'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
-        { finding: /^Resource::\*$/, reason: 'ListTasks takes no task, but a condition on the cluster' },
-        { finding: /^Resource::.*:task-definition\/\w+:\*$/, reason: 'Revisions of one task definition' },
-        { finding: CLUSTER_TASK_FINDING, reason: 'Tasks of one cluster; their ids are known when they run' },
+        {
+          finding: /^Resource::\*$/,
+          reason: 'ListTasks supports no resource; a condition restricts it to the cluster',
+        },
+        { finding: /^Resource::.*:task-definition\/\w+:\*$/, reason: 'All revisions of one task definition' },
+        { finding: CLUSTER_TASK_FINDING, reason: 'Tasks of one cluster; task ids are known only at run time' },
       ],
     });
   }
@@ -131,7 +139,7 @@ export class OnDemandStreamHost extends Construct {
       permissions: [
         ...taskReadStatements(this, task, 'ecs:StopTask'),
         new PolicyStatement({ actions: ['ec2:DescribeNetworkInterfaces'], resources: ['*'] }),
-        // To have a host succeeded that runs what was deployed before.
+        // Starts a replacement for a task of an earlier deployment.
         new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [this.wake.functionArn] }),
         new PolicyStatement({
           actions: ['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map(
@@ -141,8 +149,8 @@ export class OnDemandStreamHost extends Construct {
         }),
       ],
       wildcards: [
-        { finding: /^Resource::\*$/, reason: 'ListTasks and DescribeNetworkInterfaces take no resource' },
-        { finding: CLUSTER_TASK_FINDING, reason: 'Tasks of one cluster; their ids are known when they run' },
+        { finding: /^Resource::\*$/, reason: 'ListTasks and DescribeNetworkInterfaces support no resource' },
+        { finding: CLUSTER_TASK_FINDING, reason: 'Tasks of one cluster; task ids are known only at run time' },
       ],
     });
     new Rule(this, 'TaskChanges', {
@@ -173,14 +181,17 @@ export class OnDemandStreamHost extends Construct {
       environment: { CLUSTER: task.cluster.clusterName },
       permissions: taskReadStatements(this, task, 'ecs:StopTask'),
       wildcards: [
-        { finding: /^Resource::\*$/, reason: 'ListTasks takes no task, but a condition on the cluster' },
-        { finding: CLUSTER_TASK_FINDING, reason: 'Whatever runs in the cluster is to end with it' },
+        {
+          finding: /^Resource::\*$/,
+          reason: 'ListTasks supports no resource; a condition restricts it to the cluster',
+        },
+        { finding: CLUSTER_TASK_FINDING, reason: 'Tasks of one cluster; task ids are known only at run time' },
       ],
     });
   }
 }
 
-/** Seeing the tasks of the cluster. @param more that may be done with each */
+/** Allows listing and describing the tasks of the cluster. @param more further actions on each task */
 const taskReadStatements = (scope: Construct, { cluster }: StreamTask, ...more: string[]): PolicyStatement[] => [
   new PolicyStatement({
     actions: ['ecs:DescribeTasks', ...more],

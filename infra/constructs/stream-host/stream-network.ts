@@ -15,14 +15,14 @@ import { Construct } from 'constructs';
 import { createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
 
 export interface StreamNetworkProps {
-  /** Whether there are subnets for a load balancer, without a way out. */
+  /** Whether to create isolated subnets for a load balancer. */
   readonly withBalancerSubnets: boolean;
-  /** Zone ids, instead of the region's usual ones. */
+  /** Zone ids. @default two that support VPC origins */
   readonly zones?: readonly string[];
   readonly logDays: number;
 }
 
-/** Zones that VPC origins work in, where the first two of a region may be others. By id: names differ by account. */
+/** Zones that support VPC origins, for regions where the first two may not. Ids, because zone names differ by account. */
 const ZONES_WITH_VPC_ORIGINS: Readonly<Record<string, readonly string[]>> = {
   'us-east-1': ['use1-az1', 'use1-az2'],
   'us-west-1': ['usw1-az1', 'usw1-az3'],
@@ -33,7 +33,10 @@ const ZONES_WITH_VPC_ORIGINS: Readonly<Record<string, readonly string[]>> = {
 const CLOUDFRONT_PREFIX_LIST_NAME = 'com.amazonaws.global.cloudfront.origin-facing';
 const PREFIX_LIST_ID_PATH = 'PrefixLists.0.PrefixListId';
 
-/** Where stream tasks run: public subnets, for all their traffic is with the internet; no NAT gateway to pay for it twice. */
+/**
+ * The VPC of the stream tasks: two public subnets, gateway endpoints for S3 and DynamoDB and, for a load balancer, two
+ * isolated subnets. There is no NAT gateway: all media would be charged for passing through it.
+ */
 export class StreamNetwork extends Construct {
   readonly vpc: Vpc;
   readonly #logDays: number;
@@ -45,7 +48,7 @@ export class StreamNetwork extends Construct {
     this.vpc = new Vpc(this, 'Vpc', {
       maxAzs: 2,
       natGateways: 0,
-      // Would take a custom resource; nothing here uses the default group.
+      // Needs a custom resource, and nothing uses the default security group.
       restrictDefaultSecurityGroup: false,
       subnetConfiguration: [
         { name: 'task', subnetType: SubnetType.PUBLIC, cidrMask: 20 },
@@ -57,24 +60,24 @@ export class StreamNetwork extends Construct {
       },
     });
     suppressNag(this.vpc, {
-      VPC7: 'Every stream is logged by the service; flow logs of all media would cost more than it',
+      VPC7: 'The service logs every stream; flow logs of media traffic would cost more than the service',
     });
 
     const { region } = Stack.of(this);
-    // In every profile: another one must find its subnets where they are.
+    // In every profile, so that a change of profile does not replace the subnets.
     const usual = Token.isUnresolved(region) ? undefined : ZONES_WITH_VPC_ORIGINS[region];
     assignZones(this.vpc.publicSubnets, zones ?? usual);
     assignZones(this.vpc.isolatedSubnets, zones ?? usual);
   }
 
-  /** A security group that only CloudFront gets into, on one port: its list of addresses nearly fills a group's rules. */
+  /** A security group that admits CloudFront on one port. Its prefix list counts as 55 of a group's 60 rules. */
   createGroupForCloudFront(scope: Construct, id: string, port: number): SecurityGroup {
     const group = new SecurityGroup(scope, id, { vpc: this.vpc, description: 'CloudFront alone gets in' });
     group.addIngressRule(Peer.prefixList(this.#prefixList(scope, `${id}Sources`)), Port.tcp(port), 'CloudFront');
     return group;
   }
 
-  /** Asked for at deployment: at synthesis it would take credentials. */
+  /** Id of CloudFront's prefix list, read at deployment: a look-up at synthesis would need credentials. */
   #prefixList(scope: Construct, id: string): string {
     const logGroup = createLogGroup(scope, `${id}Log`, this.#logDays);
     const role = createProviderRole(scope, `${id}Role`, logGroup);
@@ -93,7 +96,7 @@ export class StreamNetwork extends Construct {
       role,
       logGroup,
     });
-    suppressWildcards(look, [{ finding: /^Resource::\*$/, reason: 'Describing prefix lists takes no resource' }]);
+    suppressWildcards(look, [{ finding: /^Resource::\*$/, reason: 'DescribeManagedPrefixLists supports no resource' }]);
     return look.getResponseField(PREFIX_LIST_ID_PATH);
   }
 }

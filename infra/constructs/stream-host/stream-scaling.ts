@@ -3,15 +3,15 @@ import type { FargateService } from 'aws-cdk-lib/aws-ecs';
 import type { Deployment } from '../../config/index.ts';
 import { serviceMetric } from '../shared/index.ts';
 
-/** Streams and bytes a minute of one task at which another joins, for each core; a stream at 8 Mbit/s is 60 MB a minute. */
+/** Targets of one task per core, for scaling; a stream at 8 Mbit/s is 60 MB a minute. */
 const STREAMS_PER_CORE = 60;
 const BYTES_PER_MINUTE_PER_CORE = 3.6e9;
 const TARGET_CPU_PERCENT = 60;
 
-/** Quick to add, slow to take away: a task that goes has streams to finish. */
+/** Scales out quickly and in slowly: a stopping task has streams to finish. */
 const COOLDOWNS = { scaleOutCooldown: Duration.minutes(1), scaleInCooldown: Duration.minutes(15) };
 
-/** Adds and takes away tasks by what streaming uses: connections, network, and CPU where it encodes. */
+/** Adds target-tracking policies for CPU utilization (encoding), concurrent streams and network traffic. */
 export function scaleByStreams(service: FargateService, { profile, settings }: Deployment): void {
   const cores = profile.taskCpu / 1024;
   const scaling = service.autoScaleTaskCount({ minCapacity: profile.minTasks, maxCapacity: profile.maxTasks });

@@ -32,18 +32,18 @@ export interface StreamTaskProps {
   readonly network: StreamNetwork;
   readonly table: StateTable;
   readonly tools: Tools;
-  /** Proxies whose X-Forwarded-For is believed: those between a client and the task. */
+  /** Number of proxies between client and task whose X-Forwarded-For is trusted. */
   readonly trustedProxies: number;
-  /** Minutes without a stream after which the task ends itself; 0: never. */
+  /** Minutes without a stream after which the task exits; 0: never. */
   readonly idleMinutes: number;
 }
 
 export const CONTAINER_NAME = 'stream';
 export const TASK_PORT = 8080;
-/** What Fargate allows between SIGTERM and the end. */
+/** Time between SIGTERM and SIGKILL; Fargate's maximum. */
 const STOP_TIMEOUT = Duration.seconds(120);
 
-/** What one stream task is, wherever it runs: the image, its sizes, what it is told and what it may do. */
+/** The stream task, the same for both hosts: cluster, task definition with image and sizes, task role, log group. */
 export class StreamTask extends Construct {
   readonly cluster: Cluster;
   readonly definition: FargateTaskDefinition;
@@ -58,7 +58,7 @@ export class StreamTask extends Construct {
       containerInsightsV2: ContainerInsights.DISABLED,
     });
     suppressNag(this.cluster, {
-      ECS4: 'Tasks write the metrics that matter themselves; Insights costs more than they do',
+      ECS4: 'Tasks write the metrics that scaling and alarms use; Container Insights costs more',
     });
 
     const isArm = settings.architecture === 'arm64';
@@ -77,7 +77,7 @@ export class StreamTask extends Construct {
       image: ContainerImage.fromAsset(join(bundleDir, 'stream-service'), {
         platform: isArm ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
       }),
-      // The task's own: without it the container sees the memory of the machine that it shares.
+      // Without a limit the container sees the memory of the host, and the service sizes itself by it.
       memoryLimitMiB: profile.taskMemory,
       environment: this.#environment(props),
       portMappings: [{ containerPort: TASK_PORT }],
@@ -88,7 +88,7 @@ export class StreamTask extends Construct {
       healthCheck: {
         command: ['CMD', 'node', '/app/health.mjs'],
         interval: Duration.seconds(10),
-        // Patient: a task that encodes with all it has starts the check slowly, and ends its streams when it is replaced.
+        // Generous: under full encoding load the check starts slowly, and replacing the task would end its streams.
         timeout: Duration.seconds(10),
         retries: 6,
         startPeriod: Duration.seconds(30),
@@ -96,16 +96,16 @@ export class StreamTask extends Construct {
       logging: LogDrivers.awsLogs({
         logGroup: createLogGroup(this, 'Log', settings.logDays),
         streamPrefix: CONTAINER_NAME,
-        // A stream does not wait for its log.
+        // Streams must not block on log delivery.
         mode: AwsLogDriverMode.NON_BLOCKING,
       }),
     });
     container.addMountPoints({ sourceVolume: 'scratch', containerPath: '/scratch', readOnly: false });
     suppressWildcards(this.definition, [
-      { finding: /^Resource::\*$/, reason: 'A token of the image registry is not for one repository' },
+      { finding: /^Resource::\*$/, reason: 'GetAuthorizationToken supports no resource' },
     ]);
     suppressNag(this.definition, {
-      ECS2: 'Nothing in the environment is secret: secrets are named by ARN and read at start',
+      ECS2: 'The environment contains no secrets: they are named by ARN and read at start',
     });
   }
 
@@ -128,10 +128,10 @@ export class StreamTask extends Construct {
     const ownTasks = arnInStack(this, 'ecs', `task/${this.cluster.clusterName}/*`);
     const statements = [
       table.allowItems(['resource#*', 'maintenance'], 'GetItem'),
-      // A link that has expired is resolved again; a use keeps its resource.
+      // Expired links are resolved again, and each use extends the resource's expiry.
       table.allowItems(['resource#*'], 'PutItem', 'UpdateItem'),
       new PolicyStatement({ actions: ['s3:GetObject'], resources: [tools.bucket.arnForObjects('*')] }),
-      // So that what is not there is 404 and not 403.
+      // With ListBucket, S3 answers 404 instead of 403 for missing objects.
       new PolicyStatement({ actions: ['s3:ListBucket'], resources: [tools.bucket.bucketArn] }),
       ...(isOfService
         ? [
@@ -148,8 +148,14 @@ export class StreamTask extends Construct {
       inlinePolicies: { permissions: new PolicyDocument({ statements }) },
     });
     suppressWildcards(role, [
-      { finding: /^Resource::<ToolsBucket\w+\.Arn>\/\*$/, reason: 'Releases are objects of one bucket, by version' },
-      { finding: /^Resource::.*:task\/<\w+>\/\*$/, reason: 'A task protects itself; its id is known when it runs' },
+      {
+        finding: /^Resource::<ToolsBucket\w+\.Arn>\/\*$/,
+        reason: 'Release archives in one bucket; their keys contain the version',
+      },
+      {
+        finding: /^Resource::.*:task\/<\w+>\/\*$/,
+        reason: 'A task protects itself from scale-in; its id is known only at run time',
+      },
     ]);
     return role;
   }

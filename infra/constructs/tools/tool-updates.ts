@@ -8,11 +8,11 @@ import type { Tools } from './tools.ts';
 export interface ToolUpdatesProps {
   readonly tools: Tools;
   readonly resolver: ServiceFunction;
-  /** 0: on demand alone. */
+  /** 0: only on demand. */
   readonly intervalHours: number;
 }
 
-/** Looks for newer tools on a schedule and whenever it is invoked, and attaches what has proven good to the resolver. */
+/** The update function of the tools and its schedule; it attaches releases that pass the canary to the resolver. */
 export class ToolUpdates extends Construct {
   readonly function: ServiceFunction;
 
@@ -23,7 +23,7 @@ export class ToolUpdates extends Construct {
       timeout: Duration.minutes(15),
       resolver,
     });
-    // The next turn is the retry: two at once would wait for each other, and each failure is one alarm.
+    // The next scheduled run is the retry: concurrent runs would wait for each other, and each failure raises one alarm.
     this.function.configureAsyncInvoke({ retryAttempts: 0 });
     if (intervalHours > 0) {
       new Rule(this, 'Schedule', {

@@ -12,20 +12,20 @@ export interface ToolsProps {
   readonly table: StateTable;
 }
 
-/** Memory, /tmp and permissions of whoever fetches a release; unpacked and packed it takes some 200 MB. */
+/** Sizes of the functions that fetch a release, which takes about 200 MB packed and unpacked. */
 const RELEASE_FUNCTION_SIZE = { memoryMb: 1024, ephemeralStorage: Size.mebibytes(2048) } as const;
-/** Within what CloudFormation waits for a custom resource. */
+/** Below the custom resource's service timeout. */
 const LAYER_TIMEOUT = Duration.minutes(10);
 
 /**
- * The tools layer: the bucket releases pass through, a canary that tries each, and a custom resource that gives every
- * deployment the newest good version, so that none takes off what an update put on. It names no resolver: that would
- * be a cycle.
+ * The tools layer: a bucket for release archives, a canary function that tests each release, a placeholder layer, and a
+ * custom resource that resolves to the newest working layer version. Without it each deployment would reset the resolver
+ * to the layer of the first one. The resolver is not referenced here, because it depends on the layer.
  */
 export class Tools extends Construct {
   readonly bucket: Bucket;
   readonly layer: ILayerVersion;
-  /** Done when the layer is there and the pointer that stream tasks read is written. */
+  /** Complete when the layer exists and the pointer that stream tasks read is written. */
   readonly installed: CustomResource;
   readonly #props: ToolsProps;
   readonly #canary: ServiceFunction;
@@ -55,14 +55,14 @@ export class Tools extends Construct {
       serviceToken: publisher.functionArn,
       resourceType: 'Custom::ToolsLayer',
       serviceTimeout: LAYER_TIMEOUT.plus(Duration.minutes(1)),
-      // Asked at every deployment: otherwise CloudFormation would put on again what it was told the first time.
+      // Changes with every deployment: CloudFormation would otherwise not invoke the resource, and reuse its first answer.
       properties: { deployedAt: deployment.deployedAt, channel: deployment.settings.toolsChannel },
     });
     this.installed.node.addDependency(publisher, this.#canary, this.bucket, table);
     this.layer = LayerVersion.fromLayerVersionArn(this, 'Version', this.installed.getAttString('LayerVersionArn'));
   }
 
-  /** A function that fetches, publishes and tries releases. @param resolver that it may then attach them to */
+  /** A function that may fetch, publish and test releases. @param resolver the function that it may attach them to */
   createReleaseFunction(
     scope: Construct,
     id: string,
@@ -112,9 +112,15 @@ export class Tools extends Construct {
         table.allowItems(['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
-        { finding: /^Resource::\*$/, reason: 'ListLayerVersions takes no resource' },
-        { finding: /^Resource::<ToolsBucket\w+\.Arn>\/\*$/, reason: 'Releases are objects of one bucket, by version' },
-        { finding: /^Resource::.*:layer:[\w-]+-tools:\*$/, reason: 'Versions of one layer, numbered when published' },
+        { finding: /^Resource::\*$/, reason: 'ListLayerVersions supports no resource' },
+        {
+          finding: /^Resource::<ToolsBucket\w+\.Arn>\/\*$/,
+          reason: 'Release archives in one bucket; their keys contain the version',
+        },
+        {
+          finding: /^Resource::.*:layer:[\w-]+-tools:\*$/,
+          reason: 'Versions of one layer; numbers are assigned when published',
+        },
       ],
     });
   }
@@ -126,6 +132,6 @@ const attachLayerStatement = (resolver: ServiceFunction) =>
     resources: [resolver.functionArn],
   });
 
-/** Whoever attaches layers must be allowed to read them: also the one that a failed first update puts back. */
+/** Attaching a layer requires GetLayerVersion: a failed first update restores the placeholder. */
 const readPlaceholderStatement = (placeholder: LayerVersion) =>
   new PolicyStatement({ actions: ['lambda:GetLayerVersion'], resources: [placeholder.layerVersionArn] });

@@ -102,7 +102,7 @@ describe('the bill of a profile', () => {
   it('reads as a table with its sum', () => {
     const text = formatReport('team', IDLE, calculateBill([['loadBalancer', 730]]));
     expect(text).toBe(
-      'team, idle (nobody watches)\n  load balancer  730 h           $16.43\n                        a month  $16.43',
+      'team, idle (no traffic)\n  load balancer  730 h           $16.43\n                        a month  $16.43',
     );
   });
 });
