@@ -2,29 +2,58 @@
 export interface Box {
   readonly type: string;
   readonly start: number;
-  /** Where its content begins, behind size and type. */
+  /** Where its content begins, after size and type. */
   readonly content: number;
   readonly end: number;
 }
 
-const HEADER_BYTES = 8;
-const LARGE_HEADER_BYTES = 16;
+/** The fields before a box's content (§4.2.2). */
+export interface BoxHeader {
+  /** Four characters, Latin-1. */
+  readonly type: string;
+  /** 8, or 16 with a `largesize`. */
+  readonly headerBytes: number;
+  /**
+   * Bytes of the box, header included, as written: less than `headerBytes` is malformed. Infinite: it extends to the end
+   * of the file (size 0). Undefined: `largesize` lies beyond the bytes given.
+   */
+  readonly size: number | undefined;
+}
+
+/** Bytes of `size` and `type`. */
+export const BOX_HEADER_BYTES = 8;
+/** Bytes of `size`, `type` and `largesize`. */
+export const LARGE_BOX_HEADER_BYTES = 16;
 
 /**
- * The boxes that begin between `start` and `end`. The last one may reach beyond `end` when the rest of it has not come
- * yet; behind one that makes no sense there are no more.
+ * Reads the header at `start`, of which at least 8 bytes are there.
+ * @param end bytes from there on are not read
+ * @throws RangeError when `bytes` holds less than 8 bytes from `start`
+ */
+export function parseBoxHeader(bytes: Buffer, start = 0, end = bytes.length): BoxHeader {
+  const type = bytes.toString('latin1', start + 4, start + BOX_HEADER_BYTES);
+  const size = bytes.readUInt32BE(start);
+  if (size !== 1) return { type, headerBytes: BOX_HEADER_BYTES, size: size === 0 ? Number.POSITIVE_INFINITY : size };
+  const isComplete = start + LARGE_BOX_HEADER_BYTES <= end;
+  const largeSize = isComplete ? Number(bytes.readBigUInt64BE(start + BOX_HEADER_BYTES)) : undefined;
+  return { type, headerBytes: LARGE_BOX_HEADER_BYTES, size: largeSize };
+}
+
+/**
+ * The boxes that begin between `start` and `end`. The last one may reach beyond `end` when the bytes are incomplete;
+ * parsing stops at a malformed header.
  */
 export function* parseBoxes(bytes: Buffer, start = 0, end = bytes.length): Generator<Box> {
   const limit = Math.min(end, bytes.length);
-  for (let at = start; at + HEADER_BYTES <= limit; ) {
-    const box = boxAt(bytes, at, limit);
-    if (!box) return;
-    yield box;
-    at = box.end;
+  for (let at = start; at + BOX_HEADER_BYTES <= limit; ) {
+    const { type, headerBytes, size } = parseBoxHeader(bytes, at, limit);
+    if (size === undefined || size < headerBytes) return;
+    yield { type, start: at, content: at + headerBytes, end: at + size };
+    at += size;
   }
 }
 
-/** The first box of a type inside another, whole. */
+/** The first child of a type that lies inside its parent as a whole. */
 export function findChild(bytes: Buffer, parent: Box, type: string): Box | undefined {
   for (const box of parseBoxes(bytes, parent.content, parent.end)) {
     if (box.type === type && box.end <= parent.end) return box;
@@ -32,13 +61,5 @@ export function findChild(bytes: Buffer, parent: Box, type: string): Box | undef
   return undefined;
 }
 
-function boxAt(bytes: Buffer, start: number, end: number): Box | undefined {
-  const type = bytes.toString('latin1', start + 4, start + HEADER_BYTES);
-  const size = bytes.readUInt32BE(start);
-  if (size === 0) return { type, start, content: start + HEADER_BYTES, end: Number.POSITIVE_INFINITY };
-  if (size >= HEADER_BYTES) return { type, start, content: start + HEADER_BYTES, end: start + size };
-  if (size !== 1 || start + LARGE_HEADER_BYTES > end) return undefined;
-  const large = Number(bytes.readBigUInt64BE(start + HEADER_BYTES));
-  if (large < LARGE_HEADER_BYTES) return undefined;
-  return { type, start, content: start + LARGE_HEADER_BYTES, end: start + large };
-}
+/** Flags of a full box (§4.2.2): 24 bits after the version. */
+export const flagsOf = (bytes: Buffer, { content }: Box): number => bytes.readUInt32BE(content) & 0xff_ffff;

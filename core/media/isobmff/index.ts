@@ -1,11 +1,25 @@
-export { type Box, parseBoxes } from './box-parser.ts';
+export {
+  BOX_HEADER_BYTES,
+  type Box,
+  LARGE_BOX_HEADER_BYTES,
+  parseBoxes,
+  parseBoxHeader,
+} from './box-parser.ts';
 export { box, boxHeader, fullBox, u32, u64 } from './box-writer.ts';
+export { patchHeaderDuration } from './duration-patch.ts';
+export { rewriteFragment } from './fragment-rewriter.ts';
 export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
-export { headerPatch } from './header-patch.ts';
+export {
+  type ByteSpan,
+  MDAT_HEADER_BYTES,
+  NON_SYNC_SAMPLE_FLAGS,
+  SYNC_SAMPLE_FLAGS,
+  writeFragment,
+} from './fragment-writer.ts';
 export { type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
-export { movieHeader } from './movie-header.ts';
-export { rewriteFragment } from './rewrite-fragment.ts';
-export { parseSampleTable, type SampleTable, SampleWalk } from './sample-table.ts';
-export type { NextFragment, SourceRange, TrackFragment } from './track-fragments.ts';
-export { parseTrack, type TrackHeader } from './track-header.ts';
+export { writeMovieHeader } from './movie-header.ts';
+export { hasEncryptedSampleEntry } from './sample-entries.ts';
+export { parseSampleTable, type SampleCursor, type SampleTable } from './sample-table.ts';
+export { parseSegmentIndex } from './segment-index.ts';
+export { parseTrackHeader, type TrackHeader } from './track-header.ts';
 export { UnsupportedMp4 } from './unsupported-mp4.ts';

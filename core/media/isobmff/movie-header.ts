@@ -1,31 +1,34 @@
 import { box, fullBox, u32, u64 } from './box-writer.ts';
 import type { TrackHeader } from './track-header.ts';
 
-/** A track of the file being written. */
+/** A track of the file to be written. */
 export interface OutputTrack {
   readonly header: TrackHeader;
-  /** 0: unknown, as for a muxer that writes before it has read. */
+  /** 0: unknown. */
   readonly durationSeconds: number;
 }
 
-const UNITY = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
-const RATE = 0x1_0000;
-const VOLUME = 0x0100_0000;
-/** Enabled, and part of the presentation. */
+/** The unity matrix (ISO/IEC 14496-12 §8.2.2.2), in 16.16 and 2.30 fixed point. */
+const UNITY_MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
+/** 1.0 in 16.16 fixed point. */
+const NORMAL_RATE = 0x1_0000;
+/** 1.0 in 8.8 fixed point, in the upper half. */
+const FULL_VOLUME = 0x0100_0000;
+/** `track_enabled` and `track_in_movie` (§8.3.2.1). */
 const TRACK_FLAGS = 3;
-/** `trex` without defaults of its own: the first description, and whatever each fragment says. */
+/** `trex`: the first sample description; every fragment has its own durations, sizes and flags. */
 const NO_DEFAULTS = u32(1, 0, 0, 0);
+/** Major brand `iso5`, minor version 512, compatible with `iso5`, `iso6` and `mp41`. */
 const FTYP = box('ftyp', Buffer.from('iso5\0\0\x02\0iso5iso6mp41', 'latin1'));
 
 /**
- * `ftyp` and `moov` of a fragmented file (ISO/IEC 14496-12 §8.8) that knows its duration. Tracks are numbered from 1 in
- * their order; of what their files say they keep all but their samples and metadata.
+ * `ftyp` and `moov` of a fragmented file (ISO/IEC 14496-12 §8.8) with its duration. Tracks are numbered from 1 in their
+ * order and keep everything of their sources but samples and metadata.
  */
-export function movieHeader(tracks: readonly OutputTrack[]): Buffer {
-  // The finest of all: no edit loses precision.
+export function writeMovieHeader(tracks: readonly OutputTrack[]): Buffer {
+  // The finest time scale of all sources: edits lose no precision.
   const timescale = Math.max(...tracks.map(({ header }) => header.movieTimescale));
-  const durations = tracks.map(({ durationSeconds }) => Math.round(durationSeconds * timescale));
-  const duration = Math.max(...durations);
+  const duration = Math.max(...tracks.map(({ durationSeconds }) => Math.round(durationSeconds * timescale)));
   const mvhd = fullBox(
     'mvhd',
     1,
@@ -34,11 +37,11 @@ export function movieHeader(tracks: readonly OutputTrack[]): Buffer {
     u64(0),
     u32(timescale),
     u64(duration),
-    u32(RATE, VOLUME, 0, 0),
-    UNITY,
+    u32(NORMAL_RATE, FULL_VOLUME, 0, 0),
+    UNITY_MATRIX,
     u32(0, 0, 0, 0, 0, 0, tracks.length + 1),
   );
-  const traks = tracks.map(({ header, durationSeconds }, index) => trak(header, index + 1, durationSeconds, timescale));
+  const traks = tracks.map((track, index) => trak(track, index + 1, timescale));
   const mehd = duration > 0 ? [fullBox('mehd', 1, 0, u64(duration))] : [];
   const trexs = tracks.map(({ header }, index) =>
     fullBox('trex', 0, 0, u32(index + 1), header.fragmentDefaults ?? NO_DEFAULTS),
@@ -46,30 +49,26 @@ export function movieHeader(tracks: readonly OutputTrack[]): Buffer {
   return Buffer.concat([FTYP, box('moov', mvhd, ...traks, box('mvex', ...mehd, ...trexs))]);
 }
 
-function trak(header: TrackHeader, id: number, seconds: number, movieTimescale: number): Buffer {
-  const { timescale, presentation, language, edits, media, mediaInformation, sampleDescriptions } = header;
-  const tkhd = fullBox(
-    'tkhd',
-    1,
-    TRACK_FLAGS,
-    u64(0),
-    u64(0),
-    u32(id, 0),
-    u64(Math.round(seconds * movieTimescale)),
-    presentation,
-  );
-  const mdhd = fullBox('mdhd', 1, 0, u64(0), u64(0), u32(timescale), u64(Math.round(seconds * timescale)), language);
-  const empty = [
-    fullBox('stts', 0, 0, u32(0)),
-    fullBox('stsc', 0, 0, u32(0)),
-    fullBox('stsz', 0, 0, u32(0, 0)),
-    fullBox('stco', 0, 0, u32(0)),
-  ];
-  const minf = box('minf', ...mediaInformation, box('stbl', sampleDescriptions, ...empty));
-  return box('trak', tkhd, ...editList(header, edits, movieTimescale), box('mdia', mdhd, ...media, minf));
+function trak({ header, durationSeconds }: OutputTrack, id: number, movieTimescale: number): Buffer {
+  const { timescale, presentation, language, media, mediaInformation, sampleDescriptions } = header;
+  const movieDuration = u64(Math.round(durationSeconds * movieTimescale));
+  const tkhd = fullBox('tkhd', 1, TRACK_FLAGS, u64(0), u64(0), u32(id, 0), movieDuration, presentation);
+  const mediaDuration = u64(Math.round(durationSeconds * timescale));
+  const mdhd = fullBox('mdhd', 1, 0, u64(0), u64(0), u32(timescale), mediaDuration, language);
+  const minf = box('minf', ...mediaInformation, box('stbl', sampleDescriptions, ...EMPTY_SAMPLE_TABLES));
+  return box('trak', tkhd, ...editList(header, movieTimescale), box('mdia', mdhd, ...media, minf));
 }
 
-function editList({ movieTimescale: from }: TrackHeader, edits: TrackHeader['edits'], to: number): Buffer[] {
+/** Mandatory in `stbl` (§8.5.1); the samples are in fragments. */
+const EMPTY_SAMPLE_TABLES = [
+  fullBox('stts', 0, 0, u32(0)),
+  fullBox('stsc', 0, 0, u32(0)),
+  fullBox('stsz', 0, 0, u32(0, 0)),
+  fullBox('stco', 0, 0, u32(0)),
+];
+
+/** Edit durations are in units of the movie, whose time scale changes. */
+function editList({ edits, movieTimescale: from }: TrackHeader, to: number): Buffer[] {
   if (edits.length === 0) return [];
   const entries = edits.flatMap(({ duration, mediaTime, rate }) => [
     u64(Math.round((duration * to) / from)),

@@ -1,11 +1,11 @@
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import type { Log } from '../../../core/log/index.ts';
-import { headerPatch } from '../../../core/media/isobmff/index.ts';
 import type { Ffmpeg } from '../../../layers/tools/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';
 import type { Source } from '../../source/index.ts';
 import type { MuxArgs, MuxPlan } from '../mux-plan.ts';
+import { createDurationPatchStream } from './duration-patch-stream.ts';
 import { type PeekedSource, peekSourceStart } from './peek-source.ts';
 
 export interface MuxDependencies {
@@ -68,7 +68,9 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
   return ({ path }, { sources, plan, durationSeconds }) => {
     const release = admission.acquireFfmpeg();
     const isPatched = durationSeconds !== undefined && plan.container === 'mp4';
-    const outlet = isPatched ? headerPatch(durationSeconds) : new PassThrough({ highWaterMark: BUFFER_BYTES });
+    const outlet = isPatched
+      ? createDurationPatchStream(durationSeconds)
+      : new PassThrough({ highWaterMark: BUFFER_BYTES });
     const begin = (args: MuxArgs, from = sources, end = release) =>
       pipeline(run(path, from, args, end), outlet, () => undefined);
     if (!plan.isSegmented) {

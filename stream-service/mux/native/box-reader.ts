@@ -1,93 +1,91 @@
-import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
+import {
+  BOX_HEADER_BYTES,
+  type Box,
+  LARGE_BOX_HEADER_BYTES,
+  parseBoxHeader,
+  UnsupportedMp4,
+} from '../../../core/media/isobmff/index.ts';
 import type { ByteReader } from './byte-reader.ts';
 
-/** A box of the file itself. Offsets in bytes, `end` excluded. */
-export interface TopBox {
-  readonly type: string;
-  readonly start: number;
-  readonly content: number;
-  readonly end: number;
-}
-
-const HEADER_BYTES = 8;
-const LARGE_BYTES = 8;
-/** Longer ones fall back to FFmpeg: one is held for as long as its stream runs. Nine hours of video have 12 MB. */
+/** A longer `moov` is left to FFmpeg: it stays in memory while its stream runs. Nine hours of video have 12 MB. */
 const MAX_MOOV_BYTES = 16 * 1024 * 1024;
-/** Four characters of ASCII; QuickTime's begin with a copyright sign. */
-const BOX_NAME = /^[\x20-\x7e\xa9]{4}$/;
-/** Boxes before the header. */
+/** Four printable characters; QuickTime's own types begin with a copyright sign. */
+const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
+/** Boxes before `moov`. */
 const MAX_BOXES = 64;
 
 /**
- * Reads the header of the box at a place and stands behind it; undefined at the end of the file.
- * @throws Unsupported when it makes no sense, and whatever reading throws
+ * Reads the header of the top-level box at an offset; the reader is then at the box's content. Undefined at the end of
+ * the file.
+ * @throws UnsupportedMp4 when it is malformed or reaches beyond the file, and whatever reading throws
  */
-export async function topBox(cursor: ByteReader, start: number): Promise<TopBox | undefined> {
-  const found = await readBox(cursor, start);
-  return found && inside(found, cursor);
+export async function readTopLevelBox(reader: ByteReader, start: number): Promise<Box | undefined> {
+  const box = await readBox(reader, start);
+  return box && requireInside(box, reader);
 }
 
 /**
- * The same behind the first fragment, where players let a file end with bytes that are no box. Media that is cut is
- * none of those.
- * @throws Unsupported, and whatever reading throws
+ * The same after the first fragment. Players accept trailing bytes that are no box, and so does this: undefined.
+ * A malformed or truncated `moof` or `mdat` is no such thing.
+ * @throws UnsupportedMp4, and whatever reading throws
  */
-export async function nextFragmentBox(cursor: ByteReader, start: number): Promise<TopBox | undefined> {
-  const found = await readBox(cursor, start);
-  if (found?.type === 'moof' || found?.type === 'mdat') return inside(found, cursor);
-  return found && BOX_NAME.test(found.type) && isInside(found, cursor) ? found : undefined;
+export async function readNextFragmentBox(reader: ByteReader, start: number): Promise<Box | undefined> {
+  const box = await readBox(reader, start);
+  if (box?.type === 'moof' || box?.type === 'mdat') return requireInside(box, reader);
+  return box && BOX_TYPE.test(box.type) && isInside(box, reader) ? box : undefined;
 }
 
-const isInside = ({ content, end }: TopBox, { size }: ByteReader) => end >= content && end <= size;
+const isInside = ({ content, end }: Box, { size }: ByteReader) => end >= content && end <= size;
 
-function inside(found: TopBox, cursor: ByteReader): TopBox {
-  if (!isInside(found, cursor)) throw new UnsupportedMp4('A box reaches beyond the file');
-  return found;
+function requireInside(box: Box, reader: ByteReader): Box {
+  if (!isInside(box, reader)) throw new UnsupportedMp4('A box reaches beyond the file');
+  return box;
 }
 
-async function readBox(cursor: ByteReader, start: number): Promise<TopBox | undefined> {
-  if (start + HEADER_BYTES > cursor.size) return undefined;
-  cursor.seek(start);
-  const header = await cursor.read(HEADER_BYTES);
-  const size = header.readUInt32BE(0);
-  const isLarge = size === 1 && start + HEADER_BYTES + LARGE_BYTES <= cursor.size;
-  const bytes = isLarge ? Number((await cursor.read(LARGE_BYTES)).readBigUInt64BE()) : size;
-  const content = cursor.position;
-  const end = size === 0 ? cursor.size : start + bytes;
-  return { type: header.toString('latin1', 4), start, content, end };
+/** Of a malformed box, `end` is before `content`. */
+async function readBox(reader: ByteReader, start: number): Promise<Box | undefined> {
+  if (start + BOX_HEADER_BYTES > reader.size) return undefined;
+  reader.seek(start);
+  let bytes = await reader.read(BOX_HEADER_BYTES);
+  const isTruncated = parseBoxHeader(bytes).size === undefined;
+  if (isTruncated && start + LARGE_BOX_HEADER_BYTES <= reader.size) {
+    bytes = Buffer.concat([bytes, await reader.read(LARGE_BOX_HEADER_BYTES - BOX_HEADER_BYTES)]);
+  }
+  const { type, headerBytes, size = 0 } = parseBoxHeader(bytes);
+  return { type, start, content: start + headerBytes, end: Number.isFinite(size) ? start + size : reader.size };
 }
 
-/** What a file says before its media. */
+/** The `moov` of a file. */
 export interface FileHeader {
-  /** The content of `moov`. */
+  /** Its content. */
   readonly moov: Buffer;
-  /** The place behind it. */
+  /** Offset of the end of the box. */
   readonly end: number;
 }
 
 /**
- * Finds `moov`, in front of the media or behind it.
- * @throws Unsupported, and whatever reading throws
+ * Finds `moov`, before the media or after it.
+ * @throws UnsupportedMp4, and whatever reading throws
  */
-export async function readHeader(cursor: ByteReader): Promise<FileHeader> {
+export async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
   let at = 0;
   for (let count = 0; count < MAX_BOXES; count += 1) {
-    const found = await topBox(cursor, at);
-    if (!found || (count === 0 && found.type !== 'ftyp')) break;
-    if (found.type === 'ftyp' && (await isQuickTime(cursor, found))) break;
-    if (found.type === 'moof') break;
-    if (found.type === 'moov') {
-      const bytes = found.end - found.content;
-      if (bytes > MAX_MOOV_BYTES) throw new UnsupportedMp4('The header is too long');
-      return { moov: await cursor.read(bytes), end: found.end };
+    const box = await readTopLevelBox(reader, at);
+    if (!box || (count === 0 && box.type !== 'ftyp')) break;
+    if (box.type === 'ftyp' && (await isQuickTime(reader, box))) break;
+    if (box.type === 'moof') break;
+    if (box.type === 'moov') {
+      const bytes = box.end - box.content;
+      if (bytes > MAX_MOOV_BYTES) throw new UnsupportedMp4('moov too large');
+      return { moov: await reader.read(bytes), end: box.end };
     }
-    at = found.end;
+    at = box.end;
   }
-  throw new UnsupportedMp4('No MP4 with a header');
+  throw new UnsupportedMp4('Not an MP4 with a moov');
 }
 
-/** QuickTime describes sound in ways of its own. */
-async function isQuickTime(cursor: ByteReader, { content, end }: TopBox): Promise<boolean> {
-  if (end - content < 4) throw new UnsupportedMp4('A box is cut');
-  return (await cursor.read(4)).toString('latin1') === 'qt  ';
+/** QuickTime has audio sample entries of its own (sound description versions 1 and 2). */
+async function isQuickTime(reader: ByteReader, { content, end }: Box): Promise<boolean> {
+  if (end - content < 4) throw new UnsupportedMp4('Truncated ftyp');
+  return (await reader.read(4)).toString('latin1') === 'qt  ';
 }

@@ -1,104 +1,110 @@
 import { finished, type Readable } from 'node:stream';
 import type { FileSource } from '../../source/index.ts';
 
-/** Skipping fewer bytes than this costs less than asking the source for another place. */
-const MAX_SKIP = 256 * 1024;
+/** Reading and discarding up to so many bytes costs less than another upstream request. */
+const MAX_SKIPPED_BYTES = 256 * 1024;
 
-/** A place in a file that moves on as bytes are taken. Holds one chunk at most. */
+/**
+ * Reads a file at a position that advances with the bytes taken. Holds at most one chunk of the source's stream, which
+ * is paused until the chunk is taken.
+ */
 export class ByteReader {
+  /** Bytes of the file. */
   readonly size: number;
   readonly #source: FileSource;
   #position = 0;
   #stream: Readable | undefined;
-  #held: Buffer | undefined;
-  #skip = 0;
+  #chunk: Buffer | undefined;
+  /** Bytes of the stream to discard. */
+  #skipBytes = 0;
   #failure: Error | undefined;
-  #onNews: () => void = () => undefined;
-  #wake: () => void = () => undefined;
+  #onChange: () => void = () => undefined;
+  #resolveChange: () => void = () => undefined;
 
   constructor(source: FileSource & { readonly size: number }) {
     this.#source = source;
     this.size = source.size;
   }
 
-  /** Where the next byte taken lies in the file. */
+  /** Offset of the next byte. */
   get position(): number {
     return this.#position;
   }
 
-  /** What to call when bytes, the end or a failure are there. */
-  set onNews(act: () => void) {
-    this.#onNews = act;
+  /** Called when bytes have arrived, the stream has ended or it has failed. */
+  set onChange(listener: () => void) {
+    this.#onChange = listener;
   }
 
-  /** Goes to another place: by letting bytes pass, or by asking the source for it. */
+  /** Moves to another position: by discarding bytes when it is near, else by a new read of the source. */
   seek(position: number): void {
-    const ahead = position - this.#position;
+    const distance = position - this.#position;
     this.#position = position;
-    if (ahead === 0 || !(this.#stream || this.#held)) return;
-    if (ahead < 0 || ahead + this.#skip > MAX_SKIP) this.#leave();
+    if (distance === 0 || !(this.#stream || this.#chunk)) return;
+    if (distance < 0 || distance + this.#skipBytes > MAX_SKIPPED_BYTES) this.#closeStream();
     else {
-      this.#skip += ahead;
-      if (this.#held) this.#hold(this.#held);
+      this.#skipBytes += distance;
+      if (this.#chunk) this.#keep(this.#chunk);
     }
   }
 
   /**
-   * Up to `most` bytes, as they lie in memory; undefined while none are there: they are under way, and news will come.
-   * @throws what the source failed with, or that it ended early
+   * Up to `maxBytes` of the current chunk, not copied; undefined while there is none: `onChange` follows.
+   * @throws Error the source's failure, or that it ended early
    */
-  take(most: number): Buffer | undefined {
-    const chunk = this.#held;
+  take(maxBytes: number): Buffer | undefined {
+    const chunk = this.#chunk;
     if (!chunk) {
       if (this.#failure) throw this.#failure;
-      this.#flow();
+      this.#startFlow();
       return undefined;
     }
-    this.#held = chunk.length > most ? chunk.subarray(most) : undefined;
-    const taken = chunk.length > most ? chunk.subarray(0, most) : chunk;
+    this.#chunk = chunk.length > maxBytes ? chunk.subarray(maxBytes) : undefined;
+    const taken = chunk.length > maxBytes ? chunk.subarray(0, maxBytes) : chunk;
     this.#position += taken.length;
     return taken;
   }
 
-  /** Exactly so many bytes, copied together. @throws as `take` */
+  /** Exactly so many bytes; copied when they come in several chunks. @throws as `take` */
   async read(bytes: number): Promise<Buffer> {
     const chunks: Buffer[] = [];
     for (let missing = bytes; missing > 0; ) {
       const chunk = this.take(missing);
       if (chunk) chunks.push(chunk);
-      else await this.#news();
+      else await this.#changed();
       missing -= chunk?.length ?? 0;
     }
     return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes);
   }
 
-  /** Settles when there is a byte to take. @throws as `take` */
+  /** Settles when `take` has bytes. @throws as `take` */
   async ready(): Promise<void> {
-    while (!this.#held) {
+    while (!this.#chunk) {
       if (this.#failure) throw this.#failure;
-      this.#flow();
-      await this.#news();
+      this.#startFlow();
+      await this.#changed();
     }
   }
 
+  /** Ends reading. Pending and later reads fail. */
   destroy(): void {
-    this.#failure ??= new Error('The reader has left');
-    this.#leave();
-    this.#tell();
+    this.#failure ??= new Error('Reader destroyed');
+    this.#closeStream();
+    this.#notify();
   }
 
-  #news(): Promise<void> {
+  #changed(): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = resolve;
+      this.#resolveChange = resolve;
     });
   }
 
-  #tell(): void {
-    this.#wake();
-    this.#onNews();
+  #notify(): void {
+    this.#resolveChange();
+    this.#onChange();
   }
 
-  #flow(): void {
+  #startFlow(): void {
     if (this.#stream) {
       if (this.#stream.isPaused()) this.#stream.resume();
       return;
@@ -111,32 +117,31 @@ export class ByteReader {
     this.#stream = stream;
     stream.on('data', (chunk: Buffer) => {
       if (this.#stream !== stream) return;
-      this.#hold(chunk);
-      if (this.#held) this.#tell();
-      // Nobody took it: no more until someone does.
-      if (this.#held) stream.pause();
+      this.#keep(chunk);
+      if (this.#chunk) this.#notify();
+      if (this.#chunk) stream.pause(); // not taken by the listener
     });
     finished(stream, { writable: false }, (error) => {
       if (this.#stream !== stream) return;
-      // Its end is the file's: what was read of it stays, and another place may still be asked for.
+      // A complete stream is no failure: the chunk that is left can be taken, and another position can be read.
       this.#stream = undefined;
-      const end = this.#position + (this.#held?.length ?? 0);
+      const end = this.#position + (this.#chunk?.length ?? 0);
       if (error || end < this.size) this.#failure = error ?? new Error('The source ended early');
-      this.#tell();
+      this.#notify();
     });
   }
 
-  #hold(chunk: Buffer): void {
-    const passed = Math.min(this.#skip, chunk.length);
-    this.#skip -= passed;
-    this.#held = passed < chunk.length ? chunk.subarray(passed) : undefined;
+  #keep(chunk: Buffer): void {
+    const skipped = Math.min(this.#skipBytes, chunk.length);
+    this.#skipBytes -= skipped;
+    this.#chunk = skipped < chunk.length ? chunk.subarray(skipped) : undefined;
   }
 
-  #leave(): void {
+  #closeStream(): void {
     const stream = this.#stream;
     this.#stream = undefined;
-    this.#held = undefined;
-    this.#skip = 0;
+    this.#chunk = undefined;
+    this.#skipBytes = 0;
     stream?.on('error', () => undefined).destroy();
   }
 }

@@ -1,67 +1,69 @@
 import {
+  type Box,
   boxHeader,
-  type NextFragment,
+  MDAT_HEADER_BYTES,
   rewriteFragment,
-  type TrackFragment,
   UnsupportedMp4,
 } from '../../../core/media/isobmff/index.ts';
-import { nextFragmentBox, topBox } from './box-reader.ts';
+import { readNextFragmentBox, readTopLevelBox } from './box-reader.ts';
 import type { ByteReader } from './byte-reader.ts';
+import type { NextFragment } from './track-fragments.ts';
 
-/** A `moof` is held until its samples have been sent. */
+/** A `moof` stays in memory until its samples have been sent. */
 const MAX_MOOF_BYTES = 4 * 1024 * 1024;
-const MDAT_HEADER_BYTES = 8;
 const MAX_MDAT_BYTES = 0x7fff_ffff;
 
 export interface FragmentedTrack {
-  readonly cursor: ByteReader;
-  /** The place behind `moov`. */
+  readonly reader: ByteReader;
+  /** Offset of the end of `moov`. */
   readonly start: number;
+  /** Units per second. */
   readonly timescale: number;
-  /** The track's number in its own file, its defaults there, and its number here. */
+  /** Track id in the source. */
   readonly sourceId: number;
+  /** 16 bytes of the source's `trex`: sample description index, duration, size, flags. */
   readonly defaults: Buffer;
+  /** Track id in the output. */
   readonly id: number;
 }
 
-/** The runs of a track that comes in fragments, each as its file has it. They throw Unsupported and what reading throws. */
-export function demuxFragmented({ cursor, start, timescale, sourceId, defaults, id }: FragmentedTrack): NextFragment {
+/** The fragments of one track of a fragmented file, as the file has them. @throws UnsupportedMp4, and what reading throws */
+export function demuxFragmented({ reader, start, timescale, sourceId, defaults, id }: FragmentedTrack): NextFragment {
   let at = start;
-  let time = 0n;
-  let hasBegun = false;
+  let endTime = 0n;
+  let hasFragments = false;
   return async () => {
     for (;;) {
-      const found = await (hasBegun ? nextFragmentBox(cursor, at) : topBox(cursor, at));
-      if (!found) return undefined;
-      at = found.end;
-      if (found.type !== 'moof') continue;
-      if (found.end - found.content > MAX_MOOF_BYTES) throw new UnsupportedMp4('A fragment without end');
-      const moof = await cursor.read(found.end - found.content);
-      const media = await nextMedia(cursor, found.end);
-      at = media.end;
-      hasBegun = true;
-      const fragment = rewriteFragment({ moof, start: found.start, sourceId, id, defaults, time });
-      time = fragment.endTime;
+      const box = await (hasFragments ? readNextFragmentBox(reader, at) : readTopLevelBox(reader, at));
+      if (!box) return undefined;
+      at = box.end;
+      if (box.type !== 'moof') continue;
+      if (box.end - box.content > MAX_MOOF_BYTES) throw new UnsupportedMp4('moof too large');
+      const moof = await reader.read(box.end - box.content);
+      const mdat = await readMediaData(reader, box.end);
+      at = mdat.end;
+      hasFragments = true;
+      const fragment = rewriteFragment({ moof, start: box.start, sourceId, id, defaults, fallbackTime: endTime });
+      endTime = fragment.endTime;
       if (fragment.bytes === 0) continue;
-      if (fragment.bytes > MAX_MDAT_BYTES) throw new UnsupportedMp4('A fragment without end');
+      if (fragment.bytes > MAX_MDAT_BYTES) throw new UnsupportedMp4('Fragment too large');
       for (const { first, bytes } of fragment.ranges) {
-        if (first < media.content || first + bytes > media.end)
-          throw new UnsupportedMp4('Samples outside of their box');
+        if (first < mdat.content || first + bytes > mdat.end) throw new UnsupportedMp4('Samples outside of their mdat');
       }
       return {
         startSeconds: Number(fragment.startTime) / timescale,
         ranges: fragment.ranges,
-        head: (sequence) =>
+        header: (sequence) =>
           Buffer.concat([fragment.moof(sequence), boxHeader('mdat', fragment.bytes + MDAT_HEADER_BYTES)]),
-      } satisfies TrackFragment;
+      };
     }
   };
 }
 
-/** The `mdat` behind a `moof`. */
-async function nextMedia(cursor: ByteReader, start: number) {
-  let found = await topBox(cursor, start);
-  while (found && found.type === 'free') found = await topBox(cursor, found.end);
-  if (found?.type !== 'mdat') throw new UnsupportedMp4('A fragment without media');
-  return found;
+/** The `mdat` after a `moof`; `free` boxes between them are skipped. */
+async function readMediaData(reader: ByteReader, start: number): Promise<Box> {
+  let box = await readTopLevelBox(reader, start);
+  while (box?.type === 'free') box = await readTopLevelBox(reader, box.end);
+  if (box?.type !== 'mdat') throw new UnsupportedMp4('A moof without mdat');
+  return box;
 }

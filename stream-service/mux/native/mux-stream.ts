@@ -1,63 +1,65 @@
 import { Readable } from 'node:stream';
 import { hasPausedReader } from '../../../core/egress/client/index.ts';
-import type { NextFragment, SourceRange, TrackFragment } from '../../../core/media/isobmff/index.ts';
+import type { ByteSpan } from '../../../core/media/isobmff/index.ts';
 import type { ByteReader } from './byte-reader.ts';
+import type { NextFragment, TrackFragment } from './track-fragments.ts';
 
-/** Where the samples of one track come from. */
+/** A track to be interleaved. */
 export interface TrackInput {
-  readonly cursor: ByteReader;
-  readonly next: NextFragment;
-  /** Undefined: there are no more. */
+  readonly reader: ByteReader;
+  readonly nextFragment: NextFragment;
+  /** The next fragment to send; undefined after the last one. */
   upcoming: TrackFragment | undefined;
 }
 
-const HIGH_WATER_MARK = 64 * 1024;
+const HIGH_WATER_MARK_BYTES = 64 * 1024;
 
-/** Two sources as one file: what is decoded earlier goes out earlier, its bytes as they came. */
+/** Interleaves the fragments of several tracks by decode time. Samples are passed on without copying. */
 export class MuxStream extends Readable {
   readonly #inputs: readonly TrackInput[];
   #current: TrackInput | undefined;
-  #ranges: readonly SourceRange[] = [];
-  /** Which range comes next, and the bytes missing of the one before. */
-  #range = 0;
-  #missing = 0;
+  #ranges: readonly ByteSpan[] = [];
+  /** Index of the range after the current one, and what is left of the current one. */
+  #nextRange = 0;
+  #remainingBytes = 0;
   #sequence = 0;
-  #isWanted = false;
+  #isReading = false;
+  /** Guards against re-entry: taking and pushing bytes can call `#advance`. Also set while a fragment begins. */
   #isBusy = false;
 
-  /** @param head what comes before the first run */
-  constructor(head: Buffer, inputs: readonly TrackInput[]) {
-    super({ highWaterMark: HIGH_WATER_MARK });
+  /** @param header `ftyp` and `moov` */
+  constructor(header: Buffer, inputs: readonly TrackInput[]) {
+    super({ highWaterMark: HIGH_WATER_MARK_BYTES });
     this.#inputs = inputs;
-    for (const { cursor } of inputs) cursor.onNews = () => this.#advance();
-    this.push(head);
+    for (const { reader } of inputs) reader.onChange = () => this.#advance();
+    this.push(header);
   }
 
   override _read(): void {
-    this.#isWanted = !hasPausedReader(this);
-    if (this.#isWanted) this.#advance();
+    this.#isReading = !hasPausedReader(this);
+    if (this.#isReading) this.#advance();
     else this.push('');
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    for (const { cursor } of this.#inputs) cursor.destroy();
+    for (const { reader } of this.#inputs) reader.destroy();
     callback(error);
   }
 
-  /** Passes on what is there, until nobody wants more or it has to come first. */
+  /** Pushes what the readers have until the stream's buffer is full or a reader has to wait for its source. */
   #advance(): void {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {
-      while (this.#isWanted && !this.destroyed) {
-        if (this.#missing === 0 && !this.#beginRange()) {
-          this.#beginRun().catch((error) => this.destroy(error));
+      while (this.#isReading && !this.destroyed) {
+        if (this.#remainingBytes === 0 && !this.#beginRange()) {
+          this.#beginFragment().catch((error) => this.destroy(error));
           return;
         }
-        const chunk = this.#current?.cursor.take(this.#missing);
+        const chunk = this.#current?.reader.take(this.#remainingBytes);
         if (!chunk) break;
-        this.#missing -= chunk.length;
-        this.#give(chunk);
+        this.#remainingBytes -= chunk.length;
+        this.#pushChunk(chunk);
       }
       this.#isBusy = false;
     } catch (error) {
@@ -65,39 +67,40 @@ export class MuxStream extends Readable {
     }
   }
 
-  #give(chunk: Buffer): void {
-    this.#isWanted = this.push(chunk) && !hasPausedReader(this);
+  #pushChunk(chunk: Buffer): void {
+    this.#isReading = this.push(chunk) && !hasPausedReader(this);
   }
 
-  /** False: the run is over. */
+  /** False after the last range of the fragment. */
   #beginRange(): boolean {
-    const range = this.#ranges[this.#range];
+    const range = this.#ranges[this.#nextRange];
     if (!range) return false;
-    this.#range += 1;
-    this.#missing = range.bytes;
-    this.#current?.cursor.seek(range.first);
+    this.#nextRange += 1;
+    this.#remainingBytes = range.bytes;
+    this.#current?.reader.seek(range.first);
     return true;
   }
 
-  /** Begins the run that is decoded next, once it is known what follows the one before. */
-  async #beginRun(): Promise<void> {
-    if (this.#current) this.#current.upcoming = await this.#current.next();
+  /** Begins the fragment with the earliest decode time, once the current track's next one is known. */
+  async #beginFragment(): Promise<void> {
+    if (this.#current) this.#current.upcoming = await this.#current.nextFragment();
     if (this.destroyed) return;
     this.#current = earliest(this.#inputs);
-    const run = this.#current?.upcoming;
-    if (!run) {
+    const fragment = this.#current?.upcoming;
+    if (!fragment) {
       this.push(null);
       return;
     }
-    this.#ranges = run.ranges;
-    this.#range = 0;
+    this.#ranges = fragment.ranges;
+    this.#nextRange = 0;
     this.#sequence += 1;
-    this.#give(run.head(this.#sequence));
+    this.#pushChunk(fragment.header(this.#sequence));
     this.#isBusy = false;
     this.#advance();
   }
 }
 
+/** The input whose next fragment is decoded first; the first of equals. */
 function earliest(inputs: readonly TrackInput[]): TrackInput | undefined {
   let found: TrackInput | undefined;
   for (const input of inputs) {

@@ -1,98 +1,105 @@
 import type { Readable } from 'node:stream';
 import {
-  movieHeader,
   parseSampleTable,
-  parseTrack,
+  parseTrackHeader,
   type TrackHeader,
   UnsupportedMp4,
+  writeMovieHeader,
 } from '../../../core/media/isobmff/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
-import { readHeader } from './box-reader.ts';
+import { readFileHeader } from './box-reader.ts';
 import { ByteReader } from './byte-reader.ts';
 import { demuxFragmented } from './fragmented-demuxer.ts';
 import { MuxStream, type TrackInput } from './mux-stream.ts';
 import { checkSamples, demuxProgressive } from './progressive-demuxer.ts';
+import type { NextFragment } from './track-fragments.ts';
 
-/** A file and the track to take of it. */
+/** A file and which track to take from it. */
 export interface MuxInput {
   readonly source: Source;
   readonly kind: 'vide' | 'soun';
-  /** Used when the file's header does not say; undefined: unknown. */
+  /** Used when a fragmented file's header has no duration; undefined: unknown. */
   readonly durationSeconds: number | undefined;
 }
 
 /**
- * Copies tracks of MP4 files, progressive or fragmented, into one fragmented MP4 while it is sent, without another
- * process. Settles when the first bytes of every source's media are in hand. The stream ends only when every sample was
- * read; it is destroyed with an error when a source fails. Destroying it ends the reading of the sources.
+ * Copies tracks of MP4 files, progressive or fragmented, into one fragmented MP4 while it is sent, in this process.
+ * Settles when the first media bytes of every source are available. The stream ends only when every sample was read;
+ * it is destroyed with an error when a source fails. Destroying it ends the reading of the sources.
  *
- * @throws Unsupported when FFmpeg has to do it: the sources can be read again; and whatever reading them throws
+ * @throws UnsupportedMp4 when FFmpeg has to mux instead (the sources can be read again), and whatever reading throws
  */
 export async function muxNatively(inputs: readonly MuxInput[], signal: AbortSignal): Promise<Readable> {
-  const cursors = inputs.map(({ source }) => new ByteReader(sizedFile(source)));
-  const leave = () => {
-    for (const cursor of cursors) cursor.destroy();
+  const readers = inputs.map(({ source }) => new ByteReader(requireSizedFile(source)));
+  const destroyAll = () => {
+    for (const reader of readers) reader.destroy();
   };
-  signal.addEventListener('abort', leave, { once: true });
+  signal.addEventListener('abort', destroyAll, { once: true });
   try {
     signal.throwIfAborted();
     const tracks = await Promise.all(
-      inputs.map((input, index) => openTrack(input, cursors[index] as ByteReader, index + 1)),
+      inputs.map((input, index) => openTrack(input, readers[index] as ByteReader, index + 1)),
     );
-    return new MuxStream(movieHeader(tracks), tracks);
+    return new MuxStream(writeMovieHeader(tracks), tracks);
   } catch (error) {
-    leave();
+    destroyAll();
     throw error;
   } finally {
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', destroyAll);
   }
 }
 
-function sizedFile(source: Source): FileSource & { readonly size: number } {
-  if (source.kind !== 'file' || source.size === undefined) throw new UnsupportedMp4('No file of known size');
+function requireSizedFile(source: Source): FileSource & { readonly size: number } {
+  if (source.kind !== 'file' || source.size === undefined) throw new UnsupportedMp4('Not a file of known size');
   return { ...source, size: source.size };
 }
 
-interface OpenTrack extends TrackInput {
-  readonly header: TrackHeader;
+interface Demuxer {
+  readonly nextFragment: NextFragment;
+  /** 0: unknown. */
   readonly durationSeconds: number;
 }
 
-async function openTrack({ kind, durationSeconds }: MuxInput, cursor: ByteReader, id: number): Promise<OpenTrack> {
-  const { moov, end } = await readHeader(cursor);
-  const header = parseTrack(moov, kind);
-  const track = header.fragmentDefaults
-    ? openFragmented(header, header.fragmentDefaults, { cursor, start: end, id, durationSeconds })
-    : openProgressive(header, cursor, id);
-  const upcoming = await track.next();
+interface OpenTrack extends TrackInput, Demuxer {
+  readonly header: TrackHeader;
+}
+
+async function openTrack({ kind, durationSeconds }: MuxInput, reader: ByteReader, id: number): Promise<OpenTrack> {
+  const { moov, end } = await readFileHeader(reader);
+  const header = parseTrackHeader(moov, kind);
+  const demuxer = header.fragmentDefaults
+    ? openFragmented(header, header.fragmentDefaults, { reader, start: end, id, durationSeconds })
+    : openProgressive(header, reader, id);
+  const upcoming = await demuxer.nextFragment();
   if (!upcoming) throw new UnsupportedMp4('No samples');
-  cursor.seek(upcoming.ranges[0]?.first ?? 0);
-  await cursor.ready();
-  return { cursor, header, ...track, upcoming };
+  reader.seek(upcoming.ranges[0]?.first ?? 0);
+  await reader.ready();
+  return { reader, header, ...demuxer, upcoming };
 }
 
-function openProgressive(header: TrackHeader, cursor: ByteReader, id: number) {
+function openProgressive(header: TrackHeader, reader: ByteReader, id: number): Demuxer {
   const table = parseSampleTable(header.sampleTable);
-  const total = checkSamples(table, cursor.size) / header.timescale;
-  const runs = demuxProgressive(table, id, header.timescale);
-  // Edits cut samples off and put pauses in.
-  const durationSeconds = header.edits.length > 0 ? (header.durationSeconds ?? total) : total;
-  return { next: async () => runs.next().value ?? undefined, durationSeconds };
+  const samplesSeconds = checkSamples(table, reader.size) / header.timescale;
+  const fragments = demuxProgressive(table, id, header.timescale);
+  // With an edit list, the presentation is shorter or longer than its samples.
+  const durationSeconds = header.edits.length > 0 ? (header.durationSeconds ?? samplesSeconds) : samplesSeconds;
+  return { nextFragment: async () => fragments.next().value ?? undefined, durationSeconds };
 }
 
-function openFragmented(
-  header: TrackHeader,
-  defaults: Buffer,
-  {
-    cursor,
-    start,
-    id,
-    durationSeconds,
-  }: { cursor: ByteReader; start: number; id: number; durationSeconds?: number | undefined },
-) {
-  if (parseSampleTable(header.sampleTable).count > 0)
-    throw new UnsupportedMp4('Samples inside and outside of fragments');
+interface FragmentedInput {
+  readonly reader: ByteReader;
+  /** Offset of the end of `moov`. */
+  readonly start: number;
+  readonly id: number;
+  readonly durationSeconds: number | undefined;
+}
+
+function openFragmented(header: TrackHeader, defaults: Buffer, input: FragmentedInput): Demuxer {
+  if (parseSampleTable(header.sampleTable).count > 0) {
+    throw new UnsupportedMp4('Samples both inside and outside of fragments');
+  }
+  const { reader, start, id } = input;
   const { timescale, id: sourceId } = header;
-  const next = demuxFragmented({ cursor, start, timescale, sourceId, defaults, id });
-  return { next, durationSeconds: header.durationSeconds ?? durationSeconds ?? 0 };
+  const nextFragment = demuxFragmented({ reader, start, timescale, sourceId, defaults, id });
+  return { nextFragment, durationSeconds: header.durationSeconds ?? input.durationSeconds ?? 0 };
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { muxNatively } from '../../../stream-service/mux/native/native-muxer.ts';
-import type { FileSource } from '../../../stream-service/source/source.ts';
-import { ensureMedia } from '../../origin/media.ts';
-import { inspect } from '../../support/media-tools.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
+import { muxNatively } from '../../../../stream-service/mux/native/native-muxer.ts';
+import type { FileSource } from '../../../../stream-service/source/source.ts';
+import { ensureMedia } from '../../../origin/media.ts';
+import { inspect } from '../../../support/media-tools.ts';
+import { fileSource } from '../../conversions/mp3/fixture.ts';
 
 const run = promisify(execFile);
 const never = new AbortController().signal;

@@ -5,13 +5,13 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Box, findChild, parseBoxes } from '../../../core/media/isobmff/box-parser.ts';
-import { patchDuration } from '../../../core/media/isobmff/duration-patch.ts';
-import { headerPatch } from '../../../core/media/isobmff/header-patch.ts';
-import { combinedPlan } from '../../../stream-service/mux/mux-plan.ts';
-import { ensureMedia } from '../../origin/media.ts';
-import { audioTrack, videoTrack } from '../../stream-service/fixture.ts';
-import { inspect, withTemporaryFolder } from '../../support/media-tools.ts';
+import { type Box, findChild, parseBoxes } from '../../../../core/media/isobmff/box-parser.ts';
+import { patchDuration } from '../../../../core/media/isobmff/duration-patch.ts';
+import { createDurationPatchStream } from '../../../../stream-service/mux/ffmpeg/duration-patch-stream.ts';
+import { combinedPlan } from '../../../../stream-service/mux/mux-plan.ts';
+import { ensureMedia } from '../../../origin/media.ts';
+import { audioTrack, videoTrack } from '../../../stream-service/fixture.ts';
+import { inspect, withTemporaryFolder } from '../../../support/media-tools.ts';
 
 /** A box of a type with its content. */
 function box(type: string, ...content: Buffer[]): Buffer {
@@ -130,7 +130,7 @@ describe('patchDuration', () => {
   });
 });
 
-describe('headerPatch', () => {
+describe('createDurationPatchStream', () => {
   let file: Buffer;
   beforeAll(async () => {
     const media = await ensureMedia();
@@ -149,7 +149,8 @@ describe('headerPatch', () => {
     });
   });
 
-  const patch = (chunks: Iterable<Buffer>, seconds = 8) => buffer(Readable.from(chunks).pipe(headerPatch(seconds)));
+  const patch = (chunks: Iterable<Buffer>, seconds = 8) =>
+    buffer(Readable.from(chunks).pipe(createDurationPatchStream(seconds)));
   function* split(bytes: Buffer, length: number) {
     for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
   }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { UnsupportedMp4 } from '../../../core/media/isobmff/unsupported-mp4.ts';
-import { muxNatively } from '../../../stream-service/mux/native/native-muxer.ts';
-import type { FileSource } from '../../../stream-service/source/source.ts';
-import { ensureMedia } from '../../origin/media.ts';
-import { withTemporaryFolder } from '../../support/media-tools.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
-import { until } from '../fixture.ts';
+import { UnsupportedMp4 } from '../../../../core/media/isobmff/unsupported-mp4.ts';
+import { muxNatively } from '../../../../stream-service/mux/native/native-muxer.ts';
+import type { FileSource } from '../../../../stream-service/source/source.ts';
+import { ensureMedia } from '../../../origin/media.ts';
+import { withTemporaryFolder } from '../../../support/media-tools.ts';
+import { fileSource } from '../../conversions/mp3/fixture.ts';
+import { until } from '../../fixture.ts';
 
 const run = promisify(execFile);
 const files = { video: Buffer.alloc(0), audio: Buffer.alloc(0), fragmented: Buffer.alloc(0), webm: Buffer.alloc(0) };
@@ -165,7 +165,7 @@ describe('a source', () => {
     const video = fileSource(files.video);
     const muxing = mux(video, fileSource(files.audio), leaving.signal);
     leaving.abort();
-    await expect(muxing).rejects.toThrow('The reader has left');
+    await expect(muxing).rejects.toThrow('Reader destroyed');
     await until(() => video.reading.size === 0);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { box, fullBox, u32, u64 } from '../../../core/media/isobmff/box-writer.ts';
-import { fragmentTimes, shiftFragment } from '../../../core/media/isobmff/fragment-times.ts';
+import { box, fullBox, u32, u64 } from '../../../../core/media/isobmff/box-writer.ts';
+import { fragmentTimes, shiftFragment } from '../../../../core/media/isobmff/fragment-times.ts';
 
 const DURATION = 0x8;
 const BASE_IS_MOOF = 0x2_0000;

@@ -3,17 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../../core/log/log.ts';
-import { createFfmpegInputServer, type FfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
-import { createMux } from '../../../stream-service/mux/ffmpeg/ffmpeg-muxer.ts';
-import { combinedPlan, remuxPlan } from '../../../stream-service/mux/mux-plan.ts';
-import { noopObserver } from '../../../stream-service/sessions/stream-observer.ts';
-import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
-import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
-import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
-import { fileSource } from '../conversions/mp3/fixture.ts';
-import { audioTrack, ffmpeg, mortalSource, trackOf, until, videoTrack } from '../fixture.ts';
+import { silentLog } from '../../../../core/log/log.ts';
+import {
+  createFfmpegInputServer,
+  type FfmpegInputServer,
+} from '../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
+import { createMux } from '../../../../stream-service/mux/ffmpeg/ffmpeg-muxer.ts';
+import { combinedPlan, remuxPlan } from '../../../../stream-service/mux/mux-plan.ts';
+import { noopObserver } from '../../../../stream-service/sessions/stream-observer.ts';
+import { firstBytes } from '../../../../stream-service/source/first-bytes.ts';
+import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
+import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
+import { fileSource } from '../../conversions/mp3/fixture.ts';
+import { audioTrack, ffmpeg, mortalSource, trackOf, until, videoTrack } from '../../fixture.ts';
 
 const VIDEO = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10'];
 const SOUND = ['-f', 'lavfi', '-i', 'sine=sample_rate=48000'];

@@ -1,0 +1,72 @@
+import { type Box, findChild, flagsOf, parseBoxes } from './box-parser.ts';
+
+/** Flags of `tfhd` (ISO/IEC 14496-12 §8.8.7.1). Fields are written in this order, each only where its flag is set. */
+export const TFHD = {
+  baseDataOffset: 0x1,
+  sampleDescription: 0x2,
+  sampleDuration: 0x8,
+  sampleSize: 0x10,
+  sampleFlags: 0x20,
+  baseIsMoof: 0x2_0000,
+} as const;
+
+/** Flags of `trun` (§8.8.8.1). The last four are fields of each sample, in this order. */
+export const TRUN = {
+  dataOffset: 0x1,
+  firstSampleFlags: 0x4,
+  sampleDuration: 0x100,
+  sampleSize: 0x200,
+  sampleFlags: 0x400,
+  compositionOffset: 0x800,
+} as const;
+
+const SAMPLE_FIELDS = [TRUN.sampleDuration, TRUN.sampleSize, TRUN.sampleFlags, TRUN.compositionOffset];
+
+/** The fixed fields of a `trun` and where its samples are. */
+export interface RunHeader {
+  readonly version: number;
+  readonly flags: number;
+  /** Samples, as written: not checked against the box. */
+  readonly count: number;
+  /** Where the fields after `data_offset`, if any, begin. */
+  readonly fieldsAt: number;
+  /** Where the first sample's fields begin, and bytes of each sample's. */
+  readonly samplesAt: number;
+  readonly sampleBytes: number;
+}
+
+/** @throws RangeError when the box has less than 8 bytes of content */
+export function parseRunHeader(bytes: Buffer, run: Box): RunHeader {
+  const flags = flagsOf(bytes, run);
+  const fieldsAt = run.content + 8 + (flags & TRUN.dataOffset ? 4 : 0);
+  return {
+    version: bytes.readUInt8(run.content),
+    flags,
+    count: bytes.readUInt32BE(run.content + 4),
+    fieldsAt,
+    samplesAt: fieldsAt + (flags & TRUN.firstSampleFlags ? 4 : 0),
+    sampleBytes: SAMPLE_FIELDS.filter((field) => flags & field).length * 4,
+  };
+}
+
+/** `base_media_decode_time` of a `tfdt` (§8.8.12), in units of the media; undefined when the box is too short. */
+export function readDecodeTime(bytes: Buffer, { content, end }: Box): bigint | undefined {
+  const at = content + 4;
+  if (bytes[content] === 1) return at + 8 <= end ? bytes.readBigUInt64BE(at) : undefined;
+  return at + 4 <= end ? BigInt(bytes.readUInt32BE(at)) : undefined;
+}
+
+/**
+ * The defaults of a track's fragments from its `trex` (§8.8.3): 16 bytes with sample description index, duration, size
+ * and flags. Undefined without a complete `trex` of this track.
+ * @param movie `moov`
+ */
+export function findFragmentDefaults(bytes: Buffer, movie: Box, trackId: number): Buffer | undefined {
+  const mvex = findChild(bytes, movie, 'mvex');
+  if (!mvex) return undefined;
+  for (const { type, content, end } of parseBoxes(bytes, mvex.content, mvex.end)) {
+    if (type !== 'trex' || end > mvex.end || end - content < 24) continue;
+    if (bytes.readUInt32BE(content + 4) === trackId) return bytes.subarray(content + 8, content + 24);
+  }
+  return undefined;
+}

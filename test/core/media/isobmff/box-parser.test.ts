@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { parseBoxes, parseBoxHeader } from '../../../../core/media/isobmff/box-parser.ts';
+import { box, fullBox, u32, u64 } from '../../../../core/media/isobmff/box-writer.ts';
+import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/sample-entries.ts';
+import { parseSegmentIndex } from '../../../../core/media/isobmff/segment-index.ts';
+
+const header = (size: number, type: string, ...rest: Buffer[]) =>
+  Buffer.concat([u32(size), Buffer.from(type, 'latin1'), ...rest]);
+
+describe('parseBoxHeader', () => {
+  it.each([
+    ['a 32-bit size', header(24, 'ftyp'), { type: 'ftyp', headerBytes: 8, size: 24 }],
+    ['size 0: to the end of the file', header(0, 'mdat'), { type: 'mdat', headerBytes: 8, size: Infinity }],
+    ['a 64-bit size', header(1, 'mdat', u64(2 ** 33)), { type: 'mdat', headerBytes: 16, size: 2 ** 33 }],
+    ['a truncated largesize', header(1, 'mdat', u32(0)), { type: 'mdat', headerBytes: 16, size: undefined }],
+    ['a malformed size as it is written', header(7, 'free'), { type: 'free', headerBytes: 8, size: 7 }],
+  ])('reads %s', (_name, bytes, expected) => expect(parseBoxHeader(bytes)).toEqual(expected));
+});
+
+describe('parseBoxes', () => {
+  it.each([
+    ['a size below the header', header(7, 'free')],
+    ['a largesize below the header', header(1, 'free', u64(15))],
+    ['a truncated largesize', header(1, 'free')],
+  ])('stops at %s', (_name, malformed) => {
+    const bytes = Buffer.concat([box('ftyp'), malformed, box('moov')]);
+    const end = box('ftyp').length + malformed.length;
+    expect([...parseBoxes(bytes, 0, end)].map(({ type }) => type)).toEqual(['ftyp']);
+  });
+
+  it('yields a last box that reaches beyond the bytes', () => {
+    expect([...parseBoxes(header(100, 'mdat'))]).toEqual([{ type: 'mdat', start: 0, content: 8, end: 100 }]);
+  });
+});
+
+describe('parseSegmentIndex', () => {
+  const entries = [u32(1000, 90_000, 0x9000_0000), u32(0x8000_0000 + 500, 180_000, 0)];
+  const expected = {
+    timescale: 90_000,
+    earliestPresentationTime: 4500,
+    firstOffset: 16,
+    entries: [
+      { isIndex: false, size: 1000, duration: 90_000 },
+      { isIndex: true, size: 500, duration: 180_000 },
+    ],
+  };
+  const versions = {
+    0: fullBox('sidx', 0, 0, u32(1, 90_000, 4500, 16), u32(2), ...entries),
+    1: fullBox('sidx', 1, 0, u32(1, 90_000), u64(4500), u64(16), u32(2), ...entries),
+  };
+
+  it.each([0, 1] as const)('reads version %d', (version) => {
+    expect(parseSegmentIndex(versions[version])).toEqual(expected);
+  });
+
+  it.each([10, 31, 40])('returns undefined with only %d bytes', (bytes) => {
+    expect(parseSegmentIndex(versions[0].subarray(0, bytes))).toBeUndefined();
+  });
+});
+
+describe('hasEncryptedSampleEntry', () => {
+  const stsd = (type: string) => fullBox('stsd', 0, 0, u32(1), box(type, Buffer.alloc(20)));
+
+  it.each(['encv', 'enca'])('finds %s anywhere in the bytes', (type) => {
+    expect(hasEncryptedSampleEntry(Buffer.concat([Buffer.alloc(7), stsd('avc1'), stsd(type)]))).toBe(true);
+  });
+
+  it.each([
+    ['an unencrypted entry', stsd('avc1')],
+    ['a truncated box', stsd('encv').subarray(0, 20)],
+    ['another version', fullBox('stsd', 1, 0, u32(1), box('encv'))],
+  ])('ignores %s', (_name, bytes) => expect(hasEncryptedSampleEntry(bytes)).toBe(false));
+});
