@@ -9,17 +9,17 @@ export interface GetAppInfoOptions extends HandlerOptions {
   readonly environment: string;
 }
 
-/** The activity of an instance that never had tools, before whoever fetches them names it. */
-export const FIRST_FETCH = 'Fetching tools';
+/** The activity of an instance without tools whose installation has not started yet. */
+export const FIRST_INSTALL = 'Fetching tools';
 
 /**
- * GET /api/App: healthy when the table answers and says that verified tools are in place. It needs no tools itself, and
- * answers even when the table does not.
+ * GET /api/App: healthy when the table is available and records verified tools. Answers 200 without tools, and without
+ * the table.
  */
 export const createGetAppInfo = ({ state, version, environment, ...options }: GetAppInfoOptions): Handler =>
   createHandler(options, async () => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
-      options.log.error('The state table does not answer', { error: String(error) });
+      options.log.error('State table unavailable', { error: String(error) });
       return undefined;
     });
     const [tools, lease] = known ?? [];
@@ -27,15 +27,15 @@ export const createGetAppInfo = ({ state, version, environment, ...options }: Ge
       version: `v${version}`,
       isHealthy: tools !== undefined,
       environment,
-      // What GetResource refuses for is told here, whoever fetches the tools has said a word or not.
-      maintenance: lease?.activity ?? (known && !tools ? FIRST_FETCH : null),
+      // Whenever GetResource answers that the instance is in maintenance, this names the activity.
+      maintenance: lease?.activity ?? (known && !tools ? FIRST_INSTALL : null),
     };
     return { json, ...(tools && { headers: { 'x-tools': describeTools(tools) } }) };
   });
 
-/** What AppInfo has no field for, as a dictionary of structured fields (RFC 9651): versions, and since when. */
+/** Versions of the tools and when they were installed, as a dictionary of structured fields (RFC 9651). */
 const describeTools = ({ ytDlp, ffmpeg, installedAt }: ToolsRecord): string =>
   `yt-dlp="${printable(ytDlp)}", ffmpeg="${printable(ffmpeg)}", installed=@${installedAt}`;
 
-/** A build may call itself anything. */
+/** FFmpeg builds choose their version freely: keeps the characters that a quoted string may contain unescaped. */
 const printable = (version: string): string => version.replaceAll(/[^ !#-[\]-~]/g, '');

@@ -1,4 +1,4 @@
-import { problems, type RequestCount } from '../../core/api/index.ts';
+import type { RequestCount } from '../../core/api/index.ts';
 import type { State } from '../../core/state/index.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 
@@ -6,14 +6,13 @@ export interface GetRequestCountOptions extends HandlerOptions {
   readonly state: Pick<State, 'countRequests'>;
 }
 
+/** Of the badge. */
 const COLOR = '9f54e5';
 
-/** GET /api/App/requests: resolves served, as a shields.io endpoint badge. @throws Problem 502 without the table */
+/** GET /api/App/requests: the number of resolves served, as a shields.io endpoint badge. */
 export const createGetRequestCount = ({ state, ...options }: GetRequestCountOptions): Handler =>
   createHandler(options, async () => {
-    const count = await state.countRequests().catch((error) => {
-      throw problems.fetchFailed(error);
-    });
+    const count = await state.countRequests();
     const json: RequestCount = {
       schemaVersion: 1,
       label: 'requests',

@@ -1,65 +1,54 @@
-import { setTimeout } from 'node:timers/promises';
-import { parseLinkParameter, problems } from '../../core/api/index.ts';
-import { StateUnavailable } from '../../core/errors/index.ts';
+import { parseLinkParameter } from '../../core/api/index.ts';
+import { abortable } from '../../core/concurrency/index.ts';
+import { InMaintenance } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
 import { toResourceInformation } from '../../core/resolve/response/index.ts';
 import type { State } from '../../core/state/index.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
-import { FIRST_FETCH } from './get-app-info.ts';
+import { FIRST_INSTALL } from './get-app-info.ts';
 
 export interface GetResourceOptions extends HandlerOptions {
   readonly extraction: Pick<Resolver, 'resolve'>;
   readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'addRequest'>;
 }
 
-/** Milliseconds from the request's arrival: API Gateway cuts at 30 s, with a body of its own. */
-const DEADLINE = 25_000;
+/** From the arrival of the request: API Gateway ends a request after 30 s, with a body of its own. */
+const RESOLVE_TIMEOUT_MS = 25_000;
+/** Delay that a response accepts for being counted. */
+const COUNT_TIMEOUT_MS = 2_000;
+/** How long an instance counts as available without reading the table again. */
+const AVAILABILITY_TTL_MS = 500;
 
-/** Milliseconds that an answer waits for its own count. */
-const COUNT_PATIENCE = 2_000;
-
-/** Milliseconds for which an instance that is available counts as such without another look. */
-const AVAILABLE_FOR = 500;
-
-/** GET /api/Fetch/GetResource: a link's metadata and renditions. */
+/** GET /api/Fetch/GetResource: metadata and renditions of a link. */
 export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler => {
-  const refuseInMaintenance = createMaintenanceCheck(state);
+  const requireAvailable = createMaintenanceCheck(state);
   return createHandler(options, async ({ rawQueryString, requestContext }) => {
     const { link, sent } = parseLinkParameter(rawQueryString);
-    await refuseInMaintenance();
-    // From its arrival at the front door: a cold start has eaten into it already.
-    const deadline = requestContext.timeEpoch + DEADLINE;
-    const resolved = await extraction.resolve(link, { deadline }).catch(unlessStateIsGone);
-    await count(state, options.log);
+    await requireAvailable();
+    // Not from now: API Gateway's 30 s include a cold start of this function.
+    const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
+    const resolved = await extraction.resolve(link, { deadline });
+    await countRequest(state, options.log);
     return { json: toResourceInformation(resolved, sent) };
   });
 };
 
-/** The check throws Problem 503 while tools are fetched or updated, 502 when the table does not say. */
+/** @returns a check that throws InMaintenance while tools are being installed or updated, StateUnavailable without the table */
 function createMaintenanceCheck(state: Pick<State, 'getTools' | 'getMaintenance'>): () => Promise<void> {
   let availableUntil = 0;
   return async () => {
     if (performance.now() < availableUntil) return;
-    const [lease, tools] = await Promise.all([state.getMaintenance(), state.getTools()]).catch((error) => {
-      throw problems.fetchFailed(error);
-    });
-    if (lease) throw problems.maintenance(lease.activity);
-    if (!tools) throw problems.maintenance(FIRST_FETCH);
-    availableUntil = performance.now() + AVAILABLE_FOR;
+    const [lease, tools] = await Promise.all([state.getMaintenance(), state.getTools()]);
+    if (lease) throw new InMaintenance(lease.activity);
+    if (!tools) throw new InMaintenance(FIRST_INSTALL);
+    availableUntil = performance.now() + AVAILABILITY_TTL_MS;
   };
 }
 
-function unlessStateIsGone(error: unknown): never {
-  throw error instanceof StateUnavailable ? problems.fetchFailed(error) : error;
-}
-
-/** A counter that fails, or hangs, takes nothing from the answer. */
-async function count(state: Pick<State, 'addRequest'>, log: Log): Promise<void> {
-  const impatience = setTimeout(COUNT_PATIENCE, undefined, { ref: false }).then(() => {
-    throw new Error('The table is slow');
-  });
-  await Promise.race([state.addRequest(), impatience]).catch((error) =>
-    log.warn('A request was not counted', { error: String(error) }),
+/** A counter that fails or hangs does not fail the response. */
+async function countRequest(state: Pick<State, 'addRequest'>, log: Log): Promise<void> {
+  await abortable(state.addRequest(), AbortSignal.timeout(COUNT_TIMEOUT_MS)).catch((error) =>
+    log.warn('Request not counted', { error: String(error) }),
   );
 }

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import middy from '@middy/core';
 import { waitAtMost } from '../../core/concurrency/index.ts';
 import { readSettingsInAws } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
@@ -7,7 +8,7 @@ import { createResolver } from '../../core/resolve/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { findLayeredYtDlp } from '../../layers/tools/yt-dlp/index.ts';
 import { createFanOut, createGetResource, createResolveEntry, type EntryEvent } from '../api/index.ts';
-import { type Event, measured } from '../middleware/index.ts';
+import { loadTools, resolveMetrics, routeEvent } from '../middleware/index.ts';
 import {
   createFunctionLog,
   createInvoker,
@@ -18,23 +19,21 @@ import {
   readFunctionEnvironment,
   required,
 } from '../runtime/index.ts';
-import { wakingAhead } from '../stream-host/index.ts';
+import { wakeAhead } from '../stream-host/index.ts';
 
 /** Where Lambda unpacks layers. */
-const LAYER = '/opt';
-/** Milliseconds from the start of the process: at ten seconds Lambda ends an environment that is not ready, and begins anew. */
-const START_TIME = 8_000;
-/** Milliseconds that an answer waits to be told whether there are tools. */
-const LOOK_PATIENCE = 15_000;
+const LAYER_DIR = '/opt';
+/** From the start of the process: Lambda restarts an environment whose initialization takes ten seconds. */
+const INIT_TIMEOUT_MS = 8_000;
 
 const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
 const settings = await readSettingsInAws(process.env);
 const state = createState({ client: {}, tableName: environment.tableName, log });
 const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log });
-// A layer without tools is the maintenance state: the table says which, and this function answers all the same.
+// A layer without tools means maintenance: the table names the activity, and this function answers with it.
 const tools = createLayeredTools({
-  find: () => findLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER, join(tmpdir(), 'yt-dlp')),
+  find: () => findLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER_DIR, join(tmpdir(), 'yt-dlp')),
   log,
 });
 const invoker = createInvoker();
@@ -46,24 +45,33 @@ const extraction = createResolver({
   state,
   log,
   entriesAtOnce: readEntriesAtOnce(process.env),
-  resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.call(ownName, event, signal) }),
+  resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.invoke(ownName, event, signal) }),
 });
-// While this environment starts rather than while somebody waits. One that does not start is told by the first question.
+// Starts the worker during initialization, before a request waits. A failure is logged, and repeated by the first request.
 const warm = tools
-  .look()
+  .load()
   .then(extraction.warm)
-  .catch((error) => log.error('yt-dlp does not start', { error: String(error) }));
-await waitAtMost(warm, START_TIME - performance.now());
+  .catch((error) => log.error('yt-dlp worker failed to start', { error: String(error) }));
+await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
 
-const resolveEntry = createResolveEntry({ extraction, log });
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();
-const resolve = measured(
-  createGetResource({ ...environment, state, extraction, methods: methodsOf('GetResource'), log }),
-  createResolveMetrics(environment.stage),
-);
-const answer = wakeFunction ? wakingAhead(resolve, { wakeFunction, invoker, log }) : resolve;
 
-export const handler = async (event: Event | EntryEvent, context: never) => {
-  await waitAtMost(tools.look(), LOOK_PATIENCE);
-  return 'kind' in event ? resolveEntry(event) : answer(event, context);
-};
+/**
+ * GetResource behind the HTTP API, and the playlist entries that it fans out to invocations of this same function: they
+ * share its warm worker, where a second function would start its own.
+ */
+export const handler = routeEvent({
+  http: createGetResource({
+    ...environment,
+    state,
+    extraction,
+    methods: methodsOf('GetResource'),
+    log,
+    middleware: [
+      loadTools(tools),
+      ...(wakeFunction ? [wakeAhead({ wakeFunction, invoker, log })] : []),
+      resolveMetrics(createResolveMetrics(environment.stage)),
+    ],
+  }),
+  direct: middy<EntryEvent>().use(loadTools(tools)).handler(createResolveEntry({ extraction, log })),
+});

@@ -1,10 +1,10 @@
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
-import type { Context } from 'aws-lambda';
+import middy from '@middy/core';
+import { logContext } from '../middleware/index.ts';
 import { createFunctionLog, createInvoker, required } from '../runtime/index.ts';
 import {
-  type AheadEvent,
   clientBounds,
   createHostStore,
   createPublicNames,
@@ -12,16 +12,15 @@ import {
   createStreamTasks,
   HOST_KEY,
   type RegisterEvent,
+  WAKE_AHEAD,
 } from '../stream-host/index.ts';
 
 const read = (name: string) => required(process.env, name);
-/** Milliseconds in which the one that wakes is told. */
-const PATIENCE = 2_000;
+const INVOKE_TIMEOUT_MS = 2_000;
 
 const log = createFunctionLog();
 const invoker = createInvoker();
 const wakeFunction = read('WAKE_FUNCTION');
-const ahead: AheadEvent = { kind: 'ahead' };
 
 const register = createRegister({
   tasks: createStreamTasks({
@@ -36,12 +35,9 @@ const register = createRegister({
     key: HOST_KEY,
   }),
   definition: read('TASK_DEFINITION'),
-  wakeAhead: () => invoker.tell(wakeFunction, ahead, AbortSignal.timeout(PATIENCE)),
+  wakeAhead: () => invoker.invokeAsync(wakeFunction, WAKE_AHEAD, AbortSignal.timeout(INVOKE_TIMEOUT_MS)),
   log,
 });
 
-/** Called by EventBridge: when a task of the cluster changes, and every few minutes. */
-export const handler = (event: RegisterEvent, context: Context) => {
-  log.addContext(context);
-  return register(event);
-};
+/** Invoked by EventBridge: when a task of the cluster changes its state, and every few minutes. */
+export const handler = middy<RegisterEvent>().use(logContext(log)).handler(register);

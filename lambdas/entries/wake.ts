@@ -1,19 +1,27 @@
 import { ECSClient } from '@aws-sdk/client-ecs';
-import type { Context } from 'aws-lambda';
+import middy from '@middy/core';
 import { createState } from '../../core/state/index.ts';
-import type { Event } from '../middleware/index.ts';
+import { logContext, routeEvent } from '../middleware/index.ts';
 import { createFunctionLog, readFunctionEnvironment, required } from '../runtime/index.ts';
-import { type AheadEvent, clientBounds, createStartHost, createStreamTasks, createWake } from '../stream-host/index.ts';
+import {
+  clientBounds,
+  createStartHost,
+  createStreamTasks,
+  createWakeHost,
+  createWakeOnEvent,
+  createWakeOnStream,
+  type WakeAheadEvent,
+} from '../stream-host/index.ts';
 
 const read = (name: string) => required(process.env, name);
 const log = createFunctionLog();
 const { tableName, origins } = readFunctionEnvironment(process.env);
+const state = createState({ client: {}, tableName, log });
 const cluster = { ecs: new ECSClient(clientBounds), cluster: read('CLUSTER') };
-
 const definition = read('TASK_DEFINITION');
 
-const wake = createWake({
-  state: createState({ client: {}, tableName, log }),
+const wakeHost = createWakeHost({
+  state,
   tasks: createStreamTasks(cluster),
   startHost: createStartHost({
     ...cluster,
@@ -23,12 +31,11 @@ const wake = createWake({
     securityGroup: read('SECURITY_GROUP'),
   }),
   definition,
-  origins,
   log,
 });
 
-/** Behind a function URL of its own, and invoked ahead by the resolver. */
-export const handler = (event: Event | AheadEvent, context: Context) => {
-  log.addContext(context);
-  return wake(event, context as never);
-};
+/** Behind a function URL for streams, and invoked by the functions that expect one soon. */
+export const handler = routeEvent({
+  http: createWakeOnStream({ state, wakeHost, origins, log, middleware: [logContext(log)] }),
+  direct: middy<WakeAheadEvent>().use(logContext(log)).handler(createWakeOnEvent({ wakeHost, log })),
+});

@@ -1,17 +1,16 @@
-import type { MiddlewareObj } from '@middy/core';
 import { problems } from '../../core/api/index.ts';
 import { corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
-import { type Event, headerOf, type Result } from './event.ts';
+import { type Event, type HttpMiddleware, headerOf, type Result } from './event.ts';
 
 export interface CorsOptions {
-  /** Methods that the path answers, OPTIONS aside. None: the path is unknown, whatever the method. */
+  /** Methods that the path supports besides OPTIONS. None: the path is unknown, whatever the method. */
   readonly methods: readonly string[];
-  /** Origins whose pages may read the answers, or `*`. */
+  /** Origins whose pages may read the responses, or `*`. */
   readonly origins: readonly string[];
 }
 
-/** Who may ask how: preflights, methods, and the headers that every answer carries. Attach it first. */
-export const cors = ({ methods, origins }: CorsOptions): MiddlewareObj<Event, Result> => {
+/** Answers preflights, rejects other methods, and sets the headers that every response carries. Attach it first. */
+export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
   const finish = (request: { event: Event; response: Result | null | undefined }) => {
     const { response, event } = request;
     if (!response) return;
@@ -24,7 +23,7 @@ export const cors = ({ methods, origins }: CorsOptions): MiddlewareObj<Event, Re
       ...cors,
       ...(vary && { vary }),
     };
-    if (event.requestContext.http.method === 'HEAD') withhold(response);
+    if (event.requestContext.http.method === 'HEAD') removeBody(response);
   };
   return {
     before: ({ event }) => {
@@ -40,7 +39,7 @@ export const cors = ({ methods, origins }: CorsOptions): MiddlewareObj<Event, Re
 };
 
 /** The headers of a GET without its body (RFC 9110 §9.3.2). */
-function withhold(response: Result): void {
+function removeBody(response: Result): void {
   response.headers = { ...response.headers, 'content-length': String(Buffer.byteLength(response.body ?? '')) };
   delete response.body;
 }

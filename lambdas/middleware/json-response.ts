@@ -1,11 +1,13 @@
-import type { MiddlewareObj } from '@middy/core';
 import { type Problem, toProblem } from '../../core/api/index.ts';
 import { renderJson } from '../../core/http/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
-import { type Event, headerOf, isJson, type Result } from './event.ts';
+import { type Event, type HttpMiddleware, headerOf, isJson } from './event.ts';
 
-/** Writes JSON in the type that Accept prefers, and what was thrown as ProblemDetails. What went wrong is logged. */
-export const jsonResponse = (log: Log): MiddlewareObj<Event, Result> => ({
+/**
+ * Serializes JSON in the type that Accept prefers, and whatever is thrown as ProblemDetails (RFC 9457). The one place
+ * where a failure of a Lambda function becomes a response. Server errors are logged.
+ */
+export const jsonResponse = (log: Log, translate: (error: unknown) => Problem = toProblem): HttpMiddleware => ({
   after: (request) => {
     const answer: unknown = request.response;
     if (!isJson(answer)) return;
@@ -13,16 +15,16 @@ export const jsonResponse = (log: Log): MiddlewareObj<Event, Result> => ({
     request.response = { statusCode: answer.statusCode ?? 200, headers: { ...answer.headers, ...headers }, body };
   },
   onError: (request) => {
-    const problem = toProblem(request.error);
+    const problem = translate(request.error);
     report(log, problem, request.event);
     const { headers, body } = renderJson(problem.details, headerOf(request.event, 'accept'));
     request.response = { statusCode: problem.details.status, headers: { ...problem.headers, ...headers }, body };
   },
 });
 
-/** A source that fails is worth a line; an error that nobody foresaw, all there is to know. */
+/** An upstream failure is a warning of one line; an unexpected error is logged with its stack. */
 function report(log: Log, { details: { status }, cause }: Problem, { requestContext: { requestId } }: Event): void {
   if (cause === undefined || status < 500) return;
-  if (status === 500) log.error('A function failed', { requestId, error: describeError(cause, true) });
-  else log.warn('A request could not be answered', { requestId, status, error: describeError(cause) });
+  if (status === 500) log.error('Unhandled error', { requestId, error: describeError(cause, true) });
+  else log.warn('Request failed', { requestId, status, error: describeError(cause) });
 }

@@ -1,14 +1,13 @@
-import type { MiddlewareObj } from '@middy/core';
 import { problems } from '../../core/api/index.ts';
 import { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from '../../core/http/index.ts';
-import { type Event, headerOf, type Result } from './event.ts';
+import { type HttpMiddleware, headerOf } from './event.ts';
 
-/** Answers 404 to whoever does not come through the edge: tell nothing. Attach it first. */
-export function requireOriginSecret(secret: string): MiddlewareObj<Event, Result> {
-  const comesFromEdge = createOriginSecretCheck(secret);
+/** Answers 404 to requests that did not come through the edge, so that they learn nothing. Attach it before CORS. */
+export function requireOriginSecret(secret: string): HttpMiddleware {
+  const isFromEdge = createOriginSecretCheck(secret);
   return {
     before: ({ event }) => {
-      if (!comesFromEdge(headerOf(event, ORIGIN_SECRET_HEADER))) throw problems.notFound();
+      if (!isFromEdge(headerOf(event, ORIGIN_SECRET_HEADER))) throw problems.notFound();
     },
   };
 }

@@ -1,7 +1,8 @@
+import type { Request } from '@middy/core';
 import type { ResolveMetrics } from '../runtime/index.ts';
-import type { Handler } from './create-handler.ts';
+import type { Event, HttpMiddleware, Result } from './event.ts';
 
-/** What a person reads in a dashboard. */
+/** Outcomes as the dashboard lists them, by status. */
 const OUTCOMES = new Map([
   [200, 'resolved'],
   [400, 'bad link'],
@@ -11,13 +12,20 @@ const OUTCOMES = new Map([
   [503, 'unavailable'],
 ]);
 
-/** Counts what each answer came to, and how long it took. */
-export const measured =
-  (handler: Handler, metrics: ResolveMetrics): Handler =>
-  async (event, context) => {
-    const begun = performance.now();
-    const result = await handler(event, context);
-    const { method } = event.requestContext.http;
-    if (method === 'GET') metrics.resolved(OUTCOMES.get(result.statusCode ?? 0) ?? 'other', performance.now() - begun);
-    return result;
+/** Records the outcome and the duration of every GET. A handler that fails without a response is counted by Lambda. */
+export function resolveMetrics(metrics: ResolveMetrics): HttpMiddleware {
+  const startTimes = new WeakMap<object, number>();
+  const record = (request: Request<Event, Result>) => {
+    const { event, response } = request;
+    const startedAt = startTimes.get(request);
+    if (!response || startedAt === undefined || event.requestContext.http.method !== 'GET') return;
+    metrics.resolved(OUTCOMES.get(response.statusCode ?? 0) ?? 'other', performance.now() - startedAt);
   };
+  return {
+    before: (request) => {
+      startTimes.set(request, performance.now());
+    },
+    after: record,
+    onError: record,
+  };
+}

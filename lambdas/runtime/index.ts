@@ -1,6 +1,6 @@
 export { customResource, type ResourceAnswer, type ResourceRequest } from './custom-resource.ts';
 export { methodsOf, readEntriesAtOnce, readFunctionEnvironment, required } from './function-environment.ts';
 export { createFunctionLog } from './function-log.ts';
-export { createInvoker, type Invoker } from './invoke-async.ts';
-export { createLayeredTools } from './layered-tools.ts';
+export { createInvoker, type Invoker } from './invoker.ts';
+export { createLayeredTools, type LayeredTools } from './layered-tools.ts';
 export { createResolveMetrics, createToolMetrics, type ResolveMetrics, type ToolMetrics } from './metrics.ts';

@@ -1,45 +1,38 @@
-import { Problem } from '../../core/api/index.ts';
+const RETRY_AFTER_THROTTLING_SECONDS = 5;
+const RETRY_AFTER_CAPACITY_SECONDS = 30;
 
-/** Seconds. */
-const AFTER_THROTTLE = 5;
-const AFTER_CAPACITY = 30;
-
-/** ECS cannot do what it is asked for now, and may in a while. */
+/** ECS cannot start or describe tasks now, and probably can later: throttling, capacity, or no response. */
 export class HostUnavailable extends Error {
   override readonly name = 'HostUnavailable';
-  /** Whether ECS certainly did not do it. Otherwise it may have, and only its answer was lost. */
+  /** True when ECS certainly did nothing; false when only its response may have been lost. */
   readonly refused: boolean;
-  readonly retryAfter: number;
+  readonly retryAfterSeconds: number;
 
   constructor(reason: string, refused: boolean, options?: ErrorOptions) {
     super(reason, options);
     this.refused = refused;
-    this.retryAfter = /capacity|limit/i.test(reason) ? AFTER_CAPACITY : AFTER_THROTTLE;
-  }
-
-  toProblem(): Problem {
-    const detail = 'AWS cannot start the stream host at the moment. Try again soon.';
-    const headers = { 'retry-after': String(this.retryAfter) };
-    return new Problem({ title: 'No Stream Host Available', status: 503, detail }, headers, { cause: this });
+    this.retryAfterSeconds = /capacity|limit/i.test(reason)
+      ? RETRY_AFTER_CAPACITY_SECONDS
+      : RETRY_AFTER_THROTTLING_SECONDS;
   }
 }
 
-/** What ECS says when it has no room or hears too much. */
-const PASSING = /capacity|throttl|rate exceeded|limit/i;
+/** Names and messages of ECS errors that pass: capacity and throttling. */
+const TRANSIENT = /capacity|throttl|rate exceeded|limit/i;
 
-/** An error of an ECS call: HostUnavailable when it will pass, else itself. */
+/** Classifies an error of an ECS call: HostUnavailable when it is transient, else the error itself. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const said = `${error.name}: ${error.message}`;
-  if (PASSING.test(said)) return new HostUnavailable(said, true, { cause: error });
-  // A fault of the server, or a connection that gave no answer: nobody knows what was done.
+  const description = `${error.name}: ${error.message}`;
+  if (TRANSIENT.test(description)) return new HostUnavailable(description, true, { cause: error });
+  // A server fault, or a connection without a response: the call may have taken effect.
   const { $fault, code, name } = error as Error & { readonly $fault?: string; readonly code?: string };
   const isUnanswered = $fault === 'server' || code !== undefined || name === 'TimeoutError';
-  return isUnanswered ? new HostUnavailable(said, false, { cause: error }) : error;
+  return isUnanswered ? new HostUnavailable(description, false, { cause: error }) : error;
 }
 
-/** Why no task was started, as RunTask lists failures. */
+/** The error for `failures` in a response of RunTask. */
 export const asRefusal = (reasons: string): Error =>
-  PASSING.test(reasons) || reasons.startsWith('RESOURCE')
+  TRANSIENT.test(reasons) || reasons.startsWith('RESOURCE')
     ? new HostUnavailable(reasons, true)
     : new Error(`ECS started no task: ${reasons}`);

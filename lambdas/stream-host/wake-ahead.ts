@@ -1,32 +1,31 @@
 import type { Log } from '../../core/log/index.ts';
-import type { Handler } from '../middleware/index.ts';
+import type { HttpMiddleware } from '../middleware/index.ts';
 import type { Invoker } from '../runtime/index.ts';
-import type { AheadEvent } from './wake.ts';
+import { WAKE_AHEAD, type WakeAheadEvent } from './wake-on-event.ts';
 
-export interface WakingAheadOptions {
+export interface WakeAheadOptions {
   readonly wakeFunction: string;
-  readonly invoker: Pick<Invoker, 'tell'>;
+  readonly invoker: Pick<Invoker, 'invokeAsync'>;
   readonly log: Log;
 }
 
-/** Milliseconds for which one telling is enough: a task takes about that long to start. */
-const ENOUGH_FOR = 30_000;
-/** Milliseconds that an answer waits for it. */
-const PATIENCE = 2_000;
+/** A task takes about this long to start: further wake-ups meanwhile would change nothing. */
+const MIN_INTERVAL_MS = 30_000;
+/** Delay that a response accepts for the wake-up. */
+const INVOKE_TIMEOUT_MS = 2_000;
 
-/** Wakes the stream host after each success: whoever was given keys is about to use one. Its failure costs nothing. */
-export function wakingAhead(handler: Handler, { wakeFunction, invoker, log }: WakingAheadOptions): Handler {
-  const event: AheadEvent = { kind: 'ahead' };
-  let toldUntil = 0;
-  return async (request, context) => {
-    const result = await handler(request, context);
-    if (result.statusCode === 200 && performance.now() >= toldUntil) {
-      toldUntil = performance.now() + ENOUGH_FOR;
-      await invoker.tell(wakeFunction, event, AbortSignal.timeout(PATIENCE)).catch((error) => {
-        toldUntil = 0;
-        log.warn('The stream host could not be woken ahead', { error: String(error) });
+/** Wakes the stream host after each successful resolve, since a stream usually follows. A failure is only logged. */
+export function wakeAhead({ wakeFunction, invoker, log }: WakeAheadOptions): HttpMiddleware {
+  const event: WakeAheadEvent = WAKE_AHEAD;
+  let nextWakeAt = 0;
+  return {
+    after: async ({ response }) => {
+      if (response?.statusCode !== 200 || performance.now() < nextWakeAt) return;
+      nextWakeAt = performance.now() + MIN_INTERVAL_MS;
+      await invoker.invokeAsync(wakeFunction, event, AbortSignal.timeout(INVOKE_TIMEOUT_MS)).catch((error) => {
+        nextWakeAt = 0;
+        log.warn('Failed to wake the stream host ahead of a stream', { error: String(error) });
       });
-    }
-    return result;
+    },
   };
 }

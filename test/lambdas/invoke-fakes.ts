@@ -5,23 +5,23 @@ import { vi } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import type { State } from '../../core/state/state.ts';
 import { createTableClient, ensureTable } from '../../core/state/table.ts';
-import { createInvoker, type Invoker } from '../../lambdas/runtime/invoke-async.ts';
+import { createInvoker, type Invoker } from '../../lambdas/runtime/invoker.ts';
 import { startEmbeddedTable } from '../../local/embedded-table.ts';
 import { startInvokeApi } from '../bundled/invoke-api.ts';
 
-/** Another function as a test plays it: gets the event, and may throw what `startInvokeApi` knows. */
-export type Played = (event: never) => Promise<unknown>;
+/** A function as a test implements it. What `startInvokeApi` knows, it may throw. */
+export type FakeFunction = (event: never) => Promise<unknown>;
 
-/** Functions that call each other over Lambda's Invoke API, and the table they share. */
-export interface InvokeWorld {
+/** Functions that invoke each other over Lambda's Invoke API, and the table they share. */
+export interface InvokeFixture {
   readonly invoker: Invoker;
   readonly state: State;
   /** By name. */
-  readonly functions: Map<string, Played>;
+  readonly functions: Map<string, FakeFunction>;
   close(): Promise<void>;
 }
 
-export async function startInvokeWorld(): Promise<InvokeWorld> {
+export async function startInvokeFixture(): Promise<InvokeFixture> {
   await using parts = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'reelay-invoke-'));
   parts.defer(() => rm(dir, { recursive: true, force: true }));
@@ -31,10 +31,10 @@ export async function startInvokeWorld(): Promise<InvokeWorld> {
   parts.defer(() => client.destroy());
   await ensureTable(client, 'reelay');
 
-  const functions = new Map<string, Played>();
+  const functions = new Map<string, FakeFunction>();
   const invokeApi = await startInvokeApi((name) => {
-    const played = functions.get(name);
-    return played && { invoke: (event) => played(event as never) };
+    const found = functions.get(name);
+    return found && { invoke: (event) => found(event as never) };
   });
   parts.defer(invokeApi.close);
   const environment = {

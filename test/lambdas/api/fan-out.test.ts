@@ -10,15 +10,15 @@ import { FunctionFailed } from '../../bundled/bundled-function.ts';
 import { InvokeRefused } from '../../bundled/invoke-api.ts';
 import { fakeWorkers } from '../../core/resolve/fake-workers.ts';
 import { RESOURCE } from '../fakes.ts';
-import { type InvokeWorld, startInvokeWorld } from '../invoke-fakes.ts';
+import { type InvokeFixture, startInvokeFixture } from '../invoke-fakes.ts';
 
 const FUNCTION = 'get-resource';
 const forEver = new Promise<never>(() => undefined);
 
-let world: InvokeWorld;
+let world: InvokeFixture;
 const egress = createEgress({ allow: [] });
 beforeAll(async () => {
-  world = await startInvokeWorld();
+  world = await startInvokeFixture();
 });
 afterAll(async () => {
   await egress.close();
@@ -53,7 +53,7 @@ async function resolveList(names: readonly string[], { patience = 20_000, entrie
     entriesAtOnce,
     resolveEntry: createFanOut({
       state: world.state,
-      invoke: (event, signal) => world.invoker.call(FUNCTION, event, signal),
+      invoke: (event, signal) => world.invoker.invoke(FUNCTION, event, signal),
     }),
     startWorker: fakeWorkers(() => ({ _type: 'playlist', id: 'list', title: 'List', entries })).start,
   });

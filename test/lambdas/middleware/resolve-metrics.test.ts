@@ -1,17 +1,21 @@
+import middy from '@middy/core';
 import { describe, expect, it } from 'vitest';
-import type { Result } from '../../../lambdas/middleware/event.ts';
-import { measured } from '../../../lambdas/middleware/resolve-metrics.ts';
+import type { Event, Result } from '../../../lambdas/middleware/event.ts';
+import { resolveMetrics } from '../../../lambdas/middleware/resolve-metrics.ts';
 import { eventOf } from '../fakes.ts';
 
-/** What is counted of one answer. */
-async function counted(method: string, answer: () => Promise<Result>) {
+/** The metrics of one response. */
+async function measure(method: string, answer: () => Promise<Result>) {
   const counts: [outcome: string, milliseconds: number][] = [];
-  const handler = measured(answer, { resolved: (...count) => void counts.push(count) });
-  const result = await handler(eventOf('/api/Fetch/GetResource', { method }), {} as never).catch((error) => error);
+  const handler = middy<Event, Result>()
+    .use(resolveMetrics({ resolved: (...count) => void counts.push(count) }))
+    .handler(answer);
+  const event = eventOf('/api/Fetch/GetResource', { method });
+  const result = await handler(event, {} as never).catch((error) => error);
   return { counts, result };
 }
 
-describe('what is measured of an answer', () => {
+describe('resolveMetrics', () => {
   it.each([
     [200, 'resolved'],
     [400, 'bad link'],
@@ -21,25 +25,37 @@ describe('what is measured of an answer', () => {
     [503, 'unavailable'],
     [429, 'other'],
     [500, 'other'],
-  ])('%d is %s, once, and goes on as it is', async (statusCode, outcome) => {
+  ])('records %d once as "%s" and leaves the response unchanged', async (statusCode, outcome) => {
     const given = { statusCode, headers: { a: 'b' }, body: '{}' };
-    const { counts, result } = await counted('GET', async () => given);
+    const { counts, result } = await measure('GET', async () => given);
     expect(result).toBe(given);
     expect(counts).toEqual([[outcome, expect.any(Number)]]);
     expect(counts[0]?.[1]).toBeGreaterThanOrEqual(0);
   });
 
-  it('an answer without a status is none that anybody knows', async () => {
-    expect((await counted('GET', async () => ({}))).counts).toEqual([['other', expect.any(Number)]]);
+  it('records a response without a status as "other"', async () => {
+    expect((await measure('GET', async () => ({}))).counts).toEqual([['other', expect.any(Number)]]);
   });
 
-  it.each(['HEAD', 'OPTIONS', 'POST'])('%s resolves nothing, and is not counted', async (method) => {
-    const { counts, result } = await counted(method, async () => ({ statusCode: 405 }));
+  it.each(['HEAD', 'OPTIONS', 'POST'])('does not record %s, which resolves nothing', async (method) => {
+    const { counts, result } = await measure(method, async () => ({ statusCode: 405 }));
     expect([counts, result]).toEqual([[], { statusCode: 405 }]);
   });
 
-  it('leaves it to Lambda to count what broke', async () => {
-    const { counts, result } = await counted('GET', () => Promise.reject(new Error('broke')));
+  it('does not record a handler that fails without a response, which Lambda counts', async () => {
+    const { counts, result } = await measure('GET', () => Promise.reject(new Error('broke')));
     expect([counts, result]).toEqual([[], new Error('broke')]);
+  });
+
+  it('records the response that inner middleware makes of a failure', async () => {
+    const counts: string[] = [];
+    const handler = middy<Event, Result>()
+      .use(resolveMetrics({ resolved: (outcome) => void counts.push(outcome) }))
+      .onError((request) => {
+        request.response = { statusCode: 502 };
+      })
+      .handler(() => Promise.reject(new Error('broke')));
+    expect(await handler(eventOf('/api/Fetch/GetResource'), {} as never)).toEqual({ statusCode: 502 });
+    expect(counts).toEqual(['failed']);
   });
 });

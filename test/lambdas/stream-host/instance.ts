@@ -6,12 +6,15 @@ import { createState } from '../../../core/state/create-state.ts';
 import type { State } from '../../../core/state/state.ts';
 import { createTableClient, ensureTable } from '../../../core/state/table.ts';
 import type { Result } from '../../../lambdas/middleware/event.ts';
+import { routeEvent } from '../../../lambdas/middleware/route-event.ts';
 import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
 import { createPublicNames } from '../../../lambdas/stream-host/public-names.ts';
 import { createRegister, type RegisterEvent } from '../../../lambdas/stream-host/register.ts';
 import { HOST_KEY } from '../../../lambdas/stream-host/registration.ts';
 import { createStartHost, createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
-import { createWake } from '../../../lambdas/stream-host/wake.ts';
+import { createWakeHost } from '../../../lambdas/stream-host/wake-host.ts';
+import { createWakeOnEvent, WAKE_AHEAD } from '../../../lambdas/stream-host/wake-on-event.ts';
+import { createWakeOnStream } from '../../../lambdas/stream-host/wake-on-stream.ts';
 import { startEmbeddedTable } from '../../../local/embedded-table.ts';
 import { type ScriptedAws, startScriptedAws } from '../../support/scripted-aws.ts';
 import { eventOf } from '../fakes.ts';
@@ -57,8 +60,8 @@ export async function startOnDemandInstance(): Promise<OnDemandInstance> {
 
   const ofCluster = { ecs: aws.ecs, cluster: CLUSTER };
   let deployed = 1;
-  const createWakeHere = () =>
-    createWake({
+  const createWakeHere = () => {
+    const wakeHost = createWakeHost({
       state,
       tasks: createStreamTasks(ofCluster),
       startHost: createStartHost({
@@ -69,12 +72,16 @@ export async function startOnDemandInstance(): Promise<OnDemandInstance> {
         securityGroup: 'sg-1',
       }),
       definition: revision(deployed),
-      origins: [CORS_ORIGIN],
       log,
       now,
     });
+    return routeEvent({
+      http: createWakeOnStream({ state, wakeHost, origins: [CORS_ORIGIN], log }),
+      direct: createWakeOnEvent({ wakeHost, log }),
+    });
+  };
   let wake = createWakeHere();
-  const wakeAhead = () => wake({ kind: 'ahead' }, {} as never);
+  const wakeAhead = () => wake(WAKE_AHEAD, {} as never);
   const createRegisterHere = () =>
     createRegister({
       tasks: createStreamTasks({ ...ofCluster, family: FAMILY }),

@@ -1,8 +1,10 @@
+import middy from '@middy/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { wakingAhead } from '../../../lambdas/stream-host/wake-ahead.ts';
+import type { Event, Result } from '../../../lambdas/middleware/event.ts';
+import { wakeAhead } from '../../../lambdas/stream-host/wake-ahead.ts';
 import { eventOf } from '../fakes.ts';
 
-interface Telling {
+interface Invocation {
   readonly name: string;
   readonly event: unknown;
   readonly signal: AbortSignal;
@@ -15,75 +17,78 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-function setUp(tell: (telling: Telling) => Promise<void> = async () => undefined) {
-  const told: Telling[] = [];
+function createFixture(invoke: (invocation: Invocation) => Promise<void> = async () => undefined) {
+  const invocations: Invocation[] = [];
   const logged: string[] = [];
   const answers = { statusCode: 200 };
   const note = (message: string) => void logged.push(message);
-  const handler = wakingAhead(async () => ({ ...answers }), {
+  const middleware = wakeAhead({
     wakeFunction: 'wake',
     invoker: {
-      tell: (name, event, signal) => {
-        told.push({ name, event, signal });
-        return tell({ name, event, signal });
+      invokeAsync: (name, event, signal) => {
+        invocations.push({ name, event, signal });
+        return invoke({ name, event, signal });
       },
     },
     log: { info: note, warn: note, error: note },
   });
+  const handler = middy<Event, Result>()
+    .use(middleware)
+    .handler(async () => ({ ...answers }));
   const ask = () => handler(eventOf('/api/Fetch/GetResource'), {} as never);
-  return { answers, ask, logged, told };
+  return { answers, ask, logged, invocations };
 }
 
-describe('the stream host', () => {
-  it('is woken once an answer gave keys', async () => {
-    const { ask, told } = setUp();
+describe('wakeAhead', () => {
+  it('wakes the stream host after a successful resolve', async () => {
+    const { ask, invocations } = createFixture();
     expect(await ask()).toEqual({ statusCode: 200 });
-    expect(told).toEqual([{ name: 'wake', event: { kind: 'ahead' }, signal: expect.any(AbortSignal) }]);
+    expect(invocations).toEqual([{ name: 'wake', event: { kind: 'ahead' }, signal: expect.any(AbortSignal) }]);
   });
 
-  it.each([204, 400, 404, 405, 415, 500, 502, 503])('is left alone after %d', async (statusCode) => {
-    const { answers, ask, told } = setUp();
+  it.each([204, 400, 404, 405, 415, 500, 502, 503])('does not wake it after %d', async (statusCode) => {
+    const { answers, ask, invocations } = createFixture();
     answers.statusCode = statusCode;
     await ask();
-    expect(told).toEqual([]);
+    expect(invocations).toEqual([]);
   });
 
-  it('is told once in a while, however many ask, and again after it', async () => {
-    const { ask, told } = setUp();
+  it('wakes it at most once every 30 s', async () => {
+    const { ask, invocations } = createFixture();
     await Promise.all([ask(), ask(), ask()]);
     seconds += 29;
     await ask();
-    expect(told).toHaveLength(1);
+    expect(invocations).toHaveLength(1);
     seconds += 1;
     await ask();
-    expect(told).toHaveLength(2);
+    expect(invocations).toHaveLength(2);
   });
 
-  it('costs nothing when it cannot be told, and is told again by the next', async () => {
+  it('leaves the response unchanged when the invocation fails, and repeats it with the next response', async () => {
     let broken = true;
-    const { ask, logged, told } = setUp(async () => {
+    const { ask, logged, invocations } = createFixture(async () => {
       if (broken) throw new Error('throttled');
     });
     expect(await ask()).toEqual({ statusCode: 200 });
-    expect(logged).toEqual(['The stream host could not be woken ahead']);
+    expect(logged).toEqual(['Failed to wake the stream host ahead of a stream']);
     broken = false;
     await ask();
     await ask();
-    expect([told.length, logged.length]).toEqual([2, 1]);
+    expect([invocations.length, logged.length]).toEqual([2, 1]);
   });
 
-  it('keeps nobody waiting when it does not listen', async () => {
-    const patience = new AbortController();
-    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal);
-    const { ask, logged } = setUp(
+  it('delays the response by at most 2 s when the invocation hangs', async () => {
+    const timeoutController = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(timeoutController.signal);
+    const { ask, logged } = createFixture(
       ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     );
     const answer = ask();
     await vi.waitUntil(() => timeout.mock.calls.length > 0, { interval: 1 });
-    patience.abort();
+    timeoutController.abort();
     expect(await answer).toEqual({ statusCode: 200 });
     expect(logged).toHaveLength(1);
-    // Of the second or two that separate the 25 s of a resolve from the 29 s of its function.
+    // A resolve takes up to 25 s, and its function is ended after 29 s.
     expect(timeout.mock.calls[0]?.[0]).toBeLessThanOrEqual(2_000);
   });
 });

@@ -20,8 +20,12 @@ const DEPLOYED = 'arn:task-definition/stream:2';
 /** A host that serves, of the revision before. */
 const outdated = task('running', 900, { runningSince: NOW - 900, definition: 'arn:task-definition/stream:1' });
 const serving: WakePlan = { kind: 'serving' };
-const starting = (retryAfter: number): WakePlan => ({ kind: 'coming', title: 'Starting the stream host', retryAfter });
-const registering: WakePlan = { kind: 'coming', title: 'Registering the stream host', retryAfter: 5 };
+const starting = (retryAfterSeconds: number): WakePlan => ({
+  kind: 'coming',
+  title: 'Starting the stream host',
+  retryAfterSeconds,
+});
+const registering: WakePlan = { kind: 'coming', title: 'Registering the stream host', retryAfterSeconds: 5 };
 const dead = task('stopped', 20, { stopReason: 'Essential container in task exited' });
 
 describe('a wake', () => {

@@ -1,0 +1,50 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+
+/** Invokes other Lambda functions. */
+export interface Invoker {
+  /** Waits for the function's response. @throws Error when the function failed, or was not reached before the abort */
+  invoke(functionName: string, event: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Queues the event and returns; Lambda runs the function later. @throws Error when the event was not accepted */
+  invokeAsync(functionName: string, event: unknown, signal: AbortSignal): Promise<void>;
+}
+
+/** A new account may run only ten functions at once: a throttled invocation is worth repeating. */
+const MAX_ATTEMPTS = 5;
+/** Longer than a function that resolves may run. */
+const CALL_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+const MAX_SOCKETS = 128;
+const MAX_QUOTED_CHARACTERS = 200;
+
+export function createInvoker(): Invoker {
+  const client = new LambdaClient({
+    maxAttempts: MAX_ATTEMPTS,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: CALL_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+    },
+  });
+  const send = (
+    FunctionName: string,
+    event: unknown,
+    InvocationType: 'Event' | 'RequestResponse',
+    signal: AbortSignal,
+  ) =>
+    client.send(new InvokeCommand({ FunctionName, InvocationType, Payload: JSON.stringify(event) }), {
+      abortSignal: signal,
+    });
+  return {
+    async invoke(functionName, event, signal) {
+      const { FunctionError, Payload } = await send(functionName, event, 'RequestResponse', signal);
+      const text = Payload?.transformToString() ?? 'null';
+      if (FunctionError) throw new Error(`${functionName} failed: ${text.slice(0, MAX_QUOTED_CHARACTERS)}`);
+      return JSON.parse(text);
+    },
+    async invokeAsync(functionName, event, signal) {
+      await send(functionName, event, 'Event', signal);
+    },
+  };
+}

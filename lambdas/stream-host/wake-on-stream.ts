@@ -1,0 +1,51 @@
+import { Problem, problems, toProblem } from '../../core/api/index.ts';
+import { findByKey, type Rendition, type State } from '../../core/state/index.ts';
+import { createNotFound } from '../api/index.ts';
+import { createHandler, type Event, type Handler, type HandlerOptions } from '../middleware/index.ts';
+import { methodsOf } from '../runtime/index.ts';
+import { HostUnavailable } from './host-unavailable.ts';
+import type { WakeHost } from './wake-host.ts';
+import type { WakePlan } from './wake-plan.ts';
+
+export interface WakeOnStreamOptions extends Omit<HandlerOptions, 'methods' | 'toProblem'> {
+  readonly state: Pick<State, 'getResource'>;
+  readonly wakeHost: WakeHost;
+}
+
+const STREAM_PATH = /^\/api\/stream\/(media|combined)\/([^/]+)$/i;
+
+/**
+ * Answers stream requests while no host serves them. An existing key wakes the host, and is answered 503 with what the
+ * client waits for; anything else is 404 and starts nothing.
+ */
+export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStreamOptions): Handler {
+  const answer = async ({ rawPath }: Event): Promise<never> => {
+    const [, endpoint = '', key = ''] = STREAM_PATH.exec(rawPath) ?? [];
+    const urlType: Rendition['urlType'] = endpoint.toLowerCase() === 'media' ? 'Media' : 'Combined';
+    if (!(await findByKey(key, urlType, state.getResource))) throw problems.notFound();
+    throw describeWait(await wakeHost());
+  };
+  const onStream = createHandler({ ...options, methods: methodsOf('Media'), toProblem: toHostProblem }, answer);
+  const onOther = createNotFound(options);
+  return (event, context) => (STREAM_PATH.test(event.rawPath) ? onStream : onOther)(event, context);
+}
+
+/** The 503 that tells the client why no host serves the stream yet, and when to retry. */
+function describeWait(plan: WakePlan): Problem {
+  if (plan.kind !== 'coming') {
+    // A host runs, but the edge was refused or not answered by it; which of the two is not known here.
+    const { details, headers } = problems.noCapacity();
+    return new Problem({ ...details, detail: 'The stream host is full, or does not answer. Try again soon.' }, headers);
+  }
+  const detail = 'The stream host starts when it is needed, which takes about a minute. Try again then.';
+  const headers = { 'retry-after': String(plan.retryAfterSeconds) };
+  return new Problem({ title: plan.title, status: 503, detail }, headers);
+}
+
+/** HostUnavailable as a 503 of its own; every other failure as in all functions. */
+function toHostProblem(error: unknown): Problem {
+  if (!(error instanceof HostUnavailable)) return toProblem(error);
+  const detail = 'AWS cannot start the stream host at the moment. Try again soon.';
+  const headers = { 'retry-after': String(error.retryAfterSeconds) };
+  return new Problem({ title: 'No Stream Host Available', status: 503, detail }, headers, { cause: error });
+}
