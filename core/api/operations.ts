@@ -1,19 +1,22 @@
 import { conversionNames } from '../conversions/index.ts';
 import type { SchemaName } from './schemas.ts';
 
-/** An operation of the API, as every host routes it and the description lists it. */
+/** An operation of the API. The table of operations drives the routes of every host, CORS, OpenAPI and the edge function. */
 export interface Operation {
-  readonly operationId: 'GetAppInfo' | 'GetRequestCount' | 'GetResource' | 'Media' | 'Combined';
-  /** Canonical spelling; matched without regard to case, parameters in braces. */
+  readonly operationId: string;
+  /** `function`: a Lambda behind the HTTP API. `stream-service`: the Fastify service. */
+  readonly servedBy: 'function' | 'stream-service';
+  /** Canonical spelling, with parameters in braces. Requests match in any case. */
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** What each status carries: a JSON body by its schema's name, or the bytes of a media type. */
+  /** Responses by status. */
   readonly responses: Readonly<Record<number, ResponseShape>>;
-  /** What answers besides OPTIONS. HEAD of GetResource would resolve. */
+  /** Methods besides OPTIONS. GetResource has no HEAD, because HEAD would resolve the link. */
   readonly methods: readonly ('GET' | 'HEAD')[];
 }
 
+/** A parameter as OpenAPI describes it; every value is a string. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'query' | 'path';
@@ -21,6 +24,7 @@ export interface Parameter {
   readonly description: string;
 }
 
+/** The content of a response: a JSON body by the name of its schema, or media types of bytes. */
 export interface ResponseShape {
   readonly description: string;
   readonly schema?: SchemaName;
@@ -30,9 +34,10 @@ export interface ResponseShape {
 const failure = (description: string): ResponseShape => ({ description, schema: 'ProblemDetails' });
 const KEY: Parameter = { name: 'key', in: 'path', required: true, description: 'A key taken from a resolve response' };
 
-export const operations: readonly Operation[] = [
+const table = [
   {
     operationId: 'GetAppInfo',
+    servedBy: 'function',
     path: '/api/App',
     summary: 'Reports version and health, including why the instance is in maintenance',
     parameters: [],
@@ -41,6 +46,7 @@ export const operations: readonly Operation[] = [
   },
   {
     operationId: 'GetRequestCount',
+    servedBy: 'function',
     path: '/api/App/requests',
     summary: 'Reports how many resolve requests this instance has served',
     parameters: [],
@@ -51,6 +57,7 @@ export const operations: readonly Operation[] = [
   },
   {
     operationId: 'GetResource',
+    servedBy: 'function',
     path: '/api/Fetch/GetResource',
     summary: 'Resolves a media URL into metadata and available renditions',
     parameters: [{ name: 'url', in: 'query', description: 'The media link to resolve' }],
@@ -66,6 +73,7 @@ export const operations: readonly Operation[] = [
   },
   {
     operationId: 'Media',
+    servedBy: 'stream-service',
     path: '/api/Stream/Media/{key}',
     summary: 'Streams one rendition, whole or by range',
     parameters: [
@@ -82,6 +90,7 @@ export const operations: readonly Operation[] = [
   },
   {
     operationId: 'Combined',
+    servedBy: 'stream-service',
     path: '/api/Stream/Combined/{key}',
     summary: 'Muxes separate video and audio into MP4 while sending',
     parameters: [KEY],
@@ -91,4 +100,21 @@ export const operations: readonly Operation[] = [
     },
     methods: ['GET', 'HEAD'],
   },
-];
+] as const satisfies readonly Operation[];
+
+type Entry = (typeof table)[number];
+export type OperationId = Entry['operationId'];
+/** Operations that Lambda functions serve. */
+export type FunctionOperationId = Extract<Entry, { servedBy: 'function' }>['operationId'];
+/** Operations that the stream service serves. */
+export type StreamOperationId = Extract<Entry, { servedBy: 'stream-service' }>['operationId'];
+
+/** Every operation, in the order of the description. */
+export const operations: readonly (Operation & { readonly operationId: OperationId })[] = table;
+
+/** The operation with an id. @throws Error for an unknown id */
+export function getOperation(operationId: OperationId): Operation {
+  const found = operations.find((operation) => operation.operationId === operationId);
+  if (!found) throw new Error(`Unknown operation ${operationId}`);
+  return found;
+}

@@ -1,4 +1,4 @@
-import { operations } from '../../core/api/index.ts';
+import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
 import type { Handler } from '../middleware/index.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
 import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
@@ -12,22 +12,21 @@ export interface FunctionsOptions
   readonly state: GetAppInfoOptions['state'] & GetResourceOptions['state'] & { countRequests(): Promise<number> };
 }
 
-/** Every function by the path it answers, spelled in lower case; a path that ends in `*` takes what begins so. */
+/** The functions by lower-case path; a path that ends in `*` matches every path with that prefix. */
 export function createFunctions(options: FunctionsOptions): {
   readonly routes: Map<string, Handler>;
   fallback: Handler;
 } {
-  const of = (operationId: string) => {
-    const found = operations.find((operation) => operation.operationId === operationId);
-    if (!found) throw new Error(`No operation ${operationId}`);
-    return { path: found.path.toLowerCase(), chain: { ...options, methods: found.methods } };
+  const methodsOf = (operationId: FunctionOperationId) => ({ methods: getOperation(operationId).methods });
+  const handlers: Readonly<Record<FunctionOperationId, Handler>> = {
+    GetAppInfo: createGetAppInfo({ ...options, ...methodsOf('GetAppInfo') }),
+    GetRequestCount: createGetRequestCount({ ...options, ...methodsOf('GetRequestCount') }),
+    GetResource: createGetResource({ ...options, ...methodsOf('GetResource') }),
   };
-  const [app, count, resource] = [of('GetAppInfo'), of('GetRequestCount'), of('GetResource')];
+  const operationIds = Object.keys(handlers) as FunctionOperationId[];
   return {
     routes: new Map([
-      [app.path, createGetAppInfo(app.chain)],
-      [count.path, createGetRequestCount(count.chain)],
-      [resource.path, createGetResource(resource.chain)],
+      ...operationIds.map((id): [string, Handler] => [getOperation(id).path.toLowerCase(), handlers[id]]),
       ['/swagger*', createGetApiDescription(options)],
     ]),
     fallback: createNotFound(options),

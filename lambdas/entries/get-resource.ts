@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
+import { getOperation } from '../../core/api/index.ts';
 import { waitAtMost } from '../../core/concurrency/index.ts';
 import { readSettingsInAws } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
@@ -14,7 +15,6 @@ import {
   createInvoker,
   createLayeredTools,
   createResolveMetrics,
-  methodsOf,
   readEntriesAtOnce,
   readFunctionEnvironment,
   required,
@@ -65,7 +65,7 @@ export const handler = routeEvent({
     ...environment,
     state,
     extraction,
-    methods: methodsOf('GetResource'),
+    methods: getOperation('GetResource').methods,
     log,
     middleware: [
       loadTools(tools),

@@ -1,4 +1,3 @@
-import { operations } from '../../core/api/index.ts';
 import { readSettings, SettingError, wholeNumber } from '../../core/config/index.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 
@@ -44,7 +43,3 @@ const FEW_ENTRIES = 4;
 export function readEntriesAtOnce({ ENTRIES_AT_ONCE: text }: Environment): number {
   return text?.trim() ? wholeNumber(1, 100)('ENTRIES_AT_ONCE', text.trim()) : FEW_ENTRIES;
 }
-
-/** What an operation of the API answers besides OPTIONS. */
-export const methodsOf = (operationId: string): readonly string[] =>
-  operations.find((operation) => operation.operationId === operationId)?.methods ?? [];

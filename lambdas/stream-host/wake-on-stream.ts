@@ -1,8 +1,7 @@
-import { Problem, problems, toProblem } from '../../core/api/index.ts';
+import { getOperation, Problem, problems, toProblem } from '../../core/api/index.ts';
 import { findByKey, type Rendition, type State } from '../../core/state/index.ts';
 import { createNotFound } from '../api/index.ts';
 import { createHandler, type Event, type Handler, type HandlerOptions } from '../middleware/index.ts';
-import { methodsOf } from '../runtime/index.ts';
 import { HostUnavailable } from './host-unavailable.ts';
 import type { WakeHost } from './wake-host.ts';
 import type { WakePlan } from './wake-plan.ts';
@@ -25,7 +24,10 @@ export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStream
     if (!(await findByKey(key, urlType, state.getResource))) throw problems.notFound();
     throw describeWait(await wakeHost());
   };
-  const onStream = createHandler({ ...options, methods: methodsOf('Media'), toProblem: toHostProblem }, answer);
+  const onStream = createHandler(
+    { ...options, methods: getOperation('Media').methods, toProblem: toHostProblem },
+    answer,
+  );
   const onOther = createNotFound(options);
   return (event, context) => (STREAM_PATH.test(event.rawPath) ? onStream : onOther)(event, context);
 }

@@ -6,6 +6,7 @@ import { MAX_HEADER_BYTES, respondToClientError } from './client-error.ts';
 import { type CombinedRouteDependencies, combinedRoute } from './combined-route.ts';
 import { type MediaRouteDependencies, mediaRoute } from './media-route.ts';
 import { createReplyProblem } from './problem-reply.ts';
+import { MAX_KEY_LENGTH, methodsOfPath } from './stream-routes.ts';
 
 export interface AppOptions extends MediaRouteDependencies, CombinedRouteDependencies {
   /** Origins whose pages may read answers, or `*`. */
@@ -16,11 +17,6 @@ export interface AppOptions extends MediaRouteDependencies, CombinedRouteDepende
   readonly extend?: (app: FastifyInstance) => void;
   readonly log: Log;
 }
-
-const METHODS = 'GET, HEAD';
-/** Characters; a key has 33. What is longer is an unknown path. */
-const MAX_KEY = 64;
-const STREAM_PATH = new RegExp(`^/api/stream/(?:media|combined)/[^/]{1,${MAX_KEY}}$`, 'i');
 
 /** The HTTP face of the stream service: routing, CORS, and an answer of ours for whatever goes wrong. */
 export function buildApp(options: AppOptions): FastifyInstance {
@@ -38,7 +34,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     http: { maxHeaderSize: MAX_HEADER_BYTES },
     clientErrorHandler: respondToClientError,
     trustProxy: (_address, hop) => hop < trustedProxies,
-    routerOptions: { caseSensitive: false, maxParamLength: MAX_KEY },
+    routerOptions: { caseSensitive: false, maxParamLength: MAX_KEY_LENGTH },
     // A path that cannot be decoded.
     frameworkErrors: (error, request, reply) => {
       sayAlways(request, reply);
@@ -54,11 +50,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
     const [path = ''] = request.url.split('?', 1);
-    if (!STREAM_PATH.test(path)) throw problems.notFound();
-    if (request.method !== 'OPTIONS') throw problems.methodNotAllowed(`${METHODS}, OPTIONS`);
+    const methods = methodsOfPath(path);
+    if (!methods) throw problems.notFound();
+    if (request.method !== 'OPTIONS') throw problems.methodNotAllowed(`${methods}, OPTIONS`);
     return reply
       .code(204)
-      .headers(preflightHeaders(request.headers.origin, corsAllowedOrigins, METHODS))
+      .headers(preflightHeaders(request.headers.origin, corsAllowedOrigins, methods))
       .send();
   });
   app.setNotFoundHandler((request, reply) => replyProblem(problems.notFound(), request, reply));

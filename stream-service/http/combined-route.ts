@@ -8,6 +8,7 @@ import { type CombineDependencies, createCombine } from './combine.ts';
 import { downloadHeaders } from './download-headers.ts';
 import type { FindRendition, FoundRendition } from './find-rendition.ts';
 import { sendHead, sendRepresentation } from './send-representation.ts';
+import { routePath } from './stream-routes.ts';
 
 export interface CombinedRouteDependencies extends CombineDependencies {
   readonly findRendition: FindRendition;
@@ -17,7 +18,7 @@ export interface CombinedRouteDependencies extends CombineDependencies {
   readonly log: Log;
 }
 
-const PATH = '/api/Stream/Combined/:key';
+const PATH = routePath('Combined');
 interface Route {
   Params: { key: string };
 }

@@ -12,6 +12,7 @@ import { fileRepresentation } from './file-representation.ts';
 import type { FindRendition, FoundRendition } from './find-rendition.ts';
 import { mp3Outline } from './mp3-head.ts';
 import { type RepresentationHead, sendHead, sendRepresentation } from './send-representation.ts';
+import { routePath } from './stream-routes.ts';
 
 export interface MediaRouteDependencies {
   readonly findRendition: FindRendition;
@@ -25,7 +26,7 @@ export interface MediaRouteDependencies {
   readonly log: Log;
 }
 
-const PATH = '/api/Stream/Media/:key';
+const PATH = routePath('Media');
 interface Route {
   Params: { key: string };
   Querystring: { format?: string | string[] };

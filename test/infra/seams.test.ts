@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createResolveMetrics, createToolMetrics } from '../../lambdas/runtime/metrics.ts';
 import { createMetrics } from '../../stream-service/task/metrics.ts';
+import { edgeSource } from '../support/edge.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
 import { onlyResource, resourcesOfType } from './template.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const STAGE = 'main';
 
 interface Emf {
@@ -85,8 +83,8 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
   });
 
   it('has the origins that the function at the edge chooses from', () => {
-    const code = readFileSync(join(ROOT, 'infra/constructs/edge/viewer-request.js'), 'utf8');
-    const chosen = [...code.matchAll(/(?:origin: |selectRequestOriginById\()'(\w+)'/g)].map(([, id]) => id);
+    const code = edgeSource('on-demand');
+    const chosen = [...code.matchAll(/(?:"?origin"?: ?|selectRequestOriginById\()['"](\w+)['"]/g)].map(([, id]) => id);
     const origins = distribution(of).Origins.map(({ Id }) => Id);
     const wanted = new Set(chosen.filter((id) => id !== 'wake' || name === 'hobby'));
     expect([...wanted].sort()).toEqual(origins.sort());

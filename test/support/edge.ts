@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
+import { viewerRequestSource } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { runProgram } from './media-tools.ts';
 
 export type EdgeMode = 'balanced' | 'on-demand';
@@ -41,11 +42,10 @@ export interface EdgeOutcome {
 /** The key-value store, as far as the function reads it. */
 export type EdgeStore = (key: string) => string | undefined;
 
-const FUNCTION = join(import.meta.dirname, '../../infra/constructs/edge/viewer-request.js');
 const MODULE = join(import.meta.dirname, 'cloudfront-module.js');
 
 /** The function's source as it is deployed. */
-export const edgeSource = (mode: EdgeMode): string => readFileSync(FUNCTION, 'utf8').replace('__MODE__', mode);
+export const edgeSource = (mode: EdgeMode): string => viewerRequestSource(mode);
 
 export const requestOf = (uri: string, { method = 'GET', headers = {} } = {}): EdgeRequest => ({
   uri,

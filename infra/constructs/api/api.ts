@@ -5,6 +5,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { type FunctionOperationId, getOperation } from '../../../core/api/index.ts';
 import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
 import {
@@ -87,9 +88,14 @@ export class Api extends Construct {
       },
     });
     // The viewer-request function has normalized the case of paths.
-    this.#route('/api/App', this.appInfo);
-    this.#route('/api/App/requests', requestCount);
-    this.#route('/api/Fetch/GetResource', this.resolver);
+    const functions: Readonly<Record<FunctionOperationId, ServiceFunction>> = {
+      GetAppInfo: this.appInfo,
+      GetRequestCount: requestCount,
+      GetResource: this.resolver,
+    };
+    for (const [operationId, handler] of Object.entries(functions)) {
+      this.#route(getOperation(operationId as FunctionOperationId).path, handler);
+    }
     this.#route('/swagger', description);
     this.#route('/swagger/{proxy+}', description);
     suppressNag(this.httpApi, {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
@@ -26,6 +24,7 @@ import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { suppressNag } from '../shared/index.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
+import { viewerRequestSource } from './viewer-request-source.ts';
 
 export interface EdgeDistributionProps {
   readonly deployment: Deployment;
@@ -108,7 +107,7 @@ export class EdgeDistribution extends Construct {
     const route = new EdgeFunction(this, 'Route', {
       comment: 'Folds paths, refuses methods, chooses the origin',
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(viewerRequestCode(deployment.profile.streamHost)),
+      code: FunctionCode.fromInline(viewerRequestSource(deployment.profile.streamHost)),
       ...(keyValueStore && { keyValueStore }),
     });
     const functionAssociations = [{ function: route, eventType: FunctionEventType.VIEWER_REQUEST }];
@@ -141,6 +140,3 @@ export class EdgeDistribution extends Construct {
     };
   }
 }
-
-const viewerRequestCode = (mode: string): string =>
-  readFileSync(join(import.meta.dirname, 'viewer-request.js'), 'utf8').replaceAll('__MODE__', mode);

@@ -6,14 +6,9 @@ import cf from 'cloudfront';
 // Set at deployment. `balanced`: the origin `stream` is always there. `on-demand`: a task that comes and goes, by lease.
 const MODE = '__MODE__';
 
+// Set at deployment from the table of operations: { origin, path, methods }. A path may end in a parameter: `…/{key}`.
+const ROUTES = JSON.parse('__ROUTES__');
 const READ = 'GET, HEAD, OPTIONS';
-const SPELLINGS = {
-  '/api/app': { path: '/api/App', methods: READ },
-  '/api/app/requests': { path: '/api/App/requests', methods: READ },
-  '/api/fetch/getresource': { path: '/api/Fetch/GetResource', methods: 'GET, OPTIONS' },
-};
-// The key keeps its case.
-const STREAM = /^\/api\/stream\/(media|combined)\/([^/]+)$/i;
 const PAGES = { '/': '/index.html', '/status': '/status.html', '/status/': '/status.html' };
 
 const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
@@ -48,19 +43,24 @@ async function handler(event) {
 // What a path is, whatever its case. Without `known` there is nothing there; the API says so.
 function routeOf(uri) {
   const folded = uri.toLowerCase();
-  const spelling = SPELLINGS[folded];
-  if (spelling) return { origin: 'api', path: spelling.path, methods: spelling.methods, known: true };
-
-  const stream = STREAM.exec(uri);
-  if (stream) {
-    const endpoint = stream[1].toLowerCase() === 'media' ? 'Media' : 'Combined';
-    return { origin: 'stream', path: `/api/Stream/${endpoint}/${stream[2]}`, methods: READ, known: true };
+  for (let i = 0; i < ROUTES.length; i++) {
+    const path = matchPath(ROUTES[i].path, uri, folded);
+    if (path) return { origin: ROUTES[i].origin, path: path, methods: ROUTES[i].methods, known: true };
   }
   if (folded.startsWith('/swagger')) return { origin: 'api', path: folded, methods: READ, known: true };
   if (folded === '/api' || folded.startsWith('/api/')) {
     return { origin: 'api', path: uri, methods: READ, known: false };
   }
   return { origin: 'page' };
+}
+
+// The canonical spelling of a URI that matches the path of an operation, else undefined. A parameter keeps its case.
+function matchPath(path, uri, folded) {
+  const start = path.indexOf('{');
+  if (start < 0) return folded === path.toLowerCase() ? path : undefined;
+  const value = uri.slice(start);
+  const isMatch = folded.startsWith(path.slice(0, start).toLowerCase()) && value !== '' && value.indexOf('/') < 0;
+  return isMatch ? path.slice(0, start) + value : undefined;
 }
 
 // To the task that runs, while its lease holds: later its address may be another customer's. Else to whoever wakes one.

@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
-import {
-  methodsOf,
-  readEntriesAtOnce,
-  readFunctionEnvironment,
-  required,
-} from '../../../lambdas/runtime/function-environment.ts';
+import { readEntriesAtOnce, readFunctionEnvironment, required } from '../../../lambdas/runtime/function-environment.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 
@@ -81,12 +76,4 @@ describe('entries at once', () => {
     expect(() => readEntriesAtOnce({ ENTRIES_AT_ONCE: '0' })).toThrow(
       /^ENTRIES_AT_ONCE must be a whole number from 1 to 100/,
     ));
-});
-
-describe('the methods of an operation', () => {
-  it.each([
-    ['GetAppInfo', ['GET', 'HEAD']],
-    ['GetResource', ['GET']],
-    ['Nothing', []],
-  ])('%s has %j', (operation, methods) => expect(methodsOf(operation)).toEqual(methods));
 });

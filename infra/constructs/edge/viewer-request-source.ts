@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { operations } from '../../../core/api/index.ts';
+
+/** The paths and methods that the edge function knows, with the origin that serves each. */
+const routes = operations.map(({ path, methods, servedBy }) => ({
+  origin: servedBy === 'function' ? 'api' : 'stream',
+  path,
+  methods: [...methods, 'OPTIONS'].join(', '),
+}));
+
+/** The source of the edge function for a kind of stream host, with the routes of the API. */
+export const viewerRequestSource = (mode: 'balanced' | 'on-demand'): string =>
+  readFileSync(join(import.meta.dirname, 'viewer-request.js'), 'utf8')
+    .replace('__MODE__', mode)
+    // Neither paths nor methods contain a quote or a backslash.
+    .replace('__ROUTES__', JSON.stringify(routes));
