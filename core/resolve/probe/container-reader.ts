@@ -20,27 +20,28 @@ import type { AudioTraits, Track, VideoTraits } from '../../state/index.ts';
 import { positiveInteger, positiveNumber, withoutAbsent } from '../yt-dlp/index.ts';
 import type { Block } from './guarded-reader.ts';
 
-/** A file, or the beginning of one, as far as it has been read. */
+/** The parts of a file that have been read. */
 export interface ContainerRequest {
-  /** Bytes of the whole. */
+  /** Bytes of the whole file. */
   readonly size: number;
   readonly blocks: readonly Block[];
   readonly wantsDuration: boolean;
-  /** There are no more bytes to be had: what these say is all. */
+  /** No more bytes are available: the result is based on these blocks alone. */
   readonly isLast: boolean;
 }
 
-/** What a container says of the file. */
+/** What a container says about the file. */
 export type Contents = Pick<Track, 'container' | 'video' | 'audio'> & Pick<Partial<Track>, 'durationSeconds'>;
 
-/** Null: a container of nothing. Neither: it cannot be read. */
-export interface Reading {
+/** Without either field, the container cannot be read. */
+export interface ContainerResponse {
+  /** Null for a container without media tracks. */
   readonly contents?: Contents | null;
-  /** The first bytes that were not there: asked again with them, it says more. */
+  /** The first range that was not in `blocks`: the request can be repeated with it. */
   readonly missing?: readonly [start: number, end: number];
 }
 
-/** No HLS: a manifest would be followed to wherever it points. */
+/** Without HLS: mediabunny would follow a manifest to any address. */
 const FORMATS = [MP4, QTFF, WEBM, MATROSKA, WAVE, OGG, FLAC, MP3, ADTS, MPEG_TS];
 
 const VIDEO_CONTAINERS = new Map<InputFormat, string>([
@@ -64,14 +65,19 @@ const AUDIO_CONTAINERS = new Map<InputFormat, string>([
   [ADTS, 'aac'],
 ]);
 
-/** Reads the container of a file. What it costs is up to the file: time without end, and all of the memory. */
-export async function readContainer({ size, blocks, wantsDuration, isLast }: ContainerRequest): Promise<Reading> {
-  let missing: Reading['missing'];
+/** Reads the container of a file. A hostile file may cause an endless loop or exhaust the memory: see `probe-process`. */
+export async function readContainer({
+  size,
+  blocks,
+  wantsDuration,
+  isLast,
+}: ContainerRequest): Promise<ContainerResponse> {
+  let missing: ContainerResponse['missing'];
   const read = (start: number, end: number) => {
     const block = blocks.find((each) => start >= each.start && end <= each.start + each.bytes.length);
     if (block) return block.bytes.subarray(start - block.start, end - block.start);
     missing ??= [start, end];
-    throw new Error('Not there');
+    throw new Error('Missing block');
   };
   const input = new Input({
     source: new CustomSource({ getSize: () => size, read, handleUnhandledError: () => undefined }),
@@ -81,7 +87,7 @@ export async function readContainer({ size, blocks, wantsDuration, isLast }: Con
     const contents = await readContents(input, wantsDuration);
     return missing && !isLast ? { missing } : { contents };
   } catch {
-    // Not one of its formats, or damaged, unless it goes on where nothing is yet.
+    // An unknown format or a damaged file, unless a block was missing.
     return missing && !isLast ? { missing } : {};
   } finally {
     input.dispose();
@@ -92,7 +98,7 @@ async function readContents(input: Input, wantsDuration: boolean): Promise<Conte
   const format = await input.getFormat();
   const tracks = { video: await input.getPrimaryVideoTrack(), audio: await input.getPrimaryAudioTrack() };
   const container = (tracks.video ? VIDEO_CONTAINERS : AUDIO_CONTAINERS).get(format);
-  // An image in an MP4 box, an archive that looks like a frame of MP3: a container of nothing.
+  // For example an AVIF image, or an archive that resembles an MP3 frame.
   if (!container || (!tracks.video && !tracks.audio)) return null;
   const video = tracks.video && (await videoTraits(tracks.video));
   const audio = tracks.audio && (await audioTraits(tracks.audio));
@@ -120,8 +126,8 @@ const codecOf = async (track: InputVideoTrack | InputAudioTrack): Promise<string
   (await track.getCodecParameterString()) ?? (await track.getCodec()) ?? undefined;
 
 /**
- * Seconds: what the header says, where that can be, else from the first to the last packet, as far as the reader's bounds allow: the clock
- * of a container without a header begins anywhere.
+ * Seconds from the header, if plausible, else from the first to the last packet, since timestamps of a container without a
+ * header may start anywhere.
  */
 async function durationOf(track: InputVideoTrack | InputAudioTrack | null): Promise<number | undefined> {
   try {
@@ -129,7 +135,7 @@ async function durationOf(track: InputVideoTrack | InputAudioTrack | null): Prom
     const seconds = written ?? ((await track?.computeDuration()) ?? 0) - ((await track?.getFirstTimestamp()) ?? 0);
     return duration(Math.round(seconds * 1e6) / 1e6);
   } catch {
-    // Out of bounds: a long file whose header does not say. It is offered without its duration.
+    // A long file without a duration in its header, beyond the read limits: its duration stays unknown.
     return undefined;
   }
 }

@@ -3,26 +3,29 @@ import { UpstreamError } from '../../errors/index.ts';
 import { requestHeaders } from '../../http/index.ts';
 import type { Track } from '../../state/index.ts';
 
-/** Bytes of one read: enough for most headers, and one round trip. */
+/** Of one read: contains most headers, so that one round trip is enough. */
 const BLOCK_BYTES = 64 * 1024;
-/** Bytes and requests one file may cost. */
+/** Per file. */
 const MAX_BYTES = 6 * 1024 * 1024;
 const MAX_REQUESTS = 12;
 
-/** The beginning of a file, and its other bytes as far as the source lets us jump and the bounds allow. */
+/** Random access to a remote file, within bounds on bytes and requests. */
 export interface GuardedReader {
-  /** Status of the first answer; only 200 and 206 come with bytes. */
+  /** Of the first response; only 200 and 206 have bytes. */
   readonly status: number;
   readonly contentType: string;
-  /** Bytes; undefined when the source does not say. */
+  /** Bytes; undefined when the source does not report it. */
   readonly size: number | undefined;
-  /** What has been read: the beginning, then what was asked for. */
+  /** What was read: the start of the file first. */
   readonly blocks: readonly [Block, ...Block[]];
-  /** Adds a block with the bytes from `start` up to, not including, `end`. @throws when they cannot be had within the bounds */
+  /**
+   * Adds a block with the bytes from `start` up to, not including, `end`.
+   * @throws Error beyond the bounds, and when the source does not support ranges; UpstreamError
+   */
   load(start: number, end: number): Promise<void>;
 }
 
-/** Bytes of a file, from `start` on. */
+/** Bytes of a file at the offset `start`. */
 export interface Block {
   readonly start: number;
   readonly bytes: Buffer;
@@ -35,7 +38,7 @@ export interface ReaderOptions {
 }
 
 /**
- * Opens a file by its first bytes.
+ * Opens a file and reads its first bytes.
  * @throws EgressRefused, UpstreamError
  */
 export async function openReader(track: Track, { egress, identity, signal }: ReaderOptions): Promise<GuardedReader> {
@@ -47,55 +50,55 @@ export async function openReader(track: Track, { egress, identity, signal }: Rea
       signal,
     });
 
-  const answer = await request(0, BLOCK_BYTES - 1);
-  if (answer.status === 206 && !startsAt(answer, 0)) {
-    discard(answer);
-    throw new UpstreamError('The source answered another range');
+  const first = await request(0, BLOCK_BYTES - 1);
+  if (first.status === 206 && !startsAt(first, 0)) {
+    discard(first);
+    throw new UpstreamError('The source returned a different range');
   }
-  const head = answer.status === 200 || answer.status === 206 ? await collect(answer, BLOCK_BYTES) : discard(answer);
-  const size = sizeOf(answer, head);
+  const head = first.status === 200 || first.status === 206 ? await collect(first, BLOCK_BYTES) : discard(first);
+  const size = sizeOf(first, head);
   const blocks: [Block, ...Block[]] = [{ start: 0, bytes: head }];
-  let spent = head.length;
+  let totalBytes = head.length;
 
   const load = async (start: number, end: number) => {
     const last = Math.min(Math.max(end, start + BLOCK_BYTES), size ?? end) - 1;
-    if (answer.status !== 206) throw new Error('The source cannot be read from the middle');
-    if (blocks.length >= MAX_REQUESTS || spent + last - start > MAX_BYTES) throw new Error('Too much to read');
-    const part = await request(start, last);
-    if (part.status !== 206 || !startsAt(part, start)) {
-      discard(part);
-      throw new UpstreamError('The source answered another range');
+    if (first.status !== 206) throw new Error('The source does not support ranges');
+    if (blocks.length >= MAX_REQUESTS || totalBytes + last - start > MAX_BYTES) throw new Error('Read limit exceeded');
+    const response = await request(start, last);
+    if (response.status !== 206 || !startsAt(response, start)) {
+      discard(response);
+      throw new UpstreamError('The source returned a different range');
     }
-    const bytes = await collect(part, last - start + 1);
-    if (bytes.length < end - start) throw new Error('The source ended early');
-    spent += bytes.length;
+    const bytes = await collect(response, last - start + 1);
+    if (bytes.length < end - start) throw new Error('Truncated response');
+    totalBytes += bytes.length;
     blocks.push({ start, bytes });
   };
 
   return {
-    status: answer.status,
-    contentType: answer.headers['content-type']?.toLowerCase() ?? '',
+    status: first.status,
+    contentType: first.headers['content-type']?.toLowerCase() ?? '',
     size,
     blocks,
     load,
   };
 }
 
-/** At most `limit` bytes of a body; the rest is not read. */
-export async function collect({ body }: GuardedResponse, limit: number): Promise<Buffer> {
+/** At most `maxBytes` of a body; the rest is not read. */
+export async function collect({ body }: GuardedResponse, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   // Leaving the loop early destroys the body.
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    // Not at the limit: a body that ends there leaves its connection to the next request.
-    if (length > limit) break;
+    // Not at the limit itself: a body that ends there keeps its connection reusable.
+    if (length > maxBytes) break;
   }
-  return Buffer.concat(chunks).subarray(0, limit);
+  return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-/** Ends a body that nobody reads. Gives no bytes. */
+/** Destroys a body without reading it. @returns no bytes */
 export function discard({ body }: GuardedResponse): Buffer {
   body.on('error', () => undefined).destroy();
   return Buffer.alloc(0);
@@ -104,7 +107,7 @@ export function discard({ body }: GuardedResponse): Buffer {
 const startsAt = ({ headers }: GuardedResponse, offset: number): boolean =>
   headers['content-range']?.startsWith(`bytes ${offset}-`) ?? false;
 
-/** What Content-Range says of the whole, else Content-Length, else what has come when that was all. */
+/** Bytes of the whole file, from Content-Range, else Content-Length, else from the body when it is complete. */
 function sizeOf({ status, headers }: GuardedResponse, head: Buffer): number | undefined {
   if (headers['content-encoding'] && headers['content-encoding'] !== 'identity') return undefined;
   if (status === 206) return digits(/^bytes \d+-\d+\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]);

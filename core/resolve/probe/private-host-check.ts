@@ -1,21 +1,17 @@
-import type { Egress } from '../../egress/index.ts';
 import { EgressRefused } from '../../errors/index.ts';
-import { discard } from './guarded-reader.ts';
+import { discard, type ReaderOptions } from './guarded-reader.ts';
 
-/** Names and addresses that can stand for something inside: no dot, an address, or a zone that is never public. */
-const SUSPICIOUS = /^[^.]+$|^[\d.]+$|^\[|\.(?:local|localhost|internal|lan|home|corp|intranet|arpa)$/i;
+/** Host names that may lead to a private address: without a dot, IP literals, and zones that are never public. */
+const SUSPICIOUS_HOST = /^[^.]+$|^[\d.]+$|^\[|\.(?:local|localhost|internal|lan|home|corp|intranet|arpa)$/i;
 
-export interface PrivateHostCheckOptions {
-  readonly egress: Pick<Egress, 'request'>;
-  readonly identity: string;
-  readonly signal: AbortSignal;
-  /** The link: yt-dlp came through the guard to its host. */
+export interface PrivateHostCheckOptions extends ReaderOptions {
+  /** The link that is being resolved: yt-dlp has reached its host through the guard. */
   readonly link: string;
 }
 
 /**
- * Says of URLs whether the guard admits where they point. A page or a manifest may name any address, and yt-dlp hands
- * it on unasked. Only hosts that look inward are tried, each once: every stream is guarded again at its own connect.
+ * Creates a check whether the egress guard admits the host of a URL. A page or a manifest may name any address, and yt-dlp
+ * returns it unchecked. Only suspicious hosts are requested, each once: streams are guarded again when they connect.
  */
 export function createPrivateHostCheck({
   egress,
@@ -23,23 +19,23 @@ export function createPrivateHostCheck({
   signal,
   link,
 }: PrivateHostCheckOptions): (url: string) => Promise<boolean> {
-  const known = new Map([[new URL(link).origin, Promise.resolve(true)]]);
+  const results = new Map([[new URL(link).origin, Promise.resolve(true)]]);
 
-  const ask = async (url: string): Promise<boolean> => {
+  const isAdmitted = async (url: string): Promise<boolean> => {
     try {
       discard(await egress.request(url, { headers: { range: 'bytes=0-0' }, identity, signal, maxRedirects: 0 }));
       return true;
     } catch (error) {
-      // Whatever else goes wrong here says nothing of the address.
+      // Any other failure says nothing about the address.
       return !(error instanceof EgressRefused);
     }
   };
 
   return (url) => {
     const { hostname, origin } = new URL(url);
-    if (!SUSPICIOUS.test(hostname)) return Promise.resolve(true);
-    const asked = known.get(origin) ?? ask(url);
-    known.set(origin, asked);
-    return asked;
+    if (!SUSPICIOUS_HOST.test(hostname)) return Promise.resolve(true);
+    const result = results.get(origin) ?? isAdmitted(url);
+    results.set(origin, result);
+    return result;
   };
 }

@@ -2,98 +2,101 @@ import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
-import type { ContainerRequest, Reading } from './container-reader.ts';
+import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
 
 export interface ProbeProcessOptions {
-  /** Milliseconds that one reading may take. A large index takes some hundred on a busy machine. @default 1500 */
-  readonly patience?: number;
-  /** Milliseconds without a question after which it ends. @default 60000 */
-  readonly idle?: number;
+  /** For one file. A large index takes some hundred milliseconds on a busy machine. @default 1500 */
+  readonly timeoutMs?: number;
+  /** Without a request for this long, the process ends. @default 60000 */
+  readonly idleTimeoutMs?: number;
 }
 
-/** Reads containers in a process of its own, which starts when it is first asked. */
+/** Reads containers in a separate process, which is started by the first request. */
 export interface ProbeProcess {
   /**
-   * What a file says of itself: nothing when reading it takes too long, takes the process down, or its turn comes after
-   * the signal was aborted.
-   * @throws when the process does not start
+   * @returns an empty response when reading takes too long or crashes the process, or when the signal is aborted before
+   *   it starts
+   * @throws Error when the process does not start
    */
-  ask(question: ContainerRequest, signal: AbortSignal): Promise<Reading>;
+  read(request: ContainerRequest, signal: AbortSignal): Promise<ContainerResponse>;
   close(): Promise<void>;
 }
 
-/** Beside this file, or beside the bundle that this file is in. */
+/** Next to this file, or to the bundle that contains it. */
 const WORKER = fileURLToPath(new URL(`./probe-worker${extname(import.meta.filename)}`, import.meta.url));
-const START_PATIENCE = 15_000;
-/** MB of its heap. The largest index that is read, 6 MB, takes half of it. */
-const HEAP = 128;
+const START_TIMEOUT_MS = 15_000;
+/** The largest index that is read, 6 MB, takes half of it. */
+const MAX_HEAP_MB = 128;
 
 /**
- * Whoever writes a file decides what reading it costs: a few bytes may ask for a loop without end, or for more memory than
- * there is. A thread would not do: when an array outgrows its heap, V8 ends the whole process.
+ * A hostile file of a few bytes may cause an endless loop or exhaust the memory. A worker thread does not isolate that: when
+ * an array outgrows the heap of a thread, V8 ends the whole process.
  */
-export function createProbeProcess({ patience = 1500, idle = 60_000 }: ProbeProcessOptions = {}): ProbeProcess {
-  // So that it is known which file a reading without end belongs to.
-  const inTurn = pLimit(1);
+export function createProbeProcess({
+  timeoutMs = 1500,
+  idleTimeoutMs = 60_000,
+}: ProbeProcessOptions = {}): ProbeProcess {
+  // One file at a time: a timeout then belongs to that file.
+  const limit = pLimit(1);
   let child: ChildProcess | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
 
-  const retire = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     clearTimeout(idleTimer);
-    const retired = child;
+    const closing = child;
     child = undefined;
-    await (retired && end(retired));
+    await (closing && end(closing));
   };
 
-  const wake = async (): Promise<ChildProcess> => {
+  const ensureStarted = async (): Promise<ChildProcess> => {
     if (child) return child;
     const started = start();
     started.once('exit', () => {
       if (child === started) child = undefined;
     });
-    if ((await nextMessage(started, START_PATIENCE)) !== 'ready')
-      throw new Error('The process that reads containers does not start');
+    if ((await nextMessage(started, START_TIMEOUT_MS)) !== 'ready')
+      throw new Error('The process that reads containers failed to start');
     child = started;
     return started;
   };
 
-  const askNow = async (question: ContainerRequest): Promise<Reading> => {
+  const readNow = async (request: ContainerRequest): Promise<ContainerResponse> => {
     clearTimeout(idleTimer);
-    const asked = await wake();
-    asked.send(question);
-    const answer = await nextMessage(asked, patience);
-    idleTimer = setTimeout(retire, idle).unref();
-    return (answer as Reading | undefined) ?? {};
+    const reader = await ensureStarted();
+    reader.send(request);
+    const response = await nextMessage(reader, timeoutMs);
+    idleTimer = setTimeout(close, idleTimeoutMs).unref();
+    return (response as ContainerResponse | undefined) ?? {};
   };
 
-  return { ask: (question, signal) => inTurn(async () => (signal.aborted ? {} : askNow(question))), close: retire };
+  return { read: (request, signal) => limit(async () => (signal.aborted ? {} : readNow(request))), close };
 }
 
 function start(): ChildProcess {
   const { NODE_COMPILE_CACHE } = process.env;
   const child = fork(WORKER, {
-    // Bytes go as they are.
+    // Structured clone: buffers are not converted to JSON.
     serialization: 'advanced',
-    execArgv: [...process.execArgv, `--max-old-space-size=${HEAP}`],
-    // Nothing of ours: no credentials, no options of Node's.
+    execArgv: [...process.execArgv, `--max-old-space-size=${MAX_HEAP_MB}`],
+    // No credentials, and no Node.js options.
     env: NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {},
-    // What it has to say of a file comes from the file: no terminal is to read that.
+    // Its output may repeat parts of a hostile file, which must not reach a terminal.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // A group of its own: Ctrl-C at the terminal reaches the service, which still answers then.
+    // Its own process group: Ctrl-C in a terminal must only reach the service, which still answers requests then.
     detached: true,
   });
-  // Whoever waits for its answer keeps this process going: it alone does not.
+  // The child alone must not keep this process alive.
   child.unref();
   child.channel?.unref();
-  // What cannot be spawned, or sent to, is told by its silence.
+  // A failure to spawn or to send is noticed by the missing response.
   return child.on('error', () => undefined);
 }
 
-/** Undefined when it ends before, or says nothing in time and is ended. */
-async function nextMessage(child: ChildProcess, patience: number): Promise<Serializable | undefined> {
+/** The next message; undefined when the child exits first, or is killed after `timeoutMs`. */
+async function nextMessage(child: ChildProcess, timeoutMs: number): Promise<Serializable | undefined> {
   const { promise, resolve } = Promise.withResolvers<Serializable | undefined>();
   const giveUp = () => resolve(undefined);
-  const timer = setTimeout(() => void end(child).then(giveUp), patience);
+  const timer = setTimeout(() => void end(child).then(giveUp), timeoutMs);
   child.once('message', resolve).once('exit', giveUp).once('error', giveUp);
   try {
     return await promise;

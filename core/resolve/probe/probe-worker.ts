@@ -1,5 +1,5 @@
 import { type ContainerRequest, readContainer } from './container-reader.ts';
 
-/** The process that reads containers: one message, one answer. It ends when nobody is left to ask it. */
-process.on('message', async (question: ContainerRequest) => void process.send?.(await readContainer(question)));
+/** Entry of the process that reads containers: one response per message. It exits when its parent disconnects. */
+process.on('message', async (request: ContainerRequest) => void process.send?.(await readContainer(request)));
 process.send?.('ready');

@@ -8,9 +8,10 @@ import { inspect } from '../../../core/resolve/probe/inspect.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { type Origin, startOrigin } from '../../origin/server.ts';
+import { asProblem } from '../../support/as-problem.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 
-/** Files that the recipes of the origin do not make: their first bytes are all that is read of them. */
+/** Starts of files that FFmpeg cannot make here; probing reads no more of them. */
 const HEADS: Readonly<Record<string, Buffer>> = {
   avi: Buffer.concat([Buffer.from('RIFF\0\0\0\0AVI LIST'), Buffer.alloc(500)]),
   flv: Buffer.concat([Buffer.from('FLV\x01\x05\0\0\0\x09'), Buffer.alloc(500)]),
@@ -29,7 +30,7 @@ function sendRange(file: Buffer | undefined, range: string | undefined, response
   response.writeHead(206, { 'content-range': `bytes ${first}-${end}/${file?.length}` }).end(part);
 }
 
-/** A file as a player with a licence would get it. */
+/** A file with Common Encryption (ISO/IEC 23001-7). */
 const encrypt = (input: string, more: readonly string[]): Promise<Buffer> =>
   withTemporaryFolder(async (folder) => {
     const output = join(folder, 'encrypted.mp4');
@@ -47,7 +48,7 @@ const encrypt = (input: string, more: readonly string[]): Promise<Buffer> =>
   });
 
 describe('inspect', () => {
-  /** Playlists to answer with. */
+  /** Responses of `/list/`, last first. */
   const lists: string[] = [];
   const encrypted = new Map<string, Buffer>();
   let origin: Origin;
@@ -77,7 +78,7 @@ describe('inspect', () => {
     await origin.close();
   });
 
-  const look = (
+  const inspectFormats = (
     formats: Record<string, unknown>[],
     info: Record<string, unknown> = {},
     signal = new AbortController().signal,
@@ -95,7 +96,8 @@ describe('inspect', () => {
     ext: path.split('.').at(-1),
     ...more,
   });
-  const trackOf = async (path: string, more?: Record<string, unknown>) => (await look([format(path, more)]))[0]?.track;
+  const trackOf = async (path: string, more?: Record<string, unknown>) =>
+    (await inspectFormats([format(path, more)]))[0]?.track;
 
   it.each([
     ['/files/clip.mp4', { container: 'mp4', durationSeconds: 6, video: { height: 180, width: 320 }, audio: {} }],
@@ -114,18 +116,18 @@ describe('inspect', () => {
     ['/heads/flv', { container: 'flv', video: {} }],
     ['/heads/wmv', { container: 'wmv', video: {} }],
     ['/heads/amr', { container: 'amr', video: null, audio: {} }],
-  ])('reads what %s is', async (path, expected) => {
+  ])('reads container, codecs and size of %s', async (path, expected) => {
     const track = await trackOf(path);
     expect(track).toMatchObject({ ...expected, sizeIsExact: true });
     expect(track?.sizeBytes).toBeGreaterThan(0);
   });
 
-  it('says what it is in place of a text that did not know', async () =>
+  it('completes a description of yt-dlp that ends in unknown', async () =>
     expect(await trackOf('/files/clip.mp4', { format: 'mp4 - unknown' })).toMatchObject({
       description: 'mp4 - 320x180',
     }));
 
-  it('keeps a name for the same type of file, and changes one for another', async () => {
+  it('keeps a container name of the same media type, and replaces any other', async () => {
     expect(await trackOf('/files/tone.ogg', { ext: 'opus' })).toMatchObject({ container: 'opus' });
     expect(await trackOf('/files/tone.ogg', { ext: 'unknown_video' })).toMatchObject({ container: 'ogg' });
   });
@@ -148,8 +150,8 @@ describe('inspect', () => {
     'http://[::1]/x.mp4',
     'http://localhost/x.mp4',
     'http://169.254.169.254/latest/meta-data',
-  ])('finds nothing at %s', (path) =>
-    expect(trackOf(path)).rejects.toMatchObject({ details: { title: 'Resource Not Found', status: 404 } }),
+  ])('answers %s with 404', (path) =>
+    expect(asProblem(trackOf(path))).rejects.toMatchObject({ details: { title: 'Resource Not Found', status: 404 } }),
   );
 
   it.each([
@@ -158,27 +160,29 @@ describe('inspect', () => {
     ['/trouble/500', 502],
     ['/trouble/429', 502],
     ['/trouble/reset', 502],
-  ])('answers %s with %d', (path, status) => expect(trackOf(path)).rejects.toMatchObject({ details: { status } }));
+  ])('answers %s with %d', (path, status) =>
+    expect(asProblem(trackOf(path))).rejects.toMatchObject({ details: { status } }),
+  );
 
-  it('reads no more than the head of a source that ignores ranges, and offers what it can tell', async () => {
+  it('reads only the start of a source that ignores ranges', async () => {
     expect(await trackOf('/slow/clip.mp4?rate=10000000')).toMatchObject({ container: 'mp4', durationSeconds: 6 });
     const track = await trackOf('/slow/clip-tail.mp4?rate=10000000');
     expect(track).toMatchObject({ container: 'mp4', sizeIsExact: true, video: {}, audio: {} });
     expect(track).not.toHaveProperty('durationSeconds');
   });
 
-  it('does not take bytes of another range for the beginning', () =>
-    expect(trackOf('/other-range/x')).rejects.toMatchObject({ details: { status: 502 } }));
+  it('rejects a response with a different range', () =>
+    expect(asProblem(trackOf('/other-range/x'))).rejects.toMatchObject({ details: { status: 502 } }));
 
-  it('leaves out what is dead and keeps the rest', async () => {
-    const kept = await look([format('/trouble/404'), format('/files/tone.m4a'), format('http://10.0.0.1/x')]);
+  it('omits dead formats and keeps the rest', async () => {
+    const kept = await inspectFormats([format('/trouble/404'), format('/files/tone.m4a'), format('http://10.0.0.1/x')]);
     expect(kept.map(({ track }) => track.formatId)).toEqual(['/files/tone.m4a']);
   });
 
-  it('asks nothing of formats that the site itself describes, but for the length of the conversion', async () => {
+  it('probes described formats only for the duration of the conversion', async () => {
     const before = origin.requests.length;
     const sided = { filesize: 10, tbr: 5 };
-    const kept = await look(
+    const kept = await inspectFormats(
       [
         format('/files/clip.mp4', { vcodec: 'avc1', acodec: 'none', height: 180, ...sided }),
         format('/files/tone.m4a', { vcodec: 'none', acodec: 'mp4a.40.2', ...sided }),
@@ -189,8 +193,10 @@ describe('inspect', () => {
     expect(origin.requests.slice(before).map(({ path }) => path)).toEqual(['/files/tone.m4a']);
   });
 
-  it('keeps a described format whose bytes are out of reach', async () => {
-    const [kept] = await look([format('/trouble/500', { vcodec: 'none', acodec: 'opus', tbr: 5 })], { duration: 7 });
+  it('keeps a described format that cannot be probed', async () => {
+    const [kept] = await inspectFormats([format('/trouble/500', { vcodec: 'none', acodec: 'opus', tbr: 5 })], {
+      duration: 7,
+    });
     expect(kept?.track.durationSeconds).toBe(7);
   });
 
@@ -200,51 +206,58 @@ describe('inspect', () => {
     ['/hls/audio/index.m3u8', null],
     ['/hls/aes/index.m3u8', { height: 180 }],
     ['/live/index.m3u8', { height: 90 }],
-  ])('learns from the beginning of %s what no master says', async (path, video) => {
+  ])('reads the first segment of %s, which no multivariant playlist describes', async (path, video) => {
     const track = await trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' });
     expect(track).toMatchObject({ video, audio: { codec: 'mp4a.40.2' } });
   });
 
-  it.each(['METHOD=SAMPLE-AES', 'METHOD=AES-128,IV=0x99'])('leaves unknown what %s keeps from it', async (method) => {
-    lists.push(`#EXTM3U\n#EXT-X-KEY:${method},URI="/hls/aes/key.bin"\n#EXTINF:2,\n/hls/aes/0.ts\n#EXT-X-ENDLIST\n`);
-    const track = await trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' });
-    expect(track).toMatchObject({ video: {}, audio: {} });
-  });
+  it.each(['METHOD=SAMPLE-AES', 'METHOD=AES-128,IV=0x99'])(
+    'leaves codecs unknown for segments encrypted with %s',
+    async (method) => {
+      lists.push(`#EXTM3U\n#EXT-X-KEY:${method},URI="/hls/aes/key.bin"\n#EXTINF:2,\n/hls/aes/0.ts\n#EXT-X-ENDLIST\n`);
+      const track = await trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' });
+      expect(track).toMatchObject({ video: {}, audio: {} });
+    },
+  );
 
   it.each([{}, { vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', tbr: 400, height: 180 }])(
-    'promises no duration by an HLS playlist that only knows whole seconds (%j)',
+    'ignores durations of an HLS playlist in whole seconds (%j)',
     async (more) => {
       const path = '/hls/missing-segment.m3u8';
-      const found = await look([format(path, { protocol: 'm3u8_native', ext: 'mp4', ...more })], { duration: 34 });
+      const found = await inspectFormats([format(path, { protocol: 'm3u8_native', ext: 'mp4', ...more })], {
+        duration: 34,
+      });
       expect(found.map(({ track }) => track.durationSeconds)).toEqual([undefined]);
     },
   );
 
-  it('says that an encrypted file is protected, wherever its header is', async () => {
+  it('reports an encrypted file as DRM protected, wherever its header is', async () => {
     for (const name of ['front.mp4', 'tail.mp4', 'sound.m4a']) {
-      await expect(trackOf(`/protected/${name}`)).rejects.toMatchObject({
+      await expect(asProblem(trackOf(`/protected/${name}`))).rejects.toMatchObject({
         details: { status: 415, detail: 'The media is DRM protected.' },
       });
     }
-    const kept = await look([format('/protected/front.mp4'), format('/files/clip.mp4')]);
+    const kept = await inspectFormats([format('/protected/front.mp4'), format('/files/clip.mp4')]);
     expect(kept.map(({ track }) => track.formatId)).toEqual(['/files/clip.mp4']);
   });
 
-  it('counts an HLS playlist to its last segment', async () =>
+  it('sums the segment durations of an HLS playlist', async () =>
     expect(await trackOf('/hls/ts/index.m3u8', { protocol: 'm3u8_native' })).toMatchObject({ durationSeconds: 6 }));
 
   it.each([
-    ['no playlist at all', '/files/tone.mp3'],
-    ['a playlist of nothing', '/hls/empty.m3u8'],
-    ['an address inside as a segment', '/inward/segment?to=http://10.1.2.3/a.ts'],
-    ['an address inside as a key', '/inward/key?to=http://10.1.2.3/key'],
-  ])('finds nothing in %s', (_, path) =>
-    expect(trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' })).rejects.toMatchObject({ details: { status: 404 } }),
+    ['a file that is not a playlist', '/files/tone.mp3'],
+    ['an empty playlist', '/hls/empty.m3u8'],
+    ['a segment at a private address', '/inward/segment?to=http://10.1.2.3/a.ts'],
+    ['a key at a private address', '/inward/key?to=http://10.1.2.3/key'],
+  ])('answers %s with 404', (_, path) =>
+    expect(asProblem(trackOf(path, { protocol: 'm3u8_native', ext: 'mp4' }))).rejects.toMatchObject({
+      details: { status: 404 },
+    }),
   );
 
-  it('ends with its caller', async () => {
+  it('is aborted with its caller', async () => {
     const leaving = new AbortController();
-    const looking = look([format('/trouble/silence')], {}, leaving.signal);
+    const looking = inspectFormats([format('/trouble/silence')], {}, leaving.signal);
     await expect.poll(() => origin.requestsTo('/trouble/silence').length).toBe(1);
     leaving.abort(new Error('left'));
     await expect(looking).rejects.toThrow('left');

@@ -9,7 +9,7 @@ import { createProbeProcess } from '../../../core/resolve/probe/probe-process.ts
 import { ensureMedia } from '../../origin/media.ts';
 import { descendants } from '../../support/processes.ts';
 
-/** A frame of ADTS that says it has no bytes: whoever goes on to the next one never gets there. */
+/** An ADTS frame with a length of 0: a parser that skips to the next frame loops forever. */
 const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.alloc(57)]);
 
 const encode = (...options: string[]) =>
@@ -23,7 +23,7 @@ const box = (type: string, ...parts: Buffer[]) => {
   const body = Buffer.concat(parts);
   return Buffer.concat([u32(body.length + 8), Buffer.from(type), body]);
 };
-/** An MP4 of 900 bytes whose one fragment says it has 4,294,967,295 samples (ISO/IEC 14496-12 §8.8). */
+/** An MP4 of 900 bytes whose one fragment declares 4,294,967,295 samples (ISO/IEC 14496-12 §8.8). */
 const crowded = () => {
   const movie = FRAGMENTED.subarray(0, FRAGMENTED.indexOf('moof') - 4);
   const header = box('tfhd', u32(0x020038, 1, 1, 1, 0));
@@ -31,7 +31,7 @@ const crowded = () => {
   return Buffer.concat([movie, box('moof', box('mfhd', u32(0, 1)), fragment), box('mdat', Buffer.alloc(64))]);
 };
 
-/** A WebM whose header says how long it lasts (RFC 9559 §5.1.2.10), and nothing else does. */
+/** A WebM whose duration is only in its header (RFC 9559 §5.1.2.10). */
 const lasting = async (seconds: number) => {
   const webm = await readFile(join(await ensureMedia(), 'tone.webm'));
   webm.writeDoubleBE(seconds * 1000, webm.indexOf('448988', 'hex') + 3);
@@ -43,7 +43,7 @@ const readerOf = (bytes: Buffer): GuardedReader => ({
   ...{ status: 200, contentType: '', size: bytes.length, blocks: [{ start: 0, bytes }] },
   load: () => Promise.reject(new Error('Out of reach')),
 });
-const look = (bytes: Buffer, signal = new AbortController().signal) => probe(readerOf(bytes), signal);
+const probeBytes = (bytes: Buffer, signal = new AbortController().signal) => probe(readerOf(bytes), signal);
 
 const processes = async () => (await descendants('node')).filter((command) => command.includes('probe-worker'));
 
@@ -51,74 +51,74 @@ describe('probe', () => {
   afterAll(closeProbe);
 
   it.each([
-    ['is without an end', ENDLESS, undefined],
-    ['asks for more memory than there is', crowded(), { container: 'mp4', video: {}, audio: {} }],
-  ])('goes by the first bytes of a file that %s, while everything else goes on', async (_, bytes, expected) => {
+    ['causes an endless loop', ENDLESS, undefined],
+    ['exhausts the memory', crowded(), { container: 'mp4', video: {}, audio: {} }],
+  ])('falls back to the magic bytes of a file that %s, without blocking this process', async (_, bytes, expected) => {
     let beats = 0;
     const heart = setInterval(() => beats++, 10);
-    const facts = await look(bytes);
+    const facts = await probeBytes(bytes);
     clearInterval(heart);
     expect(facts).toEqual(expected);
     expect(beats).toBeGreaterThan(10);
   });
 
-  it('reads the files that come after one that it was ended by', async () => {
-    const [, facts] = await Promise.all([look(ENDLESS), look(WAV)]);
+  it('reads the next file after one that killed the process', async () => {
+    const [, facts] = await Promise.all([probeBytes(ENDLESS), probeBytes(WAV)]);
     expect(facts).toMatchObject({ container: 'wav', durationSeconds: 1 });
   });
 
-  it.each([1e20, Number.POSITIVE_INFINITY, 2e7])('takes %d seconds for no duration', async (seconds) => {
-    const { container, durationSeconds } = (await look(await lasting(seconds))) ?? {};
+  it.each([1e20, Number.POSITIVE_INFINITY, 2e7])('ignores a duration of %d seconds', async (seconds) => {
+    const { container, durationSeconds } = (await probeBytes(await lasting(seconds))) ?? {};
     expect(container).toBe('webm');
     expect(durationSeconds).toBeCloseTo(6, 1);
   });
 
-  it('reads no file whose caller has left', async () => {
-    expect(await look(WAV, AbortSignal.abort())).toBeUndefined();
+  it('does not read a file for an aborted signal', async () => {
+    expect(await probeBytes(WAV, AbortSignal.abort())).toBeUndefined();
   });
 
-  it('writes nothing of a file to the terminal', async () => {
+  it('does not write file contents to the terminal', async () => {
     const output = vi.spyOn(console, 'warn');
     const strange = Buffer.from(FRAGMENTED);
     strange.write('\x1b[2J', strange.indexOf('mp4a'), 'latin1');
-    await look(strange);
+    await probeBytes(strange);
     expect(output).not.toHaveBeenCalled();
   });
 });
 
-describe('the process that reads containers', () => {
-  const question: ContainerRequest = {
+describe('createProbeProcess', () => {
+  const request: ContainerRequest = {
     ...{ size: WAV.length, blocks: [{ start: 0, bytes: WAV }] },
     ...{ wantsDuration: true, isLast: true },
   };
   const { signal } = new AbortController();
 
-  it('is kept for the next file, and gone after a while without one', async () => {
-    const reading = createProbeProcess({ idle: 1000 });
+  it('keeps its process for the next file, and ends it when idle', async () => {
+    const reader = createProbeProcess({ idleTimeoutMs: 1000 });
     for (let i = 0; i < 3; i++) {
-      expect(await reading.ask(question, signal)).toMatchObject({ contents: { container: 'wav' } });
+      expect(await reader.read(request, signal)).toMatchObject({ contents: { container: 'wav' } });
       expect(await processes()).toHaveLength(1);
     }
     await expect.poll(processes, { timeout: 20_000 }).toEqual([]);
   });
 
-  it('ends when it is closed, and starts again when it is asked again', async () => {
-    const reading = createProbeProcess();
-    await reading.ask(question, signal);
-    await reading.close();
+  it('ends its process on close, and starts another for the next request', async () => {
+    const reader = createProbeProcess();
+    await reader.read(request, signal);
+    await reader.close();
     expect(await processes()).toEqual([]);
-    expect(await reading.ask(question, signal)).toHaveProperty('contents');
-    await reading.close();
+    expect(await reader.read(request, signal)).toHaveProperty('contents');
+    await reader.close();
   });
 
-  it('says which bytes it lacks, unless there are no more', async () => {
-    const reading = createProbeProcess();
-    const head = { ...question, blocks: [{ start: 0, bytes: FRAGMENTED.subarray(0, 100) }], size: FRAGMENTED.length };
-    const { missing, contents } = await reading.ask({ ...head, isLast: false }, signal);
+  it('returns the missing range, unless no more bytes are available', async () => {
+    const reader = createProbeProcess();
+    const head = { ...request, blocks: [{ start: 0, bytes: FRAGMENTED.subarray(0, 100) }], size: FRAGMENTED.length };
+    const { missing, contents } = await reader.read({ ...head, isLast: false }, signal);
     expect(missing?.[0]).toBeLessThanOrEqual(100);
     expect(missing?.[1]).toBeGreaterThan(100);
     expect(contents).toBeUndefined();
-    expect(await reading.ask(head, signal)).toEqual({});
-    await reading.close();
+    expect(await reader.read(head, signal)).toEqual({});
+    await reader.close();
   });
 });
