@@ -75,8 +75,8 @@ describe('the size of', () => {
 
 describe('beside a program', () => {
   it.each([
-    ['functions/get-resource', ['index.mjs', 'probe-worker.mjs', 'worker']],
-    ['functions/canary', ['index.mjs', 'worker']],
+    ['functions/get-resource', ['index.mjs', 'plugins', 'probe-worker.mjs']],
+    ['functions/canary', ['index.mjs', 'plugins']],
     ['functions/get-api-description', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
     ['functions/get-app-info', ['index.mjs']],
     ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'plugins']],
@@ -85,8 +85,8 @@ describe('beside a program', () => {
     expect(beside.filter((file) => !file.endsWith('.map')).sort()).toEqual(files);
   });
 
-  it('is the worker without what Python made of it here', async () => {
-    const files = await readdir(join(dist, 'functions/get-resource/worker'), { recursive: true });
+  it('contains the yt-dlp plugin without bytecode caches', async () => {
+    const files = await readdir(join(dist, 'functions/get-resource/plugins'), { recursive: true });
     expect(files.some((file) => file.endsWith('.py'))).toBe(true);
     expect(files.filter((file) => file.includes('__pycache__'))).toEqual([]);
   });
@@ -121,7 +121,7 @@ describe('a selection', () => {
 
   it('may be of nothing', async () => expect(await readdir(await made([]))).toEqual([]));
 
-  it.each(['constructor', '../not-found', 'Not-Found', ''])('has no %j in it: there is none', async (name) => {
-    await expect(bundle({ outDir: dist, only: ['not-found', name] })).rejects.toThrow(`There is no ${name} to bundle`);
+  it.each(['constructor', '../not-found', 'Not-Found', ''])('rejects the unknown name %j', async (name) => {
+    await expect(bundle({ outDir: dist, only: ['not-found', name] })).rejects.toThrow(`Unknown bundle: ${name}`);
   });
 });

@@ -76,7 +76,7 @@ const PROGRAM = 'yt-dlp_linux';
 /** Puts the test's extractor among the plugins of the bundles, and makes a layer with the real yt-dlp. */
 async function layOut({ dir, dist }: FunctionRig): Promise<string> {
   for (const host of ['functions/get-resource', 'stream-service']) {
-    await cp(PLUGIN_DIR, join(dist, host, 'worker'), { recursive: true });
+    await cp(PLUGIN_DIR, join(dist, host, 'plugins'), { recursive: true });
   }
   const { ytDlp } = await installedTools();
   const command = ytDlp.command.map((word) => `'${word}'`).join(' ');
