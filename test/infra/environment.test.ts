@@ -10,16 +10,18 @@ import { onlyResource, resourcesOfType } from './template.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** With every setting that becomes a variable, secrets aside: those would be fetched. */
-const full = (profile: string) =>
-  synthesize(
-    {
-      ...{ profile, corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
-      toolsVersion: '2026.11.20',
-      ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
-    },
-    EUROPE,
+const full = async (profile: string) =>
+  (
+    await synthesize(
+      {
+        ...{ profile, corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
+        toolsVersion: '2026.11.20',
+        ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
+      },
+      EUROPE,
+    )
   ).templates['reelay-main'] ?? { Resources: {} };
-const deployed = { hobby: full('hobby'), team: full('team') };
+const deployed = { hobby: await full('hobby'), team: await full('team') };
 
 /** What stands for a value that is known at deployment. */
 const plain = (value: unknown): string => (typeof value === 'string' ? value : 'known-at-deployment');

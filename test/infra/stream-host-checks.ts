@@ -81,22 +81,24 @@ export function checkStreamHosts(): void {
       expect(groups(of).filter((id) => groups(template('hobby')).includes(id))).toEqual([]);
     });
 
-    it('keeps its subnets when another profile had them', () => {
+    it('keeps its subnets when another profile had them', async () => {
       const ofTasks = (each: Template) =>
         resourcesOfType(each, 'AWS::EC2::Subnet').filter(({ id }) => id.startsWith('NetworkVpctask'));
-      const hobby = synthesize({ profile: 'hobby', stage: 'blue' }, VIRGINIA).templates['reelay-blue'] ?? of;
+      const { templates } = await synthesize({ profile: 'hobby', stage: 'blue' }, VIRGINIA);
+      const hobby = templates['reelay-blue'] ?? of;
       const places = (each: Template) =>
         ofTasks(each).map(({ id, properties }) => [id, properties.CidrBlock, properties.AvailabilityZoneId]);
       expect(places(regionalTemplate('team'))).toEqual(places(hobby));
     });
 
-    it('stands in zones that VPC origins work in, where the region has others', () => {
+    it('stands in zones that VPC origins work in, where the region has others', async () => {
       const zones = resourcesOfType(regionalTemplate('team'), 'AWS::EC2::Subnet').map(({ properties }) => [
         properties.AvailabilityZone,
         properties.AvailabilityZoneId,
       ]);
       expect(zones).toEqual([1, 2, 1, 2].map((number) => [undefined, `use1-az${number}`]));
-      const canada = synthesize({}, { account: '111111111111', region: 'ca-central-1' }).templates['reelay-main'] ?? of;
+      const { templates } = await synthesize({}, { account: '111111111111', region: 'ca-central-1' });
+      const canada = templates['reelay-main'] ?? of;
       expect(
         resourcesOfType(canada, 'AWS::EC2::Subnet').map(({ properties }) => properties.AvailabilityZoneId),
       ).toEqual([1, 2, 1, 2].map((number) => `cac1-az${number}`));

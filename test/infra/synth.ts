@@ -3,27 +3,27 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Environment } from 'aws-cdk-lib';
 import { afterAll } from 'vitest';
-import { createApp } from '../../infra/create-app.ts';
 import type { Template } from './permissions.ts';
+import { cached } from './synth-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Every function that there is, by its entry file. */
+/** Names of all functions, by their entry files. */
 export const FUNCTIONS = readdirSync(join(ROOT, 'lambdas', 'entries')).map((file) => basename(file, '.ts'));
 
-/** What cdk.json tells CDK: the feature flags. */
+/** CDK feature flags of cdk.json. */
 export const flags: Record<string, unknown> = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
 
 export const EUROPE: Environment = { account: '111111111111', region: 'eu-central-1' };
 export const VIRGINIA: Environment = { account: '111111111111', region: 'us-east-1' };
 
-/** A folder with something of everything that is deployed: what it is plays no part at synthesis. */
+/** A bundle folder with placeholder files: synthesis does not read their content. */
 export function placeholderBundle(folder: string): string {
   for (const name of FUNCTIONS) write(join(folder, 'functions', name), 'index.mjs', 'export const handler = () => {};');
   write(join(folder, 'stream-service'), 'Dockerfile', 'FROM scratch');
   return folder;
 }
 
-/** Goes when the tests of its file have ended. */
+/** A folder that is removed after the tests of the file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-synth-'));
   folders.push(folder);
@@ -35,33 +35,38 @@ afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
+/** The parts of a cloud assembly that tests read. */
 export interface Synthesis {
-  /** By the stack's name. */
+  /** By stack name. */
   readonly templates: Readonly<Record<string, Template>>;
   readonly stacks: readonly string[];
-  /** What CDK would have to ask AWS before it could go on. */
+  /** Context that the CDK CLI would have to look up in an account. */
   readonly lookups: readonly unknown[];
 }
 
 /**
- * Synthesises as `cdk synth` does, without Docker, credentials or look-ups.
- * @throws Error when cdk-nag or CloudFormation's own validation find an error
+ * Synthesizes as `cdk synth` does, without Docker, credentials or look-ups. Test files share the result through a cache
+ * on disk whose key covers every input; a failed synthesis is not cached.
+ * @throws Error when cdk-nag or CloudFormation's validation report an error
  */
-export function synthesize(context: Readonly<Record<string, unknown>>, env?: Environment): Synthesis {
-  const folder = temporaryFolder();
-  const assembly = createApp({
-    bundleDir: placeholderBundle(join(folder, 'bundle')),
-    context: { ...flags, ...context },
-    outdir: join(folder, 'out'),
-    deployedAt: 'a day',
-    ...(env && { env }),
-  }).synth();
-  return {
-    templates: Object.fromEntries(assembly.stacks.map(({ stackName, template }) => [stackName, template])),
-    stacks: assembly.stacks.map(({ stackName }) => stackName),
-    lookups: assembly.manifest.missing ?? [],
-  };
-}
+export const synthesize = (context: Readonly<Record<string, unknown>>, env?: Environment): Promise<Synthesis> =>
+  cached(JSON.stringify([context, env]), async () => {
+    // Imported on a cache miss only: loading aws-cdk-lib takes seconds.
+    const { createApp } = await import('../../infra/create-app.ts');
+    const folder = temporaryFolder();
+    const assembly = createApp({
+      bundleDir: placeholderBundle(join(folder, 'bundle')),
+      context: { ...flags, ...context },
+      outdir: join(folder, 'out'),
+      deployedAt: 'a day',
+      env,
+    }).synth();
+    return {
+      templates: Object.fromEntries(assembly.stacks.map(({ stackName, template }) => [stackName, template])),
+      stacks: assembly.stacks.map(({ stackName }) => stackName),
+      lookups: assembly.manifest.missing ?? [],
+    };
+  });
 
 function write(folder: string, file: string, text: string): void {
   mkdirSync(folder, { recursive: true });

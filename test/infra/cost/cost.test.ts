@@ -6,7 +6,7 @@ import { METERS } from '../../../infra/cost/prices.ts';
 import { formatReport } from '../../../infra/cost/report.ts';
 import { IDLE, TRAFFIC } from '../../../infra/cost/traffic.ts';
 import { trafficUsage } from '../../../infra/cost/usage.ts';
-import { synthesize } from '../synth.ts';
+import { regionless } from '../deployments.ts';
 
 const of = (...types: string[]): Template => ({
   Resources: Object.fromEntries(types.map((Type, index) => [`R${index}`, { Type, Properties: {} }])),
@@ -74,8 +74,8 @@ describe('usageOf', () => {
 });
 
 describe('the bill of a profile', () => {
-  const bills = (profile: ProfileName, architecture = 'arm64') => {
-    const { templates } = synthesize({ profile, architecture });
+  const bills = (profile: ProfileName) => {
+    const { templates } = regionless[profile];
     const Resources = Object.assign({}, ...Object.values(templates).map((template) => template.Resources));
     const template: Template = { Resources };
     const bill = (traffic: typeof IDLE) => calculateBill([...fixedUsage(template), ...trafficUsage(template, traffic)]);
