@@ -48,10 +48,10 @@ const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMU
 const JUMP_SECONDS = 10;
 const LEAST_JUMP_SECONDS = 1;
 function jumpArgs(source: Source | Promise<Source>): string[] {
-  if (!('kind' in source) || source.kind === 'file') return [];
-  const { gapSeconds = 0, beginsAnew } = source;
+  if (source instanceof Promise || !source.needsRemux) return [];
+  const { gapSeconds = 0, hasDiscontinuity } = source;
   if (gapSeconds > 0) return ['-dts_delta_threshold', String(Math.ceil(gapSeconds) + JUMP_SECONDS)];
-  return beginsAnew ? ['-dts_delta_threshold', String(LEAST_JUMP_SECONDS)] : [];
+  return hasDiscontinuity ? ['-dts_delta_threshold', String(LEAST_JUMP_SECONDS)] : [];
 }
 
 interface Entry {
@@ -109,7 +109,7 @@ async function answer(entry: Entry, request: IncomingMessage, response: ServerRe
   response.once('close', () => entry.responses.delete(response));
   const source = await entry.source.catch(() => undefined);
   if (!source || response.destroyed) response.destroy();
-  else if (source.kind === 'file') sendFile(entry, source, request, response);
+  else if (!source.needsRemux) sendFile(entry, source, request, response);
   else sendSegments(entry, source, response);
 }
 

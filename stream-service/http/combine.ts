@@ -6,7 +6,7 @@ import type { Mux } from '../mux/ffmpeg/index.ts';
 import { combinedPlan } from '../mux/index.ts';
 import { muxNatively } from '../mux/native/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import type { OpenSource, Source } from '../source/index.ts';
+import { needsRemux, type OpenSource, type Source } from '../source/index.ts';
 import type { FoundRendition } from './find-rendition.ts';
 import { toUpstreamProblem } from './send-representation.ts';
 
@@ -55,7 +55,7 @@ export function createCombine({ openSource, mux, requireFfmpeg }: CombineDepende
   };
 }
 
-const isMp4File = ({ delivery, container }: Track) => delivery === 'direct' && MP4.test(container);
+const isMp4File = (track: Track) => !needsRemux(track) && MP4.test(track.container);
 
 function workOf(found: FoundRendition, sources: readonly (Source | Promise<Source>)[]) {
   const [video, audio = video] = found.tracks;

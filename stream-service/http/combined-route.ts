@@ -3,7 +3,7 @@ import type { Log } from '../../core/log/index.ts';
 import type { Track } from '../../core/state/index.ts';
 import { COMBINED } from '../mux/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
-import type { OpenSource, Source } from '../source/index.ts';
+import { needsRemux, type OpenSource } from '../source/index.ts';
 import { type CombineDependencies, createCombine } from './combine.ts';
 import { downloadHeaders } from './download-headers.ts';
 import type { FindRendition, FoundRendition } from './find-rendition.ts';
@@ -41,7 +41,7 @@ export function combinedRoute(app: FastifyInstance, dependencies: CombinedRouteD
     const visit = visits.open(request.ip, reply.raw);
     const { body, sources } = await combine(found, visit);
 
-    const sizes = sources.map((source, index) => sourceBytes(source) ?? trackBytes(found.tracks[index]));
+    const sizes = sources.map((source, index) => source.size ?? trackBytes(found.tracks[index]));
     reply.headers({ ...downloadHeaders(found, fileExtension), ...estimate(sizes) });
     const representation = { size: undefined, etag: undefined, mimeType, fileExtension, read: () => body };
     return sendRepresentation(request, reply, representation, { visit, log });
@@ -55,15 +55,15 @@ async function lookAt(
   { peekSource, log }: CombinedRouteDependencies,
 ): Promise<(number | undefined)[]> {
   const known = tracks.map(trackBytes);
-  const isKnown = tracks.every(({ delivery, sizeIsExact }) => delivery !== 'direct' || sizeIsExact);
+  const isKnown = tracks.every((track) => needsRemux(track) || track.sizeIsExact);
   if (!peekSource || isKnown) return known;
   try {
     const visit = begin();
     const look = async (track: Track) => {
-      if (track.delivery !== 'direct') return track.sizeBytes;
+      if (needsRemux(track)) return track.sizeBytes;
       const source = await peekSource(resource, track, visit.signal);
       visit.onClose(() => source.close());
-      return sourceBytes(source) ?? track.sizeBytes;
+      return source.size ?? track.sizeBytes;
     };
     return await Promise.all(tracks.map(look));
   } catch (error) {
@@ -81,5 +81,4 @@ function estimate(sizes: readonly (number | undefined)[]): Record<string, string
   return total ? { 'estimated-content-length': String(total) } : {};
 }
 
-const sourceBytes = (source: Source) => (source.kind === 'file' ? source.size : undefined);
 const trackBytes = (track: { readonly sizeBytes?: number } | undefined) => track?.sizeBytes;

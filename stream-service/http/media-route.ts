@@ -6,7 +6,7 @@ import type { Mux } from '../mux/ffmpeg/index.ts';
 import { remuxPlan } from '../mux/index.ts';
 import type { OpenMp3, Representation } from '../representation.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
-import type { OpenSource } from '../source/index.ts';
+import { needsRemux, type OpenSource } from '../source/index.ts';
 import { downloadHeaders } from './download-headers.ts';
 import { fileRepresentation } from './file-representation.ts';
 import type { FindRendition, FoundRendition } from './find-rendition.ts';
@@ -67,11 +67,11 @@ async function open(
   { openSource, openMp3, mux, requireFfmpeg }: MediaRouteDependencies,
 ): Promise<Representation> {
   // Before the source is troubled for nothing.
-  if (asMp3 || track.delivery !== 'direct') await requireFfmpeg();
+  if (asMp3 || needsRemux(track)) await requireFfmpeg();
   const source = await openSource(resource, track, visit.signal, first);
   visit.onClose(() => source.close());
   if (asMp3) return openMp3(resource, track, source);
-  if (source.kind === 'file') return fileRepresentation(source, { key, ...rendition });
+  if (!source.needsRemux) return fileRepresentation(source, { key, ...rendition });
 
   const ffmpeg = await requireFfmpeg();
   const plan = remuxPlan(track);
@@ -94,7 +94,7 @@ async function lookAt(
   const { peekSource, requireFfmpeg } = dependencies;
   const build = asMp3 ? await requireFfmpeg().catch(() => undefined) : undefined;
   const outline = asMp3 ? mp3Outline(found.resource, found.tracks[0], build) : outlineOf(found);
-  if (!peekSource || found.tracks[0].delivery !== 'direct') return outline;
+  if (!peekSource || needsRemux(found.tracks[0])) return outline;
   try {
     // A look takes a place like a stream; who has none left is told what the table knows.
     const peeking = { ...dependencies, openSource: peekSource };
@@ -107,6 +107,6 @@ async function lookAt(
 }
 
 function outlineOf({ rendition, tracks: [track] }: FoundRendition): RepresentationHead {
-  if (track.delivery !== 'direct') return { ...remuxPlan(track), size: undefined, acceptRanges: 'none' };
+  if (needsRemux(track)) return { ...remuxPlan(track), size: undefined, acceptRanges: 'none' };
   return { ...rendition, size: track.sizeIsExact ? track.sizeBytes : undefined, acceptRanges: 'bytes' };
 }

@@ -3,6 +3,7 @@ import { id3Tag } from '../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
 import { layoutBytes, mp3Entity, mp3Etag, promisedFrames } from '../conversions/mp3/index.ts';
+import { needsRemux } from '../source/index.ts';
 import type { RepresentationHead } from './send-representation.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { RepresentationHead } from './send-representation.ts';
 export function mp3Outline(resource: Resource, track: Track, build: Ffmpeg | undefined): RepresentationHead {
   const tag = id3Tag(tagText(resource));
   const media = { mimeType: 'audio/mpeg', fileExtension: '.mp3' };
-  const isFile = track.delivery === 'direct';
+  const isFile = !needsRemux(track);
   const frames = promisedFrames(resource, track, tag.length);
   // A file that does not say its size cannot be read from any place: then there will be no length either.
   if (frames === undefined || (isFile && track.sizeBytes === undefined))
@@ -20,7 +21,7 @@ export function mp3Outline(resource: Resource, track: Track, build: Ffmpeg | und
 
   const layout = { tagBytes: tag.length, frames };
   // A file has a word in its validator.
-  const entity = build && !isFile ? mp3Entity(resource, track, { kind: 'segments' }, build) : undefined;
+  const entity = build && !isFile ? mp3Entity(resource, track, { needsRemux: true }, build) : undefined;
   const etag = entity && mp3Etag(entity, layout, tag);
   return { ...media, size: layoutBytes(layout), acceptRanges: 'bytes', etag };
 }

@@ -1,5 +1,6 @@
 import type { SegmentStart } from '../../core/media/segment-probe/index.ts';
 import type { Track } from '../../core/state/index.ts';
+import { needsRemux } from '../source/index.ts';
 
 /** What FFmpeg is told to write, and what it is called. */
 export interface MuxPlan {
@@ -54,7 +55,7 @@ export function remuxPlan(track: Traits): MuxPlan {
   const { video, audio } = track;
   const maps = [...(video ? mapOf('0:v:0', video) : []), ...(audio ? mapOf('0:a:0', audio) : [])];
   const side = video ? 'video' : 'audio';
-  const common = { isSegmented: track.delivery !== 'direct' };
+  const common = { isSegmented: needsRemux(track) };
   if ([video?.codec, audio?.codec].some((codec) => codec !== undefined && WEBM_ONLY.test(codec))) {
     const args = () => ({ second: [], output: [...maps, ...COPY, ...WEBM] });
     return { ...common, container: 'webm', fileExtension: '.webm', mimeType: `${side}/webm`, args };
@@ -76,7 +77,7 @@ export const COMBINED = { container: 'mp4', fileExtension: '.mp4', mimeType: 'vi
 /** The video of the first input and the audio of the second. */
 export const combinedPlan = (video: Traits, audio: Traits): MuxPlan => ({
   ...COMBINED,
-  isSegmented: [video, audio].some(({ delivery }) => delivery !== 'direct'),
+  isSegmented: [video, audio].some(needsRemux),
   args: ([first, second] = []) => {
     const sync = [video, audio].every(countsFromZero) ? IN_STEP : syncArgs(first?.startSeconds, second?.startSeconds);
     const maps = ['-map', '0:v:0', '-map', '1:a:0'];
@@ -93,7 +94,7 @@ const mapOf = (place: string, { codec }: { readonly codec?: string }) => [
   codec === undefined ? `${place}?` : place,
 ];
 
-const countsFromZero = ({ delivery, container }: Traits) => delivery === 'direct' && ZERO_BASED.test(container);
+const countsFromZero = (track: Traits) => !needsRemux(track) && ZERO_BASED.test(track.container);
 
 /** By itself FFmpeg begins every input at 0, however far apart they begin on the clock that they share. */
 function syncArgs(video: number | undefined, audio: number | undefined): MuxArgs {
@@ -106,9 +107,10 @@ function syncArgs(video: number | undefined, audio: number | undefined): MuxArgs
  * Whether the audio comes as ADTS frames. FFmpeg unpacks them by itself only into files it can go back in. What does
  * not say has AAC in all likelihood.
  */
-const isFramedAac = ({ audio, delivery, container }: Traits, beginning: SegmentStart | undefined): boolean =>
-  audio !== null &&
-  (beginning?.isFramedAac ?? ((delivery !== 'direct' || FRAMED.test(container)) && AAC.test(audio.codec ?? 'aac')));
+const isFramedAac = (track: Traits, beginning: SegmentStart | undefined): boolean =>
+  track.audio !== null &&
+  (beginning?.isFramedAac ??
+    ((needsRemux(track) || FRAMED.test(track.container)) && AAC.test(track.audio.codec ?? 'aac')));
 
 function mp4Args(hasVideo: boolean, framedAac: boolean): string[] {
   const flags = hasVideo ? [...FLAGS, 'frag_keyframe'] : FLAGS;

@@ -1,67 +1,72 @@
 import type { Readable } from 'node:stream';
 import type { Resource, Track } from '../../core/state/index.ts';
 
-/** What a source is read for. */
+/** The tracks of a source that a reader uses. */
 export type TrackSelection = 'all' | 'sound';
 
-/** One track, open for reading: a file with offsets, or a run of segments with times. */
+/**
+ * One track, open for reading. Code outside this folder branches on the capabilities of a source (`size`, `isSeekable`,
+ * `needsRemux`), not on the protocol that delivers it.
+ */
 export type Source = FileSource | SegmentedSource;
 
-/** A direct file. */
-export interface FileSource {
-  readonly kind: 'file';
-  /** Bytes, exact; undefined when the source does not say: then only reading from 0 to the end is possible. */
+interface SourceCapabilities {
+  /** Bytes, exact; undefined when the size is only known at the end. */
   readonly size: number | undefined;
-  /** The entity's own strong ETag or Last-Modified, where it has one: it must not change while we read. */
+  /** Whether reading can start anywhere: at any byte of a file, at any time of a list of segments. */
+  readonly isSeekable: boolean;
+  /** False: bytes that can be sent as they are, read by offset. True: segments for FFmpeg to remux, read by time. */
+  readonly needsRemux: boolean;
+  /** Releases the bytes buffered while opening, when nothing will be read. */
+  close(): void;
+}
+
+/** A file, read by byte offset. Seekable when its size is known. */
+export interface FileSource extends SourceCapabilities {
+  readonly needsRemux: false;
+  /** Strong ETag or Last-Modified of the upstream file, where it has one. Reading fails when it changes. */
   readonly validator: string | undefined;
   /**
-   * Reads from `first` to `last`, both included (`last` absent: to the end). The stream carries exactly these bytes or
-   * is destroyed with an error: a drop, a stall or an expired URL in between is mended at the exact byte. Destroying it
-   * ends every upstream request behind it. A chunk belongs to whoever takes it.
+   * Reads from `first` to `last`, both included; without `last` to the end. The stream carries exactly these bytes or is
+   * destroyed with an error: after a dropped or stalled connection or an expired URL it resumes at the next byte.
+   * Destroying it aborts its upstream requests. The reader owns the chunks: their memory is not reused.
    */
   read(first: number, last?: number): Readable;
-  /** Forgets the bytes kept from the opening, when no `read` will come for them. */
-  close(): void;
 }
 
-/** HLS or DASH: an initialization section and segments, read one behind the other as one file. */
-export interface SegmentedSource {
-  readonly kind: 'segments';
-  /** Seconds, as the playlist adds up; undefined for a live source, and where the playlist only knows whole seconds. */
+/** An HLS or DASH presentation: an initialization section and segments, concatenated. Seekable when its times are known. */
+export interface SegmentedSource extends SourceCapabilities {
+  readonly needsRemux: true;
+  /** Sum of the segment durations, seconds; undefined when live, and where the list has only whole seconds. */
   readonly durationSeconds: number | undefined;
-  /** Seconds of the longest time for which the source says that it has nothing. @default 0 */
+  /** Seconds of the longest gap that the list declares. @default 0 */
   readonly gapSeconds?: number;
-  /** Whether its list says that clock or coding begin anew midway. A live source may do so all the same. @default false */
-  readonly beginsAnew?: boolean;
+  /** Whether the list declares that timestamps or encoding change midway. Live sources may do so undeclared. @default false */
+  readonly hasDiscontinuity?: boolean;
   /**
-   * The initialization section and every segment from the one that holds `seconds` on, past the end: from the last one,
-   * in a gap: from the one before it (live: from the newest ones on, whatever `seconds` says).
+   * Reads the initialization section and every segment from the one that contains `seconds`. Past the end: from the last
+   * segment; in a gap: from the segment before it; live: from the newest segments, whatever `seconds` is.
    *
-   * One file it stays where its clock or its initialization begins anew midway: MP4 fragments get times that go on, and
-   * of initialization sections the first is given. Where what is wanted goes on in another coding the run breaks.
+   * The result is one file even across discontinuities: timestamps of MP4 fragments are made continuous, and repeated
+   * initialization sections are dropped. The stream fails where the encoding of a selected track changes.
    */
   readFrom(seconds: number, wanted?: TrackSelection): SegmentRun;
-  /** Forgets the bytes kept from the opening, when no `readFrom` will come for them. */
-  close(): void;
 }
 
-/** Segments on their way. */
+/** A read of consecutive segments. */
 export interface SegmentRun {
-  /**
-   * Exactly those bytes, or it is destroyed with an error: a segment that stays dead is never skipped. Destroying it
-   * ends every upstream request behind it.
-   */
+  /** Carries exactly the segments or is destroyed with an error: a missing segment is never skipped. */
   readonly stream: Readable;
   /**
-   * Where the first segment given starts, seconds on the playlist's own clock, which begins at 0 whatever the
-   * timestamps inside the segments say. At most the `seconds` asked for; 0 when live.
+   * Start of the first segment on the timeline of the list, which begins at 0 whatever the timestamps inside the
+   * segments are. At most the `seconds` requested; 0 when live.
    */
   readonly startSeconds: number;
 }
 
 /**
- * Opens a track. Its first bytes have been seen when this settles.
- * @param first where reading a file will probably begin: its opening then asks for that place, which saves a request
- * @throws Problem 404 when the source is gone, 502 when it fails otherwise
+ * Opens a track and waits for its first bytes.
+ * @param first offset where reading will probably start: requesting that offset while opening saves a request
+ * @throws UpstreamError, UrlExpired, NotFound, and what resolving again throws
  */
 export type OpenSource = (resource: Resource, track: Track, signal?: AbortSignal, first?: number) => Promise<Source>;

@@ -62,7 +62,8 @@ export function createBlockCache(budgetBytes: number): BlockCache {
       }
 
       return {
-        kind: 'file' as const,
+        needsRemux: false as const,
+        isSeekable: true,
         size,
         validator: source.validator,
         read: (first, last = size - 1) =>

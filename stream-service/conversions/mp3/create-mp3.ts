@@ -7,7 +7,6 @@ import type { Ffmpeg } from '../../../layers/tools/index.ts';
 import type { FfmpegInputServer } from '../../ffmpeg/index.ts';
 import type { OpenMp3 } from '../../representation.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';
-import type { Source } from '../../source/index.ts';
 import { createAudioStarts } from './audio-start.ts';
 import { createBlockCache } from './block-cache.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
@@ -61,7 +60,7 @@ export function createMp3(options: Mp3Options): OpenMp3 {
     const encoder = { path: build.path, loopback, onFailure };
 
     const tag = id3Tag(tagText(resource));
-    const frames = canBeReadAnywhere(source) ? promisedFrames(resource, track, tag.length) : undefined;
+    const frames = source.isSeekable ? promisedFrames(resource, track, tag.length) : undefined;
     if (frames === undefined) {
       const read = () => sequentialStream({ source, tag, encoder, acquire: admission.acquireFfmpeg });
       return { ...MEDIA, size: undefined, etag: undefined, read };
@@ -85,7 +84,3 @@ export function createMp3(options: Mp3Options): OpenMp3 {
     };
   };
 }
-
-/** A live source has no places, and a file of unknown size is one that cannot be asked for ranges. */
-const canBeReadAnywhere = (source: Source): boolean =>
-  (source.kind === 'file' ? source.size : source.durationSeconds) !== undefined;

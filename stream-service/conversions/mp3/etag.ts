@@ -5,11 +5,11 @@ import type { FileSource, SegmentedSource } from '../../source/index.ts';
 import { LAYOUT_VERSION, type Layout } from './layout.ts';
 
 /** What a source says of itself before it is read. A segmented one says nothing. */
-type SourceIdentity = Pick<FileSource, 'kind' | 'size' | 'validator'> | Pick<SegmentedSource, 'kind'>;
+type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pick<SegmentedSource, 'needsRemux'>;
 
 /** Names a source and the build that encodes it: what is learnt of one holds for the other. */
 export const mp3Entity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
-  digest([resource.id, track.formatId, ...(source.kind === 'file' ? [source.size, source.validator] : []), buildId]);
+  digest([resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId]);
 
 /** The strong validator of a conversion: another layout or another tag is another file. */
 export const mp3Etag = (entity: string, { frames }: Layout, tag: Buffer): string =>

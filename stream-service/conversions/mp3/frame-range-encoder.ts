@@ -21,7 +21,7 @@ export function openFrameRangeEncoder({ source, entity, encoder, cache, starts }
   let opened: { readonly source: Source; readonly start: Promise<AudioStart> } | undefined;
 
   const open = (signal: AbortSignal) => {
-    const cached = source.kind === 'file' ? cache.wrap(source, signal) : source;
+    const cached = source.needsRemux ? source : cache.wrap(source, signal);
     const start = starts.find(entity, cached, encoder, signal);
     start.catch(() => undefined); // Each piece meets it below.
     return { source: cached, start };
@@ -32,7 +32,7 @@ export function openFrameRangeEncoder({ source, entity, encoder, cache, starts }
     const start = await opened.start;
     const { readFromSeconds, filters, ...wanted } = planPiece(piece);
 
-    if (opened.source.kind === 'file') {
+    if (!opened.source.needsRemux) {
       // Without `-noaccurate_seek` FFmpeg would cut off the run-up before our own filters see it.
       const seek = readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', readFromSeconds.toFixed(3)] : [];
       const inputArgs = [...seek, '-copyts'];

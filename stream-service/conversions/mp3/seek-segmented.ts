@@ -43,7 +43,7 @@ export async function seekSegmented(
       if (signal.aborted) throw error;
       return undefined; // No audio so soon: the playlist has to do.
     });
-    const offsetSeconds = runOffsetSeconds(start, run, startSeconds, source.beginsAnew);
+    const offsetSeconds = runOffsetSeconds(start, run, startSeconds, source.hasDiscontinuity);
     if (offsetSeconds <= seconds || left === 1) {
       return { source: once(Readable.from(chain(head, chunks))), offsetSeconds, close };
     }

@@ -16,20 +16,20 @@ const TOLERANCE_ANEW_SECONDS = 1;
  * @param source where the clock stands at the first audio sample of all
  * @param run where it stands at the first one of the run, where that could be read
  * @param startSeconds where the playlist says that the run starts
- * @param beginsAnew whether the playlist says that the clock is set anew in between
+ * @param hasDiscontinuity whether the playlist declares that timestamps are reset in between
  */
 export function runOffsetSeconds(
   source: AudioStart,
   run: AudioStart | undefined,
   startSeconds: number,
-  beginsAnew = false,
+  hasDiscontinuity = false,
 ): number {
   if (!run || startSeconds === 0) return startSeconds;
   const told = clock(run) - clock(source);
   const wraps = Math.round((startSeconds - told) / TIMESTAMP_PERIOD_SECONDS);
   const offset = told + wraps * TIMESTAMP_PERIOD_SECONDS;
   const apart = Math.abs(offset - startSeconds);
-  return apart < (beginsAnew ? TOLERANCE_ANEW_SECONDS : TOLERANCE_SECONDS) && apart < Math.abs(offset)
+  return apart < (hasDiscontinuity ? TOLERANCE_ANEW_SECONDS : TOLERANCE_SECONDS) && apart < Math.abs(offset)
     ? offset
     : startSeconds;
 }

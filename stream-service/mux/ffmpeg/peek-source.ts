@@ -18,7 +18,7 @@ export interface PeekedSource {
  * @throws whatever reading the source throws, and when `signal` aborts
  */
 export async function peekSourceStart(source: Source, signal: AbortSignal): Promise<PeekedSource> {
-  if (source.kind === 'file') return { source, beginning: {}, close: () => undefined };
+  if (!source.needsRemux) return { source, beginning: {}, close: () => undefined };
   const run = source.readFrom(0);
   const leave = () => run.stream.destroy(new Error('No longer wanted'));
   signal.addEventListener('abort', leave, { once: true });

@@ -50,7 +50,7 @@ export async function muxNatively(inputs: readonly MuxInput[], signal: AbortSign
 }
 
 function requireSizedFile(source: Source): FileSource & { readonly size: number } {
-  if (source.kind !== 'file' || source.size === undefined) throw new UnsupportedMp4('Not a file of known size');
+  if (source.needsRemux || source.size === undefined) throw new UnsupportedMp4('Not a file of known size');
   return { ...source, size: source.size };
 }
 

@@ -1,31 +1,17 @@
 import { problems } from '../../../core/api/index.ts';
-import {
-  createAdaptiveParallelism,
-  type EventLoopLoad,
-  type ReadAheadBudget,
-  ReadAheadStream,
-} from '../buffer/index.ts';
+import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import {
   createChunkSizer,
   createMediaCheck,
   RangeFetch,
   RangeRefused,
-  type UpstreamRequestDependencies,
   type UpstreamTarget,
   unknownEntity,
 } from '../request/index.ts';
 import type { FileSource } from '../source.ts';
-import type { TrackLocator } from '../track-locator.ts';
+import type { OpenRequest } from '../source-kind.ts';
+import { createTrackLocator, type TrackLocator } from '../track-locator.ts';
 import { createFileScheduler } from './file-scheduler.ts';
-
-export interface FileSourceOptions extends UpstreamRequestDependencies {
-  readonly places: TrackLocator<undefined>;
-  readonly pool: ReadAheadBudget;
-  readonly gauge: EventLoopLoad;
-  /** Where reading will probably begin: the opening asks for that place, and its bytes wait for the reader. */
-  readonly first: number;
-  readonly signal: AbortSignal;
-}
 
 /** Bytes of an opening that wait for their reader, besides what the connection itself holds. */
 const WAITING_BYTES = 64 * 1024;
@@ -34,8 +20,10 @@ const WAITING_BYTES = 64 * 1024;
  * Opens a direct file by bytes that the reader wants anyway.
  * @throws Problem 404, 502
  */
-export async function openFile(options: FileSourceOptions): Promise<FileSource> {
-  const { places, limits, pool } = options;
+export async function openFile(request: OpenRequest): Promise<FileSource> {
+  const { limits, readAheadBudget } = request;
+  const places = createTrackLocator({ ...request, renewals: limits.renewals, load: async () => undefined });
+  const options = { ...request, places };
   const chunks = createChunkSizer(limits, places.track().chunkBytes);
   const target: UpstreamTarget = {
     async locate(signal) {
@@ -66,11 +54,12 @@ export async function openFile(options: FileSourceOptions): Promise<FileSource> 
   };
 
   return {
-    kind: 'file',
+    needsRemux: false,
     size,
+    isSeekable: size !== undefined,
     validator: etag ?? lastModified,
     read(first, last) {
-      const connections = createAdaptiveParallelism(size === undefined ? 1 : limits.connections, options.gauge);
+      const connections = createAdaptiveParallelism(size === undefined ? 1 : limits.connections, options.eventLoopLoad);
       const supply = createFileScheduler({
         ...options,
         target,
@@ -81,11 +70,13 @@ export async function openFile(options: FileSourceOptions): Promise<FileSource> 
         adopted: adopt(first),
         onBytes: places.progressed,
       });
-      return new ReadAheadStream({ supply, connections, aheadBytes: limits.aheadBytes, pool });
+      return new ReadAheadStream({ supply, connections, aheadBytes: limits.aheadBytes, pool: readAheadBudget });
     },
     close,
   };
 }
+
+type FileOptions = OpenRequest & { readonly places: TrackLocator<undefined> };
 
 interface Opening {
   readonly first: number;
@@ -93,7 +84,7 @@ interface Opening {
 }
 
 /** What is asked for may lie beyond the end, or not be reachable: then the beginning says what there is. */
-async function openFrom(options: FileSourceOptions, target: UpstreamTarget): Promise<Opening | undefined> {
+async function openFrom(options: FileOptions, target: UpstreamTarget): Promise<Opening | undefined> {
   if (options.first === 0) return openAt(0, options, target);
   try {
     const opening = await openAt(options.first, options, target);
@@ -106,7 +97,7 @@ async function openFrom(options: FileSourceOptions, target: UpstreamTarget): Pro
   return openAt(0, options, target);
 }
 
-async function openAt(first: number, options: FileSourceOptions, target: UpstreamTarget): Promise<Opening> {
+async function openAt(first: number, options: FileOptions, target: UpstreamTarget): Promise<Opening> {
   const { signal, places } = options;
   signal.throwIfAborted();
   const part = new RangeFetch({

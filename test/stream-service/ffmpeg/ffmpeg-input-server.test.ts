@@ -40,7 +40,14 @@ describe('loopback', () => {
       asked.push(seconds);
       return { stream: fileSource(bytes).read(0), startSeconds: 0 };
     };
-    const source: SegmentedSource = { kind: 'segments', durationSeconds: 10, readFrom, close: () => undefined };
+    const source: SegmentedSource = {
+      needsRemux: true,
+      size: undefined,
+      isSeekable: true,
+      durationSeconds: 10,
+      readFrom,
+      close: () => undefined,
+    };
     expect((await ask(loopback.serve(source, { fromSeconds: 4 }).url)).body.equals(bytes)).toBe(true);
     expect(asked).toEqual([4]);
   });

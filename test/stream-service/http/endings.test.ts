@@ -17,7 +17,8 @@ afterEach(async () => {
 function countedSource() {
   const counts = { open: 0, bytes: 0, closed: 0 };
   const source: FileSource = {
-    kind: 'file',
+    needsRemux: false,
+    isSeekable: true,
     size: SIZE,
     validator: undefined,
     read(first, last = SIZE - 1) {

@@ -8,7 +8,7 @@ import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fi
 
 const bytes = randomBytes(300_000);
 /** The same, from a source that does not say how long it is. */
-const unsized = (source: FileSource): FileSource => ({ ...source, size: undefined });
+const unsized = (source: FileSource): FileSource => ({ ...source, size: undefined, isSeekable: false });
 const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 
 describe('a direct file', () => {

@@ -23,7 +23,7 @@ const fault = (fault?: Fault, more: Partial<FaultOptions> = {}) => {
   return handler;
 };
 const isFile = (source: Source): FileSource => {
-  if (source.kind !== 'file') throw new Error('not a file');
+  if (source.needsRemux) throw new Error('not a file');
   return source;
 };
 const openWith = async (

@@ -49,7 +49,7 @@ export function useSegmentedSite() {
     ): Promise<SegmentedSource> {
       const track = trackAt(`${upstream.origin}/index.m3u8`, { delivery: 'hls', ...more });
       const source = await upstream.reader(options)(resourceWith(track, { isLive }), track);
-      if (source.kind !== 'segments') throw new Error('not segments');
+      if (source.needsRemux !== true) throw new Error('not segments');
       return source;
     },
   };

@@ -38,7 +38,8 @@ export async function startMp3(options: Partial<Mp3Options> & { limits?: Partial
 export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, sized = true } = {}) {
   const reading = new Set<Readable>();
   const source: FileSource = {
-    kind: 'file',
+    needsRemux: false,
+    isSeekable: sized,
     size: sized ? bytes.length : undefined,
     validator: '"entity"',
     read(first, last = bytes.length - 1) {
@@ -71,7 +72,9 @@ export async function segmentedSource(playlist: string, { live = false, deadFrom
     startSeconds += Number(seconds);
   }
   const source: SegmentedSource = {
-    kind: 'segments',
+    needsRemux: true,
+    size: undefined,
+    isSeekable: !live,
     durationSeconds: live ? undefined : startSeconds,
     readFrom(seconds) {
       const index = Math.max(

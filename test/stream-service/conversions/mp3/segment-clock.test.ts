@@ -16,8 +16,8 @@ describe('runOffsetSeconds', () => {
     ['the playlist where the clock was set back a little', at(1.4), at(146.4), 160, 160, true],
     ['the playlist where no audio is found', at(1.4), undefined, 60, 60],
     ['neither at the start', at(1.4), at(1.4), 0, 0],
-  ])('believes %s', (_, source, run, startSeconds, offset, beginsAnew = false) => {
-    expect(runOffsetSeconds(source, run, startSeconds, beginsAnew)).toBeCloseTo(offset, 4);
+  ])('believes %s', (_, source, run, startSeconds, offset, hasDiscontinuity = false) => {
+    expect(runOffsetSeconds(source, run, startSeconds, hasDiscontinuity)).toBeCloseTo(offset, 4);
   });
 });
 

@@ -109,7 +109,7 @@ describe('muxing by FFmpeg', () => {
 const segments = async (file: string) => segmentsOf(await readFile(join(folder, file)));
 function segmentsOf(bytes: Buffer): SegmentedSource {
   const readFrom = () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 });
-  return { kind: 'segments', durationSeconds: 6, readFrom, close: () => undefined };
+  return { needsRemux: true, size: undefined, isSeekable: true, durationSeconds: 6, readFrom, close: () => undefined };
 }
 
 /** Seconds from where the video begins to where the sound does, as players see it. */

@@ -7,14 +7,16 @@ import type { SegmentedSource } from '../../../../stream-service/source/source.t
 
 const never = new AbortController().signal;
 const sourceOf = (stream: Readable): SegmentedSource => ({
-  kind: 'segments',
+  needsRemux: true,
+  size: undefined,
+  isSeekable: true,
   durationSeconds: 6,
   readFrom: () => ({ stream, startSeconds: 0 }),
   close: () => undefined,
 });
 const ftyp = Buffer.from('0000000c6674797069736f36', 'hex');
 const read = async (source: Awaited<ReturnType<typeof peekSourceStart>>['source']) =>
-  source.kind === 'segments' ? buffer(source.readFrom(0).stream) : Buffer.alloc(0);
+  source.needsRemux ? buffer(source.readFrom(0).stream) : Buffer.alloc(0);
 
 describe('lookAhead', () => {
   it.each([

@@ -55,7 +55,14 @@ describe('a rendition in segments', () => {
   it('in codecs that MP4 has no place for is sent as WebM', async () => {
     const file = await readFile(join(media, 'clip.webm'));
     const readFrom = () => ({ stream: fileSource(file).read(0), startSeconds: 0 });
-    const source: Source = { kind: 'segments', durationSeconds: 6, readFrom, close: () => undefined };
+    const source: Source = {
+      needsRemux: true,
+      size: undefined,
+      isSeekable: true,
+      durationSeconds: 6,
+      readFrom,
+      close: () => undefined,
+    };
     const { headers, body } = await ask(await start(source, { video: { codec: 'vp8' }, audio: { codec: 'vorbis' } }));
     expect(headers['content-type']).toBe('video/webm');
     expect(headers['content-disposition']).toContain('.webm');
@@ -121,7 +128,9 @@ describe('a rendition with a gap that its source calls one', () => {
     const files = names.map((name) => readFile(join(media, 'hls', 'long', `${name}.ts`)));
     const bytes = Buffer.concat(await Promise.all(files));
     return {
-      kind: 'segments',
+      needsRemux: true,
+      size: undefined,
+      isSeekable: true,
       durationSeconds: 37.5,
       gapSeconds: 17.5,
       readFrom: () => ({ stream: fileSource(bytes).read(0), startSeconds: 0 }),

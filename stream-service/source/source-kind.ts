@@ -1,0 +1,25 @@
+import type { Resource, Track } from '../../core/state/index.ts';
+import type { EventLoopLoad, ReadAheadBudget } from './buffer/index.ts';
+import type { UpstreamRequestDependencies } from './request/index.ts';
+import type { Source } from './source.ts';
+
+/** Everything that opening one track needs. */
+export interface OpenRequest extends UpstreamRequestDependencies {
+  readonly resource: Resource;
+  readonly track: Track;
+  /** Offset where reading will probably start; only for kinds that are read by offset. */
+  readonly first: number;
+  /** Resolves a resource again, once for all concurrent callers. */
+  readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
+  readonly readAheadBudget: ReadAheadBudget;
+  readonly eventLoopLoad: EventLoopLoad;
+  readonly signal: AbortSignal;
+}
+
+/** One way of delivering media: an entry of the registry in `source-kinds.ts`. */
+export interface SourceKind {
+  /** As `Source.needsRemux`, known from the track alone. */
+  readonly needsRemux: boolean;
+  /** @throws as `OpenSource` */
+  open(request: OpenRequest): Promise<Source>;
+}
