@@ -1,3 +1,5 @@
+import { formatContentRange } from '../http/index.ts';
+
 /** An error body in the style of RFC 7807. Absent fields are left out of the JSON. */
 export interface ProblemDetails {
   readonly title: string;
@@ -33,7 +35,10 @@ export const problems = {
     new Problem({ title: 'Unsupported Media Type', status: 415, detail }, {}, { cause }),
   /** `size` in bytes: what the representation has (RFC 9110 §15.5.17). */
   rangeNotSatisfiable: (size: number) =>
-    new Problem({ title: 'Range Not Satisfiable', status: 416 }, { 'content-range': `bytes */${size}` }),
+    new Problem(
+      { title: 'Range Not Satisfiable', status: 416 },
+      { 'content-range': formatContentRange(undefined, size) },
+    ),
   tooManyRequests: (seconds: number) => new Problem({ title: 'Too Many Requests', status: 429 }, retryAfter(seconds)),
   internal: (cause?: unknown) => new Problem({ title: 'Internal Server Error', status: 500 }, {}, { cause }),
   fetchFailed: (cause?: unknown) => new Problem({ title: 'Fetch Failed', status: 502 }, {}, { cause }),

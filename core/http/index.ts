@@ -1,5 +1,5 @@
-export { type ByteRange, contentRange, decideRange, predictRangeStart } from './byte-range.ts';
-export { parseContentRange, unsatisfiedTotal } from './content-range.ts';
+export { type ByteRange, decideRange, formatRange, predictRangeStart } from './byte-range.ts';
+export { formatContentRange, parseContentRange, parseUnsatisfiedRange } from './content-range.ts';
 export { corsHeaders, mergeVary, preflightHeaders } from './cors.ts';
 export { JSON_TYPES, renderJson } from './negotiation.ts';
 export { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './origin-secret.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
-import { contentRange, decideRange } from '../../core/http/index.ts';
+import { decideRange, formatContentRange } from '../../core/http/index.ts';
 import type { FileSource, SegmentedSource, Source, TrackSelection } from '../source/index.ts';
 
 /** A source as FFmpeg meets it: a URL on this machine, good while the stream it is for runs. */
@@ -120,12 +120,12 @@ function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, re
     response.writeHead(200);
     send(entry, source.read(0), response);
   } else if (decision === 'unsatisfiable') {
-    response.writeHead(416, { 'content-range': contentRange(undefined, size) }).end();
+    response.writeHead(416, { 'content-range': formatContentRange(undefined, size) }).end();
   } else {
     const slice = decision === 'whole' ? { first: 0, last: size - 1 } : decision;
     const headers = { 'accept-ranges': 'bytes', 'content-length': slice.last - slice.first + 1 };
     if (decision === 'whole') response.writeHead(200, headers);
-    else response.writeHead(206, { ...headers, 'content-range': contentRange(slice, size) });
+    else response.writeHead(206, { ...headers, 'content-range': formatContentRange(slice, size) });
     send(entry, source.read(slice.first, slice.last), response);
   }
 }

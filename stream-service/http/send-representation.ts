@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { finished } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problems, toProblem } from '../../core/api/index.ts';
-import { type ByteRange, contentRange, decideRange } from '../../core/http/index.ts';
+import { type ByteRange, decideRange, formatContentRange } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Representation } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
@@ -50,7 +50,7 @@ export async function sendRepresentation(
 
   if (size === undefined || !slice) reply.header('accept-ranges', 'none');
   else reply.headers({ 'accept-ranges': 'bytes', etag, 'content-length': slice.last - slice.first + 1 });
-  if (size !== undefined && slice?.partial) reply.code(206).header('content-range', contentRange(slice, size));
+  if (size !== undefined && slice?.partial) reply.code(206).header('content-range', formatContentRange(slice, size));
   visit.markStreaming();
   reply.type(mimeType).hijack();
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);

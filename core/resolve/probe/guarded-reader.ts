@@ -1,6 +1,6 @@
 import type { Egress, GuardedResponse } from '../../egress/index.ts';
 import { UpstreamError } from '../../errors/index.ts';
-import { requestHeaders } from '../../http/index.ts';
+import { formatRange, parseContentRange, requestHeaders } from '../../http/index.ts';
 import type { Track } from '../../state/index.ts';
 
 /** Of one read: contains most headers, so that one round trip is enough. */
@@ -45,7 +45,7 @@ export async function openReader(track: Track, { egress, identity, signal }: Rea
   const headersFor = requestHeaders(track);
   const request = (first: number, last: number) =>
     egress.request(track.url, {
-      headersFor: (url) => ({ ...headersFor(url), range: `bytes=${first}-${last}` }),
+      headersFor: (url) => ({ ...headersFor(url), range: formatRange({ first, last }) }),
       identity,
       signal,
     });
@@ -105,12 +105,12 @@ export function discard({ body }: GuardedResponse): Buffer {
 }
 
 const startsAt = ({ headers }: GuardedResponse, offset: number): boolean =>
-  headers['content-range']?.startsWith(`bytes ${offset}-`) ?? false;
+  parseContentRange(headers['content-range'])?.first === offset;
 
 /** Bytes of the whole file, from Content-Range, else Content-Length, else from the body when it is complete. */
 function sizeOf({ status, headers }: GuardedResponse, head: Buffer): number | undefined {
   if (headers['content-encoding'] && headers['content-encoding'] !== 'identity') return undefined;
-  if (status === 206) return digits(/^bytes \d+-\d+\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]);
+  if (status === 206) return parseContentRange(headers['content-range'])?.total;
   return digits(headers['content-length']) ?? (head.length < BLOCK_BYTES ? head.length : undefined);
 }
 

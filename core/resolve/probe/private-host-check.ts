@@ -1,4 +1,5 @@
 import { EgressRefused } from '../../errors/index.ts';
+import { formatRange } from '../../http/index.ts';
 import { discard, type ReaderOptions } from './guarded-reader.ts';
 
 /** Host names that may lead to a private address: without a dot, IP literals, and zones that are never public. */
@@ -23,7 +24,14 @@ export function createPrivateHostCheck({
 
   const isAdmitted = async (url: string): Promise<boolean> => {
     try {
-      discard(await egress.request(url, { headers: { range: 'bytes=0-0' }, identity, signal, maxRedirects: 0 }));
+      discard(
+        await egress.request(url, {
+          headers: { range: formatRange({ first: 0, last: 0 }) },
+          identity,
+          signal,
+          maxRedirects: 0,
+        }),
+      );
       return true;
     } catch (error) {
       // Any other failure says nothing about the address.

@@ -1,4 +1,4 @@
-import { parseContentRange, unsatisfiedTotal } from '../../../core/http/index.ts';
+import { parseContentRange, parseUnsatisfiedRange } from '../../../core/http/index.ts';
 
 /** What is known of the entity behind a URL. It must not change while it is read. */
 export interface Entity {
@@ -61,7 +61,7 @@ export function classifyResponse(
     return status === 206 ? judgePart(headers, wanted, known) : judgeWhole(headers, wanted, known);
   }
   if (EXPIRED.has(status)) return { kind: 'expired', gone: status === 404 || status === 410 };
-  if (status === 416) return { kind: 'refused', total: unsatisfiedTotal(headers['content-range']) };
+  if (status === 416) return { kind: 'refused', total: parseUnsatisfiedRange(headers['content-range']) };
   if (status >= 500 || BUSY.has(status))
     return {
       kind: 'again',

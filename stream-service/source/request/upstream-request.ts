@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { problems } from '../../../core/api/index.ts';
 import type { Egress, GuardedResponse } from '../../../core/egress/index.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
-import { requestHeaders } from '../../../core/http/index.ts';
+import { formatRange, requestHeaders } from '../../../core/http/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import type { Track } from '../../../core/state/index.ts';
 import type { ChunkSizer } from './chunk-sizer.ts';
@@ -143,7 +143,7 @@ async function request(
   signal: AbortSignal,
 ): Promise<GuardedResponse | undefined> {
   const { egress, identity, limits } = options;
-  const range: Record<string, string> = last === undefined ? {} : { range: `bytes=${first}-${last}` };
+  const range: Record<string, string> = last === undefined ? {} : { range: formatRange({ first, last }) };
   try {
     // A segment may stand on another host than its list: the source named it, so its headers go there, as players do it.
     const headersFor = requestHeaders({ url, headers: withoutRange(track.headers), cookies: track.cookies });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentRange, decideRange, predictRangeStart } from '../../../core/http/byte-range.ts';
+import { decideRange, formatRange, predictRangeStart } from '../../../core/http/byte-range.ts';
 
 describe('decideRange', () => {
   it.each([
@@ -21,7 +21,7 @@ describe('decideRange', () => {
     ['bytes=0-', 1, { first: 0, last: 0 }],
     ['bytes=0-99999999999999999999999999', 1000, { first: 0, last: 999 }],
     ['bytes=5000000000-5000000009', 6_000_000_000, { first: 5_000_000_000, last: 5_000_000_009 }],
-  ])('%s of %d bytes is a slice', (header, size, slice) => {
+  ])('returns the range that %s selects of %d bytes', (header, size, slice) => {
     expect(decideRange(header, size)).toEqual(slice);
   });
 
@@ -55,7 +55,7 @@ describe('decideRange', () => {
     'bytes=٣-٤',
     'bytes=0-1\n',
     ` ${'9'.repeat(5000)}`,
-  ])('%j is ignored: the whole representation', (header) => expect(decideRange(header, 1000)).toBe('whole'));
+  ])('ignores %j', (header) => expect(decideRange(header, 1000)).toBe('whole'));
 
   it.each([
     ['bytes=1000-', 1000],
@@ -66,12 +66,12 @@ describe('decideRange', () => {
     ['bytes=1000-1000', 1000],
     ['bytes=5000-6000', 1000],
     ['bytes=99999999999999999999999999-', 1000],
-  ])('%s of %d bytes cannot be satisfied', (header, size) => {
+  ])('%s of %d bytes is unsatisfiable', (header, size) => {
     expect(decideRange(header, size)).toBe('unsatisfiable');
   });
 });
 
-describe('likelyStart', () => {
+describe('predictRangeStart', () => {
   it.each([
     ['bytes=500-', 500],
     ['bytes=500-600', 500],
@@ -80,10 +80,9 @@ describe('likelyStart', () => {
     ['bytes=1-2,5-6', 0],
     ['nonsense', 0],
     [undefined, 0],
-  ])('%s begins at %d', (header, first) => expect(predictRangeStart(header)).toBe(first));
+  ])('%s starts at %d', (header, first) => expect(predictRangeStart(header)).toBe(first));
 });
 
-describe('contentRange', () => {
-  it('names the slice and the size', () => expect(contentRange({ first: 0, last: 99 }, 1234)).toBe('bytes 0-99/1234'));
-  it('names only the size when nothing can be sent', () => expect(contentRange(undefined, 1234)).toBe('bytes */1234'));
+describe('formatRange', () => {
+  it('selects one range', () => expect(formatRange({ first: 0, last: 99 })).toBe('bytes=0-99'));
 });

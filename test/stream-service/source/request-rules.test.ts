@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { parseContentRange, unsatisfiedTotal } from '../../../core/http/content-range.ts';
 import { createAdaptiveParallelism } from '../../../stream-service/source/buffer/adaptive-parallelism.ts';
 import { createChunkSizer } from '../../../stream-service/source/request/chunk-sizer.ts';
 import {
@@ -11,37 +10,6 @@ import {
 import { type RetryLimits, waitAfter } from '../../../stream-service/source/request/retry-policy.ts';
 
 const MiB = 1024 * 1024;
-
-describe('parseContentRange', () => {
-  it.each([
-    ['bytes 0-99/1000', { first: 0, last: 99, total: 1000 }],
-    ['BYTES  5-5/6', { first: 5, last: 5, total: 6 }],
-    [' bytes 0-0/* ', { first: 0, last: 0, total: undefined }],
-  ])('reads %j', (header, range) => expect(parseContentRange(header)).toEqual(range));
-
-  it.each([
-    undefined,
-    '',
-    'bytes */1000',
-    'bytes 5-4/10',
-    'bytes 0-10/10',
-    'items 0-1/2',
-    'bytes 0-1',
-    'bytes=0-1/2',
-    'bytes -1-1/2',
-    'bytes 0-1/2, bytes 0-1/2',
-    'bytes 0-99999999999999999999/*',
-  ])('does not believe %j', (header) => expect(parseContentRange(header)).toBeUndefined());
-});
-
-describe('unsatisfiedTotal', () => {
-  it.each([
-    ['bytes */1000', 1000],
-    ['bytes */*', undefined],
-    ['bytes 0-1/2', undefined],
-    [undefined, undefined],
-  ])('of %j is %j', (header, total) => expect(unsatisfiedTotal(header)).toBe(total));
-});
 
 describe('judge', () => {
   const wanted = { first: 100, last: 199 };
