@@ -1,30 +1,45 @@
-/** `npm test`: every check there is, in order of how soon it tells. Arguments narrow the last step: `npm test -- test/layers`. */
-import { spawnSync } from 'node:child_process';
+/**
+ * `npm test`: every check, then every test, then the contract suite against what is deployed. Arguments go to vitest and
+ * narrow the run to the tests they match: `npm test -- test/core`, `npm test -- --project unit`.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathWithPrograms } from './support/programs.ts';
 
+interface Step {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
 const bin = (name: string) => resolve(import.meta.dirname, '../node_modules/.bin', name);
 
-const BUNDLED = resolve(import.meta.dirname, 'bundled/contract.ts');
-const narrowed = process.argv.slice(2);
-
-type Step = [name: string, command: string, args: string[]];
-const steps: Step[] = [
-  ['types', bin('tsc'), []],
-  ['types of the page', bin('tsc'), ['-p', 'web']],
-  ['types of its tests', bin('tsc'), ['-p', 'test/web']],
-  ['style', bin('biome'), ['check', '--error-on-warnings']],
-  ['tests', bin('vitest'), ['run', ...narrowed]],
-  // What is deployed has to keep the contract too. A narrowed run is for something else.
-  ...(narrowed.length === 0 ? [['contract, bundled', process.execPath, [BUNDLED]] as Step] : []),
+const CHECKS: readonly Step[] = [
+  { name: 'types', command: bin('tsc'), args: [] },
+  { name: 'types of the page', command: bin('tsc'), args: ['-p', 'web'] },
+  { name: 'types of the page tests', command: bin('tsc'), args: ['-p', 'test/web'] },
+  { name: 'style', command: bin('biome'), args: ['check', '--error-on-warnings'] },
 ];
+const BUNDLED_CONTRACT: Step = {
+  name: 'contract suite against the bundles',
+  command: process.execPath,
+  args: [resolve(import.meta.dirname, 'bundled/contract.ts')],
+};
+
+const vitestArgs = process.argv.slice(2);
+const tests: Step = { name: 'tests', command: bin('vitest'), args: ['run', ...vitestArgs] };
+const isNarrowed = vitestArgs.some((argument) => !/^--(?:reporter|outputFile)\b/.test(argument));
+const steps = isNarrowed ? [tests] : [...CHECKS, tests, BUNDLED_CONTRACT];
 
 const env = { ...process.env, PATH: await pathWithPrograms() };
-for (const [name, command, args] of steps) {
+for (const { name, command, args } of steps) {
   process.stdout.write(`\n${name}\n`);
-  const { status } = spawnSync(command, args, { stdio: 'inherit', env });
-  if (status !== 0) {
+  const startedAt = performance.now();
+  const [code] = await once(spawn(command, args, { stdio: 'inherit', env }), 'exit');
+  if (code !== 0) {
     process.stdout.write(`\n${name} failed\n`);
-    process.exit(status ?? 1);
+    process.exit(code ?? 1);
   }
+  process.stdout.write(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
 }

@@ -55,7 +55,7 @@ describe('the image', () => {
     const fromContext = copied
       .filter(([first]) => !first?.startsWith('--from='))
       .flatMap((words) => words.slice(0, -1));
-    expect(fromContext.sort()).toEqual(['health.mjs', 'main.mjs', 'worker/']);
+    expect(fromContext.sort()).toEqual(['health.mjs', 'main.mjs', 'plugins/']);
     expect(copied.filter(([first]) => first?.startsWith('--from='))).toEqual([
       ['--from=node', '/usr/local/bin/node', '/usr/local/bin/node'],
     ]);

@@ -74,15 +74,27 @@ export interface Heard {
   readonly likeness: number;
 }
 
-/** Listens for the original every `every` seconds, each time in a tenth of a second. */
+/** A correlation from which a window is found for certain: noise correlates with nothing but itself. */
+const CERTAIN = 0.95;
+
+/**
+ * Finds the original in what is heard, every `every` seconds, in windows of a tenth of a second. A window is looked for
+ * where the one before it was found, and in the whole reach only if it is not there.
+ */
 export function listen(original: Float32Array, heard: Float32Array, every: number): Heard[] {
   const found: Heard[] = [];
   for (let at = REACH; at + WINDOW + REACH <= original.length; at += Math.round(every * RATE)) {
-    const coarse = best(original, heard, at, -REACH, REACH, COARSE);
-    const fine = best(original, heard, at, coarse.lag - COARSE, coarse.lag + COARSE, 1);
-    found.push({ second: at / RATE, ...fine });
+    const expected = found.at(-1)?.lag;
+    const near =
+      expected === undefined ? undefined : best(original, heard, at, expected - COARSE, expected + COARSE, 1);
+    found.push({ second: at / RATE, ...(near && near.likeness > CERTAIN ? near : search(original, heard, at)) });
   }
   return found;
+}
+
+function search(original: Float32Array, heard: Float32Array, at: number) {
+  const coarse = best(original, heard, at, -REACH, REACH, COARSE);
+  return best(original, heard, at, coarse.lag - COARSE, coarse.lag + COARSE, 1);
 }
 
 function best(original: Float32Array, heard: Float32Array, at: number, from: number, to: number, step: number) {

@@ -1,0 +1,50 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const documents = globSync('{*.md,docs/**/*.md,web/**/*.md,test/**/*.md}', { cwd: ROOT })
+  .filter((file) => !file.includes('node_modules'))
+  .sort();
+const LINK = /\]\(([^)\s]+)\)/g;
+const HEADING = /^#+\s+(.+)$/gm;
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+/** The anchor that a heading gets where the repository is hosted. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+const anchorsOf = (file: string) => [...read(file).matchAll(HEADING)].map(([, heading = '']) => anchorOf(heading));
+
+describe('documents', () => {
+  it('include the ones a newcomer looks for', () => {
+    expect(documents).toEqual(
+      expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'AGENTS.md', 'CHANGELOG.md']),
+    );
+  });
+
+  it.each(documents)('%s links only to files and headings that exist', (file) => {
+    const broken = [...read(file).matchAll(LINK)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^(?:https?:|mailto:)/.test(target))
+      .filter((target) => {
+        const [path = '', anchor] = target.split('#');
+        const to = path === '' ? file : relative(ROOT, join(ROOT, dirname(file), path));
+        if (!existsSync(join(ROOT, to))) return true;
+        return anchor !== undefined && !anchorsOf(to).includes(anchor);
+      });
+    expect(broken).toEqual([]);
+  });
+
+  it('keep the README short', () => expect(read('README.md').split('\n').length).toBeLessThanOrEqual(120));
+
+  it('name only npm scripts that exist', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+    const named = documents.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name),
+    );
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
