@@ -247,7 +247,7 @@ describe('the end of a worker', () => {
     const own = await mkdtemp(join(temporary, 'killed-'));
     const file = join(own, 'pid');
     const program = `
-      const { startWorker } = await import(${JSON.stringify(new URL('../../../layers/tools/index.ts', import.meta.url).href)});
+      const { startWorker } = await import(${JSON.stringify(new URL('../../../layers/tools/worker/worker-process.ts', import.meta.url).href)});
       const worker = await startWorker(${JSON.stringify({ ytDlp: known(file), pluginDirs, concurrency: 1, memoryBytes: 2 ** 29 })});
       worker.ask(${JSON.stringify(question('/site/spin/orphan'))});
       console.log('asked');`;
