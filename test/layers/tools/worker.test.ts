@@ -249,7 +249,7 @@ describe('the end of a worker', () => {
     const program = `
       const { startWorker } = await import(${JSON.stringify(new URL('../../../layers/tools/worker/worker-process.ts', import.meta.url).href)});
       const worker = await startWorker(${JSON.stringify({ ytDlp: known(file), pluginDirs, concurrency: 1, memoryBytes: 2 ** 29 })});
-      worker.ask(${JSON.stringify(question('/site/spin/orphan'))});
+      worker.request(${JSON.stringify(question('/site/spin/orphan'))});
       console.log('asked');`;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
