@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests that start no process and open no socket (test/support/unit-setup.ts enforces it): fast, and safe to run in one worker. */
-const UNIT_TESTS = [
+export const UNIT_TESTS = [
   'test/{docs,structure}/*.test.ts',
   'test/core/{api,concurrency,errors,http}/*.test.ts',
   'test/core/config/!(cookies-file|secret-settings).test.ts',
