@@ -3,7 +3,6 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { problems } from '../core/api/index.ts';
 import { createShutdownStack } from '../core/concurrency/index.ts';
 import type { Settings } from '../core/config/index.ts';
 import { createEgress } from '../core/egress/index.ts';
@@ -15,7 +14,7 @@ import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
 import { MAX_HEADER_BYTES, respondToClientError } from '../stream-service/http/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
-import { createOpenSource } from '../stream-service/source/index.ts';
+import { createSourceOpeners } from '../stream-service/source/index.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
 import { createGateway } from './gateway/index.ts';
 import { buildPage, createPage } from './page/index.ts';
@@ -69,8 +68,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await createStreamService({
         ...settings,
         state,
-        openSource: createOpenSource({ egress, refresh: extraction.refresh, log }),
-        peekSource: createOpenSource({ egress, refresh: async () => Promise.reject(problems.notFound()), log }),
+        ...createSourceOpeners({ egress, refresh: extraction.refresh, log }),
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
         limits: settings,

@@ -1,24 +1,44 @@
 import type { Readable } from 'node:stream';
-import type { Resource, Track } from '../core/state/index.ts';
-import type { Source } from './source/index.ts';
+import type { StreamSession } from './sessions/index.ts';
 
-/** What a Stream endpoint sends: a direct file, a conversion, a remux. One path answers them all. */
-export interface Representation {
-  /** Bytes, exact. Undefined: nobody knows before its end, so neither length nor ranges are offered. */
+/** What the response headers say of a representation. Before its source is open, some of it may be unknown. */
+export interface RepresentationHead {
+  /** Bytes, exact. Undefined: unknown before the end, so neither length nor ranges are offered. */
   readonly size: number | undefined;
   readonly mimeType: string;
   /** With a leading dot. */
   readonly fileExtension: string;
-  /** Strong validator, quotes included (RFC 9110 §8.8.3). Undefined without a size: no range is ever joined. */
-  readonly etag: string | undefined;
+  /** Strong validator, quotes included (RFC 9110 §8.8.3). Undefined without a size: no ranges are ever joined. */
+  readonly etag?: string;
+  /** Accept-Ranges (RFC 9110 §14.3). Undefined: only the open source tells, so the header is left out. */
+  readonly acceptRanges: 'bytes' | 'none' | undefined;
+  /** Bytes, approximate: a hint for progress bars where `size` is unknown. */
+  readonly estimatedBytes?: number;
+}
+
+/** What a Stream endpoint sends, open for reading: a file, a remux, a conversion, or two tracks combined. */
+export interface Representation extends RepresentationHead {
   /**
    * Reads from `first` to `last`, both included; without `last` to the end, the only way when `size` is unknown.
-   * Exactly these bytes come, or the stream is destroyed with an error; where that happens before the first byte and
-   * the error is a Problem, it is what the client is answered. Destroying the stream ends whatever feeds it. A chunk
-   * belongs to whoever takes it: its memory is not used again.
+   * The stream carries exactly these bytes or is destroyed with an error; until its first byte, that error can still be
+   * answered. Destroying the stream ends whatever feeds it. Each chunk belongs to its reader: its memory is not reused.
    */
   read(first: number, last?: number): Readable;
 }
 
-/** The conversion of a track to MP3. `source` is the open track. */
-export type OpenMp3 = (resource: Resource, track: Track, source: Source) => Promise<Representation>;
+/** A representation that has been chosen and is not open yet. */
+export interface RepresentationOpener {
+  /** Describes it from the state table alone. */
+  describe(): RepresentationHead;
+  /**
+   * Describes it from its open sources, for HEAD: resolves nothing again and encodes nothing. Absent where that would
+   * tell no more than `describe`.
+   */
+  readonly inspect?: (session: StreamSession) => Promise<RepresentationHead>;
+  /**
+   * Opens its sources. They are closed with the session.
+   * @param firstByte where reading will probably begin: a file is opened there, which saves a request
+   * @throws NotFound, UpstreamError, InMaintenance while FFmpeg is needed and missing, CapacityExceeded
+   */
+  open(session: StreamSession, firstByte: number): Promise<Representation>;
+}

@@ -1,7 +1,7 @@
-import { problems } from '../../core/api/index.ts';
+import { InMaintenance } from '../../core/errors/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
 
-/** @throws Problem 503 while FFmpeg is not there yet, titled with what the instance is doing about it */
+/** @throws InMaintenance while FFmpeg is not installed, with the activity in progress */
 export type RequireFfmpeg = () => Promise<Ffmpeg>;
 
 export interface RequireFfmpegDependencies {
@@ -11,14 +11,14 @@ export interface RequireFfmpegDependencies {
   readonly maintenance: () => Promise<string | undefined>;
 }
 
-const WITHOUT_ACTIVITY = 'Downloading FFmpeg';
+const DEFAULT_ACTIVITY = 'Downloading FFmpeg';
 
 export function createRequireFfmpeg({ ffmpeg, maintenance }: RequireFfmpegDependencies): RequireFfmpeg {
   return async () => {
     const build = ffmpeg();
     if (build) return build;
-    // Whether or not the table answers, the reason is the same.
+    // FFmpeg is missing whether or not the table can say why.
     const activity = await maintenance().catch(() => undefined);
-    throw problems.maintenance(activity ?? WITHOUT_ACTIVITY);
+    throw new InMaintenance(activity ?? DEFAULT_ACTIVITY);
   };
 }

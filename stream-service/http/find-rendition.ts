@@ -1,40 +1,28 @@
-import { problems } from '../../core/api/index.ts';
+import { createSingleFlight } from '../../core/concurrency/index.ts';
+import { NotFound } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { findByKey, type KeyedRendition, type Rendition, type Resource, type State } from '../../core/state/index.ts';
 
-/** What stands behind a key. */
-export type FoundRendition = KeyedRendition;
-
-/** @throws Problem 404 when no such rendition of that type stands behind the key, 502 when the table does not answer */
-export type FindRendition = (key: string, urlType: Rendition['urlType']) => Promise<FoundRendition>;
+/** @throws NotFound when the key has no rendition of that type, StateUnavailable */
+export type FindRendition = (key: string, urlType: Rendition['urlType']) => Promise<KeyedRendition>;
 
 export interface FindRenditionDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
   readonly log: Log;
 }
 
-/** Looks keys up in the table, and keeps what is asked for there for longer. */
+/** Looks keys up in the state table, and extends the expiry of the resources that are used. */
 export function createFindRendition({ state, log }: FindRenditionDependencies): FindRendition {
-  const underWay = new Map<string, Promise<Resource | undefined>>();
-
-  /** Whoever asks for the same resource at the same time shares one read: a rush of clients must not flood the table. */
-  const getResource = async (id: string) => {
-    const reading = underWay.get(id) ?? state.getResource(id).finally(() => underWay.delete(id));
-    underWay.set(id, reading);
-    try {
-      return await reading;
-    } catch (error) {
-      throw problems.fetchFailed(error);
-    }
-  };
+  // Concurrent requests for one resource share a read, so that a rush of clients does not flood the table.
+  const reads = createSingleFlight<Resource | undefined>();
 
   return async (key, urlType) => {
-    const found = await findByKey(key, urlType, getResource);
-    if (!found) throw problems.notFound();
+    const found = await findByKey(key, urlType, (id) => reads(id, () => state.getResource(id)));
+    if (!found) throw new NotFound('The key has no rendition of this type');
     const { resource } = found;
     state
       .touchResource(resource)
-      .catch((error) => log.warn('A resource in use could not be kept', { resource: resource.id, error }));
+      .catch((error) => log.warn('Extending the expiry of a resource failed', { resource: resource.id, error }));
     return found;
   };
 }

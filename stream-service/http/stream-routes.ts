@@ -1,18 +1,72 @@
-import { getOperation, operations, type StreamOperationId } from '../../core/api/index.ts';
+import type { FastifyInstance } from 'fastify';
+import { predictRangeStart } from '../../core/http/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { KeyedRendition, Rendition } from '../../core/state/index.ts';
+import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
+import type { Representations } from '../representations/index.ts';
+import type { StreamSession, StreamSessions } from '../sessions/index.ts';
+import type { FindRendition } from './find-rendition.ts';
+import { responseHeaders } from './response-headers.ts';
+import { sendRepresentation } from './send-representation.ts';
+import { routePath } from './stream-paths.ts';
 
-/** Longest key in characters that a route matches; issued keys have 33. A longer one is an unknown path. */
-export const MAX_KEY_LENGTH = 64;
+export interface StreamRoutesDependencies {
+  readonly findRendition: FindRendition;
+  readonly sessions: StreamSessions;
+  readonly representations: Representations;
+  readonly log: Log;
+}
 
-const streamOperations = operations.filter(({ servedBy }) => servedBy === 'stream-service');
-const streamRoutes = streamOperations.map(({ path, methods }) => {
-  const pattern = path.replace(/\{\w+\}/, `[^/]{1,${MAX_KEY_LENGTH}}`);
-  return { pattern: new RegExp(`^${pattern}$`, 'i'), methods: methods.join(', ') };
-});
+interface Route {
+  Params: { key: string };
+  Querystring: { format?: string | string[] };
+}
+type Query = Route['Querystring'];
 
-/** The path of an operation in Fastify's syntax: `/api/Stream/Media/:key`. */
-export const routePath = (operationId: StreamOperationId): string =>
-  getOperation(operationId).path.replace(/\{(\w+)\}/g, ':$1');
+/** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
+export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
+  const { findRendition, sessions, representations, log } = dependencies;
 
-/** The methods of a stream path besides OPTIONS, such as `GET, HEAD`; undefined for any other path. */
-export const methodsOfPath = (path: string): string | undefined =>
-  streamRoutes.find(({ pattern }) => pattern.test(path))?.methods;
+  const route = (
+    urlType: Rendition['urlType'],
+    choose: (found: KeyedRendition, query: Query) => RepresentationOpener,
+  ) => {
+    const path = routePath(urlType);
+    // Explicit: Fastify's own HEAD would run GET and read the whole source.
+    app.head<Route>(path, async (request, reply) => {
+      const found = await findRendition(request.params.key, urlType);
+      const openSession = () => sessions.open(request.ip, reply.raw);
+      const head = await describeForHead(choose(found, request.query), openSession, log);
+      return reply.headers(responseHeaders(found, head)).send();
+    });
+
+    app.get<Route>(path, async (request, reply) => {
+      const found = await findRendition(request.params.key, urlType);
+      const session = sessions.open(request.ip, reply.raw);
+      const firstByte = predictRangeStart(request.headers.range);
+      const representation = await choose(found, request.query).open(session, firstByte);
+      return sendRepresentation(request, reply, { found, representation, session, log });
+    });
+  };
+
+  route('Media', (found, query) => representations.media(found, formatOf(query)));
+  route('Combined', (found) => representations.combined(found));
+}
+
+/** Of a repeated `format` the first counts. */
+const formatOf = ({ format }: Query): string | undefined => [format].flat()[0];
+
+/** What GET would answer, by the open sources; by the state table where they cannot be opened or no slot is free. */
+async function describeForHead(
+  { describe, inspect }: RepresentationOpener,
+  openSession: () => StreamSession,
+  log: Log,
+): Promise<RepresentationHead> {
+  if (!inspect) return describe();
+  try {
+    return await inspect(openSession());
+  } catch (error) {
+    log.info('Answering HEAD without opening the source', { error: String(error) });
+    return describe();
+  }
+}

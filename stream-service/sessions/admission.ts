@@ -1,32 +1,32 @@
-import { problems } from '../../core/api/index.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../core/errors/index.ts';
 
 export interface AdmissionLimits {
-  /** Streams at once in all. */
+  /** Concurrent streams over all clients. */
   readonly maxStreams: number;
-  /** Streams at once of one client address. */
+  /** Concurrent streams of one client address. */
   readonly maxStreamsPerClient: number;
-  /** FFmpeg processes at once. */
+  /** Concurrent FFmpeg processes. */
   readonly maxFfmpeg: number;
 }
 
-/** Gives a place back. Calling it again does nothing. */
+/** Releases a slot. Further calls have no effect. */
 export type Release = () => void;
 
-/** Who may run: bounds on streams and on FFmpeg processes. */
+/** Limits on concurrent streams and FFmpeg processes. */
 export interface Admission {
-  /** @throws Problem 503 when every place is taken or none is given any more, 429 when this client has its share */
+  /** @throws CapacityExceeded at `maxStreams` or while draining, ClientLimitExceeded at `maxStreamsPerClient` */
   acquireStream(client: string): Release;
-  /** @throws Problem 503 when every process is taken */
+  /** @throws CapacityExceeded at `maxFfmpeg` */
   acquireFfmpeg(): Release;
-  /** A process more if one is free: for work that goes on without it. */
+  /** Undefined at `maxFfmpeg`: for callers that can wait or do without. */
   tryAcquireFfmpeg(): Release | undefined;
   readonly streams: () => number;
   readonly ffmpegs: () => number;
-  /** From now on nobody gets a place for a stream. Settles when the last one is given back. */
+  /** Refuses new streams. Settles when the last running one has ended. */
   drain(): Promise<void>;
 }
 
-/** Seconds a client that has its share is asked to wait: one of its own streams has to end. */
+/** Retry-After for a client at its limit: one of its own streams has to end first. */
 const CLIENT_RETRY_SECONDS = 10;
 
 export function createAdmission({ maxStreams, maxStreamsPerClient, maxFfmpeg }: AdmissionLimits): Admission {
@@ -55,15 +55,16 @@ export function createAdmission({ maxStreams, maxStreamsPerClient, maxFfmpeg }: 
   return {
     acquireStream(client) {
       const own = perClient.get(client) ?? 0;
-      if (draining || streams >= maxStreams) throw problems.noCapacity();
-      if (own >= maxStreamsPerClient) throw problems.tooManyRequests(CLIENT_RETRY_SECONDS);
+      if (draining || streams >= maxStreams) throw new CapacityExceeded('No slot for another stream');
+      if (own >= maxStreamsPerClient)
+        throw new ClientLimitExceeded('The client has reached its limit of streams', CLIENT_RETRY_SECONDS);
       streams += 1;
       perClient.set(client, own + 1);
       return once(() => leave(client));
     },
     acquireFfmpeg() {
       const release = tryAcquireFfmpeg();
-      if (!release) throw problems.noCapacity();
+      if (!release) throw new CapacityExceeded('No slot for another FFmpeg process');
       return release;
     },
     tryAcquireFfmpeg,

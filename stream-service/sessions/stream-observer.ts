@@ -1,15 +1,15 @@
-/** Who is told what the streams do. No call may throw or take time. */
+/** Receives stream events, for metrics and idle detection. Calls must be fast and must not throw. */
 export interface StreamObserver {
   /**
-   * A stream is about to be sent: its status is good and its first bytes are in hand.
+   * A stream is about to be sent: its status is 200 or 206 and its first bytes are available.
    * @param bytesSent so far, headers included
-   * @returns what is called once when it is over, however it ended
+   * @returns called once when the stream has ended, however it ended
    */
   onStreamStart(bytesSent: () => number): () => void;
   onFfmpegFailure(): void;
 }
 
-/** For a host that does not count. */
+/** Ignores every event. */
 export const noopObserver: StreamObserver = {
   onStreamStart: () => () => undefined,
   onFfmpegFailure: () => undefined,

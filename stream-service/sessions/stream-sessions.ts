@@ -3,76 +3,76 @@ import ipaddr from 'ipaddr.js';
 import type { Admission } from './admission.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
-/** One client being sent one stream, until the response is over or the client has left. */
+/** One response to one client, until it has ended or the client has disconnected. */
 export interface StreamSession {
-  /** Aborts when it is over, however it ended. */
+  /** Aborted when the session closes, however it ended. */
   readonly signal: AbortSignal;
-  /** Does something when it is over; now if it is already. */
-  onClose(act: () => void): void;
-  /** The answer is a stream, about to be sent: nothing else counts as one. */
+  /** Runs a callback when the session closes; at once if it has. */
+  onClose(callback: () => void): void;
+  /** Reports a stream to the observer, when its status and first bytes are known: errors and HEAD do not count. */
   markStreaming(): void;
 }
 
-/** Every stream being sent. */
+/** The sessions of all clients. */
 export interface StreamSessions {
   /**
-   * Takes a place for the stream that `response` will carry.
+   * Takes a slot for the stream that `response` will carry.
    * @param address of the client
-   * @throws Problem 503, 429
+   * @throws CapacityExceeded, ClientLimitExceeded
    */
   open(address: string, response: ServerResponse): StreamSession;
-  /** Lets nobody in, waits for those inside, and breaks what is left after `seconds`. */
+  /** Refuses new sessions, waits for the open ones, and destroys the responses that are left after `seconds`. */
   drain(seconds: number): Promise<void>;
 }
 
 export function createStreamSessions(
   admission: Pick<Admission, 'acquireStream' | 'drain'>,
-  meter: StreamObserver,
+  observer: StreamObserver,
 ): StreamSessions {
   const responses = new Set<ServerResponse>();
 
   return {
     open(address, response) {
-      const over = new AbortController();
-      const visit: StreamSession = {
-        signal: over.signal,
-        onClose(act) {
-          if (over.signal.aborted) act();
-          else over.signal.addEventListener('abort', act, { once: true });
+      const closed = new AbortController();
+      const session: StreamSession = {
+        signal: closed.signal,
+        onClose(callback) {
+          if (closed.signal.aborted) callback();
+          else closed.signal.addEventListener('abort', callback, { once: true });
         },
         markStreaming() {
-          // The connection may have carried other answers before this one, and the response forgets it in the end.
+          // The connection may have carried earlier responses, and a finished response no longer has its socket.
           const { socket } = response;
           const before = socket?.bytesWritten ?? 0;
-          visit.onClose(meter.onStreamStart(() => (socket?.bytesWritten ?? before) - before));
+          session.onClose(observer.onStreamStart(() => (socket?.bytesWritten ?? before) - before));
         },
       };
       const release = admission.acquireStream(clientOf(address));
       responses.add(response);
-      const end = () => over.abort(new Error('The response is over'));
-      if (response.destroyed) end();
-      else response.once('close', end);
-      visit.onClose(() => {
+      const close = () => closed.abort(new Error('The response has ended'));
+      if (response.destroyed) close();
+      else response.once('close', close);
+      session.onClose(() => {
         responses.delete(response);
         release();
       });
-      return visit;
+      return session;
     },
     async drain(seconds) {
-      const breakAll = () => {
+      const destroyAll = () => {
         for (const response of responses) response.destroy();
       };
-      const timer = setTimeout(breakAll, seconds * 1000);
+      const timer = setTimeout(destroyAll, seconds * 1000);
       await admission.drain();
       clearTimeout(timer);
     },
   };
 }
 
-/** IPv6 clients have a network of their own to choose addresses from (RFC 6177): the /64 is the client. */
+/** An IPv6 client may use any address of its network (RFC 6177), so the /64 counts as the client. */
 const IPV6_CLIENT_BYTES = 8;
 
-/** What counts as one client. A connection that is gone already has no address. */
+/** Identifies a client by its address. A closed connection has none. */
 export function clientOf(address = ''): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -1,4 +1,5 @@
 import type { Egress } from '../../core/egress/index.ts';
+import { NotFound } from '../../core/errors/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import type { Resource } from '../../core/state/index.ts';
 import { createEventLoopLoad, createReadAheadBudget } from './buffer/index.ts';
@@ -36,3 +37,15 @@ export function createOpenSource(options: OpenSourceOptions): OpenSource {
     }
   };
 }
+
+/** What a host needs to open sources. */
+export interface SourceOpeners {
+  readonly openSource: OpenSource;
+  /** As `openSource`, without resolving again: an expired URL fails. */
+  readonly peekSource: OpenSource;
+}
+
+export const createSourceOpeners = (options: OpenSourceOptions): SourceOpeners => ({
+  openSource: createOpenSource(options),
+  peekSource: createOpenSource({ ...options, refresh: () => Promise.reject(new NotFound('The URL has expired')) }),
+});

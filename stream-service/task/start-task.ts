@@ -1,13 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
-import { problems } from '../../core/api/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createState, createTableClient } from '../../core/state/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../create-stream-service.ts';
-import { createOpenSource } from '../source/index.ts';
+import { createSourceOpeners } from '../source/index.ts';
 import { HEALTH_PATH, healthRoute } from './health-route.ts';
 import { createIdle } from './idle.ts';
 import { createMetrics } from './metrics.ts';
@@ -83,13 +82,12 @@ export async function startTask(options: TaskOptions): Promise<Task> {
   const streams = await createStreamService({
     ...settings,
     state,
-    openSource: createOpenSource({ egress, refresh, log }),
-    peekSource: createOpenSource({ egress, refresh: async () => Promise.reject(problems.notFound()), log }),
+    ...createSourceOpeners({ egress, refresh, log }),
     ffmpeg: tools.ffmpeg,
     maintenance: async () => tools.activity() ?? (await state.getMaintenance())?.activity,
     limits: settings,
     drainSeconds,
-    meter: {
+    observer: {
       onStreamStart(bytesSent) {
         const ends = [metrics, idle, protection].map((each) => each?.onStreamStart(bytesSent));
         return () => {

@@ -3,6 +3,6 @@ import type { FfmpegInputServer } from '../../ffmpeg/index.ts';
 export interface EncoderOptions {
   /** FFmpeg. */
   readonly path: string;
-  readonly loopback: FfmpegInputServer;
+  readonly inputServer: FfmpegInputServer;
   readonly onFailure: (stderr: string) => void;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { problems } from '../../../core/api/index.ts';
 import { createSemaphore } from '../../../core/concurrency/index.ts';
+import { CapacityExceeded } from '../../../core/errors/index.ts';
 import type { Release } from '../../sessions/index.ts';
 
 /** Milliseconds until a stream that has begun looks again for a process that others have taken. */
@@ -34,7 +34,7 @@ export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }
     signal.throwIfAborted();
     const slot = slots.tryAcquire();
     if (slot) return slot;
-    if (!patient && slots.waiting() >= maxWaiting) throw problems.noCapacity();
+    if (!patient && slots.waiting() >= maxWaiting) throw new CapacityExceeded('Too many streams wait for an encoder');
     return slots.acquire(signal);
   };
 
@@ -45,7 +45,7 @@ export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }
         let release = tryAcquireFfmpeg();
         while (!release) {
           // Ours end soon; those of others may run for hours.
-          if (!patient && encoding === 0) throw problems.noCapacity();
+          if (!patient && encoding === 0) throw new CapacityExceeded('Other work runs every FFmpeg process');
           await delay(RETRY_MS, undefined, { signal });
           release = tryAcquireFfmpeg();
         }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { MP3_FRAME_BYTES } from '../../../core/conversions/mp3/index.ts';
 import type { Release } from '../../sessions/index.ts';
-import { answerable } from './failures.ts';
 import { type FrameRange, type Layout, nextFrameRange, SEGMENT_FRAMES, tagSlice } from './layout.ts';
 import { type SegmentBuffer, startSegmentBuffer } from './segment-buffer.ts';
 import { splitRemaining } from './split-remaining.ts';
@@ -32,7 +31,7 @@ const REST_MS = 250;
  */
 export function rangedStream(first: number, last: number, options: RangedStreamOptions): Readable {
   const controller = new AbortController();
-  const body = Readable.from(answerable(bytes(first, last, options, controller.signal)), { objectMode: false });
+  const body = Readable.from(bytes(first, last, options, controller.signal), { objectMode: false });
   body.once('close', () => controller.abort());
   return body;
 }

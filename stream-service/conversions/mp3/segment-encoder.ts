@@ -39,10 +39,10 @@ export const encodeWhole = (source: Source, encoder: EncoderOptions, signal: Abo
 
 async function* withInput(
   source: Source,
-  { loopback }: EncoderOptions,
+  { inputServer }: EncoderOptions,
   encode: (input: FfmpegInput) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const input = loopback.serve(source, { wanted: 'sound' });
+  const input = inputServer.serve(source, { wanted: 'sound' });
   try {
     yield* encode(input);
   } finally {

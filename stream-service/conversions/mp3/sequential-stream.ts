@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import type { Release } from '../../sessions/index.ts';
 import type { Source } from '../../source/index.ts';
 import type { EncoderOptions } from './encoder-options.ts';
-import { answerable } from './failures.ts';
 import { encodeWhole } from './segment-encoder.ts';
 
 export interface SequentialStreamOptions {
@@ -16,7 +15,7 @@ export interface SequentialStreamOptions {
 /** Sends the tag and everything that can be heard, from the beginning or from now on. Destroying it ends the encoder. */
 export function sequentialStream(options: SequentialStreamOptions): Readable {
   const controller = new AbortController();
-  const body = Readable.from(answerable(bytes(options, controller.signal)), { objectMode: false });
+  const body = Readable.from(bytes(options, controller.signal), { objectMode: false });
   body.once('close', () => controller.abort());
   return body;
 }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { ask } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { mediaKey, renditionOf, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
@@ -127,7 +128,7 @@ describe('pages of other origins', () => {
 
 describe('a table that does not answer', () => {
   it('is 502', async () => {
-    const failing = () => Promise.reject(new Error('the table at 10.0.0.1 timed out'));
+    const failing = () => Promise.reject(new StateUnavailable('the table at 10.0.0.1 timed out'));
     const state = { getResource: failing, touchResource: failing };
     const broken = await startService(resourceOf([]), {}, { state });
     const { status, body } = await ask(broken.url + media);

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
+import { StateUnavailable } from '../../../core/errors/errors.ts';
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { ask } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
@@ -182,5 +183,72 @@ describe('a source that is not as it should be', () => {
       await service.close();
     }
     expect(etags.size).toBe(3);
+  });
+});
+
+describe('a conversion while FFmpeg is missing', () => {
+  const missing = { ffmpeg: () => undefined };
+
+  it.each([
+    ['Downloading FFmpeg', async () => undefined],
+    ['Updating FFmpeg', async () => 'Updating FFmpeg'],
+    ['Downloading FFmpeg', () => Promise.reject(new StateUnavailable('no table'))],
+  ])('answers 503 titled %j without opening the source', async (title, maintenance) => {
+    const open = vi.fn(async () => fileSource(bytes));
+    const service = await startService(resourceOf([trackOf('file')]), { file: open }, { ...missing, maintenance });
+    const { status, headers, body } = await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}?format=mp3`);
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toBe('5');
+    expect(JSON.parse(body.toString())).toMatchObject({ title, status: 503 });
+    expect(open).not.toHaveBeenCalled();
+    await service.close();
+  });
+
+  it('answers HEAD with what the table knows', async () => {
+    const resource = resourceOf([trackOf('file', { sizeBytes: 1000 })], {
+      durationSeconds: 1,
+      title: null,
+      author: null,
+    });
+    const service = await startService(resource, {}, missing);
+    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}?format=mp3`;
+    const { status, headers } = await ask(url, { method: 'HEAD' });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'audio/mpeg',
+      'content-length': String(43 * 576),
+      'accept-ranges': 'bytes',
+    });
+    await service.close();
+  });
+});
+
+describe('HEAD with a source that can be inspected', () => {
+  const start = (peekSource: OpenSource, limits = { maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg: 1 }) =>
+    startService(resourceOf([trackOf('file')]), { file: fileSource(bytes) }, { peekSource, limits });
+
+  it.each(['', '?format=mp3'])('answers the headers of GET %s', async (query) => {
+    const service = await start(async () => fileSource(bytes));
+    const url = `${service.url}/api/Stream/Media/${mediaKey('file')}${query}`;
+    const { headers } = await ask(url, { method: 'HEAD' });
+    const head = Object.keys(headers).filter((name) => name !== 'date');
+    expect(headers['content-length']).toBe(query ? undefined : '300000');
+    if (!query) {
+      const get = await ask(url);
+      expect(head.map((name) => [name, headers[name]])).toEqual(head.map((name) => [name, get.headers[name]]));
+    }
+    await service.close();
+  });
+
+  it.each<[string, OpenSource, number]>([
+    ['the source fails', () => Promise.reject(problems.notFound()), 1],
+    ['no slot is free', async () => fileSource(bytes), 0],
+  ])('answers with what the table knows when %s', async (_, peekSource, maxStreams) => {
+    const service = await start(peekSource, { maxStreams, maxStreamsPerClient: 1, maxFfmpeg: 1 });
+    const { status, headers } = await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`, { method: 'HEAD' });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'accept-ranges': 'bytes' });
+    expect(headers).not.toHaveProperty('content-length');
+    await service.close();
   });
 });

@@ -1,29 +1,37 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { toStreamProblem } from '../../../core/api/to-problem.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
 import { createAdmission } from '../../../stream-service/sessions/admission.ts';
 import { clientOf } from '../../../stream-service/sessions/stream-sessions.ts';
 
 const create = () => createAdmission({ maxStreams: 3, maxStreamsPerClient: 2, maxFfmpeg: 1 });
-const refusal = (status: number) => expect.objectContaining({ details: expect.objectContaining({ status }) });
 
-describe('admission', () => {
-  it('bounds the streams of one client with 429 and those of all with 503', () => {
+describe('createAdmission', () => {
+  it('limits the streams of one client and those of all clients', () => {
     const admission = create();
     admission.acquireStream('a');
     admission.acquireStream('a');
-    expect(() => admission.acquireStream('a')).toThrow(refusal(429));
+    expect(() => admission.acquireStream('a')).toThrow(ClientLimitExceeded);
     admission.acquireStream('b');
-    expect(() => admission.acquireStream('c')).toThrow(refusal(503));
+    expect(() => admission.acquireStream('c')).toThrow(CapacityExceeded);
     expect(admission.streams()).toBe(3);
   });
 
-  it('says when to come back', () => {
-    const admission = createAdmission({ maxStreams: 1, maxStreamsPerClient: 0, maxFfmpeg: 0 });
-    const retry = expect.objectContaining({ headers: { 'retry-after': '10' } });
-    expect(() => admission.acquireStream('a')).toThrow(retry);
-    expect(() => admission.acquireFfmpeg()).toThrow(retry);
+  it.each([
+    ['acquireStream', 0, 429],
+    ['acquireStream', 1, 503],
+    ['acquireFfmpeg', 1, 503],
+  ] as const)('%s at its limit (%d streams per client) is answered %d with Retry-After', (name, perClient, status) => {
+    const admission = createAdmission({ maxStreams: 1 - perClient, maxStreamsPerClient: perClient, maxFfmpeg: 0 });
+    const refusal = vi.fn(() => admission[name]('a'));
+    expect(refusal).toThrow();
+    expect(toStreamProblem(refusal.mock.results[0]?.value)).toMatchObject({
+      details: { status },
+      headers: { 'retry-after': '10' },
+    });
   });
 
-  it('gives a place back once, however often it is released', () => {
+  it('releases a slot once, however often release is called', () => {
     const admission = create();
     const release = admission.acquireStream('a');
     admission.acquireStream('a');
@@ -31,33 +39,33 @@ describe('admission', () => {
     release();
     expect(admission.streams()).toBe(1);
     admission.acquireStream('a');
-    expect(() => admission.acquireStream('a')).toThrow(refusal(429));
+    expect(() => admission.acquireStream('a')).toThrow(ClientLimitExceeded);
   });
 
-  it('bounds FFmpeg processes with 503, and lends one more only when there is one', () => {
+  it('limits FFmpeg processes; tryAcquireFfmpeg returns undefined at the limit', () => {
     const admission = create();
     const release = admission.acquireFfmpeg();
-    expect(() => admission.acquireFfmpeg()).toThrow(refusal(503));
+    expect(() => admission.acquireFfmpeg()).toThrow(CapacityExceeded);
     expect(admission.tryAcquireFfmpeg()).toBeUndefined();
     release();
     expect(admission.tryAcquireFfmpeg()).toBeTypeOf('function');
     expect(admission.ffmpegs()).toBe(1);
   });
 
-  it('lets nobody in while it drains, and is drained with the last one out', async () => {
+  it('drain refuses new streams and settles with the last one', async () => {
     const admission = create();
     const release = admission.acquireStream('a');
     let drained = false;
     const draining = admission.drain().then(() => {
       drained = true;
     });
-    expect(() => admission.acquireStream('b')).toThrow(refusal(503));
+    expect(() => admission.acquireStream('b')).toThrow(CapacityExceeded);
     expect(drained).toBe(false);
     release();
     await draining;
   });
 
-  it('is drained at once when nobody is inside', () => create().drain());
+  it('drain settles at once without streams', () => create().drain());
 });
 
 describe('clientOf', () => {
@@ -67,5 +75,5 @@ describe('clientOf', () => {
     ['2001:db8:1:2:3:4:5:6', '20010db800010002'],
     ['2001:db8:1:2::1', '20010db800010002'],
     ['unknown', 'unknown'],
-  ])('%s counts as %s', (address, client) => expect(clientOf(address)).toBe(client));
+  ])('identifies %s as %s', (address, client) => expect(clientOf(address)).toBe(client));
 });

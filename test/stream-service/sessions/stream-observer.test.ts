@@ -21,7 +21,7 @@ let seen: { running: number; begun: number; ffmpegFailures: number };
 let bytesSent: () => number;
 beforeEach(async () => {
   seen = { running: 0, begun: 0, ffmpegFailures: 0 };
-  const meter: StreamObserver = {
+  const observer: StreamObserver = {
     onStreamStart(bytes) {
       bytesSent = bytes;
       seen.begun += 1;
@@ -38,14 +38,14 @@ beforeEach(async () => {
   service = await startService(
     resource,
     { video: fileSource(CONTENT), audio: fileSource(CONTENT) },
-    { meter, ffmpeg: () => ({ ...ffmpeg, path: '/bin/false' }) },
+    { observer, ffmpeg: () => ({ ...ffmpeg, path: '/bin/false' }) },
   );
 });
 afterEach(() => service.close());
 const url = (key: string, type = 'Media') => `${service.url}/api/Stream/${type}/${key}`;
 
-describe('the meter', () => {
-  it('is told of a stream while it is sent, with its bytes, headers included', async () => {
+describe('StreamObserver', () => {
+  it('receives a stream while it is sent, with its bytes, headers included', async () => {
     const { body } = await ask(url(mediaKey('video')));
     expect(body.length).toBe(CONTENT.length);
     await until(() => seen.running === 0);
@@ -54,7 +54,7 @@ describe('the meter', () => {
     expect(bytesSent()).toBeLessThan(CONTENT.length + 1_000);
   });
 
-  it('is told of the end of one that its client left', async () => {
+  it('receives the end of a stream whose client disconnects', async () => {
     const answer = await openAnswer(url(mediaKey('video')));
     expect(seen).toMatchObject({ begun: 1, running: 1 });
     answer.destroy();
@@ -62,10 +62,10 @@ describe('the meter', () => {
   });
 
   it.each<[string, () => string, Parameters<typeof ask>[1], number]>([
-    ['a key that is not there', () => url('unknown'), {}, 404],
+    ['an unknown key', () => url('unknown'), {}, 404],
     ['a range that cannot be satisfied', () => url(mediaKey('video')), { headers: { range: 'bytes=9000000-' } }, 416],
     ['a HEAD', () => url(mediaKey('video')), { method: 'HEAD' }, 200],
-  ])('is told nothing of %s', async (_, of, options, status) => {
+  ])('receives nothing for %s', async (_, of, options, status) => {
     expect((await ask(of(), options)).status).toBe(status);
     expect(seen).toEqual({ running: 0, begun: 0, ffmpegFailures: 0 });
   });
@@ -73,7 +73,7 @@ describe('the meter', () => {
   it.each([
     ['a mux', () => url(combinedKey(), 'Combined')],
     ['a conversion', () => `${url(mediaKey('audio'))}?format=mp3`],
-  ])('is told of FFmpeg that fails at %s, which is no stream', async (_, of) => {
+  ])('receives an FFmpeg failure in %s, and no stream', async (_, of) => {
     expect((await ask(of())).status).toBe(502);
     expect(seen).toMatchObject({ begun: 0, running: 0 });
     expect(seen.ffmpegFailures).toBeGreaterThan(0);

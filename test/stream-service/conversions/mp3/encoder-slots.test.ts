@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { CapacityExceeded } from '../../../../core/errors/errors.ts';
 import { createEncoderSlots } from '../../../../stream-service/conversions/mp3/encoder-slots.ts';
 import { createAdmission } from '../../../../stream-service/sessions/admission.ts';
 
 const forever = new AbortController().signal;
-const noCapacity = { details: { status: 503 } };
 
 function slotsFor({ maxFfmpeg = 10, parallelism = 2, maxWaiting = 2 } = {}) {
   const admission = createAdmission({ maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg });
@@ -34,7 +34,7 @@ describe('createEncoderSlots', () => {
     const { acquire } = slotsFor({ parallelism: 1, maxWaiting: 1 });
     const release = await acquire(forever, false);
     const waiting = [acquire(forever, false), acquire(forever, true)];
-    await expect(acquire(forever, false)).rejects.toMatchObject(noCapacity);
+    await expect(acquire(forever, false)).rejects.toThrow(CapacityExceeded);
     release();
     for (const next of waiting) (await next)();
   });
@@ -42,7 +42,7 @@ describe('createEncoderSlots', () => {
   it('refuses a new client when other work has every process', async () => {
     const { acquire, admission } = slotsFor({ maxFfmpeg: 1 });
     const other = admission.acquireFfmpeg();
-    await expect(acquire(forever, false)).rejects.toMatchObject(noCapacity);
+    await expect(acquire(forever, false)).rejects.toThrow(CapacityExceeded);
     const patient = acquire(forever, true);
     other();
     (await patient)();

@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { toStreamProblem } from '../../../../core/api/to-problem.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
-import { createMp3, type Mp3Options } from '../../../../stream-service/conversions/mp3/create-mp3.ts';
+import { createMp3Converter, type Mp3Options } from '../../../../stream-service/conversions/mp3/mp3-converter.ts';
 import { createFfmpegInputServer } from '../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { toReadError } from '../../../../stream-service/read-error.ts';
 import type { Representation } from '../../../../stream-service/representation.ts';
 import { type AdmissionLimits, createAdmission } from '../../../../stream-service/sessions/admission.ts';
 import { noopObserver } from '../../../../stream-service/sessions/stream-observer.ts';
-import type { FileSource, SegmentedSource } from '../../../../stream-service/source/source.ts';
+import type { FileSource, SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
 
 const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };
 
@@ -17,21 +19,24 @@ export const track = { formatId: 'best' } as Track;
 export const resourceOf = (traits: Partial<Resource>): Resource =>
   ({ id: 'resource', title: null, author: null, isLive: false, renditions: [], ...traits }) as Resource;
 
-/** Conversions with all that they stand on. */
-export async function startMp3(options: Partial<Mp3Options> & { limits?: Partial<AdmissionLimits> } = {}) {
-  const loopback = await createFfmpegInputServer();
+/** A converter, with the build of FFmpeg that `open` passes to it. */
+export async function startMp3(
+  options: Partial<Mp3Options> & { limits?: Partial<AdmissionLimits>; buildId?: string } = {},
+) {
+  const inputServer = await createFfmpegInputServer();
   const admission = createAdmission({ ...LIMITS, ...options.limits });
-  const ffmpeg = () => ({ version: '', path: 'ffmpeg', source: 'system', buildId: 'build' }) as const;
-  const open = createMp3({
-    ffmpeg,
-    loopback,
+  const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: options.buildId ?? 'build' } as const;
+  const converter = createMp3Converter({
+    inputServer,
     admission,
-    meter: noopObserver,
+    observer: noopObserver,
     log: silentLog,
     parallelism: 2,
     ...options,
   });
-  return { open, admission, close: () => loopback.close() };
+  const open = async (resource: Resource, track: Track, source: Source) =>
+    converter.open(resource, track, source, ffmpeg);
+  return { open, admission, close: () => inputServer.close() };
 }
 
 /** A file in memory; `cutAt` is where reading it fails, `sized` whether it tells its size. */
@@ -101,3 +106,12 @@ export async function segmentedSource(playlist: string, { live = false, deadFrom
 /** Reads a range to its end. */
 export const readRange = (representation: Representation, first: number, last?: number): Promise<Buffer> =>
   buffer(representation.read(first, last));
+
+/** The Problem that a read failing before its first byte is answered with. @throws Error when the read succeeds */
+export const problemOf = (reading: Promise<unknown>) =>
+  reading.then(
+    () => {
+      throw new Error('The read succeeded');
+    },
+    (error: unknown) => toStreamProblem(toReadError(error)),
+  );

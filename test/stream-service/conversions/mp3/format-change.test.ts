@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Problem } from '../../../../core/api/problem.ts';
+import { FfmpegFailed } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { madeBy, melody } from '../../tones.ts';
 import { fileSource, readRange, resourceOf, startMp3, track } from './fixture.ts';
 
@@ -27,7 +27,7 @@ const resource = resourceOf({ durationSeconds: 16 });
 describe('a conversion of sound whose format changes midway', () => {
   it.each(['rate', 'mono'])('breaks where it would be in the wrong place (%s)', async (name) => {
     const source = fileSource(await joined(name));
-    await expect(readRange(await mp3.open(resource, track, source), 0)).rejects.toThrow(Problem);
+    await expect(readRange(await mp3.open(resource, track, source), 0)).rejects.toThrow(FfmpegFailed);
   });
 
   it('goes on where no size was promised', async () => {

@@ -7,7 +7,7 @@ import { mp3SizeBytes } from '../../../../core/conversions/mp3/mp3-frames.ts';
 import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { probe } from '../../../support/media-tools.ts';
 import { codedSound, decode, ffmpeg, listen, RATE, randomFrom, writeWav } from './coded-sound.ts';
-import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './fixture.ts';
+import { fileSource, problemOf, readRange, resourceOf, segmentedSource, startMp3, track } from './fixture.ts';
 
 const SECONDS = 160;
 const resource = resourceOf({ durationSeconds: SECONDS, title: 'Title', author: 'Artist' });
@@ -100,9 +100,7 @@ describe('a conversion to MP3', () => {
     });
 
     it('has an ETag of its own for every source, encoder build and promise', async () => {
-      const other = await startMp3({
-        ffmpeg: () => ({ version: '', path: 'ffmpeg', source: 'system', buildId: 'another' }),
-      });
+      const other = await startMp3({ buildId: 'another' });
       const changed = { ...fileSource(webm), validator: '"changed"' };
       const etags = await Promise.all([
         open().then(({ etag }) => etag),
@@ -147,7 +145,7 @@ describe('a conversion to MP3', () => {
       const stream = (await open(fileSource(webm, { cutAt: 1_200_000 }))).read(0);
       stream.on('data', (chunk) => received.push(chunk));
       const error = await new Promise((resolve) => stream.once('error', resolve));
-      expect(error).toMatchObject({ details: { status: 502 }, cause: { message: 'The source died' } });
+      expect(error).toMatchObject({ message: 'The source died' });
       const part = Buffer.concat(received);
       expect(part.length).toBeLessThan(whole.length);
       expect(part.equals(whole.subarray(0, part.length))).toBe(true);
@@ -156,7 +154,7 @@ describe('a conversion to MP3', () => {
 
     it('breaks before its first byte when nothing can be read', async () => {
       const dead = await open(fileSource(webm, { cutAt: 0 }), { ...resource, id: 'dead' });
-      await expect(readRange(dead, 0)).rejects.toMatchObject({ details: { status: 502 } });
+      await expect(problemOf(readRange(dead, 0))).resolves.toMatchObject({ details: { status: 502 } });
       await allEnded();
     });
 
@@ -165,14 +163,14 @@ describe('a conversion to MP3', () => {
       ['is empty', Buffer.alloc(0)],
     ])('breaks before its first byte when it %s', async (id, bytes) => {
       const representation = await open(fileSource(bytes), { ...resource, id });
-      await expect(readRange(representation, 0)).rejects.toMatchObject({ details: { status: 502 } });
+      await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
     });
 
     it('breaks before its first byte when there is nothing to hear', async () => {
       const file = join(folder, 'silent.mp4');
       await ffmpeg('-f', 'lavfi', '-i', 'color=s=64x64:d=1', file);
       const silent = await open(fileSource(await readFile(file)), { ...resource, id: 'silent' });
-      await expect(readRange(silent, 0)).rejects.toMatchObject({ details: { status: 502 } });
+      await expect(problemOf(readRange(silent, 0))).resolves.toMatchObject({ details: { status: 502 } });
     });
 
     it('breaks where a segment stays dead', async () => {
@@ -181,7 +179,7 @@ describe('a conversion to MP3', () => {
       await ffmpeg('-i', wav, '-c:a', 'aac', '-f', 'hls', '-hls_list_size', '0', '-hls_time', '6', playlist);
       const source = await segmentedSource(playlist, { deadFrom: 15 });
       const representation = await mp3.open({ ...resource, id: 'hls' }, track, source);
-      await expect(readRange(representation, 0)).rejects.toMatchObject({ details: { status: 502 } });
+      await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
       await allEnded();
     });
   });
@@ -228,19 +226,11 @@ describe('a conversion to MP3', () => {
       const release = busy.admission.acquireFfmpeg();
       const known = await busy.open(resource, track, fileSource(webm));
       const unknown = await busy.open(resourceOf({}), track, fileSource(webm));
-      await expect(readRange(known, 0)).rejects.toMatchObject({ details: { status: 503 } });
-      await expect(readRange(unknown, 0)).rejects.toMatchObject({ details: { status: 503 } });
+      await expect(problemOf(readRange(known, 0))).resolves.toMatchObject({ details: { status: 503 } });
+      await expect(problemOf(readRange(unknown, 0))).resolves.toMatchObject({ details: { status: 503 } });
       release();
       expect((await readRange(known, 0, 999)).equals(whole.subarray(0, 1000))).toBe(true);
       await busy.close();
-    });
-
-    it('is told to come back while FFmpeg is being fetched', async () => {
-      const without = await startMp3({ ffmpeg: () => undefined });
-      await expect(without.open(resource, track, fileSource(webm))).rejects.toMatchObject({
-        details: { status: 503, title: 'Downloading FFmpeg' },
-      });
-      await without.close();
     });
   });
 
@@ -250,7 +240,7 @@ describe('a conversion to MP3', () => {
       ['size', () => fileSource(webm, { sized: false }), resourceOf({ title: 'Title', durationSeconds: SECONDS })],
     ])('is sent from the beginning to the end, tag first: unknown to its %s', async (_, source, from) => {
       const representation = await open(source(), from);
-      expect(representation).toMatchObject({ size: undefined, etag: undefined });
+      expect([representation.size, representation.etag]).toEqual([undefined, undefined]);
       const body = await readRange(representation, 0);
       expect(body.subarray(0, 3).toString()).toBe('ID3');
       expect(listen(original, await decode(body), 5).every(({ likeness }) => likeness > 0.95)).toBe(true);
@@ -258,7 +248,7 @@ describe('a conversion to MP3', () => {
 
     it('breaks when the source dies', async () => {
       const representation = await open(fileSource(webm, { cutAt: 300_000 }), resourceOf({}));
-      await expect(readRange(representation, 0)).rejects.toMatchObject({ details: { status: 502 } });
+      await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
       await allEnded();
     });
 

@@ -1,0 +1,101 @@
+import { availableParallelism } from 'node:os';
+import { conversions, tagText } from '../../../core/conversions/index.ts';
+import { id3Tag } from '../../../core/media/id3/index.ts';
+import type { Resource, Track } from '../../../core/state/index.ts';
+import type { Ffmpeg } from '../../../layers/tools/index.ts';
+import type { RepresentationHead } from '../../representation.ts';
+import { needsRemux } from '../../source/index.ts';
+import type { Converter, ConverterDependencies } from '../converter.ts';
+import { createAudioStarts } from './audio-start.ts';
+import { createBlockCache } from './block-cache.ts';
+import type { EncoderOptions } from './encoder-options.ts';
+import { createEncoderSlots } from './encoder-slots.ts';
+import { mp3Entity, mp3Etag } from './etag.ts';
+import { openFrameRangeEncoder } from './frame-range-encoder.ts';
+import { type Layout, layoutBytes, promisedFrames } from './layout.ts';
+import { rangedStream } from './ranged-stream.ts';
+import { sequentialStream } from './sequential-stream.ts';
+
+export interface Mp3Options extends ConverterDependencies {
+  /** Encoders at once, over all clients. @default the cores this process may use */
+  readonly parallelism?: number;
+  /** Bytes of sources kept in memory, over all clients. @default 64 MiB */
+  readonly cacheBytes?: number;
+}
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+/** Clients that may wait for their first bytes, per encoder. */
+const MAX_WAITING_PER_ENCODER = 16;
+
+const { mimeType, fileExtension } = conversions.mp3;
+const UNSIZED = { mimeType, fileExtension, size: undefined };
+
+/**
+ * Converts to MP3. Where the duration is known and the source is seekable, the conversion has an exact size and can be
+ * read at any offset; otherwise it is one sequential stream.
+ */
+export function createMp3Converter(options: Mp3Options): Converter {
+  const { inputServer, admission, observer, log, parallelism = availableParallelism() } = options;
+  const cache = createBlockCache(options.cacheBytes ?? CACHE_BYTES);
+  const starts = createAudioStarts();
+  const slots = createEncoderSlots({
+    parallelism,
+    tryAcquireFfmpeg: admission.tryAcquireFfmpeg,
+    maxWaiting: parallelism * MAX_WAITING_PER_ENCODER,
+  });
+
+  const encoderFor = (resource: Resource, track: Track, { path }: Ffmpeg): EncoderOptions => ({
+    path,
+    inputServer,
+    onFailure(stderr) {
+      observer.onFfmpegFailure();
+      log.warn('FFmpeg failed', { resource: resource.id, format: track.formatId, stderr });
+    },
+  });
+
+  return {
+    describe(resource, track, ffmpeg) {
+      const tag = id3Tag(tagText(resource));
+      const frames = promisedFrames(resource, track, tag.length);
+      const isFile = !needsRemux(track);
+      // A file of unknown size may turn out not to be seekable: then the conversion has no size either.
+      if (frames === undefined || (isFile && track.sizeBytes === undefined))
+        return { ...UNSIZED, acceptRanges: resource.isLive ? 'none' : undefined };
+      // The validator of a file is part of the ETag, and unknown here.
+      const entity = ffmpeg && !isFile ? mp3Entity(resource, track, { needsRemux: true }, ffmpeg) : undefined;
+      return sizedHead({ tagBytes: tag.length, frames }, tag, entity);
+    },
+
+    open(resource, track, source, ffmpeg) {
+      const encoder = encoderFor(resource, track, ffmpeg);
+      const tag = id3Tag(tagText(resource));
+      const frames = source.isSeekable ? promisedFrames(resource, track, tag.length) : undefined;
+      if (frames === undefined) {
+        const read = () => sequentialStream({ source, tag, encoder, acquire: admission.acquireFfmpeg });
+        return { ...UNSIZED, acceptRanges: 'none', read };
+      }
+
+      const layout: Layout = { tagBytes: tag.length, frames };
+      const entity = mp3Entity(resource, track, source, ffmpeg);
+      return {
+        ...sizedHead(layout, tag, entity),
+        read: (first, last = layoutBytes(layout) - 1) =>
+          rangedStream(first, last, {
+            layout,
+            tag,
+            encode: openFrameRangeEncoder({ source, entity, encoder, cache, starts }),
+            acquire: slots.acquire,
+            parallelism,
+          }),
+      };
+    },
+  };
+}
+
+const sizedHead = (layout: Layout, tag: Buffer, entity: string | undefined): RepresentationHead => ({
+  mimeType,
+  fileExtension,
+  size: layoutBytes(layout),
+  etag: entity && mp3Etag(entity, layout, tag),
+  acceptRanges: 'bytes',
+});

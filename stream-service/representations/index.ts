@@ -1,0 +1,5 @@
+export {
+  createRepresentations,
+  type Representations,
+  type RepresentationsDependencies,
+} from './create-representations.ts';
