@@ -1,6 +1,6 @@
-/** Four months, in seconds: more is no duration. */
-const LONGEST = 1e7;
+/** About four months: a larger number is not a duration. */
+const MAX_DURATION_SECONDS = 1e7;
 
-/** A duration in seconds, above zero; undefined for anything else. */
+/** The value if it is a plausible duration in seconds, above zero; undefined otherwise. */
 export const duration = (value: unknown): number | undefined =>
-  typeof value === 'number' && value > 0 && value < LONGEST ? value : undefined;
+  typeof value === 'number' && value > 0 && value < MAX_DURATION_SECONDS ? value : undefined;

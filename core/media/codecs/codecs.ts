@@ -1,4 +1,4 @@
-/** Families of codecs, however a source spells them: RFC 6381 strings (`avc1.64001f`) or short names (`h264`). */
+/** Codec families by any spelling: RFC 6381 strings (`avc1.64001f`) or short names (`h264`). */
 const VIDEO_FAMILIES = [
   ['h264', /^(?:avc|h\.?264|x264)/i],
   ['av1', /^av0?1/i],
@@ -24,16 +24,16 @@ const familyOf = <F extends string>(families: readonly (readonly [F, RegExp])[],
 export const videoFamily = (codec: string): VideoFamily | undefined => familyOf(VIDEO_FAMILIES, codec);
 export const audioFamily = (codec: string): AudioFamily | undefined => familyOf(AUDIO_FAMILIES, codec);
 
-/** Best first: what plays everywhere in MP4. A codec nobody names is H.264 nearly always, so it comes next. */
+/** By support of players for MP4, best first. An unnamed codec is nearly always H.264. */
 const VIDEO_ORDER: readonly (VideoFamily | 'unknown')[] = ['h264', 'unknown', 'av1', 'hevc', 'vp9', 'mpeg4'];
 
-/** Place of a video codec among those of the same height: the lower, the better. */
+/** Preference of a video codec among renditions of the same height; lower is better. */
 export function videoRank(codec: string | undefined): number {
   const family = codec === undefined ? 'unknown' : videoFamily(codec);
   return family ? VIDEO_ORDER.indexOf(family) : VIDEO_ORDER.length;
 }
 
-/** Whether MP4 holds it. What is not named is taken to fit: nearly every source of one side alone is MP4. */
+/** Whether MP4 can contain the codec. An unknown codec is assumed to fit: nearly all separate tracks are MP4. */
 export const mp4HoldsVideo = (codec: string | undefined): boolean =>
   codec === undefined || videoFamily(codec) !== undefined;
 export const mp4HoldsAudio = (codec: string | undefined): boolean =>

@@ -1,11 +1,11 @@
-/** What a file is sent as. */
+/** Extension and media type of a file. */
 export interface FileType {
   /** With a leading dot. */
   readonly fileExtension: string;
   readonly mimeType: string;
 }
 
-/** Container → media type of a file with video, and of one with audio alone. */
+/** By container: the media type of a file with video, and of an audio-only file. */
 const MEDIA_TYPES: Readonly<Record<string, readonly [video: string, audio: string]>> = {
   mp4: ['video/mp4', 'audio/mp4'],
   m4v: ['video/mp4', 'audio/mp4'],
@@ -34,10 +34,10 @@ const MEDIA_TYPES: Readonly<Record<string, readonly [video: string, audio: strin
   amr: ['audio/amr', 'audio/amr'],
 };
 
-/** Extensions that say one thing for files with video and another for audio alone. */
+/** Extensions that differ for audio-only files. */
 const AUDIO_ONLY_EXTENSION: Readonly<Record<string, string>> = { mp4: 'm4a', m4v: 'm4a', ogv: 'ogg' };
 
-/** What a file of this container is sent as. An unknown container keeps its name and says nothing of its type. */
+/** An unknown container keeps its name as extension, with the type `application/octet-stream`. */
 export function fileType(container: string, hasVideo: boolean): FileType {
   const [video, audio] = MEDIA_TYPES[container] ?? ['application/octet-stream', 'application/octet-stream'];
   const extension = hasVideo ? container : (AUDIO_ONLY_EXTENSION[container] ?? container);

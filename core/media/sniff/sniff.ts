@@ -1,4 +1,4 @@
-/** A container told by its first bytes alone. */
+/** A container recognized by its first bytes. */
 export interface Sniffed {
   readonly container: string;
   readonly audioOnly: boolean;
@@ -6,7 +6,7 @@ export interface Sniffed {
 
 type Magic = readonly [offset: number, bytes: string, container: string, audioOnly?: 'audio'];
 
-/** What players know and the container reader here does not open, and what it opens only with more bytes in reach. */
+/** Formats that mediabunny does not read, and those it reads only when the index is within reach. */
 const MAGIC: readonly Magic[] = [
   [8, 'AVI ', 'avi'],
   [0, 'FLV\x01', 'flv'],
@@ -30,7 +30,7 @@ const MAGIC: readonly Magic[] = [
   [0, 'ID3', 'mp3', 'audio'],
 ];
 
-/** The container of a file by its magic bytes; undefined when it is none of media. */
+/** Recognizes the container of a file by its magic bytes. @returns undefined when it is not media */
 export function sniff(head: Buffer): Sniffed | undefined {
   const found = MAGIC.find(([offset, bytes]) => head.toString('latin1', offset, offset + bytes.length) === bytes);
   return found && { container: found[2], audioOnly: found[3] === 'audio' };

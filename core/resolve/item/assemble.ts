@@ -1,20 +1,20 @@
 import { tagText } from '../../conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
 import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
-import { selectRenditions } from '../renditions/index.ts';
+import { selectRenditions } from '../select-renditions.ts';
 import { type Candidate, type Info, infoList, readMetadata, text } from '../yt-dlp/index.ts';
 import { promiseConversions } from './promise-conversions.ts';
 
 const FRESH_SECONDS = 3600;
 const FRESH_LIVE_SECONDS = 30;
-/** Links are asked for anew this long before they die, so that a stream that starts now has some time. */
+/** URLs count as stale this long before they expire, so that a stream that starts now can still read them. */
 const EXPIRY_MARGIN_SECONDS = 300;
-/** A day after the last use, and the hour within which the table does not write a use again. */
+/** A day after the last use, and the hour within which `touchResource` does not write again. */
 export const RETENTION_SECONDS = 25 * 3600;
 
 export const epochSeconds = (): number => Math.floor(Date.now() / 1000);
 
-/** Which item of a page something is. */
+/** Identifies an item among those of its page. */
 export type Identity = Pick<ResourceOrigin, 'extractor' | 'entryId'>;
 
 /** yt-dlp's `extractor_key` and `id`. */
@@ -26,7 +26,7 @@ export const identify = (info: Info): Identity => ({
 export const isLive = (info: Info): boolean => info.is_live === true || info.live_status === 'is_live';
 
 /**
- * The resource that an item is: what it offers, and what its streams promise.
+ * Builds the Resource of an item: its renditions, and what their streams promise (duration, size, tag).
  * @param now epoch seconds
  * @throws NotFound or NotDeliverable when there is no rendition
  */
@@ -36,14 +36,14 @@ export function assembleResource(
   { origin, egress, now }: { readonly origin: ResourceOrigin; readonly egress: string; readonly now: number },
 ): Resource {
   const { renditions, tracks, conversions, conversionOf } = selectRenditions(candidates);
-  if (renditions.length === 0) throw nothingToOffer(info);
+  if (renditions.length === 0) throw noRenditionError(info);
   const metadata = readMetadata(info);
   const live = isLive(info);
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
-  const heard = tracks.find((track) => track.formatId === formatId);
+  const converted = tracks.find((track) => track.formatId === formatId);
   const durationSeconds = live
     ? undefined
-    : (heard?.durationSeconds ?? tracks.find((track) => track.durationSeconds)?.durationSeconds);
+    : (converted?.durationSeconds ?? tracks.find((track) => track.durationSeconds)?.durationSeconds);
   return {
     id: resourceId(origin),
     origin,
@@ -66,8 +66,8 @@ export function freshUntil(tracks: readonly Track[], live: boolean, now: number)
   return Math.max(now, Math.min(now + FRESH_SECONDS, ...expiries.map((expiry) => expiry - EXPIRY_MARGIN_SECONDS)));
 }
 
-/** Protected, or there in ways that are not handled; else nothing is there (pictures of a slide show are no media). */
-function nothingToOffer(info: Info) {
+/** NotDeliverable for protected media and unsupported protocols; NotFound otherwise: images (`mhtml`) are not media. */
+function noRenditionError(info: Info): Error {
   const formats = infoList(info.formats);
   if (info._has_drm === true || formats.some(({ has_drm }) => has_drm === true))
     return new NotDeliverable('The media is DRM protected.');

@@ -3,33 +3,34 @@ import { type Info, infoList, readMetadata, webUrl } from '../yt-dlp/index.ts';
 import { type Identity, identify } from './assemble.ts';
 import { normalizeLink } from './normalize-link.ts';
 
-/** One entry of a list: resolved already with the page that names it, or to be resolved by its own URL. */
+/** One entry of a list. */
 export interface ListedEntry {
   readonly info: Info;
+  /** It was extracted together with its list; otherwise it has to be resolved by its own URL. */
   readonly isResolved: boolean;
-  /** Which item of the page it is. */
+  /** Identifies it among the items of the page. */
   readonly identity: Identity;
   readonly entry: PlaylistEntry;
 }
 
-/** A list of items, or the parts of one show (`multi_video`). */
+/** Includes the parts of one show (`multi_video`). */
 export const isList = (info: Info): boolean => info._type === 'playlist' || info._type === 'multi_video';
 
-/** Whether it is a page of search results rather than of media. */
+/** Whether it is a page of search results, by the name of its extractor. */
 export const isSearch = (info: Info): boolean =>
   typeof info.extractor_key === 'string' && /search(?:url|date)?$/i.test(info.extractor_key);
 
 /**
- * The entries of a list, in its order. Those that no http or https URL leads to are left out.
- * @param listUrl what an entry resolved with the page is resolved from again
+ * The entries of a list in order, without those that have no http or https URL.
+ * @param listUrl the URL of entries that were extracted together with their list
  */
 export function readEntries(list: Info, listUrl: string): ListedEntry[] {
-  const times = new Map<string, number>();
+  const occurrences = new Map<string, number>();
   return infoList(list.entries).flatMap((info) => {
     const isResolved = info._type !== 'url' && info._type !== 'url_transparent' && !isList(info);
     const url = webUrl(info.url) ?? webUrl(info.webpage_url);
     const own = isResolved ? (webUrl(info.webpage_url) ?? listUrl) : url;
-    const identity = numbered(identify(info), times);
+    const identity = withOccurrence(identify(info), occurrences);
     if (!own) return [];
     const entry = {
       url: normalizeLink(own),
@@ -40,18 +41,18 @@ export function readEntries(list: Info, listUrl: string): ListedEntry[] {
   });
 }
 
-/** Whether what the list says of an entry wins over what the entry's own page says. */
+/** Whether the list's metadata of an entry replaces that of the entry's own page (yt-dlp's `url_transparent`). */
 export const isNamedByList = (info: Info): boolean => info._type === 'url_transparent';
 
-/** Some lists give all their items one id: the second of that name is the second of that name every time. */
-function numbered({ extractor, entryId }: Identity, times: Map<string, number>): Identity {
-  const name = JSON.stringify([extractor, entryId]);
-  const time = (times.get(name) ?? 0) + 1;
-  times.set(name, time);
-  return { extractor, entryId: time === 1 ? entryId : `${entryId} (${time})` };
+/** Numbers repeated ids: some lists have one id for all items, in a stable order. */
+function withOccurrence({ extractor, entryId }: Identity, occurrences: Map<string, number>): Identity {
+  const id = JSON.stringify([extractor, entryId]);
+  const count = (occurrences.get(id) ?? 0) + 1;
+  occurrences.set(id, count);
+  return { extractor, entryId: count === 1 ? entryId : `${entryId} (${count})` };
 }
 
-/** A stored entry as one to be resolved by its URL, as its list gave it. */
+/** A stored entry in the form in which its list named it, to be resolved by its URL. */
 export function toUnresolved(entry: PlaylistEntry): ListedEntry {
   const { url, title, author, coverUrl } = entry;
   const info = {

@@ -1,12 +1,9 @@
-/** A fragment that pages use as a path (`#!/video/1`, `#/video/1`): without it, it is another page. */
+/** A fragment that identifies a page (`#!/video/1`, `#/video/1`). */
 const ROUTE_FRAGMENT = /^#!?\//;
-/** yt-dlp reads options out of such a fragment: a way to override what is resolved and what is sent. */
+/** yt-dlp reads internal options from such a fragment, which could override the URL and headers of its requests. */
 const SMUGGLED = '__youtubedl_smuggle';
 
-/**
- * A link in the form under which it is asked for and kept: WHATWG, without userinfo, and without a fragment, except
- * one that is a route.
- */
+/** The form in which a link is resolved and stored: WHATWG, without userinfo, and without a fragment that is not a route. */
 export function normalizeLink(link: string): string {
   const url = new URL(link);
   url.username = '';

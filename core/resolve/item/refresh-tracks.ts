@@ -5,8 +5,8 @@ import { freshUntil, isLive, RETENTION_SECONDS } from './assemble.ts';
 import { isList, readEntries } from './list-entries.ts';
 
 /**
- * A stored resource with the places where its tracks are now. Who it is and what its streams promise stay; a format
- * that the source no longer has is dropped from the tracks.
+ * A stored resource with new URLs for its tracks. Everything its streams promise stays; tracks that the source no longer has
+ * are dropped.
  * @param now epoch seconds
  * @throws NotFound when none of its formats is left
  */
@@ -15,7 +15,7 @@ export function refreshTracks(resource: Resource, info: Info, now: number): Reso
   const tracks = resource.tracks.flatMap((known) => {
     const track = found.get(known.formatId);
     if (!track) return [];
-    // What was known of the place goes, so that no dead expiry or fragment stays behind.
+    // Removed even when the new track has none: they belong to the old URL.
     const { fragments: _fragments, chunkBytes: _chunkBytes, urlExpiresAt: _urlExpiresAt, ...lasting } = known;
     const { url, headers, cookies, fragments, chunkBytes, urlExpiresAt } = track;
     return [
@@ -34,7 +34,7 @@ export function refreshTracks(resource: Resource, info: Info, now: number): Reso
   return { ...resource, tracks, freshUntil: freshUntil(tracks, isLive(info), now), expiresAt: now + RETENTION_SECONDS };
 }
 
-/** The item of an answer that a resource was: the only one, or the one of the same extractor and id. */
+/** The item of a response that is the resource: the one with the same extractor and id, or the only one. */
 export function findItem(info: Info, { url, ...wanted }: ResourceOrigin): Info | undefined {
   if (!isList(info)) return info;
   const items = readEntries(info, url).filter(({ isResolved }) => isResolved);

@@ -13,7 +13,6 @@ const MAX_REQUESTS = 12;
 export interface GuardedReader {
   /** Of the first response; only 200 and 206 have bytes. */
   readonly status: number;
-  readonly contentType: string;
   /** Bytes; undefined when the source does not report it. */
   readonly size: number | undefined;
   /** What was read: the start of the file first. */
@@ -77,7 +76,6 @@ export async function openReader(track: Track, { egress, identity, signal }: Rea
 
   return {
     status: first.status,
-    contentType: first.headers['content-type']?.toLowerCase() ?? '',
     size,
     blocks,
     load,

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import type { Track } from '../../state/index.ts';
-import { selectRenditions } from '../renditions/index.ts';
+import { selectRenditions } from '../select-renditions.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { needsProbe } from './needs-probe.ts';
 import { createTrackProbe, DRM_PROTECTED, type TrackProbeOptions, withoutDuration } from './track-probe.ts';

@@ -1,22 +1,23 @@
 import type { Cookie } from '../../http/index.ts';
 
-/** Each of these reads a character once, or twice where quotes turn out not to be any. */
+/** Linear time: each character is read at most twice. */
 const NAME = /[^=;]*/y;
 const QUOTED = /=\s*("(?:\\.|[^"\\])*")\s*(?=;|$)/y;
 const PLAIN = /=([^;]*)/y;
-/** Characters of a line, and cookies out of it: no server takes as many in a request. */
-const LONGEST_LINE = 16 * 1024;
-const MOST = 100;
+/** More than any server accepts in a request. */
+const MAX_LINE_LENGTH = 16 * 1024;
+const MAX_COOKIES = 100;
 const ATTRIBUTES = new Set(['domain', 'path', 'secure', 'expires', 'version']);
 
 /**
- * The cookies of a format. yt-dlp writes them all in one line (`a=1; Domain=.x.example; Path=/; Secure; b=2; …`), each
- * followed by its attributes. A leading dot of the domain admits the hosts below it. A line that is too long gives none.
- * @param host what a cookie without a domain belongs to
+ * Parses the cookies of a format. yt-dlp writes all of them in one line (`a=1; Domain=.x.example; Path=/; Secure; b=2; …`),
+ * each followed by its attributes. A leading dot of the domain includes its subdomains.
+ * @param host of cookies without a domain
+ * @returns no cookies for a line that is too long
  */
 export function parseCookies(line: string, host: string): Cookie[] {
   const cookies: Cookie[] = [];
-  if (line.length > LONGEST_LINE) return cookies;
+  if (line.length > MAX_LINE_LENGTH) return cookies;
   for (const [name, value] of partsOf(line)) {
     const attribute = name.toLowerCase();
     const current = cookies.pop();
@@ -26,10 +27,12 @@ export function parseCookies(line: string, host: string): Cookie[] {
       if (!ATTRIBUTES.has(attribute)) cookies.push(sessionCookie(name, unquote(value), host));
     }
   }
-  return cookies.filter(({ name, value }) => name !== '' && isSendable(name) && isSendable(value)).slice(0, MOST);
+  return cookies
+    .filter(({ name, value }) => name !== '' && isSendable(name) && isSendable(value))
+    .slice(0, MAX_COOKIES);
 }
 
-/** Pairs, or words alone, each up to the next semicolon that is not inside quotes. */
+/** Name-value pairs or single words, each up to the next semicolon outside quotes. */
 function* partsOf(line: string): Generator<readonly [name: string, value: string]> {
   for (let at = 0; at < line.length; at++) {
     const take = (pattern: RegExp) => {
@@ -40,7 +43,7 @@ function* partsOf(line: string): Generator<readonly [name: string, value: string
     };
     const name = take(NAME)?.[0].trim() ?? '';
     const value = (take(QUOTED) ?? take(PLAIN))?.[1]?.trim();
-    // Without a name too: what follows is said of that cookie, and not of the one before.
+    // Also without a name: the attributes that follow belong to this cookie, not to the previous one.
     if (name !== '' || value !== undefined) yield [name, value ?? ''];
   }
 }
@@ -62,7 +65,7 @@ function withAttribute(cookie: Cookie, attribute: string, value: string): Cookie
   return cookie;
 }
 
-/** Undoes Python's `http.cookies`: a quoted value writes some characters as `\"`, `\\` or three octal digits. */
+/** Decodes a quoted value of Python's `http.cookies`: `\"`, `\\`, or a backslash with three octal digits. */
 const unquote = (value: string): string =>
   value.length > 1 && value.startsWith('"') && value.endsWith('"')
     ? value
@@ -72,5 +75,5 @@ const unquote = (value: string): string =>
         )
     : value;
 
-/** Nothing that could end a header line. */
+/** Whether it contains nothing that could end the header line or the cookie. */
 const isSendable = (text: string): boolean => !/[\p{Cc};]/u.test(text);

@@ -1,9 +1,9 @@
 import { type Info, infoList, positiveNumber, text, webUrl } from './yt-dlp-info.ts';
 
-/** Characters kept of a title or an author: what the table stores and a file name shows needs no more. */
-const TEXT_LIMIT = 500;
-/** Characters of a cover's address at most: a longer one is a picture written into its address, or worse. */
-const COVER_LIMIT = 2_048;
+/** UTF-16 code units of a title or an author. */
+const MAX_TEXT_LENGTH = 500;
+/** A longer URL usually contains the image itself. */
+const MAX_COVER_URL_LENGTH = 2_048;
 
 export interface Metadata {
   readonly title: string | null;
@@ -13,7 +13,7 @@ export interface Metadata {
 
 /** Title, author and cover of an item or a playlist. */
 export const readMetadata = (info: Info): Metadata => ({
-  // `title` of a live item carries the minute at which it was asked for; `fulltitle` does not.
+  // yt-dlp appends the current time to the `title` of a live item, not to `fulltitle`.
   title: bounded(text(info.fulltitle) ?? text(info.title)),
   author: bounded(authorOf(info)),
   coverUrl: coverOf(info),
@@ -43,12 +43,12 @@ function coverOf(info: Info): string | null {
 
 const coverUrl = (value: unknown): string | undefined => {
   const url = webUrl(value);
-  return url && url.length <= COVER_LIMIT ? url : undefined;
+  return url && url.length <= MAX_COVER_URL_LENGTH ? url : undefined;
 };
 
-/** Without half a character at its end. */
+/** Truncated, without half of a surrogate pair at the end. */
 const bounded = (value: string | undefined): string | null =>
   value
     ?.toWellFormed()
-    .slice(0, TEXT_LIMIT)
+    .slice(0, MAX_TEXT_LENGTH)
     .replace(/[\ud800-\udbff]$/, '') ?? null;

@@ -14,16 +14,16 @@ import {
   withoutAbsent,
 } from './yt-dlp-info.ts';
 
-/** A track, and how much its language is wanted: the original or default one more than a dub or a description. */
+/** A track, and what is known about it only while it is selected. */
 export interface Candidate {
   readonly track: Track;
-  /** yt-dlp's `language_preference`; -1 when nothing is said. */
+  /** yt-dlp's `language_preference`: higher for the original language than for a dub or an audio description; default -1. */
   readonly languagePreference: number;
-  /** All that yt-dlp saw was a link to a file: what it says of the file is a guess from its name. */
+  /** yt-dlp has only seen a link to a file: its description is a guess from the file name. */
   readonly isBareLink: boolean;
 }
 
-/** yt-dlp's `protocol` → how the bytes come. What is not here (mhtml, rtmp, f4m, ism, ftp, websocket …) is not offered. */
+/** By yt-dlp's `protocol`. Others (mhtml, rtmp, f4m, ism, ftp, websocket …) are not supported. */
 const DELIVERIES: Readonly<Record<string, Delivery>> = {
   http: 'direct',
   https: 'direct',
@@ -32,12 +32,12 @@ const DELIVERIES: Readonly<Record<string, Delivery>> = {
   http_dash_segments: 'dash',
 };
 
-/** The stream service sets these itself, or they must not be repeated to another host. */
-const OWN_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;
-/** The best of them: no site has as many, and the table's item has its bounds. */
-const FORMATS_KEPT = 300;
-/** Pieces of all formats with video, and of all without: a day of one, or some hours of many, best first. */
-const FRAGMENTS_KEPT = { video: 150_000, audio: 50_000 };
+/** Set by the stream service itself, or not to be sent to another host. */
+const EXCLUDED_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;
+/** The best formats of an item: more do not fit in a table item. */
+const MAX_FORMATS = 300;
+/** DASH fragments of all formats of an item together: a day of one format, or some hours of many. */
+const MAX_FRAGMENTS = { video: 150_000, audio: 50_000 };
 const AUDIO_CONTAINERS = new Set([
   'm4a',
   'mp3',
@@ -52,13 +52,13 @@ const AUDIO_CONTAINERS = new Set([
   'aiff',
   'wma',
 ]);
-/** yt-dlp's own default, and less than that. */
+/** yt-dlp's default, and one below it. */
 const UNSPECIFIED_LANGUAGE = -1;
 const FOREIGN_LANGUAGE = -2;
 
 /**
- * The formats of an item that can be streamed, best first as yt-dlp sorts them. An item without `formats` is its own
- * only format.
+ * The formats of an item that can be streamed, best first as yt-dlp sorts them. An item without `formats` is itself the only
+ * format.
  * @param now epoch seconds
  */
 export function readTracks(info: Info, now: number): Candidate[] {
@@ -66,11 +66,11 @@ export function readTracks(info: Info, now: number): Candidate[] {
   const seen = new Set<string>();
   const readers = { cookies: createCookieReader(), fragments: createFragmentReader() };
   return formats
-    .slice(-FORMATS_KEPT)
+    .slice(-MAX_FORMATS)
     .toReversed()
     .flatMap((format) => {
       const track = readTrack(format, info, now, readers);
-      // The same file under a second name is no choice.
+      // The same file under a second format id is not another rendition.
       const identity = track && identityOf(track);
       if (!track || !identity || seen.has(identity)) return [];
       seen.add(identity);
@@ -78,23 +78,23 @@ export function readTracks(info: Info, now: number): Candidate[] {
     });
 }
 
-/** All that is said of it but its name. Of its pieces, which may be many, where they begin and end. */
+/** All fields but its name. Of fragments, which may be many, only count, first and last. */
 const identityOf = ({ formatId: _, description: __, fragments, ...track }: Track): string =>
   JSON.stringify([track, fragments?.length, fragments?.[0], fragments?.at(-1)]);
 
-/** What one format says of its cookies, the next ones say too: they share what was read. */
+/** Caches parsed cookies: the formats of an item usually have the same. */
 function createCookieReader() {
-  const read = new Map<string, readonly Cookie[]>();
+  const parsed = new Map<string, readonly Cookie[]>();
   return (format: Info, url: string): readonly Cookie[] => {
     const [line, host] = [text(format.cookies) ?? '', new URL(url).hostname];
-    const name = `${host} ${line}`;
-    const cookies = read.get(name) ?? parseCookies(line, host);
-    read.set(name, cookies);
+    const key = `${host} ${line}`;
+    const cookies = parsed.get(key) ?? parseCookies(line, host);
+    parsed.set(key, cookies);
     return cookies;
   };
 }
 
-/** What is read of one format with an eye on those before it. */
+/** Readers with state shared by the formats of one item. */
 interface Readers {
   readonly cookies: ReturnType<typeof createCookieReader>;
   readonly fragments: ReturnType<typeof createFragmentReader>;
@@ -146,7 +146,7 @@ function deliveryOf(format: Info, url: string): Delivery | undefined {
   return DELIVERIES[protocol];
 }
 
-/** `"none"` is a side that is absent; null is one of which nothing is known. */
+/** yt-dlp writes `"none"` for a missing video or audio track, and null for an unknown codec. */
 function videoTraits(format: Info, container: string): VideoTraits | null {
   if (format.vcodec === 'none') return null;
   const codec = text(format.vcodec);
@@ -159,35 +159,35 @@ function videoTraits(format: Info, container: string): VideoTraits | null {
   });
 }
 
-function audioTraits(format: Info, alone: boolean): AudioTraits | null {
+function audioTraits(format: Info, isAudioOnly: boolean): AudioTraits | null {
   if (format.acodec === 'none') return null;
   return withoutAbsent({
     codec: text(format.acodec),
     sampleRate: positiveInteger(format.asr),
-    bitrate: positiveNumber(format.abr) ?? (alone ? positiveNumber(format.tbr) : undefined),
+    bitrate: positiveNumber(format.abr) ?? (isAudioOnly ? positiveNumber(format.tbr) : undefined),
   });
 }
 
-/** Reads the pieces of formats until there are too many: a manifest of one line may name millions. */
+/** Reads DASH fragments up to MAX_FRAGMENTS: a short manifest may expand to millions. */
 function createFragmentReader() {
-  const left = { ...FRAGMENTS_KEPT };
-  return (format: Info, url: string, kind: keyof typeof left): Fragment[] | undefined => {
+  const remaining = { ...MAX_FRAGMENTS };
+  return (format: Info, url: string, kind: keyof typeof remaining): Fragment[] | undefined => {
     const count = Array.isArray(format.fragments) ? format.fragments.length : 0;
-    if (count > left[kind]) return undefined;
-    left[kind] -= count;
+    if (count > remaining[kind]) return undefined;
+    remaining[kind] -= count;
     return readFragments(format, url);
   };
 }
 
-/** The pieces of a DASH representation; undefined when one of them is no URL we can ask for. */
+/** The fragments of a DASH representation; undefined when one of them has no http or https URL. */
 function readFragments(format: Info, url: string): Fragment[] | undefined {
   const base = webUrl(format.fragment_base_url, url) ?? url;
   const fragments = infoList(format.fragments).flatMap((fragment) => {
-    const piece = webUrl(fragment.url ?? fragment.path, base);
-    return piece ? [{ url: piece, seconds: duration(fragment.duration) ?? 0 }] : [];
+    const fragmentUrl = webUrl(fragment.url ?? fragment.path, base);
+    return fragmentUrl ? [{ url: fragmentUrl, seconds: duration(fragment.duration) ?? 0 }] : [];
   });
-  const isWhole = Array.isArray(format.fragments) && fragments.length === format.fragments.length;
-  return isWhole && fragments.length > 0 ? fragments : undefined;
+  const isComplete = Array.isArray(format.fragments) && fragments.length === format.fragments.length;
+  return isComplete && fragments.length > 0 ? fragments : undefined;
 }
 
 const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
@@ -196,7 +196,7 @@ const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
       (header): header is [string, string] =>
         typeof header[1] === 'string' &&
         /^[\w-]+$/.test(header[0]) &&
-        !OWN_HEADERS.test(header[0]) &&
+        !EXCLUDED_HEADERS.test(header[0]) &&
         !/\p{Cc}/u.test(header[1]),
     ),
   );

@@ -1,20 +1,20 @@
-/** What yt-dlp says of an item, a format, an entry or a thumbnail: JSON from far away, trusted in nothing. */
+/** yt-dlp's JSON of an item, a format, an entry or a thumbnail. Untrusted: each field may have any type. */
 export type Info = Readonly<Record<string, unknown>>;
 
-/** More is no size of a file, and nothing else that is counted here. */
-const MOST = 1e13;
+/** Above any file size, in bytes. */
+const MAX_NUMBER = 1e13;
 
-/** A figure above zero. yt-dlp writes 0 where a side is absent, and null where it does not know. */
-export const positiveNumber = (value: unknown, most = MOST): number | undefined =>
-  typeof value === 'number' && value > 0 && value < most ? value : undefined;
+/** A number above zero. yt-dlp writes 0 for a missing track, and null for an unknown value. */
+export const positiveNumber = (value: unknown, max = MAX_NUMBER): number | undefined =>
+  typeof value === 'number' && value > 0 && value < max ? value : undefined;
 
-/** Pixels, hertz: whole, and within 32 bits. */
+/** For pixels and hertz: rounded up, within 32 bits. */
 export const positiveInteger = (value: unknown): number | undefined => {
-  const known = positiveNumber(value, 2 ** 31 - 1);
-  return known === undefined ? undefined : Math.ceil(known);
+  const number = positiveNumber(value, 2 ** 31 - 1);
+  return number === undefined ? undefined : Math.ceil(number);
 };
 
-/** A text that says something, without the space around it. */
+/** A trimmed string; undefined when it is empty. */
 export const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 
@@ -23,12 +23,12 @@ export const infoList = (value: unknown): readonly Info[] => (Array.isArray(valu
 export const isInfo = (value: unknown): value is Info =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The URL in WHATWG form when it is one of http or https; a relative one needs its base. */
+/** An http or https URL in WHATWG form; undefined for anything else. `base` resolves relative URLs. */
 export function webUrl(value: unknown, base?: string): string | undefined {
   const url = typeof value === 'string' ? URL.parse(value, base) : null;
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined;
 }
 
-/** Drops what is undefined: unknown is absent, in the table too. */
+/** Drops undefined fields: an unknown value is absent, in the table too. */
 export const withoutAbsent = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as T;

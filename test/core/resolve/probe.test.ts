@@ -40,7 +40,7 @@ const lasting = async (seconds: number) => {
 };
 
 const readerOf = (bytes: Buffer): GuardedReader => ({
-  ...{ status: 200, contentType: '', size: bytes.length, blocks: [{ start: 0, bytes }] },
+  ...{ status: 200, size: bytes.length, blocks: [{ start: 0, bytes }] },
   load: () => Promise.reject(new Error('Out of reach')),
 });
 const probeBytes = (bytes: Buffer, signal = new AbortController().signal) => probe(readerOf(bytes), signal);

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
-import { type MediaInformation, toResourceInformation } from '../../../core/resolve/response/response.ts';
+import { type MediaInformation, toResourceInformation } from '../../../core/resolve/response.ts';
 import type { Link, Resource } from '../../../core/state/resource.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { asProblem } from '../../support/as-problem.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toResourceInformation } from '../../../core/resolve/response/response.ts';
+import { toResourceInformation } from '../../../core/resolve/response.ts';
 import { keyOf } from '../../../core/state/keys.ts';
 import type { Rendition, Resource } from '../../../core/state/resource.ts';
 

@@ -1,9 +1,9 @@
-import type { schema } from '../../api/index.ts';
-import { type ConversionName, conversionNames, conversions } from '../../conversions/index.ts';
-import { keyOf, type PlaylistEntry, type Rendition, type Resource } from '../../state/index.ts';
-import type { Resolved, ResolvedPlaylist } from '../resolver.ts';
+import type { schema } from '../api/index.ts';
+import { type ConversionName, conversionNames, conversions } from '../conversions/index.ts';
+import { keyOf, type PlaylistEntry, type Rendition, type Resource } from '../state/index.ts';
+import type { Resolved, ResolvedPlaylist } from './resolver.ts';
 
-/** The contract's objects with every field written that may be null, and lists that are never null. */
+/** The schema's objects with nullable fields always present, and lists never null. */
 export type MediaRendition = Required<schema.MediaRendition>;
 
 export type StreamReference = Required<Omit<schema.StreamReference, 'urlType' | 'renditions'>> &
@@ -19,18 +19,18 @@ export type ResourceInformation = Required<Omit<schema.ResourceInformation, 'med
 };
 
 /**
- * UTF-8 bytes of an answer. Lambda gives back 6 MB at most, in which every quote of this JSON is escaped once more: that
- * adds about 11 %.
+ * Of the response body, in UTF-8. Lambda limits a response to 6 MB; escaping the quotes of the body within its own JSON adds
+ * about 11 %.
  */
-const MOST_BYTES = 5_000_000;
+const MAX_RESPONSE_BYTES = 5_000_000;
 
 type Quality = 'best' | 'medium' | 'worst';
 type QualityField = 'Description' | 'Key' | 'FileExtension' | 'MimeType';
 
 /**
- * What GetResource answers. What the contract calls nullable is an explicit null; `video`, `audio` and `urlType`, which
- * it does not, are left out when there is nothing.
- * @param requestedUrl the string this caller sent; the entries of a playlist carry their own
+ * The response of GetResource. Nullable fields of the schema are an explicit null; `video`, `audio` and `urlType`, which are
+ * not nullable, are absent.
+ * @param requestedUrl as this caller sent it; entries of a playlist have their own
  */
 export function toResourceInformation(resolved: Resolved, requestedUrl: string): ResourceInformation {
   if (resolved.type === 'PlayList') return playlistInformation(resolved);
@@ -40,21 +40,21 @@ export function toResourceInformation(resolved: Resolved, requestedUrl: string):
 
 const playlistInformation = ({ title, author, coverUrl, items }: ResolvedPlaylist): ResourceInformation => {
   const head = { type: 'PlayList' as const, title, author, coverUrl };
-  return { ...head, mediaItems: withinBounds(items, MOST_BYTES - bytesOf({ ...head, mediaItems: [] })) };
+  return { ...head, mediaItems: boundedItems(items, MAX_RESPONSE_BYTES - bytesOf({ ...head, mediaItems: [] })) };
 };
 
-/** The entries, the last of them bare where all would be more than an answer can carry: those are asked for by themselves. */
-function withinBounds(items: ResolvedPlaylist['items'], bytes: number): MediaInformation[] {
+/** Beyond `maxBytes`, the remaining entries have bare metadata: clients resolve those separately. */
+function boundedItems(items: ResolvedPlaylist['items'], maxBytes: number): MediaInformation[] {
   const bare = items.map(({ entry }) => bareInformation(entry));
-  // With the comma behind each.
-  let room = bytes - bare.reduce((sum, item) => sum + bytesOf(item) + 1, 0);
+  // One byte each for the comma.
+  let remainingBytes = maxBytes - bare.reduce((sum, item) => sum + bytesOf(item) + 1, 0);
   return bare.map((item, index) => {
     const { entry, resource } = items[index] ?? {};
-    if (!entry || !resource || room < 0) return item;
-    const whole = mediaInformation(resource, entry.url);
-    // Below zero it stays there: no smaller entry comes whole behind one that is bare.
-    room -= bytesOf(whole) - bytesOf(item);
-    return room < 0 ? item : whole;
+    if (!entry || !resource || remainingBytes < 0) return item;
+    const complete = mediaInformation(resource, entry.url);
+    // Stays negative once it is: no smaller entry is complete after one that is bare.
+    remainingBytes -= bytesOf(complete) - bytesOf(item);
+    return remainingBytes < 0 ? item : complete;
   });
 }
 
@@ -83,7 +83,7 @@ function mediaInformation(resource: Resource, requestedUrl: string): MediaInform
   };
 }
 
-/** Best, medium and worst are chosen from what the source has; conversions only end the list. */
+/** Best, medium and worst are renditions of the source; conversions are only appended to the list. */
 function streamReference(
   source: readonly MediaRendition[],
   converted: readonly MediaRendition[] = [],

@@ -1,4 +1,4 @@
-import { conversionNames, conversions } from '../../conversions/index.ts';
+import { conversionNames, conversions } from '../conversions/index.ts';
 import {
   audioFamily,
   type FileType,
@@ -6,15 +6,15 @@ import {
   mp4HoldsAudio,
   mp4HoldsVideo,
   videoRank,
-} from '../../media/codecs/index.ts';
-import { type PromisedConversions, type Rendition, renditionId, type Track } from '../../state/index.ts';
-import type { Candidate } from '../yt-dlp/index.ts';
+} from '../media/codecs/index.ts';
+import { type PromisedConversions, type Rendition, renditionId, type Track } from '../state/index.ts';
+import type { Candidate } from './yt-dlp/index.ts';
 
-/** What is offered of an item. */
+/** What of an item is offered to clients. */
 export interface RenditionSelection {
   /** Video before audio, each best first. */
   readonly renditions: readonly Rendition[];
-  /** The tracks that they use, once each. */
+  /** The tracks of these renditions, each once. */
   readonly tracks: readonly Track[];
   /** Which conversions to offer, without their sizes. */
   readonly conversions: PromisedConversions;
@@ -22,15 +22,15 @@ export interface RenditionSelection {
   readonly conversionOf?: string;
 }
 
-/** Opus sounds as good as AAC of a fifth more. */
-const OPUS_WEIGHT = 1.2;
+/** Opus sounds as good as AAC at a 20 % higher bitrate. */
+const OPUS_BITRATE_WEIGHT = 1.2;
 
-/** Decides what is offered of an item's tracks, which come best first as yt-dlp sorts them. */
+/** @param candidates the tracks of an item, best first as yt-dlp sorts them */
 export function selectRenditions(candidates: readonly Candidate[]): RenditionSelection {
   const audio = candidates.filter(({ track }) => !track.video && track.audio).toSorted(byAudioQuality);
   const video = candidates.filter(({ track }) => track.video).toSorted(byVideoQuality);
   const renditions = [
-    ...video.map(({ track }) => videoRendition(track, partnerOf(track, audio))),
+    ...video.map(({ track }) => videoRendition(track, findAudioFor(track, audio))),
     ...audio.map(({ track }) => mediaRendition('audio', track)),
   ];
   const used = new Set(renditions.flatMap(({ formatIds }) => formatIds));
@@ -38,7 +38,7 @@ export function selectRenditions(candidates: readonly Candidate[]): RenditionSel
   return { renditions, tracks, ...offerConversions(renditions, tracks) };
 }
 
-/** Height, then the language that is wanted, then a codec that plays everywhere in MP4, then fps, then bitrate. */
+/** By height, then preferred language, then codec support of players for MP4, then fps, then bitrate. */
 function byVideoQuality(a: Candidate, b: Candidate): number {
   return (
     (b.track.video?.height ?? 0) - (a.track.video?.height ?? 0) ||
@@ -53,17 +53,17 @@ const byAudioQuality = (a: Candidate, b: Candidate): number =>
   b.languagePreference - a.languagePreference || weightedBitrate(b.track) - weightedBitrate(a.track);
 
 const weightedBitrate = (track: Track): number =>
-  (audioBitrate(track) ?? 0) * (family(track) === 'opus' ? OPUS_WEIGHT : 1);
+  (audioBitrate(track) ?? 0) * (family(track) === 'opus' ? OPUS_BITRATE_WEIGHT : 1);
 
 /**
- * The audio to send with a video that has none: the best AAC if there is any, else the best that MP4 can hold. Among
- * equals, one that comes the same way, so that both sides share one clock.
+ * The audio to mux with a video-only track: the best AAC track, else the best one that MP4 can hold, preferably of the same
+ * delivery as the video, since both then share one timeline.
  */
-function partnerOf(video: Track, audio: readonly Candidate[]): Track | undefined {
+function findAudioFor(video: Track, audio: readonly Candidate[]): Track | undefined {
   if (video.audio || !mp4HoldsVideo(video.video?.codec)) return undefined;
-  const fitting = audio.map(({ track }) => track).filter((track) => mp4HoldsAudio(track.audio?.codec));
-  const aac = fitting.filter((track) => isAac(track));
-  const choices = aac.length > 0 ? aac : fitting;
+  const supported = audio.map(({ track }) => track).filter((track) => mp4HoldsAudio(track.audio?.codec));
+  const aac = supported.filter((track) => isAac(track));
+  const choices = aac.length > 0 ? aac : supported;
   return choices.find(({ delivery }) => delivery === video.delivery) ?? choices[0];
 }
 
@@ -72,9 +72,9 @@ const videoRendition = (video: Track, partner: Track | undefined): Rendition =>
 
 function mediaRendition(side: Rendition['side'], track: Track): Rendition {
   const bitrate = side === 'audio' ? audioBitrate(track) : track.bitrate;
-  const type = sentAs(track);
+  const type = outputType(track);
   return {
-    ...identified({ side, urlType: 'Media', formatIds: [track.formatId] }),
+    ...withId({ side, urlType: 'Media', formatIds: [track.formatId] }),
     label: label(side === 'video' ? track.video?.height : undefined, bitrate, type),
     description: track.description ?? null,
     ...type,
@@ -86,7 +86,7 @@ function combinedRendition(video: Track, audio: Track): Rendition {
   const type = fileType('mp4', true);
   const bitrate = sum(video.bitrate, audioBitrate(audio));
   return {
-    ...identified({ side: 'video', urlType: 'Combined', formatIds: [video.formatId, audio.formatId] }),
+    ...withId({ side: 'video', urlType: 'Combined', formatIds: [video.formatId, audio.formatId] }),
     label: label(video.video?.height, bitrate, type),
     description: [video.description, audio.description].filter(Boolean).join(' + ') || null,
     ...type,
@@ -94,10 +94,10 @@ function combinedRendition(video: Track, audio: Track): Rendition {
   };
 }
 
-const identified = (what: Pick<Rendition, 'side' | 'urlType' | 'formatIds'>) => ({ id: renditionId(what), ...what });
+const withId = (what: Pick<Rendition, 'side' | 'urlType' | 'formatIds'>) => ({ id: renditionId(what), ...what });
 
-/** HLS and DASH leave as MP4, whatever their segments are. */
-const sentAs = (track: Track): FileType =>
+/** HLS and DASH are delivered as MP4, whatever the format of their segments. */
+const outputType = (track: Track): FileType =>
   fileType(track.delivery === 'direct' ? track.container : 'mp4', track.video !== null);
 
 function label(height: number | undefined, bitrate: number | undefined, { fileExtension }: FileType): string {
@@ -105,14 +105,14 @@ function label(height: number | undefined, bitrate: number | undefined, { fileEx
   return bitrate ? `${Math.round(bitrate)} kbps` : fileExtension.slice(1).toUpperCase();
 }
 
-/** All of them read the best audio, or without separate audio the best rendition that has some. */
+/** Conversions read the best audio rendition, or without one the best rendition that has audio. */
 function offerConversions(
   renditions: readonly Rendition[],
   tracks: readonly Track[],
 ): Pick<RenditionSelection, 'conversions' | 'conversionOf'> {
   const trackOf = ({ formatIds }: Rendition) => tracks.find(({ formatId }) => formatId === formatIds[0]);
-  const heard = renditions.filter((rendition) => rendition.urlType === 'Media' && trackOf(rendition)?.audio);
-  const best = heard.find(({ side }) => side === 'audio') ?? heard[0];
+  const audible = renditions.filter((rendition) => rendition.urlType === 'Media' && trackOf(rendition)?.audio);
+  const best = audible.find(({ side }) => side === 'audio') ?? audible[0];
   const track = best && trackOf(best);
   const names = track ? conversionNames.filter((name) => conversions[name].isOffered(track)) : [];
   if (!best || names.length === 0) return { conversions: {} };
@@ -124,7 +124,7 @@ function offerConversions(
 
 const family = (track: Track) => (track.audio?.codec ? audioFamily(track.audio.codec) : undefined);
 
-/** Audio in an MP4 of which nothing more is said is AAC nearly always. */
+/** Audio of an unknown codec in MP4 is nearly always AAC. */
 const isAac = (track: Track): boolean =>
   family(track) === 'aac' || (!track.audio?.codec && /^(?:mp4|m4a|aac)$/.test(track.container));
 
@@ -133,7 +133,7 @@ const audioBitrate = (track: Track): number | undefined => track.audio?.bitrate 
 const sum = (a: number | undefined, b: number | undefined): number | undefined =>
   a !== undefined && b !== undefined ? a + b : undefined;
 
-/** Rounded to what a reader can use, unknown ones left out. */
+/** Omits unknown figures: the table keeps no null. */
 const figures = ({ sizeBytes, height, bitrate }: Pick<Rendition, 'sizeBytes' | 'height' | 'bitrate'>) => ({
   ...(sizeBytes !== undefined && { sizeBytes }),
   ...(height !== undefined && { height }),

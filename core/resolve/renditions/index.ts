@@ -1,1 +1,0 @@
-export { selectRenditions } from './select-renditions.ts';

@@ -1,6 +1,0 @@
-export {
-  type MediaInformation,
-  type MediaRendition,
-  type ResourceInformation,
-  toResourceInformation,
-} from './response.ts';
