@@ -15,7 +15,7 @@ export interface EgressOptions {
   /** @default the system's resolver */
   readonly lookup?: Lookup;
   /** Milliseconds, for a look-up, a connection and a TLS handshake each. @default 10_000 */
-  readonly connectTimeout?: number;
+  readonly connectTimeoutMs?: number;
 }
 
 /**
@@ -23,24 +23,29 @@ export interface EgressOptions {
  * @throws Error in one line when a setting makes no sense
  */
 export function createEgress(options: EgressOptions): Egress {
-  const { allow, outgoingProxies = [], log = silentLog, connectTimeout } = options;
+  const { allow, outgoingProxies = [], log = silentLog, connectTimeoutMs: connectTimeout } = options;
   const identities = createProxyPool(outgoingProxies, log);
   const dialer = createDialer({
     guard: createAddressGuard(allow),
     ...(options.lookup && { lookup: options.lookup }),
-    ...(connectTimeout && { timeout: connectTimeout }),
+    ...(connectTimeout && { timeoutMs: connectTimeout }),
   });
   const client = createGuardedClient({
     dialer,
-    identities,
+    proxyPool: identities,
     ...(options.ca && { ca: options.ca }),
-    ...(connectTimeout && { connectTimeout }),
+    ...(connectTimeout && { connectTimeoutMs: connectTimeout }),
   });
-  const forwardProxy = createForwardProxy({ dialer, identities, log, ...(options.ca && { ca: options.ca }) });
+  const forwardProxy = createForwardProxy({
+    dialer,
+    proxyPool: identities,
+    log,
+    ...(options.ca && { ca: options.ca }),
+  });
   return {
     nextIdentity: identities.next,
     request: client.request,
-    openProxySession: forwardProxy.lend,
+    openProxySession: forwardProxy.openSession,
     close: async () => {
       await Promise.all([client.close(), forwardProxy.close()]);
     },

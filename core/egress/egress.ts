@@ -22,7 +22,7 @@ export interface GuardedRequest {
   /** Hops followed before it fails. @default 10 */
   readonly maxRedirects?: number;
   /** Milliseconds without a byte, in headers or body, before it fails. @default 15_000 */
-  readonly stallTimeout?: number;
+  readonly stallTimeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 

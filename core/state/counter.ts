@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { BatchGetCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { callBound } from './table.ts';
+import { callTimeout } from './table.ts';
 
 /** Items that share the count: one item takes 1,000 writes a second (DynamoDB's partition limit), sixteen take more. */
 const SHARDS = 16;
@@ -20,7 +20,7 @@ export function createCounter(table: DynamoDBDocumentClient, tableName: string):
     const request = { [tableName]: { Keys: [...keys], ConsistentRead: true } };
     const { Responses, UnprocessedKeys } = await table.send(
       new BatchGetCommand({ RequestItems: request }),
-      callBound(),
+      callTimeout(),
     );
     const sum = (Responses?.[tableName] ?? []).reduce((total, item) => total + Number(item.n ?? 0), 0);
     const left = (UnprocessedKeys?.[tableName]?.Keys ?? []) as { pk: string }[];
@@ -38,7 +38,7 @@ export function createCounter(table: DynamoDBDocumentClient, tableName: string):
         ExpressionAttributeNames: { '#n': 'n' },
         ExpressionAttributeValues: { ':one': 1 },
       });
-      await table.send(command, callBound());
+      await table.send(command, callTimeout());
     },
     sum: () => read(KEYS, ROUNDS),
   };

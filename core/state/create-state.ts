@@ -4,11 +4,11 @@ import { StateUnavailable } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import { createCounter } from './counter.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
-import { createLeaseItem, ifCondition } from './lease-item.ts';
+import { createLeaseItem, succeedsIfConditionHolds } from './lease-item.ts';
 import { readLease, readMaintenance, readStreamTask } from './leases.ts';
 import type { Link, Resource } from './resource.ts';
 import type { State, ToolsRecord } from './state.ts';
-import { callBound, createTableClient } from './table.ts';
+import { callTimeout, createTableClient } from './table.ts';
 
 export interface StateOptions {
   /** A client, or what to build one from: `{ endpoint }` for a table of this machine, `{}` in AWS. */
@@ -39,12 +39,12 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
 
   const get = async (pk: string) => {
     const command = new GetCommand({ TableName: tableName, Key: { pk }, ConsistentRead: true });
-    return (await table.send(command, callBound())).Item;
+    return (await table.send(command, callTimeout())).Item;
   };
   const put = async (item: PackedItem) => {
     if (item.data.byteLength > MAX_ITEM_BYTES)
       throw new ItemTooLarge(`${item.pk}: ${item.data.byteLength} bytes packed`);
-    await table.send(new PutCommand({ TableName: tableName, Item: item }), callBound());
+    await table.send(new PutCommand({ TableName: tableName, Item: item }), callTimeout());
   };
 
   const packResource = async (resource: Resource): Promise<PackedItem> => {
@@ -74,7 +74,7 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
           ':stale': time + KEPT_SECONDS - TOUCH_SECONDS,
         },
       });
-      await ifCondition(table.send(command, callBound()));
+      await succeedsIfConditionHolds(table.send(command, callTimeout()));
     },
     getLink: async (id) => unpackItem<Link>(await get(`link#${id}`), id, seconds()),
     putLink: async (link) => put(await packItem(`link#${link.id}`, link)),
@@ -82,23 +82,23 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
     countRequests: counter.sum,
     getTools: async () => (await get('tools'))?.record as ToolsRecord | undefined,
     putTools: async (record) => {
-      await table.send(new PutCommand({ TableName: tableName, Item: { pk: 'tools', record } }), callBound());
+      await table.send(new PutCommand({ TableName: tableName, Item: { pk: 'tools', record } }), callTimeout());
     },
     getMaintenance: maintenance.get,
-    takeMaintenance: (lease) => maintenance.take(lease),
-    endMaintenance: maintenance.end,
+    takeMaintenance: (lease) => maintenance.acquire(lease),
+    endMaintenance: maintenance.release,
     getStreamTask: streamTask.get,
-    takeStreamTask: streamTask.take,
-    endStreamTask: streamTask.end,
-    takeToolsUpdate: (lease) => toolsUpdate.take(lease),
-    endToolsUpdate: toolsUpdate.end,
+    takeStreamTask: streamTask.acquire,
+    endStreamTask: streamTask.release,
+    takeToolsUpdate: (lease) => toolsUpdate.acquire(lease),
+    endToolsUpdate: toolsUpdate.release,
     keepOriginSecret: async (candidate) => {
       const command = new PutCommand({
         TableName: tableName,
         Item: { pk: 'origin-secret', secret: candidate },
         ConditionExpression: 'attribute_not_exists(pk)',
       });
-      if (await ifCondition(table.send(command, callBound()))) return candidate;
+      if (await succeedsIfConditionHolds(table.send(command, callTimeout()))) return candidate;
       const kept = (await get('origin-secret'))?.secret;
       if (typeof kept !== 'string') throw new Error('The kept secret cannot be read');
       return kept;

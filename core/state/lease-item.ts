@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { callBound } from './table.ts';
+import { callTimeout } from './table.ts';
 
 /** The right to do something alone, until it is given back or runs out: whoever dies with it locks nobody out. */
 export interface Lease {
@@ -17,9 +17,9 @@ export interface LeaseItem<T extends Lease> {
    * Takes or renews it. False when another owner holds it.
    * @param from another owner that it may be taken from: one that was found dead
    */
-  take(lease: T, from?: string): Promise<boolean>;
+  acquire(lease: T, from?: string): Promise<boolean>;
   /** Gives it back if this owner still holds it. */
-  end(owner: string): Promise<void>;
+  release(owner: string): Promise<void>;
 }
 
 export interface LeaseItemOptions<T extends Lease> {
@@ -42,11 +42,11 @@ export function createLeaseItem<T extends Lease>({
   return {
     get: async () => {
       const command = new GetCommand({ TableName: tableName, Key: { pk }, ConsistentRead: true });
-      const { Item } = await table.send(command, callBound());
+      const { Item } = await table.send(command, callTimeout());
       const lease = Item && read(Item);
       return lease && lease.expiresAt > now() ? lease : undefined;
     },
-    take: (lease, from = lease.owner) => {
+    acquire: (lease, from = lease.owner) => {
       const command = new PutCommand({
         TableName: tableName,
         Item: { pk, ...lease },
@@ -54,9 +54,9 @@ export function createLeaseItem<T extends Lease>({
         ExpressionAttributeNames: { '#expiresAt': 'expiresAt', '#owner': 'owner' },
         ExpressionAttributeValues: { ':now': now(), ':owner': lease.owner, ':from': from },
       });
-      return ifCondition(table.send(command, callBound()));
+      return succeedsIfConditionHolds(table.send(command, callTimeout()));
     },
-    end: async (owner) => {
+    release: async (owner) => {
       const command = new DeleteCommand({
         TableName: tableName,
         Key: { pk },
@@ -64,13 +64,13 @@ export function createLeaseItem<T extends Lease>({
         ExpressionAttributeNames: { '#owner': 'owner' },
         ExpressionAttributeValues: { ':owner': owner },
       });
-      await ifCondition(table.send(command, callBound()));
+      await succeedsIfConditionHolds(table.send(command, callTimeout()));
     },
   };
 }
 
 /** Whether a conditional write was done. */
-export async function ifCondition(write: Promise<unknown>): Promise<boolean> {
+export async function succeedsIfConditionHolds(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;
     return true;

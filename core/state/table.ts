@@ -60,7 +60,7 @@ export function createTableClient(config: DynamoDBClientConfig = {}): DynamoDBCl
 }
 
 /** Ends a call that its client would let run on. */
-export const callBound = (): { readonly abortSignal: AbortSignal } => ({
+export const callTimeout = (): { readonly abortSignal: AbortSignal } => ({
   abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS),
 });
 
@@ -78,7 +78,7 @@ export async function ensureTable(client: DynamoDBClient, tableName: string): Pr
         AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
         KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       }),
-      callBound(),
+      callTimeout(),
     );
     await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.1, maxDelay: 2 }, { TableName: tableName });
     await expireItems(client, tableName);
@@ -91,7 +91,7 @@ export async function ensureTable(client: DynamoDBClient, tableName: string): Pr
 async function expireItems(client: DynamoDBClient, tableName: string): Promise<void> {
   const TimeToLiveSpecification = { AttributeName: 'expiresAt', Enabled: true };
   try {
-    await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }), callBound());
+    await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }), callTimeout());
   } catch (error) {
     // The embedded table has no TTL; it is purged by whoever starts it.
     if ((error as Error).name !== 'UnknownOperationException') throw error;

@@ -1,20 +1,20 @@
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import type { GuardedRequest, GuardedResponse } from '../egress.ts';
-import { type Destination, type Dialer, shareOfReads } from '../guard/index.ts';
+import { type Destination, type Dialer, readBufferShareBytes } from '../guard/index.ts';
 import { DIRECT, type ProxyPool } from '../proxy/index.ts';
-import { headersOfHop, nextHop } from './redirects.ts';
+import { headersForHop, redirectTarget } from './redirects.ts';
 import { dispatch, type RawResponse } from './response-body.ts';
 import { coalesceTlsRecords } from './tls-record-coalescer.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
 export interface GuardedClientOptions {
   readonly dialer: Dialer;
-  readonly identities: ProxyPool;
+  readonly proxyPool: ProxyPool;
   /** Certificates (PEM) to trust besides the system's, for upstreams and https proxies. */
   readonly ca?: string;
   /** Milliseconds for TLS, and for a proxy to open a tunnel. @default 10_000 */
-  readonly connectTimeout?: number;
+  readonly connectTimeoutMs?: number;
 }
 
 export interface GuardedClient {
@@ -28,15 +28,15 @@ const DRAINED_BYTES = 16 * 1024;
 
 /** An HTTP client whose every connection is opened by the dialer, or by an outgoing proxy after the dialer's check. */
 export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
-  const { dialer, identities } = options;
+  const { dialer, proxyPool: identities } = options;
   const direct = directDispatcher(options);
   const proxied = new Map<URL, Dispatcher>(identities.proxies.map((proxy) => [proxy, proxyDispatcher(proxy, options)]));
 
   const send = async (url: URL, headers: Record<string, string>, request: GuardedRequest): Promise<RawResponse> => {
-    const proxy = identities.proxyOf(request.identity ?? DIRECT);
+    const proxy = identities.resolve(request.identity ?? DIRECT);
     // The proxy resolves the name again, in its own network: here it is only asked whether it is public.
     if (proxy) await dialer.resolve(destinationOf(url));
-    const stallTimeout = request.stallTimeout ?? 15_000;
+    const stallTimeout = request.stallTimeoutMs ?? 15_000;
     return dispatch(
       (proxy && proxied.get(proxy)) ?? direct,
       {
@@ -54,8 +54,8 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
   const follow = async (start: URL, request: GuardedRequest): Promise<GuardedResponse> => {
     let url = start;
     for (let hops = 0; ; hops++) {
-      const response = await send(url, headersOfHop(start, url, request), request);
-      const next = nextHop(url, response);
+      const response = await send(url, headersForHop(start, url, request), request);
+      const next = redirectTarget(url, response);
       if (!next) return { ...response, url: url.href };
       discard(response);
       if (hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('The upstream redirects too often');
@@ -93,7 +93,7 @@ function httpUrl(text: string): URL {
   return url;
 }
 
-function directDispatcher({ dialer, ca, connectTimeout = 10_000 }: GuardedClientOptions): Dispatcher {
+function directDispatcher({ dialer, ca, connectTimeoutMs: connectTimeout = 10_000 }: GuardedClientOptions): Dispatcher {
   const secure = buildConnector({ allowH2: false, timeout: connectTimeout, ...(ca && { ca }) });
   const connect: buildConnector.connector = (target, callback) => {
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
@@ -101,7 +101,7 @@ function directDispatcher({ dialer, ca, connectTimeout = 10_000 }: GuardedClient
       (socket) => {
         if (target.protocol !== 'https:') return callback(null, socket);
         secure({ ...target, httpSocket: socket }, (...result) => {
-          if (result[1]) coalesceTlsRecords(result[1], shareOfReads);
+          if (result[1]) coalesceTlsRecords(result[1], readBufferShareBytes);
           callback(...result);
         });
       },
@@ -111,7 +111,10 @@ function directDispatcher({ dialer, ca, connectTimeout = 10_000 }: GuardedClient
   return new Agent({ connect, allowH2: false });
 }
 
-function proxyDispatcher(proxy: URL, { ca, connectTimeout = 10_000 }: GuardedClientOptions): Dispatcher {
+function proxyDispatcher(
+  proxy: URL,
+  { ca, connectTimeoutMs: connectTimeout = 10_000 }: GuardedClientOptions,
+): Dispatcher {
   const tls = ca ? { ca } : {};
   return new ProxyAgent({
     uri: proxy.href,

@@ -23,7 +23,7 @@ const CONNECTION_HEADERS = new Set([
 ]);
 
 /** Where a redirect leads; undefined when the answer is not one. @throws UpstreamError when it leads nowhere readable */
-export function nextHop(from: URL, { status, headers }: RawResponse): string | undefined {
+export function redirectTarget(from: URL, { status, headers }: RawResponse): string | undefined {
   if (!REDIRECTS.has(status) || !headers.location) return undefined;
   const next = URL.parse(decodedAsSent(headers.location), from.href);
   if (!next) throw new UpstreamError('The upstream redirects to something that is not a URL');
@@ -31,7 +31,7 @@ export function nextHop(from: URL, { status, headers }: RawResponse): string | u
 }
 
 /** What one hop is sent: the caller's headers, without credentials once another party is asked, and `headersFor` it. */
-export function headersOfHop(
+export function headersForHop(
   start: URL,
   hop: URL,
   { headers = {}, headersFor }: GuardedRequest,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { copyOf } from '../guard/index.ts';
+import { copyBytes } from '../guard/index.ts';
 import { hasPausedReader } from './paused-reader.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
@@ -26,7 +26,7 @@ class ResponseBody extends Readable {
 
   accept(chunk: Buffer): void {
     // The first lies in one piece of memory with the head of the answer: whoever takes it shall have nothing else.
-    const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : copyOf(chunk);
+    const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : copyBytes(chunk);
     if (!this.push(own) || hasPausedReader(this)) this.#controller.pause();
   }
 

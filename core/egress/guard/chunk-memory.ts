@@ -1,5 +1,5 @@
 /** The same bytes in memory of their own. */
-export function copyOf(bytes: Uint8Array): Buffer {
+export function copyBytes(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   copy.set(bytes);
   return copy;

@@ -32,13 +32,13 @@ export interface DialerOptions {
   /** @default the system's resolver */
   readonly lookup?: Lookup;
   /** Milliseconds for the look-up, and again for the connection. @default 10_000 */
-  readonly timeout?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Codes with which a resolver says that there is no such name, rather than that it could not find out. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA', 'EINVAL', 'ERR_INVALID_ARG_VALUE']);
 
-export function createDialer({ guard, lookup = lookupAll, timeout = 10_000 }: DialerOptions): Dialer {
+export function createDialer({ guard, lookup = lookupAll, timeoutMs: timeout = 10_000 }: DialerOptions): Dialer {
   const resolve = async (destination: Destination) => {
     const host = bareHost(destination.hostname);
     if (!guard.admitsHost(destination)) throw new EgressRefused('The host is not on the public internet');
@@ -56,7 +56,7 @@ export function createDialer({ guard, lookup = lookupAll, timeout = 10_000 }: Di
   const connect = async (destination: Destination) => {
     const addresses = await resolve(destination);
     return openSocket(
-      { host: bareHost(destination.hostname), port: destination.port, lookup: pinned(addresses) },
+      { host: bareHost(destination.hostname), port: destination.port, lookup: pinnedLookup(addresses) },
       timeout,
     );
   };
@@ -65,7 +65,7 @@ export function createDialer({ guard, lookup = lookupAll, timeout = 10_000 }: Di
 }
 
 /** A look-up that gives the addresses already judged: what is connected to is what was checked. */
-export const pinned =
+export const pinnedLookup =
   (addresses: readonly ResolvedAddress[]): LookupFunction =>
   (_hostname, { all }, callback) => {
     if (all) return callback(null, [...addresses]);

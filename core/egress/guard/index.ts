@@ -1,4 +1,4 @@
 export { createAddressGuard, type Destination } from './address-guard.ts';
-export { copyOf, releaseBuffer } from './chunk-memory.ts';
-export { createDialer, type Dialer, type Lookup, pinned } from './dial.ts';
-export { shareOfReads } from './open-socket.ts';
+export { copyBytes, releaseBuffer } from './chunk-memory.ts';
+export { createDialer, type Dialer, type Lookup, pinnedLookup } from './dial.ts';
+export { readBufferShareBytes } from './open-socket.ts';

@@ -1,7 +1,7 @@
 import { createConnection, type LookupFunction, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { UpstreamError } from '../../errors/index.ts';
-import { copyOf } from './chunk-memory.ts';
+import { copyBytes } from './chunk-memory.ts';
 
 /** Bytes read from a socket at once. Each read costs its way through the streams, each resting client holds one. */
 const MOST_READ_BYTES = 256 * 1024;
@@ -17,9 +17,9 @@ let openSockets = 0;
 const UNBUFFERED = { readableHighWaterMark: 0 };
 
 /** Bytes that one of the sockets open now may hold. */
-export const shareOfReads = (): number => Math.min(READ_BYTES_IN_ALL / openSockets, MOST_READ_BYTES);
+export const readBufferShareBytes = (): number => Math.min(READ_BYTES_IN_ALL / openSockets, MOST_READ_BYTES);
 
-const roomToRead = (): Uint8Array => arrivals.subarray(0, Math.max(shareOfReads(), LEAST_READ_BYTES));
+const roomToRead = (): Uint8Array => arrivals.subarray(0, Math.max(readBufferShareBytes(), LEAST_READ_BYTES));
 
 /**
  * Opens a TCP connection, at most `timeout` milliseconds long. What nobody reads stays with the system: a thousand
@@ -35,7 +35,7 @@ export function openSocket(
     const socket: Socket = createConnection({
       ...target,
       ...UNBUFFERED,
-      onread: { buffer: roomToRead, callback: (bytes, room) => socket.push(copyOf(room.subarray(0, bytes))) },
+      onread: { buffer: roomToRead, callback: (bytes, room) => socket.push(copyBytes(room.subarray(0, bytes))) },
       autoSelectFamily: true,
       noDelay: true,
       keepAlive: true,

@@ -6,13 +6,13 @@ import { type PrepareRequestFunctionOpts, type PrepareRequestFunctionResult, Req
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { ProxySession, ProxySessionOptions } from '../egress.ts';
-import { type Destination, type Dialer, pinned } from '../guard/index.ts';
+import { type Destination, type Dialer, pinnedLookup } from '../guard/index.ts';
 import type { ProxyPool } from './proxy-pool.ts';
-import { createLease, type Lease } from './proxy-session.ts';
+import { createSessionState, type SessionState } from './proxy-session.ts';
 
 export interface ForwardProxyOptions {
   readonly dialer: Dialer;
-  readonly identities: ProxyPool;
+  readonly proxyPool: ProxyPool;
   readonly log: Log;
   /** Certificates (PEM) to trust besides the system's, for https proxies. */
   readonly ca?: string;
@@ -20,38 +20,38 @@ export interface ForwardProxyOptions {
 
 /** The loopback proxy that child processes must use: http by absolute URL, all else by CONNECT. */
 export interface ForwardProxy {
-  lend(options: ProxySessionOptions): Promise<ProxySession>;
+  openSession(options: ProxySessionOptions): Promise<ProxySession>;
   close(): Promise<void>;
 }
 
 /** Told to a child whose address was refused; CONNECT shows it the status alone. */
 const REFUSED = { 'X-Egress': 'refused' };
 
-export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxyOptions): ForwardProxy {
-  const leases = new Map<string, Lease>();
-  const leaseOf = (request: IncomingMessage): Lease | undefined => {
+export function createForwardProxy({ dialer, proxyPool: identities, log, ca }: ForwardProxyOptions): ForwardProxy {
+  const leases = new Map<string, SessionState>();
+  const leaseOf = (request: IncomingMessage): SessionState | undefined => {
     const [, token] = /^basic +(\S+)$/i.exec(request.headers['proxy-authorization'] ?? '') ?? [];
     return token === undefined ? undefined : leases.get(token);
   };
 
   const wayTo = async (
     destination: Destination,
-    lease: Lease,
+    lease: SessionState,
     child: Socket,
     isHttp: boolean,
   ): Promise<PrepareRequestFunctionResult> => {
     const { httpAgent, httpsAgent } = lease;
-    const proxy = identities.proxyOf(lease.identity);
+    const proxy = identities.resolve(lease.identity);
     if (proxy) {
       await dialer.resolve(destination);
       return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href };
     }
     if (isHttp) {
-      const dnsLookup = pinned(await dialer.resolve(destination)) as typeof lookup;
+      const dnsLookup = pinnedLookup(await dialer.resolve(destination)) as typeof lookup;
       return { httpAgent, dnsLookup };
     }
     const upstream = await dialer.connect(destination);
-    lease.hold(upstream);
+    lease.attach(upstream);
     if (child.destroyed) upstream.destroy();
     child.once('close', () => upstream.destroy());
     return { customConnectServer: tunnelTo(upstream, lease) };
@@ -61,8 +61,8 @@ export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxy
     const { request, isHttp } = asked;
     const lease = leaseOf(request);
     if (!lease) return { requestAuthentication: true };
-    lease.hold(request.socket);
-    if (lease.spent()) throw new RequestError('This lease is spent', 502);
+    lease.attach(request.socket);
+    if (lease.isExhausted()) throw new RequestError('This lease is spent', 502);
     withoutProxyHeaders(request);
 
     try {
@@ -83,11 +83,11 @@ export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxy
   let closed = false;
 
   return {
-    lend: async (options) => {
+    openSession: async (options) => {
       if (closed) throw new UpstreamError('The egress is closed');
       listening ??= server.listen();
       await listening;
-      const lease = createLease(options, ca);
+      const lease = createSessionState(options, ca);
       leases.set(lease.token, lease);
       return {
         proxyUrl: `http://${lease.username}:${lease.password}@127.0.0.1:${server.port}`,
@@ -95,7 +95,7 @@ export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxy
         bytesReceived: lease.bytesReceived,
         close: () => {
           leases.delete(lease.token);
-          lease.cut();
+          lease.close();
         },
       };
     },
@@ -103,7 +103,7 @@ export function createForwardProxy({ dialer, identities, log, ca }: ForwardProxy
       if (closed) return;
       closed = true;
       await listening;
-      for (const lease of leases.values()) lease.cut();
+      for (const lease of leases.values()) lease.close();
       leases.clear();
       if (listening) await server.close(true);
     },
@@ -143,12 +143,12 @@ function destinationOf({ hostname, port }: PrepareRequestFunctionOpts): Destinat
 }
 
 /** Joins a child's CONNECT to a connection that is open already, in the shape the proxy library hands sockets over. */
-function tunnelTo(upstream: Socket, lease: Lease): HttpServer {
+function tunnelTo(upstream: Socket, lease: SessionState): HttpServer {
   const relay = new EventEmitter().once('connection', (child: Socket) => {
     upstream.pipe(child).pipe(upstream);
     // A reset stays one: a transfer that broke off must not look complete.
     upstream.once('close', (failed) => (failed ? child.resetAndDestroy() : child.destroySoon()));
-    lease.count(upstream);
+    lease.countBytes(upstream);
   });
   return relay as HttpServer;
 }

@@ -9,7 +9,7 @@ export interface ProxyPool {
    * The proxy behind an id; undefined: straight out. An id whose proxy is no longer configured falls to one of the
    * others, always the same one, and the log says so.
    */
-  proxyOf(id: string): URL | undefined;
+  resolve(id: string): URL | undefined;
   readonly proxies: readonly URL[];
 }
 
@@ -36,7 +36,7 @@ export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
 
   return {
     next: () => ids[turn++ % ids.length] ?? DIRECT,
-    proxyOf: (id) => (id === DIRECT ? undefined : (proxies.get(id) ?? heirOf(id))),
+    resolve: (id) => (id === DIRECT ? undefined : (proxies.get(id) ?? heirOf(id))),
     proxies: [...proxies.values()],
   };
 }

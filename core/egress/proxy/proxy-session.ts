@@ -6,7 +6,7 @@ import type { ProxySessionOptions } from '../egress.ts';
 import { DIRECT } from './proxy-pool.ts';
 
 /** What the forward proxy keeps of one child process: its credentials, its connections and how much came back. */
-export interface Lease {
+export interface SessionState {
   /** What follows `Basic ` in its Proxy-Authorization. */
   readonly token: string;
   readonly username: string;
@@ -18,18 +18,18 @@ export interface Lease {
   refused: boolean;
   bytesReceived: () => number;
   /** True once more came back than was lent for, or the lease was closed: nothing more is let through. */
-  spent: () => boolean;
+  isExhausted: () => boolean;
   /** Ends the socket with the lease, and right away when the lease is spent. */
-  hold(socket: Duplex): void;
+  attach(socket: Duplex): void;
   /** Counts what an upstream's connection brings. It starts to flow: whoever reads it must listen by the next tick. */
-  count(socket: Duplex): void;
-  cut(): void;
+  countBytes(socket: Duplex): void;
+  close(): void;
 }
 
-export function createLease(
+export function createSessionState(
   { identity = DIRECT, maxBytes = Number.POSITIVE_INFINITY }: ProxySessionOptions,
   ca?: string,
-): Lease {
+): SessionState {
   const username = randomBytes(9).toString('hex');
   const password = randomBytes(18).toString('hex');
   const sockets = new Set<Duplex>();
@@ -71,10 +71,10 @@ export function createLease(
     httpsAgent,
     refused: false,
     bytesReceived: () => received,
-    spent,
-    hold,
-    count,
-    cut,
+    isExhausted: spent,
+    attach: hold,
+    countBytes: count,
+    close: cut,
   };
 }
 

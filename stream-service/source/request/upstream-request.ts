@@ -150,7 +150,7 @@ async function request(
     return await egress.request(url, {
       headersFor: (hop) => ({ ...headersFor(hop), 'accept-encoding': 'identity', ...range }),
       identity,
-      stallTimeout: limits.stallTimeout,
+      stallTimeoutMs: limits.stallTimeout,
       signal,
     });
   } catch (error) {

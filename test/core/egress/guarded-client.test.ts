@@ -165,7 +165,7 @@ describe('the guard', () => {
     };
     const hanging = () => new Promise<never>(() => undefined);
     for (const lookup of [busy, hanging]) {
-      const egress = egressFor({ lookup, connectTimeout: 50 });
+      const egress = egressFor({ lookup, connectTimeoutMs: 50 });
       await expect(egress.request('http://slow.test/')).rejects.toThrow(UpstreamError);
     }
   });
@@ -266,10 +266,10 @@ describe('an upstream that fails', () => {
 
   it('by never answering is given up', async () => {
     const origin = await serveTcp((socket) => void socket.resume());
-    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { stallTimeout: 50 });
+    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
     await expect(request).rejects.toThrow('did not answer in time');
     await origin.idle();
-    const handshake = egressFor({ allow: [origin.host], connectTimeout: 50 }).request(`https://${origin.host}/`);
+    const handshake = egressFor({ allow: [origin.host], connectTimeoutMs: 50 }).request(`https://${origin.host}/`);
     await expect(handshake).rejects.toThrow(UpstreamError);
     await origin.idle();
   });
@@ -279,7 +279,7 @@ describe('an upstream that fails', () => {
       (_request, response) => void response.writeHead(200, { 'content-length': 10 }).write('five5'),
     );
     const egress = egressFor({ allow: [origin.host] });
-    const { body } = await egress.request(`http://${origin.host}/`, { stallTimeout: 50 });
+    const { body } = await egress.request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
     await expect(text(body)).rejects.toThrow(UpstreamError);
     await origin.idle();
   });
@@ -300,7 +300,7 @@ describe('an upstream that fails', () => {
       for (const byte of 'drop by drop') await new Promise((next) => response.write(byte, next));
       response.end();
     });
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { stallTimeout: 500 });
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { stallTimeoutMs: 500 });
     expect(await text(body)).toBe('drop by drop');
   });
 });

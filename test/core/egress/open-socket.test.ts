@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pinned } from '../../../core/egress/guard/dial.ts';
+import { pinnedLookup } from '../../../core/egress/guard/dial.ts';
 import { openSocket } from '../../../core/egress/guard/open-socket.ts';
 import { UpstreamError } from '../../../core/errors/errors.ts';
 
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function open(): Promise<Socket> {
   const { port } = server.address() as AddressInfo;
-  const lookup = pinned([{ address: '127.0.0.1', family: 4 }]);
+  const lookup = pinnedLookup([{ address: '127.0.0.1', family: 4 }]);
   const socket = await openSocket({ host: 'origin.test', port, lookup }, 10_000);
   opened.push(socket);
   return socket;

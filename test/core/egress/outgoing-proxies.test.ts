@@ -92,8 +92,11 @@ describe('a request through an outgoing proxy', () => {
 
   it.each(['http', 'https'])('is an UpstreamError when the proxy never answers (%s)', async (scheme) => {
     const silent = await serveTcp((socket) => void socket.resume());
-    const egress = egressFor({ outgoingProxies: [`http://${silent.host}`], names: PUBLIC, connectTimeout: 100 });
-    const request = egress.request(`${scheme}://origin.test/`, { identity: egress.nextIdentity(), stallTimeout: 100 });
+    const egress = egressFor({ outgoingProxies: [`http://${silent.host}`], names: PUBLIC, connectTimeoutMs: 100 });
+    const request = egress.request(`${scheme}://origin.test/`, {
+      identity: egress.nextIdentity(),
+      stallTimeoutMs: 100,
+    });
     await expect(request).rejects.toThrow(UpstreamError);
   });
 
