@@ -1,5 +1,4 @@
-import type { Tools } from '../../layers/tools/index.ts';
-import { startWorker } from '../../layers/tools/worker/index.ts';
+import { startWorker, type Tools } from '../../layers/tools/index.ts';
 import { createSingleFlight } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotFound } from '../errors/index.ts';

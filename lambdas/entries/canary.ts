@@ -1,8 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLoopbackProxy } from '../../core/egress/index.ts';
-import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
-import { findLayeredYtDlp } from '../../layers/tools/yt-dlp/index.ts';
+import { findLayeredYtDlp, smokeTestYtDlp } from '../../layers/tools/index.ts';
 import { createFunctionLog } from '../runtime/index.ts';
 import { createTryLayer } from '../tools-update/index.ts';
 
@@ -12,6 +11,6 @@ const LAYERS = '/opt';
 /** Says whether the yt-dlp of the layer it carries works. */
 export const handler = createTryLayer({
   find: () => findLayeredYtDlp(LAYERS, join(tmpdir(), 'yt-dlp')),
-  smokeTest: (ytDlp) => smokeTestYtDlp(ytDlp, { lend: openLoopbackProxy }),
+  smokeTest: (ytDlp) => smokeTestYtDlp(ytDlp, { openProxy: openLoopbackProxy }),
   log: createFunctionLog(),
 });

@@ -7,7 +7,7 @@ import { readSettingsInAws } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { findLayeredYtDlp } from '../../layers/tools/yt-dlp/index.ts';
+import { findLayeredYtDlp } from '../../layers/tools/index.ts';
 import { createFanOut, createGetResource, createResolveEntry, type EntryEvent } from '../api/index.ts';
 import { loadTools, resolveMetrics, routeEvent } from '../middleware/index.ts';
 import {

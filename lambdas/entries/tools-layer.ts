@@ -3,7 +3,7 @@ import { createToolsLayer, createToolsUpdate, readToolsEnvironment } from '../to
 
 const log = createFunctionLog();
 const environment = readToolsEnvironment(process.env);
-const { parts } = createToolsUpdate({ environment, metrics: createToolMetrics(environment.stage), log });
+const { dependencies: parts } = createToolsUpdate({ environment, metrics: createToolMetrics(environment.stage), log });
 const { provide, remove } = createToolsLayer({ ...parts, layerName: environment.layerName });
 
 /** CloudFormation's custom resource: gives each deployment the newest good version of the tools layer. */

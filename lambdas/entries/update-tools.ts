@@ -9,7 +9,7 @@ const RESERVE = 60_000;
 const log = createFunctionLog();
 const environment = readToolsEnvironment(process.env);
 if (!environment.resolverFunction) throw new SettingError('RESOLVER_FUNCTION must be set');
-const { parts, functionLayers } = createToolsUpdate({
+const { dependencies: parts, functionLayers } = createToolsUpdate({
   environment,
   metrics: createToolMetrics(environment.stage),
   log,

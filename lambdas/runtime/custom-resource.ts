@@ -31,7 +31,7 @@ export interface CustomResourceOptions {
   readonly delete: (request: ResourceRequest) => Promise<unknown>;
   readonly log: Log;
   /** Milliseconds before the first repetition of an answer that did not arrive. @default 500 */
-  readonly backoff?: number;
+  readonly backoffMs?: number;
 }
 
 /** Bytes that CloudFormation takes as an answer. */
@@ -117,7 +117,11 @@ class NotDelivered extends Error {
  * answer, and reaches this function by IAM alone: nobody else's text is in it, so that the guarded client has no part here.
  * It is a secret while it is good: no message names it.
  */
-async function deliver(url: string, body: string, { log, backoff = 500 }: CustomResourceOptions): Promise<void> {
+async function deliver(
+  url: string,
+  body: string,
+  { log, backoffMs: backoff = 500 }: CustomResourceOptions,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const failure = await put(url, body);
     if (!failure) return;

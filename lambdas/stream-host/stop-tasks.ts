@@ -7,7 +7,7 @@ export interface StopTasksOptions {
   readonly tasks: StreamTasks;
   readonly log: Log;
   /** Milliseconds between two looks. @default 5000 */
-  readonly pause?: number;
+  readonly pollIntervalMs?: number;
 }
 
 const ANSWER: ResourceAnswer = { physicalId: 'stop-tasks' };
@@ -16,7 +16,7 @@ const ANSWER: ResourceAnswer = { physicalId: 'stop-tasks' };
  * A custom resource that on its deletion stops every task of the cluster and waits until none holds any network: neither
  * cluster nor security group can be deleted before. Tasks that Lambda started are none of CloudFormation's.
  */
-export const createStopTasks = ({ tasks, log, pause = 5_000 }: StopTasksOptions) =>
+export const createStopTasks = ({ tasks, log, pollIntervalMs: pause = 5_000 }: StopTasksOptions) =>
   customResource({
     log,
     create: async () => ANSWER,

@@ -1,7 +1,7 @@
 import { replaceLayer } from './plan.ts';
 import type { Archive, FunctionLayers, Pointer, Step } from './types.ts';
 
-export interface SwitchParts {
+export interface AttachDependencies {
   readonly resolver: FunctionLayers;
   readonly archive: Archive;
   /** The layer that stands in for the tools before there are any. */
@@ -16,7 +16,7 @@ export interface SwitchParts {
  */
 export async function attachRelease(
   next: Pointer,
-  { resolver, archive, placeholder, onStep }: SwitchParts,
+  { resolver, archive, placeholder, onStep }: AttachDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   let before: readonly string[] | undefined;

@@ -75,7 +75,7 @@ export function replaceLayer(layers: readonly string[], arn: string, placeholder
  * What is no longer needed: layer versions by their numbers, archives by their keys.
  * @param deployed layer versions that CloudFormation may put on again, when it rolls back: their ARNs
  */
-export function pruning(
+export function planPruning(
   versions: readonly LayerVersion[],
   keys: readonly string[],
   inUse: Pointer,

@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareVersions } from '../../layers/tools/index.ts';
-import type { FetchedRelease, Releases } from '../../layers/tools/release/index.ts';
+import { compareVersions, type FetchedRelease, type Releases } from '../../layers/tools/index.ts';
 import { archiveKey, describeLayer, publishedOf } from './plan.ts';
 import type { Archive, Canary, Layers, LayerVersion, Pointer, Step } from './types.ts';
 
-export interface PrepareParts {
+export interface PrepareDependencies {
   readonly releases: Releases;
   readonly layers: Layers;
   readonly archive: Archive;
@@ -25,7 +24,7 @@ export interface PrepareParts {
 export async function prepareRelease(
   version: string,
   versions: readonly LayerVersion[],
-  parts: PrepareParts,
+  parts: PrepareDependencies,
   signal: AbortSignal,
 ): Promise<Pointer> {
   const { layers, archive, canary, asset, onStep } = parts;
@@ -55,7 +54,7 @@ export async function prepareRelease(
 
 async function fetchAndKeep(
   version: string,
-  { releases, archive, asset, scratchDir, onStep }: PrepareParts,
+  { releases, archive, asset, scratchDir, onStep }: PrepareDependencies,
   signal: AbortSignal,
 ): Promise<FetchedRelease> {
   const folder = await mkdtemp(join(scratchDir, 'release-'));

@@ -1,7 +1,6 @@
 import type { Architecture } from '@aws-sdk/client-lambda';
 import { oneOf, SettingError } from '../../core/config/index.ts';
-import { isReleaseTag } from '../../layers/tools/index.ts';
-import { assetFor } from '../../layers/tools/yt-dlp/index.ts';
+import { assetFor, isReleaseTag } from '../../layers/tools/index.ts';
 
 /** What the stack tells the functions that look after the tools layer. */
 export interface ToolsEnvironment {

@@ -2,15 +2,15 @@ import type { ResourceAnswer, ResourceRequest } from '../runtime/index.ts';
 import { ageInHours, releaseInUse } from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
 import type { Pointer } from './types.ts';
-import { alone, look, record, type UpdateParts } from './update-tools.ts';
+import { findRelease, recordTools, type UpdateDependencies, withUpdateLease } from './update-tools.ts';
 import { LeaseTaken } from './with-lease.ts';
 
-export interface ToolsLayerParts extends UpdateParts {
+export interface ToolsLayerDependencies extends UpdateDependencies {
   readonly layerName: string;
   /** The layer version to deploy with while there are no tools. */
   readonly placeholder: string;
   /** Milliseconds to wait for an update that is under way. @default 2 minutes */
-  readonly patience?: number;
+  readonly maxWaitMs?: number;
 }
 
 /** The tools layer as CloudFormation's custom resource. */
@@ -29,12 +29,12 @@ const PREPARE_TIMEOUT = 6 * 60_000;
  * Hands each deployment the newest good version, so that none takes off or turns back what an update has attached. It
  * attaches nothing itself: CloudFormation does.
  */
-export function createToolsLayer(parts: ToolsLayerParts): ToolsLayer {
-  const { layers, archive, asset, layerName, placeholder, patience = PATIENCE, log } = parts;
+export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
+  const { layers, archive, asset, layerName, placeholder, maxWaitMs: patience = PATIENCE, log } = parts;
 
   const provideInTurn = async (signal: AbortSignal): Promise<Pointer | undefined> => {
     try {
-      return await alone(parts, signal, patience, (held) => newestGood(parts, held));
+      return await withUpdateLease(parts, signal, patience, (held) => newestGood(parts, held));
     } catch (error) {
       if (!(error instanceof LeaseTaken)) throw error;
       log.warn('An update is under way: the release in use is deployed');
@@ -45,7 +45,7 @@ export function createToolsLayer(parts: ToolsLayerParts): ToolsLayer {
   /** So that it is still there when CloudFormation goes back to it: else the stack would be stuck in its rollback. */
   const note = (arn: string) =>
     archive
-      .noteDeployed(arn)
+      .recordDeployed(arn)
       .catch((error) => log.warn('Nobody keeps the layer version that is deployed', { arn, error: String(error) }));
 
   return {
@@ -61,9 +61,9 @@ export function createToolsLayer(parts: ToolsLayerParts): ToolsLayer {
   };
 }
 
-async function newestGood(parts: ToolsLayerParts, signal: AbortSignal): Promise<Pointer | undefined> {
+async function newestGood(parts: ToolsLayerDependencies, signal: AbortSignal): Promise<Pointer | undefined> {
   const { archive, metrics, log, onStep } = parts;
-  const { versions, inUse, candidate, failure } = await look(parts, signal);
+  const { versions, inUse, candidate, failure } = await findRelease(parts, signal);
   let good = inUse;
   try {
     if (candidate) {
@@ -82,7 +82,7 @@ async function newestGood(parts: ToolsLayerParts, signal: AbortSignal): Promise<
     log.error('The newest release is not deployed', { error });
   }
   if (good) {
-    await record(good, parts);
+    await recordTools(good, parts);
     metrics.age(ageInHours(good.version, Date.now()));
   }
   return good;

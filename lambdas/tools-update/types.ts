@@ -1,4 +1,4 @@
-import type { FetchedRelease } from '../../layers/tools/release/index.ts';
+import type { FetchedRelease } from '../../layers/tools/index.ts';
 
 /** One version of the tools layer. */
 export interface LayerVersion {
@@ -44,7 +44,7 @@ export interface Archive {
   movePointer(pointer: Pointer): Promise<void>;
   /** The layer versions of the last deployments, by their ARNs. */
   deployed(): Promise<string[]>;
-  noteDeployed(layerVersionArn: string): Promise<void>;
+  recordDeployed(layerVersionArn: string): Promise<void>;
   /** Bytes of an archive that is there and has this checksum. */
   sizeOf(key: string, sha256: string): Promise<number | undefined>;
   put(key: string, path: string, fetched: FetchedRelease): Promise<void>;

@@ -3,12 +3,12 @@ import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
 import { attachRelease } from './attach-release.ts';
-import { ageInHours, pruning, publishedOf, releaseInUse, releaseToTry, replaceLayer } from './plan.ts';
-import { type PrepareParts, prepareRelease } from './prepare-release.ts';
+import { ageInHours, planPruning, publishedOf, releaseInUse, releaseToTry, replaceLayer } from './plan.ts';
+import { type PrepareDependencies, prepareRelease } from './prepare-release.ts';
 import type { FunctionLayers, LayerVersion, Pointer } from './types.ts';
 import { LeaseTaken, withLease } from './with-lease.ts';
 
-export interface UpdateParts extends PrepareParts {
+export interface UpdateDependencies extends PrepareDependencies {
   readonly state: Pick<
     State,
     'takeToolsUpdate' | 'endToolsUpdate' | 'takeMaintenance' | 'endMaintenance' | 'getTools' | 'putTools'
@@ -22,7 +22,7 @@ export interface UpdateParts extends PrepareParts {
   readonly leaseSeconds?: number;
 }
 
-export interface UpdateToolsParts extends UpdateParts {
+export interface UpdateToolsDependencies extends UpdateDependencies {
   readonly resolver: FunctionLayers;
 }
 
@@ -49,10 +49,10 @@ const LEASE_SECONDS = 60;
  * instance that is available, or is again when a lease runs out, and the next run goes on from what it finds.
  * @throws Error when that release cannot be brought in place: the one in use stays
  */
-export async function updateTools(parts: UpdateToolsParts, signal: AbortSignal): Promise<UpdateOutcome> {
+export async function updateTools(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
   const { metrics, log } = parts;
   try {
-    return await alone(parts, signal, 0, (held) => bringInPlace(parts, held));
+    return await withUpdateLease(parts, signal, 0, (held) => bringInPlace(parts, held));
   } catch (error) {
     if (error instanceof LeaseTaken) {
       log.info('Another run updates the tools');
@@ -63,27 +63,27 @@ export async function updateTools(parts: UpdateToolsParts, signal: AbortSignal):
   }
 }
 
-/** Does work that one run at a time may do. @param patience milliseconds to wait for another */
-export function alone<T>(
-  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateParts,
+/** Does work that one run at a time may do. @param maxWaitMs for another run to end */
+export function withUpdateLease<T>(
+  { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateDependencies,
   signal: AbortSignal,
-  patience: number,
+  maxWaitMs: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const owner = randomUUID();
   const lease = {
     take: (expiresAt: number) => state.takeToolsUpdate({ owner, expiresAt }),
     end: () => state.endToolsUpdate(owner),
-    seconds: leaseSeconds,
+    ttlSeconds: leaseSeconds,
   };
-  return withLease({ ...lease, signal, patience, log }, (held) => {
+  return withLease({ ...lease, signal, maxWaitMs, log }, (held) => {
     onStep('leased');
     return work(held);
   });
 }
 
 /** What there is to be used, and to be tried. @throws Error when that cannot be told without asking for releases */
-export async function look(parts: UpdateParts, signal: AbortSignal): Promise<Found> {
+export async function findRelease(parts: UpdateDependencies, signal: AbortSignal): Promise<Found> {
   const { releases, layers, archive, asset, pinned, onStep } = parts;
   const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
   const inUse = releaseInUse(pointer, versions, asset);
@@ -95,7 +95,7 @@ export async function look(parts: UpdateParts, signal: AbortSignal): Promise<Fou
   let newest: string | undefined;
   let failure: Error | undefined;
   try {
-    newest = await releases.newest(signal);
+    newest = await releases.findNewest(signal);
   } catch (error) {
     signal.throwIfAborted();
     failure = new Error('Nobody tells of the newest release', { cause: error });
@@ -105,9 +105,9 @@ export async function look(parts: UpdateParts, signal: AbortSignal): Promise<Fou
   return { versions, inUse, candidate, failure };
 }
 
-async function bringInPlace(parts: UpdateToolsParts, signal: AbortSignal): Promise<UpdateOutcome> {
+async function bringInPlace(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
   const { metrics, log, onStep } = parts;
-  const { versions, inUse, candidate, failure: unasked } = await look(parts, signal);
+  const { versions, inUse, candidate, failure: unasked } = await findRelease(parts, signal);
   let failure: unknown = unasked;
   let next = inUse;
   if (candidate) {
@@ -136,7 +136,7 @@ async function bringInPlace(parts: UpdateToolsParts, signal: AbortSignal): Promi
 /** Makes all three say the same: the resolver, the pointer and the table. Whether any of them did not. */
 async function putInPlace(
   next: Pointer,
-  parts: UpdateToolsParts,
+  parts: UpdateToolsDependencies,
   isNew: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -149,12 +149,12 @@ async function putInPlace(
     await inMaintenance(parts, next.version, signal, (held) => attachRelease(next, parts, held));
     onStep('cleared');
   }
-  const isRecorded = await record(next, parts);
+  const isRecorded = await recordTools(next, parts);
   return isNew || !isAttached || !isRecorded;
 }
 
 function inMaintenance(
-  { state, metrics, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateParts,
+  { state, metrics, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateDependencies,
   version: string,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<void>,
@@ -167,9 +167,9 @@ function inMaintenance(
       return state.takeMaintenance({ activity, owner, expiresAt });
     },
     end: () => state.endMaintenance(owner),
-    seconds: leaseSeconds,
+    ttlSeconds: leaseSeconds,
     // Only a run that died can hold it still.
-    patience: 2 * leaseSeconds * 1000,
+    maxWaitMs: 2 * leaseSeconds * 1000,
   };
   return withLease({ ...lease, signal, log }, (held) => {
     onStep('maintained');
@@ -178,7 +178,10 @@ function inMaintenance(
 }
 
 /** Says in the table what is in place. Whether it said so already. */
-export async function record({ version, publishedAt }: Pointer, { state, onStep }: UpdateParts): Promise<boolean> {
+export async function recordTools(
+  { version, publishedAt }: Pointer,
+  { state, onStep }: UpdateDependencies,
+): Promise<boolean> {
   if ((await state.getTools())?.ytDlp === version) return true;
   await state.putTools({
     ytDlp: version,
@@ -191,9 +194,9 @@ export async function record({ version, publishedAt }: Pointer, { state, onStep 
   return false;
 }
 
-async function prune({ layers, archive, asset, log }: UpdateParts, inUse: Pointer): Promise<void> {
+async function prune({ layers, archive, asset, log }: UpdateDependencies, inUse: Pointer): Promise<void> {
   try {
-    const old = pruning(await layers.versions(), await archive.keys(), inUse, asset, await archive.deployed());
+    const old = planPruning(await layers.versions(), await archive.keys(), inUse, asset, await archive.deployed());
     for (const number of old.layers) await layers.remove(number);
     if (old.keys.length > 0) await archive.remove(old.keys);
   } catch (error) {

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log/index.ts';
 
-export interface HoldOptions {
+export interface LeaseOptions {
   /** @param expiresAt epoch seconds. False when another owner holds it. */
   readonly take: (expiresAt: number) => Promise<boolean>;
   readonly end: () => Promise<void>;
   /** Seconds after which it ends by itself when whoever holds it dies. */
-  readonly seconds: number;
+  readonly ttlSeconds: number;
   readonly signal: AbortSignal;
   /** Milliseconds to wait for another owner. @default 0 */
-  readonly patience?: number;
+  readonly maxWaitMs?: number;
   readonly log: Log;
 }
 
@@ -25,8 +25,8 @@ const LOOK_EVERY = 5_000;
  * Does work under a lease that is renewed while the work goes on. The work is told to end when the lease is lost.
  * @throws LeaseTaken
  */
-export async function withLease<T>(options: HoldOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { take, end, seconds, signal, patience = 0, log } = options;
+export async function withLease<T>(options: LeaseOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { take, end, ttlSeconds: seconds, signal, maxWaitMs: patience = 0, log } = options;
   const takeNow = () => take(Math.floor(Date.now() / 1000) + seconds);
   const interval = (seconds * 1000) / 3;
   const until = Date.now() + patience;

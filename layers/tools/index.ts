@@ -1,3 +1,21 @@
-export type { ToolProvider } from './tool-provider.ts';
-export type { Activity, Ffmpeg, Tools, YtDlp } from './tools.ts';
+export { createTools, type ToolsOptions } from './install/index.ts';
+export {
+  createReleases,
+  type Download,
+  downloadFile,
+  type FetchedRelease,
+  type Releases,
+  type ReleasesOptions,
+} from './release/index.ts';
+export type { FetchOptions, ToolProvider } from './tool-provider.ts';
+export { type Activity, type Ffmpeg, type Tools, type ToolsInPlace, ToolUnavailable, type YtDlp } from './tools.ts';
 export { compareVersions, isReleaseTag } from './versions.ts';
+export {
+  smokeTestYtDlp,
+  startWorker,
+  type WorkerFailure,
+  type WorkerFailureKind,
+  type WorkerOptions,
+  type WorkerProcess,
+} from './worker/index.ts';
+export { assetFor, findLayeredYtDlp, unpackYtDlp } from './yt-dlp/index.ts';

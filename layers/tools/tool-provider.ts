@@ -1,24 +1,24 @@
 import type { ToolSource } from './tools.ts';
 
-/** A place that has a tool, with its own rule of trust. */
+/** A source of a tool, with its own rule of trust. */
 export interface ToolProvider<Tool> {
   readonly name: ToolSource;
-  /** For the operator's one line. */
+  /** For messages to the operator. */
   readonly label: string;
-  /** The newest version there is; absent where a source has no newer ones to offer. */
-  readonly newest?: (signal: AbortSignal) => Promise<string>;
-  /** Somebody has chosen its newest version for everybody: it is the one to have even where it is an older one. */
-  readonly decides?: true;
+  /** The newest version available. Absent for providers that offer one version only. @throws Error in one line */
+  readonly findNewest?: (signal: AbortSignal) => Promise<string>;
+  /** Its newest version was chosen for all processes: they switch to it even when it is older than the current one. */
+  readonly authoritative?: true;
   /**
-   * Puts the tool into an empty folder, checked as far as this source can be checked, and gives how to name it from
-   * wherever that folder ends up.
+   * Puts the tool into an empty folder and verifies it as far as this provider can.
+   * @returns how to run the tool, given the path that the folder will have later
    * @throws Error in one line
    */
   fetch(folder: string, options: FetchOptions): Promise<(folder: string) => Tool>;
 }
 
 export interface FetchOptions {
-  /** Bytes so far, and in all where that is known. */
+  /** Bytes received so far, and in total where that is known. */
   readonly onBytes: (bytes: number, totalBytes?: number) => void;
   readonly signal: AbortSignal;
 }

@@ -1,54 +1,55 @@
-/** The two programs this service stands on, kept in place and up to date. */
+/** yt-dlp and FFmpeg, installed and kept up to date. */
 export interface Tools {
-  /** Absent until the first install is done. */
+  /** Undefined until the first install. */
   ytDlp(): YtDlp | undefined;
   ffmpeg(): Ffmpeg | undefined;
-  /** Installs what is missing. @throws ToolUnavailable when no source has one. */
+  /** Installs what is missing. @throws ToolUnavailable when no provider has a working version */
   ensure(): Promise<void>;
-  /** Looks for newer versions and switches to what passes its smoke test. Resolves to what changed. */
+  /** Checks for newer versions and switches to those that pass their smoke test. @returns which tools changed */
   update(): Promise<{ readonly ytDlp: boolean; readonly ffmpeg: boolean }>;
 }
 
-/** One version of yt-dlp in place. */
+/** One installed version of yt-dlp. */
 export interface YtDlp {
   readonly version: string;
-  /** What to spawn: the program and the arguments before yt-dlp's own, e.g. `['/usr/bin/python3', '/…/yt_dlp']`. */
+  /** The program and the arguments before those of yt-dlp, e.g. `['/usr/bin/python3', '/…/yt_dlp']`. */
   readonly command: readonly [string, ...string[]];
   readonly source: ToolSource;
 }
 
-/** One build of FFmpeg in place. */
+/** One installed build of FFmpeg. */
 export interface Ffmpeg {
   readonly version: string;
   readonly path: string;
   readonly source: ToolSource;
-  /** Names the encoder build: two builds of one version differ. Hex. */
+  /** Hex. Builds of one version differ: an MP3 that is encoded in parts must come from one build. */
   readonly buildId: string;
 }
 
-/** Where a tool came from, which also says who vouches for it. */
+/** Where a tool comes from, which implies how it was verified. */
 export type ToolSource = 'path' | 'release' | 'pypi' | 'system' | 'npm';
 
-/** What is being done, as `maintenance` tells it: `Downloading yt-dlp`. */
+/** A step of an install or update, as the API reports it in `maintenance`. */
 export interface Activity {
+  /** E.g. `Downloading yt-dlp`. */
   readonly name: string;
-  /** So far. */
+  /** Received so far. */
   readonly bytes?: number;
   readonly totalBytes?: number;
 }
 
-/** The tools in place, for whoever has to know without having them. */
+/** The installed tools, for the parts of the instance that do not run them. */
 export interface ToolsInPlace {
   /** Versions. */
   readonly ytDlp: string;
   readonly ffmpeg: string;
-  /** Who vouches for them: `signature`, `registry`, `system`, `path`. */
+  /** How each was verified: `signature`, `registry`, `system` or `path`. */
   readonly verifiedBy: Readonly<{ ytDlp: string; ffmpeg: string }>;
   /** Epoch seconds. */
   readonly installedAt: number;
 }
 
-/** No source has the tool. The message is one line for the operator. */
+/** No provider has a working version of a tool. The message is one line for the operator. */
 export class ToolUnavailable extends Error {
   override readonly name = 'ToolUnavailable';
 }

@@ -2,9 +2,14 @@ import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
-import type { Activity, Ffmpeg, Tools, YtDlp } from '../../layers/tools/index.ts';
-import { createTools } from '../../layers/tools/install/index.ts';
-import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
+import {
+  type Activity,
+  createTools,
+  type Ffmpeg,
+  smokeTestYtDlp,
+  type Tools,
+  type YtDlp,
+} from '../../layers/tools/index.ts';
 import { createMaintenanceKeeper } from './maintenance.ts';
 
 export interface LocalToolsOptions {
@@ -42,13 +47,13 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     ffmpegPath: settings.ffmpegPath,
     // As a resolve would: behind a proxy there may be no other way.
     download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
-    report: (activity) => {
+    onActivity: (activity) => {
       void maintenance.enter(activity.name);
       onProgress?.(activity);
     },
-    smokeTest: (candidate, signal) => smokeTestYtDlp(candidate, { lend: openLoopbackProxy, signal }),
+    smokeTest: (candidate, signal) => smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal }),
     record: state.putTools,
-    followEvery: FOLLOW_EVERY,
+    reloadIntervalMs: FOLLOW_EVERY,
     log,
   });
   let timer: NodeJS.Timeout | undefined;

@@ -1,14 +1,12 @@
 import type { Settings } from '../../core/config/index.ts';
 import { createEgress, openLoopbackProxy } from '../../core/egress/index.ts';
-import type { Activity } from '../../layers/tools/index.ts';
-import { createTools, type ToolsOptions } from '../../layers/tools/install/index.ts';
-import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
+import { type Activity, createTools, smokeTestYtDlp, type ToolsOptions } from '../../layers/tools/index.ts';
 
 export interface UpdateNowOptions {
   readonly settings: Settings;
   readonly onProgress: (activity: Activity) => void;
   readonly signal: AbortSignal;
-  readonly sources?: ToolsOptions['sources'];
+  readonly sources?: ToolsOptions['providers'];
 }
 
 /** What an update on demand came to, in lines for the operator. */
@@ -38,12 +36,12 @@ export async function updateNow({
     ytDlpPath: settings.ytDlpPath,
     ffmpegPath: settings.ffmpegPath,
     download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
-    report: onProgress,
-    smokeTest: (candidate, closing) => smokeTestYtDlp(candidate, { lend: openLoopbackProxy, signal: closing }),
+    onActivity: onProgress,
+    smokeTest: (candidate, closing) => smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal: closing }),
     onFailure: (reason) => failures.push(reason),
     // The service says it in the table: when it takes them up, or at its start.
     record: async () => undefined,
-    ...(sources && { sources }),
+    ...(sources && { providers: sources }),
   });
   const close = () => tools.close();
   signal.addEventListener('abort', close);

@@ -2,9 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { ToolProvider, Tools, YtDlp } from '../../layers/tools/index.ts';
-import { createTools } from '../../layers/tools/install/index.ts';
-import { smokeTestYtDlp } from '../../layers/tools/worker/index.ts';
+import { createTools, smokeTestYtDlp, type ToolProvider, type Tools, type YtDlp } from '../../layers/tools/index.ts';
 
 export interface TaskToolsOptions {
   readonly settings: Pick<Settings, 'toolsDir' | 'toolsChannel' | 'toolsUpdateHours' | 'ytDlpPath' | 'ffmpegPath'>;
@@ -42,14 +40,14 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
     ytDlpPath: settings.ytDlpPath,
     ffmpegPath: settings.ffmpegPath,
     download: egress.request,
-    report({ name }) {
+    onActivity({ name }) {
       activity = name;
     },
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: openLoopbackProxy, signal }),
+    smokeTest: (candidate) => smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal }),
     // The instance's record is written by whoever moves the pointer.
     record: async () => undefined,
     log,
-    ...(pointer && { sources: { ytDlp: [pointer] } }),
+    ...(pointer && { providers: { ytDlp: [pointer] } }),
   });
   const isMissing = () => !tools.ytDlp() || !tools.ffmpeg();
 

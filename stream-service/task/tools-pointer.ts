@@ -4,9 +4,7 @@ import type { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import { isReleaseTag, type ToolProvider, type YtDlp } from '../../layers/tools/index.ts';
-import { downloadFile } from '../../layers/tools/release/index.ts';
-import { unpackYtDlp } from '../../layers/tools/yt-dlp/index.ts';
+import { downloadFile, isReleaseTag, type ToolProvider, unpackYtDlp, type YtDlp } from '../../layers/tools/index.ts';
 
 /** What whoever updates the tools writes last, once a release has proven itself. */
 const Pointer = Type.Object({
@@ -60,12 +58,12 @@ export function toolsPointer({ s3, bucket }: ToolsPointerOptions): ToolProvider<
   return {
     name: 'release',
     label: `the bucket ${bucket}`,
-    decides: true,
-    newest: async (signal) => (await read(signal)).version,
+    authoritative: true,
+    findNewest: async (signal) => (await read(signal)).version,
     async fetch(folder, { onBytes, signal }) {
       const { version, key, sha256, bytes } = await read(signal);
       const archive = join(folder, 'archive.zip');
-      const bounds = { maxBytes: bytes, timeout: ARCHIVE_TIMEOUT, signal, onBytes };
+      const bounds = { maxBytes: bytes, timeoutMs: ARCHIVE_TIMEOUT, signal, onBytes };
       const actual = await downloadFile(download, key, archive, bounds);
       if (actual !== sha256 || (await stat(archive)).size !== bytes)
         throw new Error(`${key} is not the file that the pointer names`);

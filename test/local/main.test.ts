@@ -140,7 +140,7 @@ describe('npm start', () => {
 
   it.each([
     ['a setting that makes no sense', { PORT: 'eighty' }, /^PORT must be /],
-    ['a tool that cannot be had', { YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, /^yt-dlp cannot be had/],
+    ['a tool that cannot be had', { YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, /^yt-dlp cannot be installed/],
     ['a folder that cannot be written', { DATA_DIR: 'file/data' }, /^The data folder .* cannot be used/],
   ])('says %s in one line and exits with 1', async (_what, env, line) => {
     await writeFile(join(folder, 'file'), '');

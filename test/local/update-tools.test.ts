@@ -25,7 +25,7 @@ const packages = resolve(ytDlp.command.at(-1) ?? '', '../..');
 const ytDlpAs = (version: string, works = true): ToolProvider<YtDlp> => ({
   name: 'pypi',
   label: 'the test',
-  newest: async () => version,
+  findNewest: async () => version,
   async fetch(folder) {
     const run = `import sys; sys.path.insert(0, ${JSON.stringify(packages)}); import yt_dlp; yt_dlp.main()`;
     await writeFile(join(folder, 'main.py'), works ? run : 'raise SystemExit(1)');
@@ -71,7 +71,9 @@ describe('an update on demand', () => {
     await update(settings, ytDlpAs('2026.11.01'));
     const { inPlace, failures } = await update(settings, ytDlpAs('2026.11.20', false));
     expect(inPlace).toEqual(['yt-dlp 2026.11.01 (pypi)', ffmpegLine]);
-    expect(failures).toEqual([expect.stringMatching(/^yt-dlp 2026\.11\.20 does not work, 2026\.11\.01 stays: /)]);
+    expect(failures).toEqual([
+      expect.stringMatching(/^Update of yt-dlp to 2026\.11\.20 failed, keeping 2026\.11\.01: /),
+    ]);
   });
 });
 
@@ -163,7 +165,7 @@ describe('npm run update-tools', () => {
     [
       'a tool that cannot be had',
       { YT_DLP_PATH: '/nowhere/yt-dlp', FFMPEG_PATH: ffmpeg.path },
-      /^yt-dlp cannot be had/,
+      /^yt-dlp cannot be installed/,
     ],
   ])('says %s in one line and exits with 1', async (_, env, line) => {
     const { code, lines } = await run(env);

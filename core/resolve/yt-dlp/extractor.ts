@@ -1,4 +1,4 @@
-import type { WorkerFailure, WorkerProcess } from '../../../layers/tools/worker/index.ts';
+import type { WorkerFailure, WorkerProcess } from '../../../layers/tools/index.ts';
 import { abortable, createFairSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded } from '../../errors/index.ts';
@@ -53,9 +53,9 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     const worker = await abortable(starting, deadlineSignal(request));
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
-      const timeout = Math.max(1, deadline - Date.now()) / 1000;
+      const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
       const response = await worker.request(
-        { url, entry, timeout, proxy: session.proxyUrl, flat: true, playlistLimit },
+        { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit },
         deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
       );
       signal.throwIfAborted();

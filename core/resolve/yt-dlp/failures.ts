@@ -1,4 +1,4 @@
-import type { WorkerFailure, WorkerFailureKind } from '../../../layers/tools/worker/index.ts';
+import type { WorkerFailure, WorkerFailureKind } from '../../../layers/tools/index.ts';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 
 type ToError = (failure: WorkerFailure) => Error;

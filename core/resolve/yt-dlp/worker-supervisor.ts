@@ -1,5 +1,4 @@
-import type { Tools, YtDlp } from '../../../layers/tools/index.ts';
-import type { startWorker, WorkerOptions, WorkerProcess } from '../../../layers/tools/worker/index.ts';
+import type { startWorker, Tools, WorkerOptions, WorkerProcess, YtDlp } from '../../../layers/tools/index.ts';
 import { getRetryDelay } from '../../concurrency/index.ts';
 import { InMaintenance, UpstreamError } from '../../errors/index.ts';
 import { describeError, type Log } from '../../log/index.ts';

@@ -50,7 +50,7 @@ export function createArchive({ client, bucket: Bucket }: { client: S3Client; bu
     },
     movePointer: (pointer) => writeJson(POINTER_KEY, pointer),
     deployed,
-    async noteDeployed(arn) {
+    async recordDeployed(arn) {
       const before = (await deployed()).filter((each) => each !== arn);
       await writeJson(DEPLOYED_KEY, [arn, ...before].slice(0, DEPLOYMENTS));
     },

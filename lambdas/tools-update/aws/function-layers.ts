@@ -12,9 +12,9 @@ export interface FunctionLayersOptions {
   /** Name or ARN. */
   readonly functionName: string;
   /** Seconds for a change to come into force. @default 120 */
-  readonly patience?: number;
+  readonly timeoutSeconds?: number;
   /** Seconds between two looks. @default 1 */
-  readonly interval?: number;
+  readonly pollIntervalSeconds?: number;
 }
 
 /** Somebody else changed the function meanwhile, or is about to. */
@@ -23,7 +23,12 @@ const ATTEMPTS = 5;
 
 /** The layers of a Lambda function, changed one change at a time. */
 export function createFunctionLayers(options: FunctionLayersOptions): FunctionLayers {
-  const { client, functionName: FunctionName, patience = 120, interval = 1 } = options;
+  const {
+    client,
+    functionName: FunctionName,
+    timeoutSeconds: patience = 120,
+    pollIntervalSeconds: interval = 1,
+  } = options;
 
   const settled = async (abortSignal?: AbortSignal) => {
     const delays = { minDelay: interval, maxDelay: interval * 5 };

@@ -1,1 +1,2 @@
-export { createTools, type ToolsOptions } from './create-tools.ts';
+export { createTools } from './create-tools.ts';
+export type { ToolsOptions } from './tools-options.ts';

@@ -2,183 +2,176 @@ import type { Log } from '../../../core/log/index.ts';
 import type { ToolProvider } from '../tool-provider.ts';
 import { type Activity, type ToolSource, ToolUnavailable } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
+import { reasonOf } from './failure-reason.ts';
+import { createFetchProgress } from './fetch-progress.ts';
 import type { InstalledVersion, VersionStore } from './version-store.ts';
 
 export interface InstallerOptions<Tool> {
-  /** As people call it. */
+  /** For messages: `yt-dlp`, `FFmpeg`. */
   readonly name: string;
-  readonly shelf: VersionStore<Tool>;
+  readonly store: VersionStore<Tool>;
   /** In the order to try them. */
-  readonly sources: readonly ToolProvider<Tool>[];
-  /** Whether the settings allow what is on the shelf. */
-  readonly allows: (tool: Tool) => boolean;
-  /** @throws when a candidate does not do what this service needs of it */
+  readonly providers: readonly ToolProvider<Tool>[];
+  /** Whether the settings allow an installed version. */
+  readonly isAllowed: (tool: Tool) => boolean;
+  /** The smoke test. @throws when a candidate does not work */
   readonly check: (candidate: Tool) => Promise<void>;
-  readonly report: (activity: Activity) => void;
-  /** Called with one line when an update could not be made. */
+  readonly onActivity: (activity: Activity) => void;
+  /** Called with one line when an update failed. */
   readonly onFailure: (reason: string) => void;
   readonly log: Log;
 }
 
-/** Puts one tool in place, and newer versions of it later. */
+/** Installs one tool and its updates. Methods that change the store must be called under the lock of the store's folder. */
 export interface Installer<Tool> {
-  /** What is in place. */
+  /** The version in use. */
   get(): InstalledVersion<Tool> | undefined;
-  /** Looks at the shelf for what is current there. Whether it is another one than before. */
+  /** Reads the current version from the store. @returns whether it has changed */
   reload(): Promise<boolean>;
-  /** The same, but what cannot be read there takes nothing away. */
-  follow(): Promise<boolean>;
-  /** Removes what a process that was killed left behind: for whoever holds the lock. */
-  readonly sweep: () => Promise<void>;
-  readonly hasLeftovers: () => Promise<boolean>;
-  /** @throws ToolUnavailable when no source has one that works */
+  /** Like `reload`, but keeps the version in use when the store has no readable one. */
+  reloadIfChanged(): Promise<boolean>;
+  /** Removes what killed processes have left. */
+  readonly cleanStaged: () => Promise<void>;
+  readonly hasStaged: () => Promise<boolean>;
+  /** @throws ToolUnavailable when no provider has a working version */
   install(signal: AbortSignal): Promise<void>;
-  /** The source and the version of an update, if there is one. */
-  look(signal: AbortSignal): Promise<Update<Tool> | undefined>;
-  /** Whether it is in place now: what fails leaves the version before it. */
+  /** Asks the first provider that responds for an update. */
+  findUpdate(signal: AbortSignal): Promise<Update<Tool> | undefined>;
+  /** Installs an update. @returns false when that failed, and the version before it stays in use */
   update(update: Update<Tool>, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface Update<Tool> {
-  readonly source: ToolProvider<Tool>;
+  readonly provider: ToolProvider<Tool>;
   readonly version: string;
 }
 
-/** Versions kept besides the current one. */
-const KEPT = 2;
-/** Bytes between two reports. */
-const REPORT_EVERY = 2 ** 20;
+/** Versions kept for a rollback, besides the current one. */
+const MAX_PREVIOUS_VERSIONS = 2;
 
 export function createInstaller<Tool extends { readonly version: string; readonly source: ToolSource }>(
   options: InstallerOptions<Tool>,
 ): Installer<Tool> {
-  const { name, shelf, sources, allows, check, report, onFailure, log } = options;
-  let placed: InstalledVersion<Tool> | undefined;
+  const { name, store, providers, isAllowed, check, onActivity, onFailure, log } = options;
+  let current: InstalledVersion<Tool> | undefined;
 
+  /** Stages a version, checks it, and makes it current. */
   const fetch = async (
-    source: ToolProvider<Tool>,
+    provider: ToolProvider<Tool>,
     activity: string,
     signal: AbortSignal,
     newerThan?: string,
   ): Promise<InstalledVersion<Tool>> => {
-    let reported = 0;
-    const onBytes = (bytes: number, totalBytes?: number) => {
-      if (bytes - reported < REPORT_EVERY && bytes !== totalBytes) return;
-      reported = bytes;
-      report({ name: activity, bytes, ...(totalBytes !== undefined && { totalBytes }) });
-    };
-    const staged = await shelf.stage();
-    const locate = await source.fetch(staged, { onBytes, signal });
+    const staged = await store.stage();
+    const locate = await provider.fetch(staged, { onBytes: createFetchProgress(activity, onActivity), signal });
     const candidate = locate(staged);
     if (newerThan !== undefined && compareVersions(candidate.version, newerThan) <= 0)
-      throw new Error(`it hands out ${candidate.version} instead`);
+      throw new Error(`the download is version ${candidate.version}`);
     await check(candidate);
     signal.throwIfAborted();
-    return shelf.place(staged, locate);
+    return store.activate(staged, locate);
   };
 
-  /** One that was current before, while there is still one that works. */
-  const fallBack = async (signal: AbortSignal): Promise<InstalledVersion<Tool> | undefined> => {
-    for (const other of await shelf.others()) {
-      if (!allows(other.tool)) continue;
+  /** Switches to the newest other installed version that works. */
+  const rollBack = async (signal: AbortSignal): Promise<InstalledVersion<Tool> | undefined> => {
+    for (const other of await store.others()) {
+      if (!isAllowed(other.tool)) continue;
       try {
         await check(other.tool);
-        await shelf.switchTo(other);
+        await store.switchTo(other);
         return other;
       } catch (error) {
         signal.throwIfAborted();
-        log.warn(`${name} ${other.tool.version} on the shelf does not work`, { reason: reasonOf(error) });
+        log.warn('Installed version does not work', {
+          tool: name,
+          version: other.tool.version,
+          reason: reasonOf(error),
+        });
       }
     }
     return undefined;
   };
 
-  const onShelf = async (): Promise<InstalledVersion<Tool> | undefined> => {
-    const current = await shelf.current();
-    return current && allows(current.tool) ? current : undefined;
+  const readCurrent = async (): Promise<InstalledVersion<Tool> | undefined> => {
+    const installed = await store.current();
+    return installed && isAllowed(installed.tool) ? installed : undefined;
   };
-  const isOther = (found: InstalledVersion<Tool> | undefined) =>
-    found?.folder !== placed?.folder || found?.installedAt !== placed?.installedAt;
+  const isChange = (found: InstalledVersion<Tool> | undefined) =>
+    found?.folder !== current?.folder || found?.installedAt !== current?.installedAt;
+  const logInstalled = ({ tool: { version } }: InstalledVersion<Tool>, { label }: ToolProvider<Tool>) =>
+    log.info('Tool installed', { tool: name, version, provider: label });
+  const cleanUp = async () => {
+    await store.cleanStaged();
+    await store.prune(MAX_PREVIOUS_VERSIONS);
+  };
 
   return {
-    get: () => placed,
-    sweep: shelf.sweep,
-    hasLeftovers: shelf.hasLeftovers,
+    get: () => current,
+    cleanStaged: store.cleanStaged,
+    hasStaged: store.hasStaged,
     async reload() {
-      const found = await onShelf();
-      const changes = isOther(found);
-      placed = found;
+      const found = await readCurrent();
+      const changes = isChange(found);
+      current = found;
       return changes;
     },
-    async follow() {
-      const found = await onShelf();
-      const changes = found !== undefined && isOther(found);
-      if (changes) placed = found;
+    async reloadIfChanged() {
+      const found = await readCurrent();
+      const changes = found !== undefined && isChange(found);
+      if (changes) current = found;
       return changes;
     },
     async install(signal) {
-      placed = await fallBack(signal);
+      current = await rollBack(signal);
       const failures: string[] = [];
-      for (const source of placed ? [] : sources) {
+      for (const provider of current ? [] : providers) {
         try {
-          report({ name: `Downloading ${name}` });
-          placed = await fetch(source, `Downloading ${name}`, signal);
-          log.info(`${name} ${placed.tool.version} is in place`, { source: source.label });
+          onActivity({ name: `Downloading ${name}` });
+          current = await fetch(provider, `Downloading ${name}`, signal);
+          logInstalled(current, provider);
           break;
         } catch (error) {
           signal.throwIfAborted();
-          failures.push(`${source.label} (${reasonOf(error)})`);
-          log.warn(`${name} cannot be had from ${source.label}`, { reason: reasonOf(error) });
+          failures.push(`${provider.label} (${reasonOf(error)})`);
+          log.warn('Tool provider failed', { tool: name, provider: provider.label, reason: reasonOf(error) });
         }
       }
-      if (!placed) throw new ToolUnavailable(`${name} cannot be had: ${failures.join('; ')}`);
-      await shelf.sweep();
-      await shelf.prune(KEPT);
+      if (!current) throw new ToolUnavailable(`${name} cannot be installed: ${failures.join('; ')}`);
+      await cleanUp();
     },
-    async look(signal) {
+    async findUpdate(signal) {
       const failures: string[] = [];
-      for (const source of sources) {
-        if (!placed || !source.newest) continue;
+      for (const provider of providers) {
+        if (!current || !provider.findNewest) continue;
         try {
-          const version = await source.newest(signal);
-          const difference = compareVersions(version, placed.tool.version);
-          return difference > 0 || (source.decides && difference !== 0) ? { source, version } : undefined;
+          const version = await provider.findNewest(signal);
+          const difference = compareVersions(version, current.tool.version);
+          return difference > 0 || (provider.authoritative && difference !== 0) ? { provider, version } : undefined;
         } catch (error) {
           signal.throwIfAborted();
-          failures.push(`${source.label} (${reasonOf(error)})`);
-          log.info(`${source.label} tells of no newer ${name}`, { reason: reasonOf(error) });
+          failures.push(`${provider.label} (${reasonOf(error)})`);
+          log.info('Update check failed', { tool: name, provider: provider.label, reason: reasonOf(error) });
         }
       }
-      if (failures.length > 0) onFailure(`Nobody tells of a newer ${name}: ${failures.join('; ')}`);
+      if (failures.length > 0) onFailure(`Update check of ${name} failed: ${failures.join('; ')}`);
       return undefined;
     },
-    async update({ source, version }, signal) {
+    async update({ provider, version }, signal) {
       const activity = `Updating ${name} to ${version}`;
       try {
-        report({ name: activity });
-        placed = await fetch(source, activity, signal, source.decides ? undefined : placed?.tool.version);
-        log.info(`${name} ${placed.tool.version} is in place`, { source: source.label });
+        onActivity({ name: activity });
+        current = await fetch(provider, activity, signal, provider.authoritative ? undefined : current?.tool.version);
+        logInstalled(current, provider);
         return true;
       } catch (error) {
         signal.throwIfAborted();
-        const outcome = `${name} ${version} does not work, ${placed?.tool.version} stays`;
-        log.error(outcome, { reason: reasonOf(error) });
-        onFailure(`${outcome}: ${reasonOf(error)}`);
+        const [reason, kept] = [reasonOf(error), current?.tool.version];
+        log.error('Update failed, keeping the current version', { tool: name, version, kept, reason });
+        onFailure(`Update of ${name} to ${version} failed, keeping ${kept}: ${reason}`);
         return false;
       } finally {
-        await shelf.sweep();
-        await shelf.prune(KEPT);
+        await cleanUp();
       }
     },
   };
-}
-
-const REASON_LENGTH = 200;
-
-/** The first line of what went wrong, with its cause where it says more: a network's error is all in there. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error instanceof Error ? error : new Error(String(error));
-  const [line = ''] = message.split('\n');
-  const isVague = /^fetch failed$|^aborted|timeout$/i.test(line) && cause instanceof Error;
-  return (isVague ? `${line}: ${cause.message}` : line).slice(0, REASON_LENGTH);
 }

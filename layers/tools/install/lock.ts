@@ -13,9 +13,9 @@ export interface LockOptions {
    * Milliseconds without a sign of life after which a holder on another machine counts as dead. One on this machine
    * does at once when its process is gone. @default 30_000
    */
-  readonly staleAfter?: number;
+  readonly staleAfterMs?: number;
   /** Milliseconds between looks. @default 500 */
-  readonly interval?: number;
+  readonly pollIntervalMs?: number;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface LockOptions {
  * died.
  */
 export async function withLock<T>(file: string, work: () => Promise<T>, options: LockOptions): Promise<T> {
-  const { signal, onWait, staleAfter = 30_000, interval = 500 } = options;
+  const { signal, onWait, staleAfterMs: staleAfter = 30_000, pollIntervalMs: interval = 500 } = options;
   const owner = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID() });
   await mkdir(dirname(file), { recursive: true });
   const isSilent = createWatch(staleAfter);

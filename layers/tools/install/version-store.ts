@@ -23,12 +23,12 @@ export interface VersionStore<Tool> {
   /** An empty folder that is not on the shelf yet. */
   stage(): Promise<string>;
   /** Puts a staged folder on the shelf and makes it current. */
-  place(staged: string, locate: (folder: string) => Tool): Promise<InstalledVersion<Tool>>;
+  activate(staged: string, locate: (folder: string) => Tool): Promise<InstalledVersion<Tool>>;
   switchTo(placed: InstalledVersion<Tool>): Promise<void>;
   /** Whether something was begun and not placed yet, or never. */
-  hasLeftovers(): Promise<boolean>;
+  hasStaged(): Promise<boolean>;
   /** Removes what was begun and never placed: for whoever holds the lock. */
-  sweep(): Promise<void>;
+  cleanStaged(): Promise<void>;
   /** Removes all but the current one and the newest others. */
   prune(keep: number): Promise<void>;
 }
@@ -84,7 +84,7 @@ export function createVersionStore<Tool extends { readonly version: string }>(
       await mkdir(dir, { recursive: true });
       return mkdtemp(join(dir, '.staged-'));
     },
-    async place(staged, locate) {
+    async activate(staged, locate) {
       const taken = new Set(await folders());
       const name = folderNameOf(locate('').version);
       let folder = name;
@@ -99,8 +99,8 @@ export function createVersionStore<Tool extends { readonly version: string }>(
       return placed;
     },
     switchTo,
-    hasLeftovers: async () => (await begun()).length > 0,
-    async sweep() {
+    hasStaged: async () => (await begun()).length > 0,
+    async cleanStaged() {
       await Promise.all((await begun()).map((name) => rm(join(dir, name), { recursive: true, force: true })));
     },
     async prune(keep) {

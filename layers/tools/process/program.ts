@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   /** Milliseconds until it is killed. @default 30_000 */
-  readonly timeout?: number;
+  readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,7 +23,7 @@ const LAST_WORDS = 200;
  * @throws Error in one line with its last words, when it fails or takes too long
  */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
-  const { env = {}, cwd, timeout = 30_000, signal } = options;
+  const { env = {}, cwd, timeoutMs: timeout = 30_000, signal } = options;
   try {
     const limits = { timeout, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT, encoding: 'buffer' } as const;
     const { stdout } = await execute(program, args, { env, ...limits, ...(cwd && { cwd }), ...(signal && { signal }) });

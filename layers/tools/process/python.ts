@@ -47,7 +47,7 @@ export async function findPython(program = 'python3', environment = process.env)
 
   const pip = (args: readonly string[], signal?: AbortSignal) =>
     run(path, ['-m', 'pip', '--disable-pip-version-check', '--no-input', '--quiet', ...args], {
-      ...{ env, timeout: PIP_TIMEOUT, signal },
+      ...{ env, timeoutMs: PIP_TIMEOUT, signal },
     });
   const selection = ({ pre }: InstallOptions) => ['--only-binary', ':all:', ...(pre ? ['--pre'] : [])];
   return {
@@ -55,9 +55,11 @@ export async function findPython(program = 'python3', environment = process.env)
     async install(requirement, target, options = {}) {
       await pip(['install', '--no-compile', '--target', target, ...selection(options), requirement], options.signal);
       // A package may carry files for another Python: what does not compile is not meant for this one.
-      await run(path, ['-m', 'compileall', '-q', target], { env, timeout: PIP_TIMEOUT, signal: options.signal }).catch(
-        () => options.signal?.throwIfAborted(),
-      );
+      await run(path, ['-m', 'compileall', '-q', target], {
+        env,
+        timeoutMs: PIP_TIMEOUT,
+        signal: options.signal,
+      }).catch(() => options.signal?.throwIfAborted());
     },
     async choose(name, requirement, options = {}) {
       const plan = ['install', '--dry-run', '--ignore-installed', '--report', '-', ...selection(options), requirement];

@@ -17,14 +17,14 @@ export type Download = (
   readonly body: Readable;
 }>;
 
-export interface Bounds {
+export interface DownloadLimits {
   readonly maxBytes: number;
   /** Milliseconds for all of it. */
-  readonly timeout: number;
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-async function open(download: Download, url: string, { maxBytes, timeout, signal }: Bounds) {
+async function open(download: Download, url: string, { maxBytes, timeoutMs: timeout, signal }: DownloadLimits) {
   const both = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
   const response = await download(url, { signal: both });
   const length = Number(response.headers['content-length']);
@@ -38,14 +38,14 @@ async function open(download: Download, url: string, { maxBytes, timeout, signal
 }
 
 /** Where a URL leads to. */
-export async function follow(download: Download, url: string, bounds: Bounds): Promise<string> {
+export async function resolveUrl(download: Download, url: string, bounds: DownloadLimits): Promise<string> {
   const response = await open(download, url, bounds);
   response.body.destroy();
   return response.url;
 }
 
 /** A small file, whole. @throws when it is not there or too large */
-export async function downloadBytes(download: Download, url: string, bounds: Bounds): Promise<Buffer> {
+export async function downloadBytes(download: Download, url: string, bounds: DownloadLimits): Promise<Buffer> {
   const { body, signal } = await open(download, url, bounds);
   const capped = capAt(bounds.maxBytes);
   const [bytes] = await Promise.all([buffer(capped), pipeline(body, capped, { signal })]);
@@ -57,7 +57,7 @@ export async function downloadFile(
   download: Download,
   url: string,
   path: string,
-  { onBytes, ...bounds }: Bounds & { readonly onBytes: (bytes: number, totalBytes?: number) => void },
+  { onBytes, ...bounds }: DownloadLimits & { readonly onBytes: (bytes: number, totalBytes?: number) => void },
 ): Promise<string> {
   const { body, total, signal } = await open(download, url, bounds);
   const digest = createHash('sha256');

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { FetchOptions } from '../tool-provider.ts';
 import { isReleaseTag } from '../versions.ts';
-import { type Download, downloadBytes, downloadFile, follow } from './download.ts';
+import { type Download, downloadBytes, downloadFile, resolveUrl } from './download.ts';
 import { RELEASE_KEY } from './release-key.ts';
 import { checkSignature, digestOf } from './signature.ts';
 
@@ -17,7 +17,7 @@ export interface ReleasesOptions {
 /** yt-dlp's own releases, each known by its tag. */
 export interface Releases {
   /** The tag of the newest one. @throws Error in one line */
-  newest(signal: AbortSignal): Promise<string>;
+  findNewest(signal: AbortSignal): Promise<string>;
   /**
    * Writes one file of a release as it is: the list of checksums must be signed by the pinned key, and the file must be
    * the one it lists. Nothing that is signed names the release: what is in the file has to say so itself.
@@ -45,11 +45,11 @@ const ARCHIVE_BYTES = 2 ** 28;
 
 export function createReleases(options: ReleasesOptions): Releases {
   const { download, channel, url = RELEASES[channel], key = RELEASE_KEY } = options;
-  const small = (signal: AbortSignal) => ({ maxBytes: LIST_BYTES, timeout: LOOK_TIMEOUT, signal });
+  const small = (signal: AbortSignal) => ({ maxBytes: LIST_BYTES, timeoutMs: LOOK_TIMEOUT, signal });
 
   return {
-    async newest(signal) {
-      const page = await follow(download, `${url}/latest`, { ...small(signal), maxBytes: ARCHIVE_BYTES });
+    async findNewest(signal) {
+      const page = await resolveUrl(download, `${url}/latest`, { ...small(signal), maxBytes: ARCHIVE_BYTES });
       const tag = page.split('/').at(-1);
       if (!tag || !isReleaseTag(tag)) throw new Error('it names no release');
       return tag;
@@ -63,7 +63,7 @@ export function createReleases(options: ReleasesOptions): Releases {
       });
       const expected = digestOf(list.toString(), asset);
 
-      const bounds = { maxBytes: ARCHIVE_BYTES, timeout: DOWNLOAD_TIMEOUT, signal, onBytes };
+      const bounds = { maxBytes: ARCHIVE_BYTES, timeoutMs: DOWNLOAD_TIMEOUT, signal, onBytes };
       const sha256 = await downloadFile(download, at(asset), path, bounds);
       if (sha256 !== expected) throw new Error(`${asset} is not the file its checksum names`);
       return { sha256, bytes: (await stat(path)).size };

@@ -6,7 +6,7 @@ import type { WorkerResponse } from './worker-protocol.ts';
 
 export interface SmokeTestOptions {
   /** A lease of the egress that admits this one `host:port` on loopback, and nothing else. */
-  readonly lend: (host: string) => Promise<{ readonly proxyUrl: string; close(): unknown }>;
+  readonly openProxy: (host: string) => Promise<{ readonly proxyUrl: string; close(): unknown }>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -19,7 +19,7 @@ const TIMEOUT = 20;
  * does both through its proxy. Its plugin interface promises nothing from one version to the next.
  * @throws Error in one line
  */
-export async function smokeTestYtDlp(ytDlp: YtDlp, { lend, signal }: SmokeTestOptions): Promise<void> {
+export async function smokeTestYtDlp(ytDlp: YtDlp, { openProxy: lend, signal }: SmokeTestOptions): Promise<void> {
   const origin = createServer((request, response) => {
     if (request.url !== '/clip.mp4') response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 4 }).end('mp4!');
@@ -35,7 +35,7 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, { lend, signal }: SmokeTestOp
       });
       const ask = (path: string) =>
         worker.request({
-          ...{ url: `http://${host}${path}`, timeout: TIMEOUT, proxy: lease.proxyUrl },
+          ...{ url: `http://${host}${path}`, timeoutSeconds: TIMEOUT, proxy: lease.proxyUrl },
           ...{ flat: true, playlistLimit: 1 },
         });
       try {

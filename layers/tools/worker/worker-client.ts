@@ -4,11 +4,11 @@ import type { WorkerFailureKind, WorkerRequest, WorkerResponse } from './worker-
 export interface WorkerClient {
   /** Settles at the worker's greeting, never when there is none. */
   readonly ready: Promise<void>;
-  ask(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
+  send(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** Takes a line of the worker; false when it is none of the protocol. */
-  take(line: string): boolean;
+  receive(line: string): boolean;
   /** Answers what is open, and all that is asked later, with `crash`. */
-  end(): void;
+  fail(): void;
 }
 
 /** The worker drops longer lines. */
@@ -28,7 +28,7 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
 
   return {
     ready: greeting.promise,
-    ask(request, signal) {
+    send(request, signal) {
       const id = String(++asked);
       const line = `${JSON.stringify({ ...request, id })}\n`;
       if (hasEnded) return Promise.resolve(failed(id, 'crash'));
@@ -46,7 +46,7 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
         signal?.removeEventListener('abort', cancel),
       );
     },
-    take(line) {
+    receive(line) {
       const message = parse(line);
       if (!message) return false;
       if (message.ready === true) greeting.resolve();
@@ -54,7 +54,7 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
       else return false;
       return true;
     },
-    end() {
+    fail() {
       hasEnded = true;
       for (const id of [...open.keys()]) settle(id, failed(id, 'crash'));
     },

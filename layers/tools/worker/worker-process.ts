@@ -64,7 +64,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   });
   const ended = endOf(child).then(async (spawnError) => {
     lastWords = spawnError?.message ?? lastWords;
-    conversation.end();
+    conversation.fail();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch((error) => onStderr(String(error)));
   });
@@ -84,7 +84,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   clearTimeout(startTimer);
   signal?.throwIfAborted();
   if (!isReady) throw new Error(`yt-dlp ended before it was ready: ${lastWords}`);
-  return { request: conversation.ask, ended, close };
+  return { request: conversation.send, ended, close };
 }
 
 function spawnWorker(options: WorkerOptions, home: string): Child {
@@ -131,7 +131,7 @@ function listen(child: Child, conversation: WorkerClient, onStderr: (line: strin
   readBoundedLines(child.stdout, {
     maxBytes: MAX_ANSWER_BYTES,
     onLine: (line) => {
-      if (!conversation.take(line)) onStderr(`Not an answer: ${line.slice(0, 200)}`);
+      if (!conversation.receive(line)) onStderr(`Not an answer: ${line.slice(0, 200)}`);
     },
     // It never writes such a line: it is no longer what was started.
     onTooLong: () => child.kill('SIGKILL'),

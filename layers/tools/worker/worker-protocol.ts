@@ -3,7 +3,7 @@ export interface WorkerRequest {
   readonly id: string;
   readonly url: string;
   /** Seconds until the worker kills the fork. */
-  readonly timeout: number;
+  readonly timeoutSeconds: number;
   readonly proxy: string;
   /** Lists a playlist's entries without resolving them. */
   readonly flat: boolean;

@@ -20,7 +20,7 @@ export async function findLayeredYtDlp(dir: string, stagingDir: string): Promise
     const program = (await isExecutable(join(dir, name))) ? join(dir, name) : await stage(dir, name, stagingDir);
     await mkdir(stagingDir, { recursive: true });
     const env = { HOME: stagingDir, TMPDIR: stagingDir, LANG: 'C.UTF-8' };
-    const said = await run(program, ['--ignore-config', '--version'], { env, timeout: 60_000 });
+    const said = await run(program, ['--ignore-config', '--version'], { env, timeoutMs: 60_000 });
     const version = said.toString().trim();
     if (!isReleaseTag(version)) throw new Error(`it calls itself ${version.slice(0, 40)}`);
     return { version, command: [program], source: 'release' };

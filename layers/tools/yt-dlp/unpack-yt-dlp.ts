@@ -31,7 +31,7 @@ export async function unpackYtDlp(options: UnpackYtDlpOptions): Promise<(place: 
   const program = asset.replace(/\.zip$/, '');
   await chmod(join(folder, program), 0o755); // archives of releases carry no permissions
   const env = { TMPDIR: folder, HOME: folder, LANG: 'C.UTF-8' };
-  const said = await run(join(folder, program), ['--ignore-config', '--version'], { env, timeout: 60_000, signal });
+  const said = await run(join(folder, program), ['--ignore-config', '--version'], { env, timeoutMs: 60_000, signal });
   const version = said.toString().trim();
   if (compareVersions(version, tag) !== 0) throw new Error(`the release ${tag} calls itself ${version.slice(0, 40)}`);
   return (place) => ({ version, command: [join(place, program)], source: 'release' });

@@ -16,7 +16,7 @@ export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'night
   return {
     name: 'pypi',
     label: 'PyPI',
-    async newest(signal) {
+    async findNewest(signal) {
       const python = await findPython();
       return eachRequirement(signal, (requirement) => python.choose('yt-dlp', requirement, selection(signal)));
     },
@@ -30,7 +30,7 @@ export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'night
         join(place, 'yt_dlp', '__main__.py'),
       ];
       const [program, ...before] = command(folder);
-      const version = await run(program, [...before, '--ignore-config', '--version'], { timeout: 60_000, signal });
+      const version = await run(program, [...before, '--ignore-config', '--version'], { timeoutMs: 60_000, signal });
       return (place) => ({ version: version.toString().trim(), command: command(place), source: 'pypi' });
     },
   };

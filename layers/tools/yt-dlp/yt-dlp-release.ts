@@ -20,10 +20,10 @@ export function ytDlpRelease({ asset = assetFor(), ...options }: ReleaseOptions)
   return {
     name: 'release',
     label: 'the official release',
-    newest: releases.newest,
+    findNewest: releases.findNewest,
     async fetch(folder, { onBytes, signal }) {
       if (!asset) throw new Error(`it has no build for ${process.platform} ${process.arch}`);
-      const tag = await releases.newest(signal);
+      const tag = await releases.findNewest(signal);
       const archive = join(folder, 'archive.zip');
       await releases.fetch(tag, asset, archive, { onBytes, signal });
       return unpackYtDlp({ archive, asset, tag, folder, signal });

@@ -45,7 +45,7 @@ const event = (RequestType: string, more: object = {}) =>
   }) as CloudFormationCustomResourceEvent;
 const made = async () => ({ physicalId: 'thing' });
 const ask = (options: Partial<CustomResourceOptions>, asked: CloudFormationCustomResourceEvent, remaining = 60_000) =>
-  customResource({ create: made, update: made, delete: made, log: silentLog, backoff: 1, ...options })(asked, {
+  customResource({ create: made, update: made, delete: made, log: silentLog, backoffMs: 1, ...options })(asked, {
     getRemainingTimeInMillis: () => remaining,
   });
 const answer = () => JSON.parse(puts.at(-1)?.body ?? '');

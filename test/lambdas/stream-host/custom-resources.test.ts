@@ -46,7 +46,7 @@ describe('the deletion of a stack', () => {
     createStopTasks({
       tasks: createStreamTasks({ ecs: instance.aws.ecs, cluster: 'stream' }),
       log: silentLog,
-      pause: 1,
+      pollIntervalMs: 1,
     });
 
   it('stops every task and waits until each has let go of its network', async () => {

@@ -13,7 +13,7 @@ import { createReleases } from '../../../layers/tools/release/releases.ts';
 const [fatal, url = '', keyFile = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });
 const ignore = () => undefined;
-const { parts, functionLayers } = createToolsUpdate({
+const { dependencies: parts, functionLayers } = createToolsUpdate({
   environment: readToolsEnvironment(process.env),
   metrics: { updated: ignore, updateFailed: ignore, maintained: ignore, age: ignore },
   log: silentLog,
@@ -24,7 +24,7 @@ const { parts, functionLayers } = createToolsUpdate({
   onStep: (step) => {
     if (step === fatal) process.kill(process.pid, 'SIGKILL');
   },
-  interval: 0.01,
+  pollIntervalSeconds: 0.01,
   leaseSeconds: 1,
 });
 const resolver = functionLayers(process.env.RESOLVER_FUNCTION ?? '');

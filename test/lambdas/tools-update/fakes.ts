@@ -106,17 +106,17 @@ export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSecond
       log: silentLog,
       releases: createReleases({ channel: 'stable', url: pages.url, key: pages.key, download: egress.request }),
       onStep: (step) => steps.push(step),
-      interval: 0.01,
+      pollIntervalSeconds: 0.01,
       ...(leaseSeconds !== undefined && { leaseSeconds }),
     });
-  const { parts, functionLayers } = assemble();
+  const { dependencies: parts, functionLayers } = assemble();
   const resolver = functionLayers(names.resolver);
 
   return {
     ...{ environment, placeholder, others: [one, two], figures, steps, assemble },
     state: createState({ client: table, tableName: names.table }),
     pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
-    update: (signal = new AbortController().signal) => updateTools({ ...assemble().parts, resolver }, signal),
+    update: (signal = new AbortController().signal) => updateTools({ ...assemble().dependencies, resolver }, signal),
     async attached() {
       const { Layers = [] } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName: names.resolver }));
       return Layers.map(({ Arn = '' }) => Arn);

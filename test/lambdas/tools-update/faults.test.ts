@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterEach(() => lambda.close());
 
 const versionOf = async (arns: readonly string[]) => {
-  const versions = await world.assemble().parts.layers.versions();
+  const versions = await world.assemble().dependencies.layers.versions();
   return versions.filter(({ arn }) => arns.includes(arn)).map(({ description }) => description.split(' ')[1]);
 };
 /** All that must hold after a run, whatever came of it. */
@@ -121,7 +121,7 @@ describe('an update that meets', () => {
   it('an archive that Lambda publishes otherwise than it was verified: removes it', async () => {
     lambda.publishedDigest = Buffer.alloc(32).toString('base64');
     await failsWith(/another archive than the one that was verified/);
-    expect(await world.assemble().parts.layers.versions()).toHaveLength(1);
+    expect(await world.assemble().dependencies.layers.versions()).toHaveLength(1);
     lambda.publishedDigest = undefined;
     await goesOn();
   });
@@ -143,14 +143,14 @@ describe('an update that meets', () => {
 
   it('a canary that takes its layer without end: waits no longer than it may', async () => {
     lambda.endChange('canary', { status: 'Successful', looks: 100_000 });
-    const { canary } = world.assemble().parts;
+    const { canary } = world.assemble().dependencies;
     const began = performance.now();
     await expect(canary.try(world.placeholder, AbortSignal.timeout(200))).rejects.toThrow(/abort/i);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   it('a pointer that cannot be moved: the resolver gets back what it had, so that both are of one version', async () => {
-    const { parts, functionLayers } = world.assemble();
+    const { dependencies: parts, functionLayers } = world.assemble();
     const movePointer = () => Promise.reject(new Error('Access Denied'));
     const resolver = functionLayers(world.environment.RESOLVER_FUNCTION ?? '');
     const failing = { ...parts, resolver, archive: { ...parts.archive, movePointer } };

@@ -46,7 +46,7 @@ async function killedAfter(step: Step): Promise<World> {
 }
 
 const versionsAttached = async (world: World) => {
-  const [attached, versions] = await Promise.all([world.attached(), world.assemble().parts.layers.versions()]);
+  const [attached, versions] = await Promise.all([world.attached(), world.assemble().dependencies.layers.versions()]);
   return versions.filter(({ arn }) => attached.includes(arn)).map(({ description }) => description.split(' ')[1]);
 };
 
@@ -81,7 +81,7 @@ describe('an update that is killed', () => {
     expect(await world.state.getTools()).toMatchObject({ ytDlp: NEW });
     expect(await world.state.getMaintenance()).toBeUndefined();
     // What was published is used, not published again.
-    expect(await world.assemble().parts.layers.versions()).toHaveLength(2);
+    expect(await world.assemble().dependencies.layers.versions()).toHaveLength(2);
     expect(await world.archives()).toHaveLength(2);
   });
 });

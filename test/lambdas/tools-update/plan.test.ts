@@ -3,7 +3,7 @@ import {
   ageInHours,
   archiveKey,
   describeLayer,
-  pruning,
+  planPruning,
   publishedOf,
   releaseInUse,
   releaseToTry,
@@ -94,13 +94,13 @@ describe('pruning', () => {
   const versions = days.map((version, index) => layer(index + 1, version));
 
   it('keeps the one in use and the two before it', () => {
-    const { layers, keys } = pruning(versions, days.map(key), pointerTo(5, '2026.11.05'), ASSET, []);
+    const { layers, keys } = planPruning(versions, days.map(key), pointerTo(5, '2026.11.05'), ASSET, []);
     expect(layers).toEqual([1, 2]);
     expect(keys).toEqual(days.slice(0, 2).map(key));
   });
 
   it('removes what is newer than the one in use: it did not work', () => {
-    const { layers, keys } = pruning(versions, days.map(key), pointerTo(4, '2026.11.04'), ASSET, []);
+    const { layers, keys } = planPruning(versions, days.map(key), pointerTo(4, '2026.11.04'), ASSET, []);
     expect(layers).toEqual([1, 5]);
     expect(keys).toEqual([key('2026.11.01'), key('2026.11.05')]);
   });
@@ -108,19 +108,19 @@ describe('pruning', () => {
   it('removes what was published twice, what is for another processor, and what nobody can name', () => {
     const more = [layer(6, '2026.11.05'), layer(7, '2026.11.04', 'other.zip'), { ...layer(8, 'x'), description: '' }];
     const keys = [key('2026.11.05'), archiveKey('2026.11.04', 'other.zip'), 'releases/stray'];
-    const old = pruning([...versions.slice(3), ...more], keys, pointerTo(5, '2026.11.05'), ASSET, []);
+    const old = planPruning([...versions.slice(3), ...more], keys, pointerTo(5, '2026.11.05'), ASSET, []);
     expect(old).toEqual({ layers: [6, 7, 8], keys: keys.slice(1) });
   });
 
   it('keeps what was deployed, though not its archive', () => {
     const arn = layer(1, '2026.11.01').arn;
-    const { layers, keys } = pruning(versions, days.map(key), pointerTo(5, '2026.11.05'), ASSET, [arn, 'gone']);
+    const { layers, keys } = planPruning(versions, days.map(key), pointerTo(5, '2026.11.05'), ASSET, [arn, 'gone']);
     expect(layers).toEqual([2]);
     expect(keys).toEqual(days.slice(0, 2).map(key));
   });
 
   it('never touches what is no archive', () => {
-    expect(pruning(versions, ['current.json'], pointerTo(5, '2026.11.05'), ASSET, []).keys).toEqual([]);
+    expect(planPruning(versions, ['current.json'], pointerTo(5, '2026.11.05'), ASSET, []).keys).toEqual([]);
   });
 });
 

@@ -31,13 +31,17 @@ const release = async (version: string, said = version) => {
 /** As CloudFormation asks at each deployment. */
 const deploy = async (patience = 0) => {
   const layerName = world.environment.LAYER_NAME ?? '';
-  const { physicalId, data } = await createToolsLayer({ ...world.assemble().parts, layerName, patience }).provide({
+  const { physicalId, data } = await createToolsLayer({
+    ...world.assemble().dependencies,
+    layerName,
+    maxWaitMs: patience,
+  }).provide({
     signal,
   });
   expect(physicalId).toBe(layerName);
   return data?.LayerVersionArn;
 };
-const versions = () => world.assemble().parts.layers.versions();
+const versions = () => world.assemble().dependencies.layers.versions();
 
 describe('the tools layer of a deployment', () => {
   it('is the newest release at the first, which is then in place for everybody', async () => {
@@ -88,14 +92,14 @@ describe('the tools layer of a deployment', () => {
     await release('2026.11.05');
     await world.update();
     expect(await described()).toContain('2026.10.01');
-    expect(await world.assemble().parts.archive.deployed()).toHaveLength(2);
+    expect(await world.assemble().dependencies.archive.deployed()).toHaveLength(2);
   });
 
   it('is what an update had published before it died, when nobody tells of releases', async () => {
     await release('2026.11.01');
     await deploy();
     await release('2026.11.20');
-    const { parts, functionLayers } = world.assemble();
+    const { dependencies: parts, functionLayers } = world.assemble();
     const movePointer = () => Promise.reject(new Error('killed'));
     const resolver = functionLayers(world.environment.RESOLVER_FUNCTION ?? '');
     const unfinished = { ...parts, resolver, archive: { ...parts.archive, movePointer } };
@@ -150,7 +154,7 @@ describe('the tools layer of a deployment', () => {
   it('fails the deployment rather than turn it back when nobody can tell what is in use', async () => {
     await release('2026.11.20');
     await deploy();
-    const { parts } = world.assemble();
+    const { dependencies: parts } = world.assemble();
     const archive = { ...parts.archive, pointer: () => Promise.reject(new Error('Access Denied')) };
     const layer = createToolsLayer({ ...parts, archive, layerName: 'x' });
     await expect(layer.provide({ signal })).rejects.toThrow('Access Denied');
@@ -162,7 +166,7 @@ describe('the tools layer of a deployment', () => {
     await release('2026.11.20');
     await deploy();
     expect(await versions()).toHaveLength(2);
-    const layer = createToolsLayer({ ...world.assemble().parts, layerName: 'x' });
+    const layer = createToolsLayer({ ...world.assemble().dependencies, layerName: 'x' });
     await layer.remove();
     expect(await versions()).toEqual([]);
     await layer.remove();

@@ -6,7 +6,7 @@ import { leaseFor } from '../../layers/tools/lease.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 
 const { ytDlp } = await installedTools();
-const smokeTest = (candidate: typeof ytDlp) => smokeTestYtDlp(candidate, { lend: leaseFor });
+const smokeTest = (candidate: typeof ytDlp) => smokeTestYtDlp(candidate, { openProxy: leaseFor });
 const tryLayer = createTryLayer({ find: async () => ytDlp, smokeTest, log: silentLog });
 
 describe('the canary', () => {

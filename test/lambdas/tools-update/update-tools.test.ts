@@ -78,7 +78,7 @@ describe('an update', () => {
       await world.update();
     }
     expect(await inPlace()).toBe('2026.11.04');
-    const versions = await world.assemble().parts.layers.versions();
+    const versions = await world.assemble().dependencies.layers.versions();
     expect(versions.map(({ description }) => description.split(' ')[1])).toEqual([
       '2026.11.04',
       '2026.11.03',
@@ -203,7 +203,7 @@ describe('a release that is not to be trusted', () => {
     await works('2026.11.01');
     await expect(world.update()).rejects.toThrow(/calls itself 2026\.11\.01/);
     expect(await inPlace()).toBe('2026.11.01');
-    expect(await world.assemble().parts.layers.versions()).toHaveLength(1);
+    expect(await world.assemble().dependencies.layers.versions()).toHaveLength(1);
     expect(await world.archives()).toHaveLength(1);
   });
 

@@ -1,8 +1,9 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTools, type ToolsOptions } from '../../../layers/tools/install/create-tools.ts';
+import { createTools } from '../../../layers/tools/install/create-tools.ts';
 import { withLock } from '../../../layers/tools/install/lock.ts';
+import type { ToolsOptions } from '../../../layers/tools/install/tools-options.ts';
 import type { ToolProvider } from '../../../layers/tools/tool-provider.ts';
 import {
   type Activity,
@@ -37,7 +38,7 @@ afterEach(() => Promise.all(opened.map((tools) => tools.close())));
 const ytDlpFrom = (label: string, version: string | Error): ToolProvider<YtDlp> => ({
   name: 'pypi',
   label,
-  newest: async () => {
+  findNewest: async () => {
     if (version instanceof Error) throw version;
     return version;
   },
@@ -60,9 +61,9 @@ const ffmpegFrom = (label: string, version = '7.1'): ToolProvider<Ffmpeg> => ({
 });
 const open = (ytDlp: readonly ToolProvider<YtDlp>[], others: Partial<ToolsOptions> = {}) => {
   const tools = createTools({
-    ...{ dir, channel: 'stable', sources: { ytDlp, ffmpeg: [ffmpegFrom('FFmpeg')] } },
+    ...{ dir, channel: 'stable', providers: { ytDlp, ffmpeg: [ffmpegFrom('FFmpeg')] } },
     download: () => Promise.reject(new Error('nothing is downloaded here')),
-    report: (activity) => void activities.push(activity),
+    onActivity: (activity) => void activities.push(activity),
     smokeTest: async ({ version }) => {
       if (broken.has(version)) throw new Error('it does not work');
     },
@@ -134,7 +135,7 @@ describe('ensure', () => {
     const tools = open([ytDlpFrom('A', new Error('unreachable\nsecond line')), ytDlpFrom('B', '1.0')]);
     const failure = tools.ensure();
     await expect(failure).rejects.toThrow(ToolUnavailable);
-    await expect(failure).rejects.toThrow(/^yt-dlp cannot be had: A \(unreachable\); B \(it does not work\)$/);
+    await expect(failure).rejects.toThrow(/^yt-dlp cannot be installed: A \(unreachable\); B \(it does not work\)$/);
     expect(records).toEqual([]);
   });
 
@@ -222,7 +223,7 @@ describe('ensure', () => {
 describe('a path that the operator sets', () => {
   it('is the only source, and its failure one line', async () => {
     const tools = open([ytDlpFrom('A', '1.0')], { ytDlpPath: join(root, 'nothing') });
-    await expect(tools.ensure()).rejects.toThrow(/^yt-dlp cannot be had: the path \S+nothing \(.*ENOENT/);
+    await expect(tools.ensure()).rejects.toThrow(/^yt-dlp cannot be installed: the path \S+nothing \(.*ENOENT/);
     expect(events).toEqual(['FFmpeg']);
   });
 
@@ -278,7 +279,7 @@ describe('update', () => {
 
   it('does not take an older version from a source that promised a newer one', async () => {
     await open([ytDlpFrom('A', '1.0')]).ensure();
-    const liar = { ...ytDlpFrom('A', '0.5'), newest: async () => '2.0' };
+    const liar = { ...ytDlpFrom('A', '0.5'), findNewest: async () => '2.0' };
     const tools = open([liar]);
     expect(await tools.update()).toMatchObject({ ytDlp: true }); // found in place
     expect(await tools.update()).toMatchObject({ ytDlp: false });
@@ -287,7 +288,7 @@ describe('update', () => {
 
   it('goes back to an older version where the source decides, and not where its newest is in place', async () => {
     await open([ytDlpFrom('A', '2.0')]).ensure();
-    const tools = open([{ ...ytDlpFrom('A', '1.0'), decides: true }]);
+    const tools = open([{ ...ytDlpFrom('A', '1.0'), authoritative: true }]);
     await tools.ensure();
     expect(await tools.update()).toEqual({ ytDlp: true, ffmpeg: false });
     expect(tools.ytDlp()?.version).toBe('1.0');
@@ -313,13 +314,13 @@ describe('update', () => {
     await open([ytDlpFrom('A', '2.0')], { onFailure }).update();
     await open([ytDlpFrom('A', new Error('away')), ytDlpFrom('B', new Error('away too'))], { onFailure }).update();
     expect(failures).toEqual([
-      'yt-dlp 2.0 does not work, 1.0 stays: it does not work',
-      'Nobody tells of a newer yt-dlp: A (away); B (away too)',
+      'Update of yt-dlp to 2.0 failed, keeping 1.0: it does not work',
+      'Update check of yt-dlp failed: A (away); B (away too)',
     ]);
   });
 
   it('takes up what another process puts in place, without being asked, and records it', async () => {
-    const tools = open([ytDlpFrom('A', '1.0')], { followEvery: 1 });
+    const tools = open([ytDlpFrom('A', '1.0')], { reloadIntervalMs: 1 });
     await tools.ensure();
     await open([ytDlpFrom('A', '2.0')]).update();
     await expect.poll(() => tools.ytDlp()?.version).toBe('2.0');

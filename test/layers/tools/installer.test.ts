@@ -14,11 +14,11 @@ function beside(allows = true) {
   const nothing = () => undefined;
   const installer = createInstaller<YtDlp>({
     name: 'yt-dlp',
-    shelf: { current: async () => shelf.now } as VersionStore<YtDlp>,
-    sources: [],
-    allows: () => allows,
+    store: { current: async () => shelf.now } as VersionStore<YtDlp>,
+    providers: [],
+    isAllowed: () => allows,
     check: async () => undefined,
-    ...{ report: nothing, onFailure: nothing, log: silentLog },
+    ...{ onActivity: nothing, onFailure: nothing, log: silentLog },
   });
   return { shelf, installer, version: () => installer.get()?.tool.version };
 }
@@ -26,25 +26,25 @@ function beside(allows = true) {
 describe('following the shelf', () => {
   it('takes up what is current there, and says so once', async () => {
     const { shelf, installer, version } = beside();
-    expect(await installer.follow()).toBe(false);
+    expect(await installer.reloadIfChanged()).toBe(false);
     shelf.now = placed('1.0');
-    expect([await installer.follow(), await installer.follow()]).toEqual([true, false]);
+    expect([await installer.reloadIfChanged(), await installer.reloadIfChanged()]).toEqual([true, false]);
     shelf.now = placed('2.0');
-    expect([await installer.follow(), version()]).toEqual([true, '2.0']);
+    expect([await installer.reloadIfChanged(), version()]).toEqual([true, '2.0']);
   });
 
   it('keeps what it has while nothing can be read there', async () => {
     const { shelf, installer, version } = beside();
     shelf.now = placed('1.0');
-    await installer.follow();
+    await installer.reloadIfChanged();
     shelf.now = undefined;
-    expect([await installer.follow(), version()]).toEqual([false, '1.0']);
+    expect([await installer.reloadIfChanged(), version()]).toEqual([false, '1.0']);
     expect([await installer.reload(), version()]).toEqual([true, undefined]);
   });
 
   it('takes up nothing that the settings do not allow', async () => {
     const { shelf, installer, version } = beside(false);
     shelf.now = placed('1.0');
-    expect([await installer.follow(), version()]).toEqual([false, undefined]);
+    expect([await installer.reloadIfChanged(), version()]).toEqual([false, undefined]);
   });
 });

@@ -79,7 +79,7 @@ describe('withLock', () => {
     const inAnHour = Date.now() / 1000 + 3600;
     await utimes(file, inAnHour, inAnHour);
     const started = performance.now();
-    expect(await withLock(file, async () => 'done', { ...options, staleAfter: 200 })).toBe('done');
+    expect(await withLock(file, async () => 'done', { ...options, staleAfterMs: 200 })).toBe('done');
     expect(performance.now() - started).toBeGreaterThan(190);
   });
 
@@ -97,7 +97,7 @@ describe('withLock', () => {
       void rm(file).then(end);
     }, 900);
     const started = performance.now();
-    await withLock(file, async () => undefined, { ...options, staleAfter: 300 });
+    await withLock(file, async () => undefined, { ...options, staleAfterMs: 300 });
     expect(performance.now() - started).toBeGreaterThan(850);
     await ended;
   });

@@ -34,7 +34,7 @@ describe('run', () => {
     ['never stops printing', 'exec yes', /maxBuffer/],
   ])('fails when a program %s', async (name, text, reason) => {
     const path = await script(`${name}.sh`, `#!/bin/sh\n${text}\n`);
-    await expect(run(path, [], { timeout: name === 'never ends' ? 50 : 30_000 })).rejects.toThrow(reason);
+    await expect(run(path, [], { timeoutMs: name === 'never ends' ? 50 : 30_000 })).rejects.toThrow(reason);
   });
 });
 

@@ -17,9 +17,9 @@ afterAll(() => egress.close());
 
 const open = (report: (activity: Activity) => void) =>
   createTools({
-    ...{ dir, channel: 'stable', report },
+    ...{ dir, channel: 'stable', onActivity: report },
     download: (url, options) => egress.request(url, options),
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { lend: leaseFor }),
+    smokeTest: (candidate) => smokeTestYtDlp(candidate, { openProxy: leaseFor }),
     record: async () => undefined,
   });
 

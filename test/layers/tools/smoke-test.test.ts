@@ -23,7 +23,7 @@ const worker = async (name: string, answer: string): Promise<YtDlp> => {
 };
 
 describe('smokeTestYtDlp', () => {
-  it('passes the real yt-dlp', () => smokeTestYtDlp(ytDlp, { lend: leaseFor }));
+  it('passes the real yt-dlp', () => smokeTestYtDlp(ytDlp, { openProxy: leaseFor }));
 
   it.each<[string, () => Promise<YtDlp>, RegExp]>([
     ['is not there', async () => ({ ...ytDlp, command: [join(dir, 'nothing')] }), /before it was ready/],
@@ -31,11 +31,11 @@ describe('smokeTestYtDlp', () => {
     ['finds nothing', () => worker('a', '{"ok":false,"error":{"kind":"bug"}}'), /does not resolve a plain file: bug/],
     ['finds something else', () => worker('b', '{"ok":true,"info":{"formats":[]}}'), /does not name a plain file/],
   ])('fails one that %s', async (_, candidate, reason) => {
-    await expect(smokeTestYtDlp(await candidate(), { lend: leaseFor })).rejects.toThrow(reason);
+    await expect(smokeTestYtDlp(await candidate(), { openProxy: leaseFor })).rejects.toThrow(reason);
   });
 
   it('fails one that cannot reach its proxy', async () => {
     const lend = async () => ({ proxyUrl: 'http://a:b@127.0.0.1:9', close: () => undefined });
-    await expect(smokeTestYtDlp(ytDlp, { lend })).rejects.toThrow(/does not resolve a plain file: proxy/);
+    await expect(smokeTestYtDlp(ytDlp, { openProxy: lend })).rejects.toThrow(/does not resolve a plain file: proxy/);
   });
 });

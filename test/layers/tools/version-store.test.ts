@@ -21,7 +21,7 @@ const put = async (version: string) => {
   const shelf = open();
   const staged = await shelf.stage();
   await writeFile(join(staged, 'program'), version);
-  return shelf.place(staged, (folder) => ({ version, path: join(folder, 'program') }));
+  return shelf.activate(staged, (folder) => ({ version, path: join(folder, 'program') }));
 };
 const names = async () => (await readdir(dir)).sort();
 const currentVersion = async () => (await open().current())?.tool.version;
@@ -30,7 +30,7 @@ describe('a shelf', () => {
   it('has nothing at first', async () => {
     expect(await open().current()).toBeUndefined();
     expect(await open().others()).toEqual([]);
-    await open().sweep();
+    await open().cleanStaged();
     await open().prune(2);
   });
 
@@ -81,7 +81,7 @@ describe('a shelf', () => {
 
     expect(await currentVersion()).toBe('1.0');
     expect(await open().others()).toEqual([]);
-    await open().sweep();
+    await open().cleanStaged();
     await open().prune(2);
     expect(await names()).toEqual(['1.0', 'current']);
   });

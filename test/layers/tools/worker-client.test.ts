@@ -1,19 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { createWorkerClient } from '../../../layers/tools/worker/worker-client.ts';
 
-const REQUEST = { url: 'https://a.example/', timeout: 1, proxy: 'http://127.0.0.1:1', flat: true, playlistLimit: 1 };
+const REQUEST = {
+  url: 'https://a.example/',
+  timeoutSeconds: 1,
+  proxy: 'http://127.0.0.1:1',
+  flat: true,
+  playlistLimit: 1,
+};
 const failure = (kind: string) => ({ ok: false, error: { kind } });
 
 function setUp() {
   const written: Record<string, unknown>[] = [];
   const conversation = createWorkerClient((line) => written.push(JSON.parse(line)));
-  const answer = (message: unknown) => conversation.take(JSON.stringify(message));
+  const answer = (message: unknown) => conversation.receive(JSON.stringify(message));
   return { ...conversation, answer, written };
 }
 
 describe('a conversation with the worker', () => {
   it('gives each its own answer, in whatever order they come', async () => {
-    const { answer, ask, written } = setUp();
+    const { answer, send: ask, written } = setUp();
     const asked = [ask(REQUEST), ask(REQUEST)];
     expect(written).toEqual([
       { ...REQUEST, id: '1' },
@@ -35,7 +41,7 @@ describe('a conversation with the worker', () => {
     ...['{"id":1,"ok":true,"info":{}}', '{"id":"1","ok":true}', '{"id":"1","ok":true,"info":null}'],
     '{"id":"1","ok":false,"error":"no"}',
   ])('drops %j, and goes on', async (line) => {
-    const { answer, ask, take } = setUp();
+    const { answer, send: ask, receive: take } = setUp();
     const asked = ask(REQUEST);
     expect(take(line)).toBe(false);
     answer({ id: '1', ok: true, info: {} });
@@ -46,7 +52,7 @@ describe('a conversation with the worker', () => {
     expect(setUp().answer({ id: '7', ok: true, info: {} })).toBe(true));
 
   it('tells the worker when the one who asked leaves, and does not wait for it', async () => {
-    const { answer, ask, written } = setUp();
+    const { answer, send: ask, written } = setUp();
     const leaving = new AbortController();
     const asked = ask(REQUEST, leaving.signal);
     leaving.abort();
@@ -56,7 +62,7 @@ describe('a conversation with the worker', () => {
   });
 
   it('says nothing to the worker of one who left before, or after the answer', async () => {
-    const { answer, ask, written } = setUp();
+    const { answer, send: ask, written } = setUp();
     expect(await ask(REQUEST, AbortSignal.abort())).toMatchObject(failure('cancelled'));
     const leaving = new AbortController();
     const asked = ask(REQUEST, leaving.signal);
@@ -67,13 +73,13 @@ describe('a conversation with the worker', () => {
   });
 
   it('sends no line that the worker would drop', async () => {
-    const { ask, written } = setUp();
+    const { send: ask, written } = setUp();
     expect(await ask({ ...REQUEST, entry: 'x'.repeat(2 ** 22) })).toMatchObject(failure('too_large'));
     expect(written).toEqual([]);
   });
 
   it('ends with a crash for those who wait and those who come', async () => {
-    const { ask, end } = setUp();
+    const { send: ask, fail: end } = setUp();
     const waiting = ask(REQUEST);
     end();
     expect(await Promise.all([waiting, ask(REQUEST)])).toMatchObject([failure('crash'), failure('crash')]);

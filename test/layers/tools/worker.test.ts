@@ -25,7 +25,7 @@ const systemTemporary = process.env.TMPDIR;
 const start = (options: Partial<WorkerOptions> = {}) =>
   startWorker({ ytDlp, pluginDirs, concurrency: 2, memoryBytes: 2 ** 29, ...options });
 const question = (url: string, more: object = {}) => ({
-  ...{ url: url.startsWith('/') ? origin.url(url) : url, timeout: 30, proxy: lease.proxyUrl },
+  ...{ url: url.startsWith('/') ? origin.url(url) : url, timeoutSeconds: 30, proxy: lease.proxyUrl },
   ...{ flat: true, playlistLimit: 10, ...more },
 });
 /** A yt-dlp that writes its process id to a file before it starts. */
@@ -133,7 +133,7 @@ describe('a worker', () => {
   });
 
   it('gives up at the deadline', async () =>
-    expect(await worker.request(question('/trouble/drip', { timeout: 0.5 }))).toMatchObject({
+    expect(await worker.request(question('/trouble/drip', { timeoutSeconds: 0.5 }))).toMatchObject({
       ok: false,
       error: { kind: 'timeout' },
     }));
@@ -141,7 +141,7 @@ describe('a worker', () => {
   it('gives up what waits for a fork beyond its deadline', async () => {
     const leaving = new AbortController();
     const busy = [1, 2].map((n) => worker.request(question(`/site/sleep/${n}`), leaving.signal));
-    const waiting = worker.request(question('/files/clip.mp4', { timeout: 0.2 }));
+    const waiting = worker.request(question('/files/clip.mp4', { timeoutSeconds: 0.2 }));
     expect(await waiting).toMatchObject({ ok: false, error: { kind: 'timeout' } });
     leaving.abort();
     await Promise.all(busy);

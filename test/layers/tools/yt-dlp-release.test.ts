@@ -57,7 +57,7 @@ describe('the official release', () => {
 
   it('tells its version without fetching it', async () => {
     pages.files.clear();
-    expect(await release().newest?.(new AbortController().signal)).toBe(TAG);
+    expect(await release().findNewest?.(new AbortController().signal)).toBe(TAG);
   });
 
   it.each<[string, () => unknown, RegExp]>([

@@ -44,19 +44,19 @@ describe('the pointer', () => {
 
   it('is not sent again while it stays where it is', async () => {
     const source = open();
-    expect(await source.newest?.(signal)).toBe(VERSION);
-    expect(await source.newest?.(signal)).toBe(VERSION);
+    expect(await source.findNewest?.(signal)).toBe(VERSION);
+    expect(await source.findNewest?.(signal)).toBe(VERSION);
     publish(store, '2026.11.21', archive);
-    expect(await source.newest?.(signal)).toBe('2026.11.21');
+    expect(await source.findNewest?.(signal)).toBe('2026.11.21');
     expect(store.answers).toEqual(['200', '304', '200'].map((status) => `${status} ${BUCKET}/current.json`));
   });
 
   it('is read again after it was no pointer', async () => {
     const source = open();
     store.objects.set(`${BUCKET}/current.json`, 'nothing');
-    await expect(source.newest?.(signal)).rejects.toThrow('its pointer is no JSON');
+    await expect(source.findNewest?.(signal)).rejects.toThrow('its pointer is no JSON');
     publish(store, VERSION, archive);
-    expect(await source.newest?.(signal)).toBe(VERSION);
+    expect(await source.findNewest?.(signal)).toBe(VERSION);
   });
 
   const point = (traits: Readonly<Record<string, unknown>>) =>
@@ -99,7 +99,7 @@ describe('the pointer', () => {
 
   it('tells of a bucket that does not answer in one line', async () => {
     const nobody = new S3Client({ endpoint: 'http://127.0.0.1:9', region: 'eu-west-1', credentials, maxAttempts: 1 });
-    const failure = toolsPointer({ s3: nobody, bucket: BUCKET }).newest?.(signal);
+    const failure = toolsPointer({ s3: nobody, bucket: BUCKET }).findNewest?.(signal);
     await expect(failure).rejects.toThrow(/^its pointer cannot be read: [^\n]+$/);
     nobody.destroy();
   });

@@ -1,4 +1,4 @@
-"""Why a resolve failed, told by exception classes rather than by text."""
+"""Classifies failures of a resolve, by exception class rather than by message."""
 import functools
 import re
 import socket
@@ -8,13 +8,13 @@ from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.networking.exceptions import HTTPError, NoSupportingHandlers, ProxyError, RequestError, UnsupportedRequest
 from yt_dlp.utils import ExtractorError, GeoRestrictedError, UnsupportedError, UserNotLive
 
-MESSAGE_LENGTH = 600
-"""The proxy's answer to a CONNECT, in the words of urllib3 and http.client, and of curl."""
+MAX_MESSAGE_LENGTH = 600
+# The status of a failed CONNECT, in messages of urllib3, http.client and curl.
 TUNNEL_STATUS = re.compile(r'tunnel (?:connection )?failed\D*(\d{3})', re.IGNORECASE)
 
 
 def tag_reports():
-    """Lets the helpers that extractors report with say which of them it was: their exceptions share one class."""
+    """Tags the exceptions of yt-dlp's reporting helpers (`reelay_kind`), which all raise the same class."""
     _tag(InfoExtractor, 'report_drm', lambda *_: 'drm')
     _tag(InfoExtractor, 'raise_login_required', lambda *_: 'login')
     _tag(InfoExtractor, 'raise_geo_restricted', lambda *_: 'geo')
@@ -36,7 +36,7 @@ def _tag(owner, name, kind_of):
         try:
             return report(self, *args, **kwargs)
         except ExtractorError as error:
-            # Overwritten on the way out: the outermost helper knows best (report_drm calls raise_no_formats).
+            # The outermost helper wins, since it is the most specific: report_drm calls raise_no_formats.
             error.reelay_kind = kind_of(self, *args)
             raise
 
@@ -44,7 +44,10 @@ def _tag(owner, name, kind_of):
 
 
 def describe(error):
-    """A WorkerFailure of the protocol."""
+    """Describes an exception as WorkerFailure (worker-protocol.ts).
+
+    Returns {"kind", "httpStatus"?, "expected"?, "message"?, "extractor"?, "classes"}.
+    """
     chain = list(_chain(error))
     extractor_error = _first(chain, ExtractorError)
     http_error = _first(chain, HTTPError)
@@ -52,7 +55,7 @@ def describe(error):
         'kind': _kind(chain, extractor_error, http_error),
         'httpStatus': getattr(http_error, 'status', None),
         'expected': getattr(extractor_error, 'expected', None),
-        'message': (getattr(extractor_error, 'orig_msg', None) or str(error))[:MESSAGE_LENGTH],
+        'message': (getattr(extractor_error, 'orig_msg', None) or str(error))[:MAX_MESSAGE_LENGTH],
         'extractor': getattr(extractor_error, 'ie', None),
         'classes': [type(link).__name__ for link in chain],
     }
@@ -83,23 +86,23 @@ def _kind_of_class(chain, extractor_error):
 def _kind_of_request(chain, http_error):
     if http_error:
         return 'http'
-    # Before the proxy: a proxy that takes too long raises both.
+    # Before ProxyError: a proxy that times out raises both.
     if any(isinstance(link, TimeoutError) or 'Timeout' in type(link).__name__ for link in chain):
         return 'timeout'
     if _first(chain, ProxyError) or _tunnel_status(chain):
         return 'proxy'
-    if _first(chain, socket.gaierror) or any(_is_no_host(link) for link in chain):
+    if _first(chain, socket.gaierror) or any(_is_invalid_host(link) for link in chain):
         return 'dns'
     return 'network' if _first(chain, (RequestError, OSError)) else None
 
 
-def _is_no_host(link):
-    """A host name that cannot be written as DNS wants it (a label that is empty or too long) is not even asked for."""
+def _is_invalid_host(link):
+    """A host name that DNS cannot represent (an empty or too long label) fails in the IDNA codec, before a lookup."""
     return isinstance(link, UnicodeError) and 'idna' in str(link)
 
 
 def _is_refused_by_proxy(chain, http_error):
-    """The egress proxy marks its refusal of http by a header; of CONNECT, clients pass on the status alone."""
+    """The egress proxy marks a refused http request by a header; of a refused CONNECT, clients report the status only."""
     response = getattr(http_error, 'response', None)
     if response is not None and response.headers.get('X-Egress') == 'refused':
         return True
@@ -118,7 +121,7 @@ def _first(chain, cls):
 
 
 def _chain(error):
-    """Every exception behind this one. yt-dlp links them in several ways, and wraps one error in the next."""
+    """Yields the exception and all its causes, which yt-dlp links in several ways."""
     seen, waiting = set(), [error]
     while waiting:
         link = waiting.pop(0)

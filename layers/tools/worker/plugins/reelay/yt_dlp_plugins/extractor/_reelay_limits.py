@@ -1,36 +1,36 @@
-"""The address space of one fork."""
+"""Limits the address space of one fork."""
 import ctypes
 
 from yt_dlp.utils import Popen
 
 try:
     import resource
-except ImportError:  # a frozen build need not carry it
+except ImportError:  # missing in some frozen builds
     resource = None
 
-"""The JavaScript runtime reserves far more than it uses, and does not start in what is enough for yt-dlp."""
+# The JavaScript runtime reserves far more address space than it uses, and does not start in the limit of a fork.
 CHILD_BYTES = 8 << 30
-RLIMIT_AS = 9  # Linux; elsewhere the module `resource` is there to tell
+RLIMIT_AS = 9  # on Linux, where a frozen build may lack the module `resource`
 
 
 def limit_memory(limit):
-    """Bounds this process to so many bytes, and what it spawns to CHILD_BYTES. Gives a function that lifts the bound."""
+    """Limits this process to `limit` bytes and children to CHILD_BYTES. Returns a function that lifts the limit."""
     before, hard = _get()
 
-    def within(bytes_wanted):
-        return bytes_wanted if hard < 0 else min(bytes_wanted, hard)
+    def clamp(limit_bytes):
+        return limit_bytes if hard < 0 else min(limit_bytes, hard)
 
     spawn = Popen.__init__
 
-    def spawn_with_room(self, *args, **kwargs):
-        _set(within(max(limit, CHILD_BYTES)), hard)
+    def spawn_with_larger_limit(self, *args, **kwargs):
+        _set(clamp(max(limit, CHILD_BYTES)), hard)
         try:
             spawn(self, *args, **kwargs)
         finally:
-            _set(within(limit), hard)
+            _set(clamp(limit), hard)
 
-    Popen.__init__ = spawn_with_room
-    _set(within(limit), hard)
+    Popen.__init__ = spawn_with_larger_limit
+    _set(clamp(limit), hard)
     return lambda: _set(before, hard)
 
 

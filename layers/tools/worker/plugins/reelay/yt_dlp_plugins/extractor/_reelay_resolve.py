@@ -1,4 +1,4 @@
-"""One request, resolved in a fork of its own: whatever it changes in yt-dlp ends with it."""
+"""Resolves one request in a fork: changes that it makes to yt-dlp end with the process."""
 import json
 import math
 
@@ -6,39 +6,37 @@ from yt_dlp.utils import ExtractorError
 
 from ._reelay_failures import describe
 
-"""An answer is one line of so many bytes at most."""
-ANSWER_BYTES = 32 << 20
-"""What nobody reads of an answer, and what makes it large."""
-UNREAD = {'automatic_captions', 'subtitles', 'requested_subtitles', 'requested_formats', 'requested_downloads', 'comments',
-          'heatmap', '_format_sort_fields', 'hls_media_playlist_data'}
+MAX_RESPONSE_BYTES = 32 << 20  # of one line
+# Fields that the service does not read, and that can be large.
+UNUSED_FIELDS = {'automatic_captions', 'subtitles', 'requested_subtitles', 'requested_formats', 'requested_downloads',
+                 'comments', 'heatmap', '_format_sort_fields', 'hls_media_playlist_data'}
 
 
-def resolve(ydl, request, lift_memory_bound=lambda: None):
-    """The answer to a request, as a line of bytes."""
+def resolve(ydl, request, lift_memory_limit=lambda: None):
+    """Resolves a request (see _reelay_serve). Returns the response as one line of bytes."""
     try:
         use_proxy(ydl, request['proxy'])
         info = extract(ydl, request)
-        answer = {'id': request['id'], 'ok': True, 'info': plain(ydl.sanitize_info(info))}
-        line = encode(answer)
-        if len(line) <= ANSWER_BYTES:
+        line = encode({'id': request['id'], 'ok': True, 'info': plain(ydl.sanitize_info(info))})
+        if len(line) <= MAX_RESPONSE_BYTES:
             return line
-        return failure(request['id'], 'too_large', f'The answer has {len(line)} bytes')
+        return failure(request['id'], 'too_large', f'The response has {len(line)} bytes')
     except Exception as error:
-        # Where memory ran out, telling so takes some more.
-        lift_memory_bound()
+        # After a MemoryError, encoding the failure needs memory too.
+        lift_memory_limit()
         described = describe(error)
-        # A client's message may name the proxy, and with it the credentials of this request.
+        # The message of an HTTP client may contain the proxy URL, with the credentials of this request.
         described['message'] = described['message'].replace(request['proxy'], 'the proxy')
         return encode({'id': request['id'], 'ok': False, 'error': described})
 
 
 def failure(request_id, kind, message=None):
-    """A failure that is told without an exception."""
+    """A failure response for a cause without an exception, as one line of bytes."""
     return encode({'id': request_id, 'ok': False, 'error': {'kind': kind, **({'message': message} if message else {})}})
 
 
 def use_proxy(ydl, proxy):
-    """Sends everything through this proxy: handlers took their own copy of the setting when they were made."""
+    """Sends all requests through this proxy. Request handlers hold their own copy of the setting since their creation."""
     proxies = {'all': proxy}
     ydl.params['proxy'] = proxy
     ydl.__dict__['proxies'] = proxies
@@ -47,25 +45,26 @@ def use_proxy(ydl, proxy):
 
 
 def keep_proxy(ydl):
-    """From now on, no header that a page or an extractor brings names another proxy: yt-dlp obeys one that does."""
+    """Removes the header by which an extractor can select another proxy for a request."""
     urlopen = ydl.urlopen
 
-    def urlopen_by_this_proxy(request):
-        headers = getattr(request, 'headers', {})  # a URL alone has none
+    def urlopen_without_override(request):
+        headers = getattr(request, 'headers', {})  # `request` may be a plain URL
         for name in [name for name in headers if name.lower() == 'ytdl-request-proxy']:
             del headers[name]
         return urlopen(request)
 
-    ydl.urlopen = urlopen_by_this_proxy
+    ydl.urlopen = urlopen_without_override
 
 
 def extract(ydl, request):
+    """Returns the info dict of yt-dlp. Raises what the extractor raises, also when every entry of a playlist failed."""
     ydl.params['extract_flat'] = 'in_playlist' if request['flat'] else False
     ydl.params['playlistend'] = request['playlistLimit']
-    failed = go_on_without_failed_entries(ydl)
+    failed = skip_failed_entries(ydl)
     entry = request.get('entry')
     if entry:
-        # Not by its URL: what the list said of the entry (title, duration, thumbnail) stays.
+        # Not by its URL alone: this keeps the title, duration and thumbnail that the playlist gives.
         info = ydl.process_ie_result(entry, download=False)
     else:
         info = ydl.extract_info(request['url'], download=False)
@@ -76,18 +75,18 @@ def extract(ydl, request):
     return info
 
 
-def go_on_without_failed_entries(ydl):
-    """One bad entry does not fail the list it stands in: it is null there. Gives the list of what failed.
+def skip_failed_entries(ydl):
+    """Makes a failed entry of a playlist null instead of an error. Returns the list that collects the errors.
 
-    yt-dlp's own `ignoreerrors` would do so too, but takes the reason away from what fails as a whole.
+    yt-dlp's own `ignoreerrors` discards the error of a playlist that fails as a whole.
     """
     failed = []
     name = '_YoutubeDL__process_iterable_entry'
     process = getattr(ydl, name, None)
-    if process is None:  # private to yt-dlp: without it, one bad entry fails its list
+    if process is None:  # a private method of yt-dlp: without it, a failed entry fails its playlist
         return failed
 
-    def process_or_note(entry, download, extra_info):
+    def process_or_collect(entry, download, extra_info):
         try:
             return process(entry, download, extra_info)
         except MemoryError:
@@ -96,14 +95,14 @@ def go_on_without_failed_entries(ydl):
             failed.append(error)
             return None
 
-    setattr(ydl, name, process_or_note)
+    setattr(ydl, name, process_or_collect)
     return failed
 
 
 def plain(value):
-    """JSON as every parser reads it: yt-dlp's own may hold NaN and Infinity."""
+    """Strict JSON values without unused fields: info dicts of yt-dlp may contain NaN and Infinity."""
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items() if key not in UNREAD}
+        return {key: plain(item) for key, item in value.items() if key not in UNUSED_FIELDS}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
@@ -111,5 +110,6 @@ def plain(value):
     return value
 
 
-def encode(answer):
-    return (json.dumps(answer, separators=(',', ':'), allow_nan=False, default=repr) + '\n').encode()
+def encode(response):
+    """A response as one line of bytes."""
+    return (json.dumps(response, separators=(',', ':'), allow_nan=False, default=repr) + '\n').encode()

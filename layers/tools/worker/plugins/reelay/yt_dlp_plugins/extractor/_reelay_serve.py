@@ -1,4 +1,10 @@
-"""The loop: lines in, one fork per request, lines out."""
+"""The server loop: reads requests as JSON lines, forks once per request, writes responses as JSON lines.
+
+Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?}
+Cancel    {"cancel": id}
+Response  {"id", "ok": true, "info": {...}} or {"id", "ok": false, "error": {"kind", "message"?, ...}}
+Greeting  {"ready": true}, once
+"""
 import contextlib
 import json
 import os
@@ -10,25 +16,24 @@ import time
 from collections import deque
 
 from ._reelay_limits import limit_memory
-from ._reelay_resolve import ANSWER_BYTES, failure, resolve
+from ._reelay_resolve import MAX_RESPONSE_BYTES, failure, resolve
 
-"""A request is one line of so many bytes at most."""
-REQUEST_BYTES = 4 << 20
-"""Requests that may wait for a fork."""
-QUEUE_LENGTH = 1024
-"""A request may not ask for more time than this, in seconds."""
-LONGEST_TIMEOUT = 600
+MAX_REQUEST_BYTES = 4 << 20  # of one line
+MAX_QUEUED_REQUESTS = 1024
+MAX_TIMEOUT_SECONDS = 600
 
 
 class Fork:
+    """One request being resolved: its process, its deadline (monotonic seconds), and the response read so far."""
+
     def __init__(self, pid, request):
         self.pid = pid
         self.id = request['id']
         self.deadline = request['deadline']
-        self.answer = bytearray()
+        self.response = bytearray()
 
     def kill(self):
-        # The group first: a JavaScript runtime may run in it. The fork may not have made its group yet.
+        # The group includes a JavaScript runtime. It may not exist yet: the fork itself is killed too.
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(self.pid, signal.SIGKILL)
@@ -36,18 +41,20 @@ class Fork:
 
 
 class Server:
-    def __init__(self, ydl, requests, answers, concurrency, memory):
+    """Serves requests from the descriptor `requests`, in at most `concurrency` forks of `memory` bytes each."""
+
+    def __init__(self, ydl, requests, responses, concurrency, memory):
         self.ydl = ydl
         self.requests = requests
-        self.answers = answers
+        self.responses = responses
         self.concurrency = concurrency
         self.memory = memory
         self.waiting = deque()
         self.forks = {}
         self.lines = LineReader()
         self.selector = selectors.DefaultSelector()
-        # Held open by this process alone: however it dies, its forks see the end of it.
-        self.lifeline, self.life = os.pipe()
+        # Only this process holds the write end: when it dies for any reason, its forks read the end of the pipe.
+        self.lifeline, self.lifeline_writer = os.pipe()
 
     def run(self):
         self.selector.register(self.requests, selectors.EVENT_READ)
@@ -60,7 +67,7 @@ class Server:
                 fork.kill()
 
     def step(self):
-        """Waits for the next thing to happen. False once nobody asks any more."""
+        """Handles the next events. Returns False once the requests have ended."""
         for key, _ in self.selector.select(self.seconds_to_next_deadline()):
             if key.fd == self.requests:
                 data = os.read(self.requests, 1 << 16)
@@ -69,7 +76,7 @@ class Server:
                 for line in self.lines.feed(data):
                     self.receive(line)
             elif key.fd in self.forks:
-                self.read_answer(key.fd)
+                self.read_response(key.fd)
         self.end_overdue()
         while self.waiting and len(self.forks) < self.concurrency:
             self.start(self.waiting.popleft())
@@ -84,11 +91,11 @@ class Server:
         except Malformed as error:
             return self.emit(failure(error.request_id, 'bug', str(error)))
         except (ValueError, RecursionError) as error:
-            return note(f'A line that is no request: {error}')
+            return log(f'Invalid request line: {error}')
         if self.is_known(request['id']):
-            return note('A request with the id of another')
-        if len(self.waiting) >= QUEUE_LENGTH:
-            return self.emit(failure(request['id'], 'timeout', 'Too many requests wait'))
+            return log('Duplicate request id')
+        if len(self.waiting) >= MAX_QUEUED_REQUESTS:
+            return self.emit(failure(request['id'], 'timeout', 'Too many queued requests'))
         self.waiting.append(request)
 
     def is_known(self, request_id):
@@ -103,44 +110,44 @@ class Server:
             self.end(fd, failure(request_id, 'cancelled'))
 
     def start(self, request):
-        answer, pipe = os.pipe()
+        reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
-                os.close(answer)
-                self.answer_in_fork(request, pipe)
+                os.close(reader)
+                self.resolve_in_fork(request, writer)
             finally:
                 os._exit(0)
-        os.close(pipe)
-        self.forks[answer] = Fork(pid, request)
-        self.selector.register(answer, selectors.EVENT_READ)
+        os.close(writer)
+        self.forks[reader] = Fork(pid, request)
+        self.selector.register(reader, selectors.EVENT_READ)
 
-    def answer_in_fork(self, request, pipe):
+    def resolve_in_fork(self, request, writer):
         os.setsid()
-        for fd in (self.life, self.requests, self.answers, *self.forks):
+        for fd in (self.lifeline_writer, self.requests, self.responses, *self.forks):
             os.close(fd)
         threading.Thread(target=die_with_parent, args=(self.lifeline,), daemon=True).start()
-        # Should the parent die while this process is deaf, in one long regular expression, it still ends in time.
+        # The thread cannot run while a long regular expression holds the interpreter lock: the alarm still ends the fork.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(max(1, int(request['deadline'] - time.monotonic()) + 2))
-        lift_memory_bound = limit_memory(self.memory)
-        write(pipe, resolve(self.ydl, request, lift_memory_bound))
+        lift_memory_limit = limit_memory(self.memory)
+        write(writer, resolve(self.ydl, request, lift_memory_limit))
 
-    def read_answer(self, fd):
+    def read_response(self, fd):
         fork = self.forks[fd]
         data = os.read(fd, 1 << 20)
-        fork.answer += data
-        if len(fork.answer) > ANSWER_BYTES:
+        fork.response += data
+        if len(fork.response) > MAX_RESPONSE_BYTES:
             self.end(fd, failure(fork.id, 'too_large'))
         elif not data:
-            self.end(fd, fork.answer if fork.answer.endswith(b'\n') else failure(fork.id, 'crash'))
+            self.end(fd, fork.response if fork.response.endswith(b'\n') else failure(fork.id, 'crash'))
 
-    def end(self, fd, answer):
+    def end(self, fd, response):
         fork = self.forks.pop(fd)
         self.selector.unregister(fd)
         os.close(fd)
         fork.kill()
-        self.emit(answer)
+        self.emit(response)
 
     def end_overdue(self):
         now = time.monotonic()
@@ -148,7 +155,7 @@ class Server:
             self.end(fd, failure(self.forks[fd].id, 'timeout', 'The deadline passed'))
         for request in [request for request in self.waiting if request['deadline'] <= now]:
             self.waiting.remove(request)
-            self.emit(failure(request['id'], 'timeout', 'The deadline passed before its turn'))
+            self.emit(failure(request['id'], 'timeout', 'The deadline passed in the queue'))
 
     def seconds_to_next_deadline(self):
         deadlines = [request['deadline'] for request in self.waiting]
@@ -157,13 +164,13 @@ class Server:
 
     def emit(self, line):
         try:
-            write(self.answers, line)
+            write(self.responses, line)
         except BrokenPipeError:
-            pass  # whoever asked is gone; the end of the requests follows
+            pass  # the client is gone; the end of the requests follows
 
 
 class LineReader:
-    """Cuts a stream into lines, and drops those that are too long to keep."""
+    """Splits a byte stream into lines, and drops lines longer than MAX_REQUEST_BYTES."""
 
     def __init__(self):
         self.rest = bytearray()
@@ -181,16 +188,16 @@ class LineReader:
         self.keep(rest)
 
     def keep(self, part):
-        if len(self.rest) + len(part) <= REQUEST_BYTES and not self.dropping:
+        if len(self.rest) + len(part) <= MAX_REQUEST_BYTES and not self.dropping:
             self.rest += part
         elif not self.dropping:
             self.dropping = True
             self.rest.clear()
-            note('A line that is too long')
+            log('Request line too long')
 
 
 class Malformed(Exception):
-    """A request that names itself, and so gets an answer."""
+    """An invalid request that has an id, and so gets a response."""
 
     def __init__(self, request_id, message):
         super().__init__(message)
@@ -198,9 +205,12 @@ class Malformed(Exception):
 
 
 def checked(message):
-    """A request with every field of the type the protocol says, and its deadline. Raises Malformed or ValueError."""
+    """Validates a request and adds its `deadline` in monotonic seconds.
+
+    Raises Malformed, or ValueError where there is no id to respond to.
+    """
     if not isinstance(message, dict) or not isinstance(message.get('id'), str):
-        raise ValueError('it has no id')
+        raise ValueError('id is missing')
     try:
         return {**message, 'deadline': time.monotonic() + checked_timeout(message)}
     except ValueError as error:
@@ -208,22 +218,24 @@ def checked(message):
 
 
 def checked_timeout(message):
+    """Validates all fields. Returns the timeout in seconds."""
     for name, kind in (('url', str), ('proxy', str), ('flat', bool), ('playlistLimit', int)):
         if not isinstance(message.get(name), kind):
             raise ValueError(f'{name} is missing or malformed')
     if not message['proxy'].startswith('http://'):
-        raise ValueError('proxy is no http URL')
+        raise ValueError('proxy is not an http URL')
     if message['playlistLimit'] < 1:
         raise ValueError('playlistLimit is not positive')
     if not isinstance(message.get('entry', {}), dict):
-        raise ValueError('entry is no object')
-    timeout = message.get('timeout')
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= LONGEST_TIMEOUT:
-        raise ValueError('timeout is missing or malformed')
+        raise ValueError('entry is not an object')
+    timeout = message.get('timeoutSeconds')
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= MAX_TIMEOUT_SECONDS:
+        raise ValueError('timeoutSeconds is missing or malformed')
     return timeout
 
 
 def die_with_parent(lifeline):
+    """Kills the process group of this fork once the parent has exited."""
     with contextlib.suppress(OSError):
         os.read(lifeline, 1)
     os.killpg(0, signal.SIGKILL)
@@ -235,5 +247,5 @@ def write(fd, data):
         left = left[os.write(fd, left):]
 
 
-def note(text):
+def log(text):
     print(f'reelay worker: {text}', file=sys.stderr, flush=True)

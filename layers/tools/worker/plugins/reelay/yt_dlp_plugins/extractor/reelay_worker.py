@@ -1,8 +1,8 @@
-"""Turns yt-dlp into a warm worker: JSON lines in and out (`worker-protocol.ts`), one fork for every request.
+"""Turns yt-dlp into a warm worker: JSON lines on stdin and stdout (`worker-protocol.ts`), one fork per request.
 
-It is an extractor because that is the one kind of plugin that every build of yt-dlp loads, the standalone ones too: the
-link `reelay-worker:concurrency=…&memory=…` starts it, and it never returns. Warming up is what costs; a fork of the warm
-process costs a few milliseconds, shares nothing with the next one, and can be killed at any moment.
+It is an extractor because every build of yt-dlp loads extractor plugins, including the standalone builds. Resolving
+`reelay-worker:concurrency=…&memory=…` starts it and never returns. A fork of the warm process takes a few
+milliseconds, shares no state with the next one, and can be killed at any time.
 """
 import os
 import traceback
@@ -21,29 +21,32 @@ class ReelayWorkerIE(InfoExtractor):
 
     @classmethod
     def suitable(cls, url):
-        # A page that leads here finds nothing.
+        # Not for links that a page contains while the worker serves.
         return not cls._is_serving and super().suitable(url)
 
     def _real_extract(self, url):
         concurrency, memory = map(int, self._match_valid_url(url).group('concurrency', 'memory'))
-        requests, answers = claim_streams()
+        requests, responses = claim_streams()
         ReelayWorkerIE._is_serving = True
         tag_reports()
         warm_up(self._downloader)
         try:
-            Server(self._downloader, requests, answers, max(1, concurrency), memory).run()
+            Server(self._downloader, requests, responses, max(1, concurrency), memory).run()
         except Exception:
             traceback.print_exc()
         finally:
-            # Not by returning: yt-dlp would write the cookies file, and print what it makes of the result.
+            # Returning would let yt-dlp write the cookies file and print a result.
             os._exit(0)
 
 
 def claim_streams():
-    """Standard input and output for the protocol alone: what else reads finds nothing, what else prints goes to stderr."""
-    requests, answers = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
+    """Reserves stdin and stdout for the protocol. Returns their duplicates as (requests, responses).
+
+    Other code reads an empty stdin, and prints to stderr.
+    """
+    requests, responses = os.dup(0), os.dup(1)
+    devnull = os.open(os.devnull, os.O_RDWR)
+    os.dup2(devnull, 0)
     os.dup2(2, 1)
-    os.close(nothing)
-    return requests, answers
+    os.close(devnull)
+    return requests, responses

@@ -1,4 +1,4 @@
-"""Answers that show from within what a fork of the worker is, or that the worker must not pass on as they are."""
+"""Test extractor: reports the environment of a fork, and returns info dicts that the worker must not forward as they are."""
 import os
 import resource
 
@@ -36,7 +36,7 @@ class ReelayWorkerTestIE(InfoExtractor):
                 'duration': resource.getrlimit(resource.RLIMIT_AS)[0]}
 
     def _act_other_proxy(self, info):
-        # Nobody listens there: whoever obeys the header finds a proxy that is down.
+        # Nothing listens there: a request through this proxy fails.
         self._request_webpage(info['url'], info['id'], headers={'ytdl-request-proxy': 'http://127.0.0.1:9'})
 
     def _act_remember(self, info):
