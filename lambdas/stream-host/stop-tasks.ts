@@ -13,8 +13,9 @@ export interface StopTasksOptions {
 const ANSWER: ResourceAnswer = { physicalId: 'stop-tasks' };
 
 /**
- * A custom resource that on its deletion stops every task of the cluster and waits until none holds any network: neither
- * cluster nor security group can be deleted before. Tasks that Lambda started are none of CloudFormation's.
+ * A custom resource that on its deletion stops the tasks that the wake function has started, and waits until none of them
+ * holds a network interface: neither cluster nor security group can be deleted before. CloudFormation does not know these
+ * tasks. Tasks of a service are left alone: after a change of profile they serve while this resource is deleted.
  */
 export const createStopTasks = ({ tasks, log, pollIntervalMs: pause = 5_000 }: StopTasksOptions) =>
   customResource({

@@ -16,7 +16,12 @@ export interface StreamTasksOptions {
   readonly family?: string;
 }
 
-/** The tasks of the cluster. Every call throws HostUnavailable when ECS cannot now, and may in a while. */
+/** Value of ECS's `startedBy` of every task that the wake function starts; the tasks of a service have `ecs-svc/…`. */
+const STARTED_BY = 'wake';
+
+/**
+ * The tasks of the cluster that the wake function has started. During a change of profile the cluster also contains the
+ * tasks of the balanced stream host's service, which belong to CloudFormation. Every call throws HostUnavailable when ECS cannot now, and may in a while. */
 export interface StreamTasks {
   /**
    * Every task with that wish of ECS, and those named, whatever has become of them. ECS forgets a stopped task after an
@@ -38,7 +43,7 @@ export function createStreamTasks({ ecs, cluster, family }: StreamTasksOptions):
   };
   const describe = async (tasks: string[]) => {
     const { tasks: described = [] } = await ecs.send(new DescribeTasksCommand({ cluster, tasks }));
-    return described.flatMap((task) => readTask(task) ?? []);
+    return described.flatMap((task) => (task.startedBy === STARTED_BY ? (readTask(task) ?? []) : []));
   };
 
   return {
@@ -82,7 +87,7 @@ export const createStartHost =
       launchType: 'FARGATE',
       count: 1,
       clientToken: token,
-      startedBy: 'wake',
+      startedBy: STARTED_BY,
       networkConfiguration: {
         awsvpcConfiguration: { subnets: [...subnets], securityGroups: [securityGroup], assignPublicIp: 'ENABLED' },
       },

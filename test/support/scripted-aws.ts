@@ -14,6 +14,7 @@ export interface ScriptedTask {
   readonly group: string;
   readonly createdAt: number;
   readonly clientToken: string;
+  readonly startedBy?: string;
   readonly overrides: unknown;
   lastStatus: string;
   desiredStatus: string;
@@ -69,7 +70,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
   let version = 1;
 
   const operations: Readonly<Record<string, (input: Fields) => unknown>> = {
-    RunTask: ({ clientToken, overrides, taskDefinition }) => {
+    RunTask: ({ clientToken, overrides, startedBy, taskDefinition }) => {
       const known = tasks.find((task) => task.clientToken === clientToken);
       const task: ScriptedTask = known ?? {
         taskArn: `${CLUSTER.replace(':cluster/', ':task/')}/${randomUUID()}`,
@@ -77,6 +78,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
         group: `family:${String(taskDefinition).replace(/:\d+$/, '')}`,
         createdAt: now() / 1000,
         clientToken: String(clientToken),
+        startedBy: startedBy as string | undefined,
         overrides,
         lastStatus: 'PROVISIONING',
         desiredStatus: 'RUNNING',

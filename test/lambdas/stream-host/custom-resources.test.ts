@@ -72,6 +72,26 @@ describe('the deletion of a stack', () => {
     expect(instance.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(3);
   });
 
+  it('leaves the tasks of a service alone, which serve while a change of profile deletes the on-demand host', async () => {
+    await instance.wakeAhead();
+    const [woken] = instance.aws.tasks;
+    if (!woken) throw new Error('No task was started');
+    const service = {
+      ...structuredClone(woken),
+      taskArn: 'arn:task/service',
+      startedBy: 'ecs-svc/1234567890123456789',
+    };
+    instance.aws.tasks.push(Object.assign(service, { lastStatus: 'RUNNING' }));
+    instance.aws.interfere = () => {
+      if (woken.desiredStatus === 'STOPPED') woken.lastStatus = 'STOPPED';
+      return undefined;
+    };
+    await stopTasks()(eventOf('Delete'), contextOf(60_000));
+    expect(answers).toEqual([expect.objectContaining({ Status: 'SUCCESS' })]);
+    expect([woken.lastStatus, service.lastStatus, service.desiredStatus]).toEqual(['STOPPED', 'RUNNING', 'RUNNING']);
+    expect(instance.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(1);
+  });
+
   it('has nothing to wait for where nothing runs', async () => {
     await stopTasks()(eventOf('Delete'), contextOf(60_000));
     expect(answers).toEqual([expect.objectContaining({ Status: 'SUCCESS' })]);
