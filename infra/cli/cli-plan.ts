@@ -16,6 +16,8 @@ export interface CommandPlan {
   readonly run?: readonly string[];
   /** File that receives the stack outputs as JSON. */
   readonly outputs?: string;
+  /** Whether a context flag names the profile of the deployment. */
+  readonly namesProfile?: boolean;
   /** Profile of the AWS configuration (`--profile`). */
   readonly awsProfile?: string;
   bootstrap(place: DeploymentTarget): readonly string[];
@@ -61,7 +63,8 @@ export function planCommand(
       ? []
       : ['--require-approval', 'never'];
     const run = ['deploy', '--all', '--app', assembly, '--outputs-file', outputs, ...approval, ...others];
-    return { ...common, synth: synth('--output', assembly, ...credentials), run, outputs };
+    const namesProfile = context.some((value) => /^profile=./.test(value));
+    return { ...common, synth: synth('--output', assembly, ...credentials), run, outputs, namesProfile };
   }
   if (command === 'destroy') {
     // The profile `public` has the most stacks, so stacks of any deployed profile are found. Task bounds set for the other
@@ -72,6 +75,12 @@ export function planCommand(
   }
   return undefined;
 }
+
+/** Names of the stacks. */
+export const findStackNames = ({ artifacts = {} }: Manifest): string[] =>
+  Object.entries(artifacts)
+    .filter(([, { type }]) => type === 'aws:cloudformation:stack')
+    .map(([name]) => name);
 
 /** The distinct accounts and regions of the stacks; empty when CDK found no credentials. */
 export function findTargets({ artifacts = {} }: Manifest): DeploymentTarget[] {

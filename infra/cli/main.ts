@@ -3,8 +3,17 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readContext } from '../config/index.ts';
 import { isBootstrapped } from './bootstrap.ts';
-import { findTargets, type Manifest, planCommand } from './cli-plan.ts';
+import {
+  type CommandPlan,
+  type DeploymentTarget,
+  findStackNames,
+  findTargets,
+  type Manifest,
+  planCommand,
+} from './cli-plan.ts';
+import { profileConflict, readDeployedProfile } from './deployed-profile.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -40,6 +49,25 @@ function requireContainerRuntime(): void {
   );
 }
 
+/** Fails when no profile is named and the default one would replace the stream host of the deployed one. */
+async function requireSameProfile(
+  { namesProfile, awsProfile }: CommandPlan,
+  manifest: Manifest,
+  targets: readonly DeploymentTarget[],
+): Promise<void> {
+  const { profile }: { profile?: string } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
+  if (namesProfile || profile) return;
+  for (const { region } of targets) {
+    for (const stackName of findStackNames(manifest)) {
+      const deployed = await readDeployedProfile(stackName, region, awsProfile).catch((error: unknown) => {
+        fail(`Could not read the deployed profile, name one with -c profile=…: ${String(error)}`);
+      });
+      const conflict = profileConflict(deployed, readContext({}).profile);
+      if (conflict) fail(conflict);
+    }
+  }
+}
+
 const plan = planCommand(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
 if (!plan) fail('Use: npm run synth|deploy|destroy -- [-c setting=value] [flags of cdk]');
 if (command === 'deploy') requireContainerRuntime();
@@ -49,6 +77,7 @@ if (plan.run) {
   const found = findTargets(manifest);
   if (found.length === 0) fail('No AWS account or region: set AWS_PROFILE or AWS_ACCESS_KEY_ID…, and AWS_REGION');
   for (const { account, region } of found) process.stdout.write(`In the account ${account}, in ${region}\n`);
+  if (command === 'deploy') await requireSameProfile(plan, manifest, found);
   for (const place of command === 'deploy' ? found : []) {
     const known = await isBootstrapped(place, plan.awsProfile).catch((error: unknown) => {
       process.stderr.write(`Could not look for the bootstrap bucket ${place.bucket}: ${String(error)}\n`);

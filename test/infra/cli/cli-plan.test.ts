@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTargets, planCommand } from '../../../infra/cli/cli-plan.ts';
+import { findStackNames, findTargets, planCommand } from '../../../infra/cli/cli-plan.ts';
 import { profileOf } from '../../../infra/config/profiles.ts';
 import { readContext } from '../../../infra/config/settings.ts';
 
@@ -33,6 +33,15 @@ describe('planOf', () => {
       ...['bootstrap', 'aws://111111111111/eu-central-1', '--app', '/tmp/assembly', '--profile', 'work'],
     ]);
   });
+
+  it.each([
+    [[], false],
+    [['-c', 'stage=blue', '-c', 'profile='], false],
+    [['-c', 'profile=hobby'], true],
+    [['--context=profile=hobby'], true],
+  ])('tells whether %j names a profile', (flags, named) =>
+    expect(planCommand('deploy', flags, options)?.namesProfile).toBe(named),
+  );
 
   it('asks for approval where it is told to', () => {
     const { run } = planCommand('deploy', ['--require-approval=any-change'], options) ?? {};
@@ -87,6 +96,11 @@ describe('places', () => {
       { account: '111111111111', region: 'eu-central-1', bucket: 'assets-eu' },
       { account: '111111111111', region: 'us-east-1', bucket: 'assets-us' },
     ]);
+  });
+
+  it('come with the names of the stacks', () => {
+    const artifacts = { 'reelay-main': stack('aws://111111111111/eu-central-1', 'assets'), tree: { type: 'cdk:tree' } };
+    expect(findStackNames({ artifacts })).toEqual(['reelay-main']);
   });
 
   it('are none without credentials', () => {
