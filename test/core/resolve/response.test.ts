@@ -30,12 +30,12 @@ const resource = (more: Partial<Resource>): Resource => ({
   ...more,
 });
 
-const inform = (more: Partial<Resource>) =>
+const informationOf = (more: Partial<Resource>) =>
   toResourceInformation({ type: 'Media', resource: resource(more) }, 'HTTPS://media.example/1#asked');
 
-describe('a single item', () => {
-  it('repeats title, author and cover on top, and the URL as this caller sent it', () => {
-    const information = inform({ author: 'Author', coverUrl: 'https://media.example/c.jpg' });
+describe('toResourceInformation of media', () => {
+  it('repeats title, author and cover at the top, and the URL as the caller sent it', () => {
+    const information = informationOf({ author: 'Author', coverUrl: 'https://media.example/c.jpg' });
     expect(information).toEqual({
       type: 'Media',
       title: 'Title',
@@ -58,9 +58,9 @@ describe('a single item', () => {
     [3, 'a', 'b', 'c'],
     [4, 'a', 'c', 'd'],
     [5, 'a', 'c', 'e'],
-  ])('of %d renditions, best, medium and worst are %s, %s and %s', (count, best, medium, worst) => {
+  ])('of %d renditions takes %s, %s and %s as best, medium and worst', (count, best, medium, worst) => {
     const renditions = ['a', 'b', 'c', 'd', 'e'].slice(0, count).map((id) => rendition(id, 'video'));
-    const video = inform({ renditions }).mediaItems[0]?.video;
+    const video = informationOf({ renditions }).mediaItems[0]?.video;
     expect(video).toMatchObject({
       bestQualityKey: keyOf('r', best),
       bestQualityDescription: `description of ${best}`,
@@ -71,12 +71,12 @@ describe('a single item', () => {
     });
   });
 
-  it('says urlType of the best for the side, and of each for itself', () => {
+  it('has the urlType of the best rendition, and that of each', () => {
     const renditions = [
       rendition('a', 'video', { urlType: 'Combined', formatIds: ['v', 'x'] }),
       rendition('b', 'video', { height: 360, sizeBytes: 9, bitrate: 1.5 }),
     ];
-    const video = inform({ renditions }).mediaItems[0]?.video;
+    const video = informationOf({ renditions }).mediaItems[0]?.video;
     expect(video?.urlType).toBe('Combined');
     expect(video?.renditions).toMatchObject([
       { urlType: 'Combined', height: null, fileSizeBytes: null, bitrate: null, convertTo: null },
@@ -85,9 +85,9 @@ describe('a single item', () => {
   });
 });
 
-describe('the conversion', () => {
-  it('is the last entry of audio and never best, medium or worst', () => {
-    const audio = inform({
+describe('toResourceInformation of conversions', () => {
+  it('appends the conversion to audio, and never takes it as best, medium or worst', () => {
+    const audio = informationOf({
       renditions: [rendition('a', 'audio'), rendition('b', 'audio')],
       mp3: { renditionId: 'a', sizeBytes: 1234 },
     }).mediaItems[0]?.audio;
@@ -111,20 +111,20 @@ describe('the conversion', () => {
     expect(audio?.worstQualityKey).toBe(keyOf('r', 'b'));
   });
 
-  it('stands alone when the source has only combined formats, with nothing best, and no urlType', () => {
-    const item = inform({ renditions: [rendition('a', 'video')], mp3: { renditionId: 'a' } }).mediaItems[0];
+  it('lists only the conversion, with nulls and without urlType, when there is no separate audio', () => {
+    const item = informationOf({ renditions: [rendition('a', 'video')], mp3: { renditionId: 'a' } }).mediaItems[0];
     const { renditions, ...rest } = item?.audio ?? { renditions: [] };
     expect(renditions).toMatchObject([{ key: keyOf('r', 'a'), convertTo: 'mp3', fileSizeBytes: null }]);
     expect(Object.keys(rest)).toHaveLength(12);
     expect(new Set(Object.values(rest))).toEqual(new Set([null]));
   });
 
-  it('is not there when nothing can be heard', () =>
-    expect(inform({ renditions: [rendition('a', 'video')] }).mediaItems[0]).not.toHaveProperty('audio'));
+  it('has no audio side without audio', () =>
+    expect(informationOf({ renditions: [rendition('a', 'video')] }).mediaItems[0]).not.toHaveProperty('audio'));
 });
 
-describe('a playlist', () => {
-  it("carries each entry's own URL, and bare metadata of what is not resolved", () => {
+describe('toResourceInformation of a playlist', () => {
+  it('has the URL of each entry, and bare metadata for unresolved entries', () => {
     const entry = { url: 'https://media.example/2', title: 'Two', author: null, coverUrl: null };
     const information = toResourceInformation(
       {
@@ -152,7 +152,7 @@ describe('a playlist', () => {
     });
   });
 
-  it('gives the last entries bare where all would be more than Lambda gives back', () => {
+  it('has bare metadata for the last entries when the response would exceed the limit of Lambda', () => {
     const renditions = Array.from({ length: 120 }, (_, id) => rendition(`é${id}`, 'video'));
     const items = Array.from({ length: 400 }, (_, id) => ({
       entry: { url: `https://media.example/${id}`, title: 'Title', author: null, coverUrl: null, resourceId: `${id}` },

@@ -22,85 +22,93 @@ const offered = (...formats: Format[]) => selectRenditions(readTracks({ formats 
 const summary = (...formats: Format[]) =>
   offered(...formats).renditions.map(({ side, urlType, formatIds }) => `${side} ${urlType} ${formatIds.join('+')}`);
 
-describe('what is offered', () => {
+describe('selectRenditions', () => {
   it.each<[string, Format[], string[]]>([
-    ['both tracks: Media', [both('a')], ['video Media a']],
-    ['separate tracks: Combined, and the audio', [video('v'), audio('a')], ['video Combined v+a', 'audio Media a']],
-    ['no audio at all: Media', [video('v')], ['video Media v']],
-    ['sound alone', [audio('a')], ['audio Media a']],
+    ['Media for a format with video and audio', [both('a')], ['video Media a']],
+    ['Combined for separate tracks, and the audio', [video('v'), audio('a')], ['video Combined v+a', 'audio Media a']],
+    ['Media for video without audio', [video('v')], ['video Media v']],
+    ['Media for audio alone', [audio('a')], ['audio Media a']],
     [
-      'the best AAC, not the better Opus',
+      'Combined with the best AAC rather than a better Opus',
       [video('v'), audio('aac', { abr: 64 }), audio('opus', { acodec: 'opus', abr: 160 })],
       ['video Combined v+aac', 'audio Media opus', 'audio Media aac'],
     ],
     [
-      'the best of several AAC',
+      'Combined with the best of several AAC tracks',
       [video('v'), audio('low', { abr: 48 }), audio('high', { abr: 128 })],
       ['video Combined v+high', 'audio Media high', 'audio Media low'],
     ],
     [
-      'Opus when there is no AAC',
+      'Combined with Opus when there is no AAC',
       [video('v'), audio('o', { acodec: 'opus', ext: 'webm' })],
       ['video Combined v+o', 'audio Media o'],
     ],
     [
-      'what MP4 can hold, not Vorbis',
+      'Combined with audio that MP4 can hold, not Vorbis',
       [video('v'), audio('vorbis', { acodec: 'vorbis', abr: 500 }), audio('flac', { acodec: 'flac', abr: 400 })],
       ['video Combined v+flac', 'audio Media vorbis', 'audio Media flac'],
     ],
-    ['only Vorbis: nothing to mux', [video('v'), audio('a', { acodec: 'vorbis' })], ['video Media v', 'audio Media a']],
-    ['VP8 does not fit into MP4', [video('v', { vcodec: 'vp8' }), audio('a')], ['video Media v', 'audio Media a']],
     [
-      'an audio that comes the same way',
+      'Media when there is only Vorbis',
+      [video('v'), audio('a', { acodec: 'vorbis' })],
+      ['video Media v', 'audio Media a'],
+    ],
+    [
+      'Media for VP8, which MP4 cannot hold',
+      [video('v', { vcodec: 'vp8' }), audio('a')],
+      ['video Media v', 'audio Media a'],
+    ],
+    [
+      'Combined with audio of the same delivery',
       [video('v', { protocol: 'm3u8' }), audio('hls', { protocol: 'm3u8', abr: 96 }), audio('file', { abr: 128 })],
       ['video Combined v+hls', 'audio Media file', 'audio Media hls'],
     ],
     ['nothing', [], []],
-  ])('%s', (_, formats, expected) => expect(summary(...formats)).toEqual(expected));
+  ])('offers %s', (_, formats, expected) => expect(summary(...formats)).toEqual(expected));
 
-  it('keeps each track once, and only those in use', () => {
+  it('returns each used track once', () => {
     const { tracks } = offered(video('v'), video('w'), audio('a'));
     expect(tracks.map(({ formatId }) => formatId).toSorted()).toEqual(['a', 'v', 'w']);
   });
 });
 
-describe('the order', () => {
+describe('the order of renditions', () => {
   const order = (...formats: Format[]) => offered(...formats).renditions.map(({ formatIds }) => formatIds[0]);
 
   it.each<[string, Format[], string[]]>([
     ['height', [both('b', { height: 720, tbr: 9000 }), both('a', { height: 1080 })], ['a', 'b']],
     [
-      'then a codec that plays everywhere',
+      'height, then codec support',
       [both('b', { vcodec: 'vp9', fps: 60 }), both('c', { vcodec: 'av01' }), both('a', { vcodec: 'avc1' })],
       ['a', 'c', 'b'],
     ],
-    ['then fps', [both('b', { fps: 30, tbr: 9 }), both('a', { fps: 60, tbr: 1 })], ['a', 'b']],
-    ['then bitrate', [both('b', { tbr: 1 }), both('a', { tbr: 9 })], ['a', 'b']],
+    ['height, codec, then fps', [both('b', { fps: 30, tbr: 9 }), both('a', { fps: 60, tbr: 1 })], ['a', 'b']],
+    ['height, codec, fps, then bitrate', [both('b', { tbr: 1 }), both('a', { tbr: 9 })], ['a', 'b']],
     [
-      'then as the source has it, the last being the best',
+      'the order of yt-dlp when all else is equal, last first',
       [both('b', { fps: 30 }), both('a', { fps: 30 })],
       ['a', 'b'],
     ],
     [
-      'audio by bitrate, Opus weighted',
+      'bitrate for audio, with Opus weighted',
       [audio('b', { abr: 150 }), audio('a', { acodec: 'opus', abr: 128 })],
       ['a', 'b'],
     ],
     [
-      'the original language before a better dub',
+      'original language before bitrate',
       [audio('dub', { abr: 256, language_preference: -1 }), audio('original', { language_preference: 10 })],
       ['original', 'dub'],
     ],
-  ])('%s', (_, formats, expected) => expect(order(...formats)).toEqual(expected));
+  ])('is by %s', (_, formats, expected) => expect(order(...formats)).toEqual(expected));
 
-  it('takes the language of the item for the original one', () => {
+  it('takes the language of the item as the original one', () => {
     const formats = [audio('fr', { language: 'fr', abr: 200 }), audio('en', { language: 'en', abr: 90 }), audio('any')];
     const { renditions } = selectRenditions(readTracks({ language: 'en', formats }, 0));
     expect(renditions.map(({ formatIds }) => formatIds[0])).toEqual(['any', 'en', 'fr']);
   });
 });
 
-describe('how a rendition reads', () => {
+describe('a rendition', () => {
   const first = (...formats: Format[]) => offered(...formats).renditions[0];
 
   it.each([
@@ -112,7 +120,7 @@ describe('how a rendition reads', () => {
     [audio('a', { abr: 128.7 }), '129 kbps'],
     [audio('a', { abr: null }), 'M4A'],
     [audio('a', { abr: null, ext: 'webm' }), 'WEBM'],
-  ])('%o is called %s', (one, label) => expect(first(one)?.label).toBe(label));
+  ])('of %o has the label %s', (one, label) => expect(first(one)?.label).toBe(label));
 
   it.each([
     [both('a'), '.mp4', 'video/mp4'],
@@ -124,11 +132,11 @@ describe('how a rendition reads', () => {
     [both('a', { protocol: 'm3u8', ext: 'ts' }), '.mp4', 'video/mp4'],
     [audio('a', { protocol: 'm3u8', ext: 'mp4' }), '.m4a', 'audio/mp4'],
     [both('a', { ext: 'xyz' }), '.xyz', 'application/octet-stream'],
-  ])('%o is sent as %s, %s', (one, fileExtension, mimeType) =>
+  ])('of %o has the extension %s and the type %s', (one, fileExtension, mimeType) =>
     expect(first(one)).toMatchObject({ fileExtension, mimeType }),
   );
 
-  it('says of a pair what both sides say together', () =>
+  it('of two tracks combines their figures', () =>
     expect(
       first(
         video('v', { ext: 'webm', filesize: 900, tbr: 1000, height: 360 }),
@@ -144,7 +152,7 @@ describe('how a rendition reads', () => {
       height: 360,
     }));
 
-  it('says nothing of a size of which one side is missing', () =>
+  it('of two tracks has no size when one is unknown', () =>
     expect(first(video('v', { filesize: 900 }), audio('a'))).not.toHaveProperty('sizeBytes'));
 });
 
@@ -152,14 +160,14 @@ describe('the conversion to MP3', () => {
   it.each<[string, Format[], string | undefined]>([
     ['reads the best audio', [both('b'), audio('low', { abr: 48 }), audio('high')], 'high'],
     [
-      'reads the best format when no audio stands alone',
+      'reads the best format when there is no separate audio',
       [both('worse', { height: 144 }), both('better', { height: 720 })],
       'better',
     ],
-    ['is left out when the best audio is MP3 already', [audio('a', { acodec: 'mp3', ext: 'mp3' })], undefined],
-    ['is left out when nothing can be heard', [video('v')], undefined],
-    ['is there for MP3 inside a video', [both('b', { acodec: 'mp3' })], 'b'],
-    ['never reads a pair', [video('v'), both('b')], 'b'],
+    ['is not offered when the best audio is MP3 already', [audio('a', { acodec: 'mp3', ext: 'mp3' })], undefined],
+    ['is not offered without audio', [video('v')], undefined],
+    ['is offered for MP3 inside a video', [both('b', { acodec: 'mp3' })], 'b'],
+    ['never reads a Combined rendition', [video('v'), both('b')], 'b'],
   ])('%s', (_, formats, expected) => {
     const { renditions, conversionOf } = offered(...formats);
     expect(renditions.find(({ id }) => id === conversionOf)?.formatIds[0]).toBe(expected);

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
-import type { Egress } from '../../../core/egress/egress.ts';
-import { inspect } from '../../../core/resolve/probe/inspect.ts';
-import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
-import { ensureMedia } from '../../origin/media.ts';
-import { type Origin, startOrigin } from '../../origin/server.ts';
-import { asProblem } from '../../support/as-problem.ts';
-import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { createEgress } from '../../../../core/egress/create-egress.ts';
+import type { Egress } from '../../../../core/egress/egress.ts';
+import { inspect } from '../../../../core/resolve/probe/inspect.ts';
+import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import { ensureMedia } from '../../../origin/media.ts';
+import { type Origin, startOrigin } from '../../../origin/server.ts';
+import { asProblem } from '../../../support/as-problem.ts';
+import { runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 
 /** Starts of files that FFmpeg cannot make here; probing reads no more of them. */
 const HEADS: Readonly<Record<string, Buffer>> = {

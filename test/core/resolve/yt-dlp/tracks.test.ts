@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
+import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 
 const NOW = 1_790_000_000;
 const URL = 'https://cdn.example/a/file.mp4';
@@ -8,7 +8,7 @@ const read = (format: Record<string, unknown>, info: Record<string, unknown> = {
 const readOne = (format: Record<string, unknown>, info?: Record<string, unknown>) => read(format, info)[0]?.track;
 
 describe('readTracks', () => {
-  it('reads a format into what it is and where it is', () =>
+  it('reads all fields of a format', () =>
     expect(
       readOne(
         {
@@ -52,25 +52,27 @@ describe('readTracks', () => {
     ['https', 'direct'],
     ['m3u8', 'hls'],
     ['m3u8_native', 'hls'],
-  ])('protocol %s comes %s', (protocol, delivery) => expect(readOne({ protocol })?.delivery).toBe(delivery));
+  ])('maps the protocol %s to the delivery %s', (protocol, delivery) =>
+    expect(readOne({ protocol })?.delivery).toBe(delivery),
+  );
 
   it.each(['mhtml', 'rtmp', 'rtmpe', 'rtsp', 'f4m', 'ism', 'ftp', 'websocket_frag', 'http_dash_segments_generator'])(
-    'protocol %s is not offered',
+    'omits the protocol %s',
     (protocol) => expect(read({ protocol })).toEqual([]),
   );
 
   it.each([
-    ['protected', { has_drm: true }],
-    ['with no side at all', { vcodec: 'none', acodec: 'none' }],
+    ['that is DRM protected', { has_drm: true }],
+    ['without video and audio', { vcodec: 'none', acodec: 'none' }],
     ['without a URL', { url: undefined }],
     ['on another scheme', { url: 'ftp://cdn.example/a' }],
-    ['with a URL that is none', { url: 'a b c' }],
+    ['with an invalid URL', { url: 'a b c' }],
     ['of DASH without fragments', { protocol: 'http_dash_segments' }],
     [
       'with a fragment of another scheme',
       { protocol: 'http_dash_segments', fragments: [{ url: 'file:///etc/passwd' }] },
     ],
-  ])('a format %s is not offered', (_, format) => expect(read(format)).toEqual([]));
+  ])('omits a format %s', (_, format) => expect(read(format)).toEqual([]));
 
   it.each([
     ['none', 'opus', null, { codec: 'opus' }],
@@ -79,14 +81,14 @@ describe('readTracks', () => {
     [undefined, 'none', {}, null],
     ['none', null, null, {}],
     ['avc1', undefined, { codec: 'avc1' }, {}],
-  ])('vcodec %j and acodec %j: none is absent, null is unknown', (vcodec, acodec, video, audio) =>
+  ])('reads vcodec %j and acodec %j: none is a missing track, null an unknown codec', (vcodec, acodec, video, audio) =>
     expect(readOne({ vcodec, acodec })).toMatchObject({ video, audio }),
   );
 
-  it('takes a sound file of which no codec is known for sound alone', () =>
+  it('treats an audio container without a known codec as audio-only', () =>
     expect(readOne({ ext: 'm4a' })).toMatchObject({ video: null, audio: {} }));
 
-  it('joins DASH fragments to their base, the initialization first and of no length', () =>
+  it('resolves DASH fragments against their base URL, the initialization segment with 0 seconds', () =>
     expect(
       readOne({
         protocol: 'http_dash_segments',
@@ -103,7 +105,7 @@ describe('readTracks', () => {
       { url: 'https://b.example/2', seconds: 1.5 },
     ]));
 
-  describe('of DASH formats', () => {
+  describe('with DASH formats', () => {
     const format = (format_id: string, count: number, more: object = {}) => ({
       ...{ format_id, url: URL, protocol: 'http_dash_segments', ext: 'mp4' },
       fragments: Array.from({ length: count }, (_, index) => ({ path: `${format_id[0]}/${index}`, duration: 2 })),
@@ -113,34 +115,34 @@ describe('readTracks', () => {
     const silent = { vcodec: 'avc1', acodec: 'none' };
     const heard = { vcodec: 'none', acodec: 'mp4a' };
 
-    it('leaves out what has more pieces than are looked at, in time and room for the rest', () => {
+    it('omits formats beyond the limit of fragments', () => {
       expect(idsOf([format('a', 50_001, heard), format('b', 10, heard)])).toEqual(['b']);
       const ladder = ['a', 'b', 'c'].map((id) => format(id, 60_000, silent));
       expect(idsOf([...ladder, format('d', 40_000, heard)])).toEqual(['d', 'c', 'b']);
     });
 
-    it('tells two apart by where their pieces are', () =>
+    it('distinguishes formats by their fragments', () =>
       expect(idsOf([format('a', 10), format('a2', 10), format('b', 10)])).toEqual(['b', 'a2']));
   });
 
-  it('takes an approximate size as what it is, and any size of segments', () => {
+  it('marks an approximate size, and any size of segmented media, as inexact', () => {
     expect(readOne({ filesize_approx: 99.6 })).toMatchObject({ sizeBytes: 100, sizeIsExact: false });
     expect(readOne({ protocol: 'm3u8', filesize: 100 })).toMatchObject({ sizeBytes: 100, sizeIsExact: false });
   });
 
-  it('reads an item without formats as its own only format', () =>
+  it('reads an item without formats as its only format', () =>
     expect(readTracks({ url: URL, ext: 'mp4', direct: true }, NOW)).toMatchObject([
       { track: { formatId: '0', delivery: 'direct', url: URL } },
     ]));
 
-  it('gives the best first, and the same file once', () => {
+  it('returns the best format first, and each file once', () => {
     const formats = ['a', 'b', 'c'].map((format_id) => ({ format_id, url: URL, protocol: 'https', ext: 'mp4' }));
     const worst = { ...formats[0], format_id: 'worst', height: 144 };
     const ids = readTracks({ formats: [worst, ...formats] }, NOW).map(({ track }) => track.formatId);
     expect(ids).toEqual(['c', 'worst']);
   });
 
-  it('passes no header on that is the connection’s own or would break one', () =>
+  it('omits headers of the connection and invalid headers', () =>
     expect(
       readOne({
         http_headers: {
@@ -156,7 +158,7 @@ describe('readTracks', () => {
       })?.headers,
     ).toEqual({ 'X-Token': 'kept' }));
 
-  it('says no duration of what is live', () =>
+  it('omits the duration of a live source', () =>
     expect(readOne({}, { duration: 10, is_live: true })).not.toHaveProperty('durationSeconds'));
 
   it.each([
@@ -164,5 +166,5 @@ describe('readTracks', () => {
     [{ formats: [null, 1, 'x', []] }],
     [{}],
     [{ formats: [{ url: 1, height: 'x', http_headers: [] }] }],
-  ])('reads nothing out of %j', (info) => expect(readTracks(info, NOW)).toEqual([]));
+  ])('returns no track for %j', (info) => expect(readTracks(info, NOW)).toEqual([]));
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toProblem } from '../../../core/api/to-problem.ts';
-import { toError } from '../../../core/resolve/yt-dlp/failures.ts';
-import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
+import { toProblem } from '../../../../core/api/to-problem.ts';
+import { toError } from '../../../../core/resolve/yt-dlp/failures.ts';
+import type { WorkerFailure } from '../../../../layers/tools/worker/worker-protocol.ts';
 
 const failure = (kind: WorkerFailure['kind'], more: Partial<WorkerFailure> = {}): WorkerFailure => ({ kind, ...more });
 

@@ -1,13 +1,43 @@
 import { describe, expect, it } from 'vitest';
-import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
-import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
+import { parseCookies } from '../../../../core/resolve/yt-dlp/cookies.ts';
+import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 
 const parse = (line: string) => parseCookies(line, 'h.example').map(({ name, value, domain }) => [name, value, domain]);
 
-describe('a line of cookies', () => {
+describe('parseCookies', () => {
+  const cookie = { domain: 'h.example', hostOnly: true, path: '/', secure: false };
+
+  it.each([
+    ['', []],
+    ['a=1', [{ ...cookie, name: 'a', value: '1' }]],
+    [
+      'a=1; b=2',
+      [
+        { ...cookie, name: 'a', value: '1' },
+        { ...cookie, name: 'b', value: '2' },
+      ],
+    ],
+    ['a=x=y==; Domain=h.example; Path=/p', [{ ...cookie, name: 'a', value: 'x=y==', path: '/p' }]],
+    [
+      'a=1; Domain=.B.example; Path=/; Secure; Expires=1; Version=1',
+      [{ ...cookie, name: 'a', value: '1', domain: 'b.example', hostOnly: false, secure: true }],
+    ],
+    ['a="x; \\"y\\"\\054 \\\\z"; Path=/', [{ ...cookie, name: 'a', value: 'x, y' }].slice(1)],
+    ['a="x\\054y \\"z\\""; Path=/', [{ ...cookie, name: 'a', value: 'x,y "z"' }]],
+    [
+      'a=; b',
+      [
+        { ...cookie, name: 'a', value: '' },
+        { ...cookie, name: 'b', value: '' },
+      ],
+    ],
+    ['a="\\015\\012x: y"', []],
+    ['Domain=.b.example; a=1', [{ ...cookie, name: 'a', value: '1' }]],
+  ])('parses %s', (line, expected) => expect(parseCookies(line, 'h.example')).toEqual(expected));
+
   it.each([
     [
-      'an empty part',
+      'an empty attribute',
       'a=1;; b=2;',
       [
         ['a', '1', 'h.example'],
@@ -38,9 +68,9 @@ describe('a line of cookies', () => {
         ['b', '2', 'h.example'],
       ],
     ],
-  ])('may have %s', (_, line, expected) => expect(parse(line)).toEqual(expected));
+  ])('tolerates %s', (_, line, expected) => expect(parse(line)).toEqual(expected));
 
-  it('says nothing of the cookie before one without a name', () =>
+  it('assigns the attributes of a nameless cookie to no other', () =>
     expect(parse('a=1; Path=/; =x; Domain=.other.example; b=2')).toEqual([
       ['a', '1', 'h.example'],
       ['b', '2', 'h.example'],
@@ -48,22 +78,22 @@ describe('a line of cookies', () => {
 
   it.each([
     ['spaces in a name', `a${' '.repeat(16_000)}b=1`],
-    ['spaces before what is no attribute', `a=1; Path=/${' '.repeat(16_000)}x; Version=0`],
+    ['spaces before an unknown attribute', `a=1; Path=/${' '.repeat(16_000)}x; Version=0`],
     ['quotes that open', 'a="'.repeat(5000)],
     ['quotes that never close', `a="${'\\"'.repeat(8000)}`],
-  ])('holds nobody up by %s', (_, line) => {
+  ])('parses in linear time: %s', (_, line) => {
     const started = performance.now();
     parse(line);
     expect(performance.now() - started).toBeLessThan(200);
   });
 
-  it('gives none when it is longer than any request, and not more than a hundred', () => {
+  it('ignores a line above the limit, and returns at most 100 cookies', () => {
     expect(parse(`a=${'x'.repeat(20_000)}`)).toEqual([]);
     expect(parse('a=1; '.repeat(3000))).toHaveLength(100);
   });
 });
 
-it('is read once for all formats that have it', () => {
+it('parses cookies once for all formats that share them', () => {
   const format = { url: 'https://cdn.example/a.mp4', cookies: 'a=1; Domain=cdn.example', vcodec: 'avc1' };
   const other = { url: 'https://other.example/a.mp4', cookies: 'a=1' };
   const formats = [format, { ...format, vcodec: 'av01' }, { ...format, ...other }];

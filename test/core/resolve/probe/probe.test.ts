@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { ContainerRequest } from '../../../core/resolve/probe/container-reader.ts';
-import type { GuardedReader } from '../../../core/resolve/probe/guarded-reader.ts';
-import { closeProbe, probe } from '../../../core/resolve/probe/probe.ts';
-import { createProbeProcess } from '../../../core/resolve/probe/probe-process.ts';
-import { ensureMedia } from '../../origin/media.ts';
-import { descendants } from '../../support/processes.ts';
+import type { ContainerRequest } from '../../../../core/resolve/probe/container-reader.ts';
+import type { GuardedReader } from '../../../../core/resolve/probe/guarded-reader.ts';
+import { closeProbe, probe } from '../../../../core/resolve/probe/probe.ts';
+import { createProbeProcess } from '../../../../core/resolve/probe/probe-process.ts';
+import { ensureMedia } from '../../../origin/media.ts';
+import { descendants } from '../../../support/processes.ts';
 
 /** An ADTS frame with a length of 0: a parser that skips to the next frame loops forever. */
 const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.alloc(57)]);

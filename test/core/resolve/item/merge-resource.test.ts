@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { mp3SizeBytes } from '../../../../core/conversions/mp3/mp3-frames.ts';
+import { mergeResource } from '../../../../core/resolve/item/merge-resource.ts';
+import type { Rendition, Resource, Track } from '../../../../core/state/resource.ts';
+
+const track = (formatId: string, more: Partial<Track> = {}): Track => ({
+  formatId,
+  delivery: 'direct',
+  url: `https://media.example/${formatId}`,
+  headers: {},
+  cookies: [],
+  container: 'mp4',
+  video: {},
+  audio: {},
+  sizeIsExact: false,
+  ...more,
+});
+const rendition = (formatId: string): Rendition => ({
+  id: `r-${formatId}`,
+  side: 'video',
+  urlType: 'Media',
+  formatIds: [formatId],
+  label: formatId,
+  description: null,
+  fileExtension: '.mp4',
+  mimeType: 'video/mp4',
+});
+const resource = (formatIds: readonly string[], more: Partial<Resource> = {}): Resource => ({
+  id: 'id',
+  origin: { url: 'https://site.example/', extractor: 'Site', entryId: '1' },
+  title: 'Old',
+  author: 'Author',
+  coverUrl: null,
+  durationSeconds: 60,
+  isLive: false,
+  tracks: formatIds.map((id) => track(id)),
+  renditions: formatIds.map(rendition),
+  mp3: { renditionId: `r-${formatIds[0]}`, sizeBytes: mp3SizeBytes(60, { title: 'Old', artist: 'Author' }) },
+  egress: 'direct',
+  freshUntil: 1,
+  expiresAt: 2,
+  ...more,
+});
+const formats = ({ tracks }: Resource) => tracks.map(({ formatId }) => formatId);
+
+describe('mergeResource', () => {
+  const found = resource(['high'], { title: 'New', durationSeconds: 60.4, freshUntil: 11, expiresAt: 12 });
+
+  it('takes the new metadata, and keeps duration, tag and size of conversions', () => {
+    const merged = mergeResource(resource(['high']), found);
+    expect(merged).toMatchObject({ title: 'New', freshUntil: 11, expiresAt: 12, durationSeconds: 60 });
+    expect(merged.tag).toEqual({ title: 'Old', artist: 'Author' });
+    expect(merged.mp3).toEqual(resource(['high']).mp3);
+    const again = mergeResource(merged, { ...found, title: 'Newer', durationSeconds: 60.8 });
+    expect([again.tag, again.durationSeconds, again.mp3]).toEqual([merged.tag, 60, merged.mp3]);
+  });
+
+  it('keeps the duration when the new result has none', () => {
+    const { durationSeconds: _, ...untold } = found;
+    expect(mergeResource(resource(['high']), untold).durationSeconds).toBe(60);
+  });
+
+  it.each<[string, Partial<Resource>, Partial<Resource>]>([
+    ['has another duration', {}, { durationSeconds: 75 }],
+    ['has become a recording', { isLive: true, durationSeconds: undefined }, {}],
+    ['has become live', {}, { isLive: true, durationSeconds: undefined }],
+  ])('drops the promises of a resource that %s', (_, before, after) => {
+    const changed = { ...found, ...after };
+    const merged = mergeResource(resource(['high'], before), changed);
+    expect([merged.durationSeconds, merged.tag]).toEqual([changed.durationSeconds, undefined]);
+  });
+
+  it('keeps missing renditions as withdrawn, without their fragments', () => {
+    const fragments = [{ url: 'https://media.example/0', seconds: 0 }];
+    const stored = resource([], {
+      tracks: [track('high'), track('low', { fragments })],
+      renditions: [rendition('high'), rendition('low')],
+    });
+    const merged = mergeResource(stored, found);
+    expect(merged.renditions.map(({ id }) => id)).toEqual(['r-high']);
+    expect(merged.withdrawn?.map(({ id }) => id)).toEqual(['r-low']);
+    expect(formats(merged)).toEqual(['high', 'low']);
+    expect(merged.tracks[1]).not.toHaveProperty('fragments');
+    // And offers them again when they come back.
+    const back = mergeResource(merged, resource(['high', 'low']));
+    expect([back.withdrawn, formats(back)]).toEqual([undefined, ['high', 'low']]);
+  });
+
+  it('forgets a rendition whose track was dropped', () => {
+    const stored = resource([], { renditions: [rendition('high'), rendition('low')], tracks: [track('high')] });
+    expect(mergeResource(stored, found)).not.toHaveProperty('withdrawn');
+  });
+
+  it('keeps at most 50 withdrawn renditions', () => {
+    let stored = resource(['f0']);
+    for (let time = 1; time < 200; time += 1) stored = mergeResource(stored, resource([`f${time}`]));
+    expect(stored.withdrawn).toHaveLength(50);
+    expect(stored.withdrawn?.[0]?.id).toBe('r-f198');
+    expect(stored.tracks).toHaveLength(51);
+  });
+});
