@@ -6,22 +6,31 @@ import { resolve } from 'node:path';
 import { startBundledInstance } from './instance.ts';
 
 const VITEST = resolve(import.meta.dirname, '../../node_modules/.bin/vitest');
+const SUITE = 'test/contract';
+/** Counts the requests that the instance has served, so no other file may run beside it. */
+const COUNTING_FILE = 'test/contract/app.test.ts';
+const WORKERS = 3;
 
-const port = await freePort();
-const instance = await startBundledInstance({ originHost: `127.0.0.1:${port}` });
+// The instance has to know every media origin before it starts: one port for each worker.
+const ports = await Promise.all(Array.from({ length: WORKERS }, freePort));
+const instance = await startBundledInstance({ originHosts: ports.map((port) => `127.0.0.1:${port}`) });
 try {
-  // One file at a time: each has the origin's one port for itself.
-  const suite = spawn(VITEST, ['run', 'test/contract', '--no-file-parallelism', ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env: { ...process.env, REELAY_BASE_URL: instance.baseUrl, REELAY_ORIGIN_PORT: String(port) },
-  });
-  const [code] = await once(suite, 'exit');
-  process.exitCode = code ?? 1;
+  const narrowed = process.argv.slice(2);
+  if (narrowed.length > 0) process.exitCode = await runVitest(narrowed);
+  else process.exitCode = (await runVitest([COUNTING_FILE])) || (await runVitest([SUITE, '--exclude', COUNTING_FILE]));
 } finally {
   await instance.close();
 }
 
-/** The instance has to know it before the suite's origin listens on it. */
+async function runVitest(args: readonly string[]): Promise<number> {
+  const suite = spawn(VITEST, ['run', `--maxWorkers=${WORKERS}`, ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, REELAY_BASE_URL: instance.baseUrl, REELAY_ORIGIN_PORTS: ports.join(',') },
+  });
+  const [code] = await once(suite, 'exit');
+  return code ?? 1;
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -20,8 +20,8 @@ export interface BundledInstance {
 }
 
 export interface BundledInstanceOptions {
-  /** `host:port` of the media origin. */
-  readonly originHost: string;
+  /** `host:port` of each media origin that the instance may reach. */
+  readonly originHosts: readonly string[];
   /** @default whoever asks is answered */
   readonly originSecret?: string;
 }
@@ -34,7 +34,7 @@ const ROUTES: Readonly<Record<string, string>> = {
 const FUNCTIONS = [...Object.values(ROUTES), 'get-api-description', 'not-found'];
 
 export async function startBundledInstance({
-  originHost,
+  originHosts,
   originSecret,
 }: BundledInstanceOptions): Promise<BundledInstance> {
   await using parts = new AsyncDisposableStack();
@@ -47,7 +47,7 @@ export async function startBundledInstance({
     ...rig.environment,
     REELAY_ENVIRONMENT: 'Development',
     CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
-    EGRESS_ALLOW: originHost,
+    EGRESS_ALLOW: originHosts.join(','),
     TOOLS_LAYER_DIR: layer,
   };
   const env = { ...common, ...(originSecret && { ORIGIN_SECRET: originSecret }) };

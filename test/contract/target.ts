@@ -47,9 +47,10 @@ export interface TargetOptions {
 export const isRemote = process.env.REELAY_BASE_URL !== undefined;
 
 /**
- * The target of one test file, there from `beforeAll` to `afterAll`. By default the whole service in this process, on
- * free ports. With `REELAY_BASE_URL` it is an instance that stands already: started with `EGRESS_ALLOW` for
- * `127.0.0.1:$REELAY_ORIGIN_PORT`, `CORS_ALLOWED_ORIGINS` as above, `REELAY_ENVIRONMENT=Development`, and the plugin.
+ * The target of one test file, available from `beforeAll` to `afterAll`. By default the whole service in this process, on
+ * free ports. With `REELAY_BASE_URL` it is a running instance, started with the plugin, `EGRESS_ALLOW` for 127.0.0.1 at each
+ * port of `REELAY_ORIGIN_PORTS` (comma list, one for each worker), `CORS_ALLOWED_ORIGINS` as above and
+ * `REELAY_ENVIRONMENT=Development`.
  */
 export function useTarget(options: TargetOptions = {}): Target {
   let target: (Target & { close(): Promise<void> }) | undefined;
@@ -74,7 +75,7 @@ export function useTarget(options: TargetOptions = {}): Target {
 }
 
 async function openTarget({ settings }: TargetOptions): Promise<Target & { close(): Promise<void> }> {
-  const origin = await startOrigin({ port: Number(process.env.REELAY_ORIGIN_PORT ?? 0) });
+  const origin = await startOrigin({ port: originPort() });
   const service = isRemote ? remoteService() : await ownService(origin, settings);
   const get: Target['get'] = (path, options) => ask(service.baseUrl + path, options);
   await untilAvailable(get);
@@ -97,6 +98,12 @@ async function openTarget({ settings }: TargetOptions): Promise<Target & { close
       await origin.close();
     },
   };
+}
+
+/** The port of this worker's media origin; 0 for any. */
+function originPort(): number {
+  const ports = process.env.REELAY_ORIGIN_PORTS?.split(',') ?? [];
+  return Number(ports[Number(process.env.VITEST_POOL_ID ?? 1) - 1] ?? 0);
 }
 
 const remoteService = () => ({
