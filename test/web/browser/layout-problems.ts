@@ -1,5 +1,5 @@
 /** What somebody with a ruler would find wrong with the page as it stands now, in words; runs within the page. */
-export function measureLooks(): string[] {
+export function findLayoutProblems(): string[] {
   const problems = new Set<string>();
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) problems.add(`the page is ${scrollWidth - clientWidth} px wider than its window`);

@@ -3,77 +3,76 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type AxeCore from 'axe-core';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { buildPage } from '../../../local/page/build-page.ts';
+import { beforeAll, describe, expect } from 'vitest';
 import { LOCALES } from '../../../web/src/lib/texts.ts';
-import { ensureMedia } from '../../origin/media.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { type MadeUpInstance, startMadeUpInstance } from '../fakes/instance.ts';
+import { useFakeInstance } from '../fakes/instance.ts';
 import { useBrowser } from '../fixtures/browser.ts';
-import { measureLooks } from './layout-problems.ts';
+import { findLayoutProblems } from './layout-problems.ts';
 import { STATES } from './page-states.ts';
 
-/** Where the pictures go, one for each state, width and scheme: to be looked at. */
-const PICTURES = resolve(import.meta.dirname, '../../.data/screens');
+/** `SCREENSHOTS=1` writes one picture per state, width and scheme here, for review: no assertion reads them. */
+const SCREENSHOT_DIR = resolve(import.meta.dirname, '../../../.data/screenshots');
+const writesScreenshots = Boolean(process.env.SCREENSHOTS);
 const WIDTHS = [320, 768, 1280] as const;
 const SCHEMES = ['light', 'dark'] as const;
-/** WCAG 2.2 AA and what its authors recommend beyond. */
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** WCAG 2.2 AA and axe's best practices. */
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 const { open } = useBrowser();
-let instance: MadeUpInstance;
+const instance = useFakeInstance();
 let axe = '';
 beforeAll(async () => {
-  await mkdir(PICTURES, { recursive: true });
+  await mkdir(SCREENSHOT_DIR, { recursive: true });
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  const [pageDir, mediaDir] = await Promise.all([buildPage(), ensureMedia()]);
-  instance = await startMadeUpInstance({ pageDir, clip: await readFile(join(mediaDir, 'clip.mp4')) });
 });
-afterAll(() => instance?.close());
 
-/** What axe finds, in a line each. */
-async function barriersOf(page: Page): Promise<string[]> {
-  return page.evaluate(async (rules) => {
+/** axe's violations, one line each. */
+async function accessibilityViolations(page: Page): Promise<string[]> {
+  return page.evaluate(async (tags) => {
     const { axe } = globalThis as unknown as { axe: typeof AxeCore };
-    // It would wait for media that never come.
+    // Preloading media would wait for files the fake instance never sends.
     const preload = { assets: ['cssom' as const] };
-    const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ['violations'], preload });
+    const { violations } = await axe.run(document, { runOnly: tags, resultTypes: ['violations'], preload });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`);
-  }, RULES);
+  }, AXE_TAGS);
 }
 
-describe('a state of the page', () => {
-  it.each(STATES)('$name has room, words and colours for everyone', async (state) => {
-    instance.mood = state.mood ?? 'well';
-    const { page } = await open('about:blank', {
+describe('page states', () => {
+  it.each(STATES)('$name: has no layout problems or accessibility violations', async (state) => {
+    instance.health = state.health ?? 'healthy';
+    const { page } = await open(instance.baseUrl + state.path, {
       baseURL: instance.baseUrl,
       locale: state.locale ?? 'en',
       reducedMotion: 'reduce',
+      reusePage: true,
     });
-    await page.goto(state.path);
     await page.getByText(state.shows).first().waitFor({ state: 'attached' });
     await state.act?.(page);
     await page.evaluate(axe);
     const problems: string[] = [];
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: width < 500 ? 640 : 800 });
-      problems.push(...(await page.evaluate(measureLooks)).map((problem) => `${width}: ${problem}`));
-      // What sticks to the edge of a window sticks to the end of the picture.
+      problems.push(...(await page.evaluate(findLayoutProblems)).map((problem) => `${width}: ${problem}`));
+      // The whole page: sticky parts belong to its end.
       const height = await page.evaluate(() => document.documentElement.scrollHeight);
       await page.setViewportSize({ width, height });
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });
-        // Colours are the same at every width; the widest layout and the narrowest have between them all there is.
+        // Colours do not depend on the width: each scheme at one of the two extreme layouts covers both.
         if (width === (colorScheme === 'light' ? 1280 : 320))
-          problems.push(...(await barriersOf(page)).map((problem) => `${width} ${colorScheme}: ${problem}`));
-        await page.screenshot({ path: join(PICTURES, `${state.name}-${width}-${colorScheme}.png`) });
+          problems.push(
+            ...(await accessibilityViolations(page)).map((problem) => `${width} ${colorScheme}: ${problem}`),
+          );
+        if (!writesScreenshots) continue;
+        await page.screenshot({ path: join(SCREENSHOT_DIR, `${state.name}-${width}-${colorScheme}.png`) });
       }
     }
     expect(problems).toEqual([]);
   });
 
-  it.each(LOCALES)('fits a small window in the language %s', async (locale) => {
-    instance.mood = 'well';
+  it.each(LOCALES)('fits a window of 320 px in %s', async (locale) => {
+    instance.health = 'healthy';
     const viewport = { width: 320, height: 640 };
     const { page } = await open('about:blank', {
       baseURL: instance.baseUrl,
@@ -88,7 +87,7 @@ describe('a state of the page', () => {
         .locator(name ? 'article h2, .notice h2' : 'h1')
         .first()
         .waitFor();
-      problems.push(...(await page.evaluate(measureLooks)));
+      problems.push(...(await page.evaluate(findLayoutProblems)));
     }
     expect(problems).toEqual([]);
   });

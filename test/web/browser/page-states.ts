@@ -1,16 +1,16 @@
 import type { Page } from 'playwright-core';
-import type { Mood } from '../fakes/instance.ts';
+import type { Health } from '../fakes/instance.ts';
 
-/** A state of the page, and how a visitor gets there. */
+/** A state of the page and how to reach it. */
 export interface PageState {
   readonly name: string;
-  /** Address within the page. */
+  /** Path and query. */
   readonly path: string;
-  /** What is waited for before anything is done. */
+  /** Text to wait for before `act`. */
   readonly shows: string | RegExp;
   readonly act?: (page: Page) => Promise<unknown>;
-  /** What the instance is like. @default well */
-  readonly mood?: Mood;
+  /** @default healthy */
+  readonly health?: Health;
   readonly locale?: string;
 }
 
@@ -18,7 +18,7 @@ const link = (name: string) => `/?url=${encodeURIComponent(`https://video.exampl
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const HEADLINE = 'Paste a link. Watch it, hear it, take it with you.';
 
-/** Gives the page a browser without a picker, so that nothing native opens. */
+/** Removes the native file pickers. */
 const withoutPicker = (page: Page) =>
   page.evaluate(() => Object.assign(globalThis, { showSaveFilePicker: undefined, showDirectoryPicker: undefined }));
 
@@ -134,7 +134,7 @@ export const STATES: readonly PageState[] = [
   failure('unhandled', 'This kind of link is not handled'),
   failure('failed', 'It could not be fetched'),
   { name: 'too-many', path: link('too-many'), shows: 'A little too fast' },
-  { name: 'maintenance', path: link('maintenance'), shows: 'The instance is being prepared', mood: 'maintenance' },
+  { name: 'maintenance', path: link('maintenance'), shows: 'The instance is being prepared', health: 'maintenance' },
   {
     name: 'offline',
     path: '/',
@@ -152,8 +152,8 @@ export const STATES: readonly PageState[] = [
   },
   { name: 'history', path: '/', shows: HEADLINE, act: (page) => visit(page, ['video', 'audio', 'list', 'long']) },
   { name: 'status', path: '/status', shows: 'Everything works' },
-  { name: 'status-maintenance', path: '/status', shows: 'In maintenance', mood: 'maintenance' },
-  { name: 'status-unhealthy', path: '/status', shows: 'Not healthy', mood: 'unhealthy' },
+  { name: 'status-maintenance', path: '/status', shows: 'In maintenance', health: 'maintenance' },
+  { name: 'status-unhealthy', path: '/status', shows: 'Not healthy', health: 'unhealthy' },
   { name: 'arabic-empty', path: '/', shows: /./, locale: 'ar' },
   { name: 'arabic', path: link('arabic'), shows: 'نزهة', locale: 'ar' },
   { name: 'arabic-list', path: link('list'), shows: 'Northern Coast', locale: 'ar' },

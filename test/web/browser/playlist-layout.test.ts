@@ -1,21 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { buildPage } from '../../../local/page/build-page.ts';
+import { describe, expect } from 'vitest';
 import { LOCALES } from '../../../web/src/lib/texts.ts';
-import { ensureMedia } from '../../origin/media.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { type MadeUpInstance, startMadeUpInstance } from '../fakes/instance.ts';
+import { useFakeInstance } from '../fakes/instance.ts';
 import { useBrowser } from '../fixtures/browser.ts';
 
 const { open } = useBrowser();
-let instance: MadeUpInstance;
-beforeAll(async () => {
-  const [pageDir, mediaDir] = await Promise.all([buildPage(), ensureMedia()]);
-  instance = await startMadeUpInstance({ pageDir, clip: await readFile(join(mediaDir, 'clip.mp4')) });
-});
-afterAll(() => instance?.close());
+const instance = useFakeInstance();
 
 async function see(name: string, width: number, locale = 'en'): Promise<Page> {
   const address = `${instance.baseUrl}/?url=https://video.example/watch/${name}`;

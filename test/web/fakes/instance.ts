@@ -1,35 +1,63 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import sirv from 'sirv';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { buildPage } from '../../../local/page/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
+import { ensureMedia } from '../../origin/media.ts';
 import { REFUSALS, RESOURCES } from './resources.ts';
 
-export type Mood = 'well' | 'maintenance' | 'unhealthy';
+export type Health = 'healthy' | 'maintenance' | 'unhealthy';
 
-export interface MadeUpInstance {
-  /** What it says of itself from now on. */
-  mood: Mood;
+export interface FakeInstance {
+  /** What `/api/App` reports from now on. */
+  health: Health;
   readonly baseUrl: string;
   close(): Promise<void>;
 }
 
-export interface MadeUpInstanceOptions {
+export interface FakeInstanceOptions {
   /** The built page. */
   readonly pageDir: string;
   /** What a player gets of every rendition whose key begins with `whole`. */
   readonly clip: Buffer;
 }
 
+/** The fake instance of one test file, available while tests run. */
+export function useFakeInstance(): FakeInstance {
+  let instance: FakeInstance | undefined;
+  beforeAll(async () => {
+    const [pageDir, mediaDir] = await Promise.all([buildPage(), ensureMedia()]);
+    instance = await startFakeInstance({ pageDir, clip: await readFile(join(mediaDir, 'clip.mp4')) });
+  });
+  afterAll(() => instance?.close());
+  const started = () => instance ?? expect.fail('The instance is available only while tests run');
+  return {
+    get baseUrl() {
+      return started().baseUrl;
+    },
+    get health() {
+      return started().health;
+    },
+    set health(health) {
+      started().health = health;
+    },
+    close: () => started().close(),
+  };
+}
+
 /**
- * The page as it is served, its headers too, with made-up answers behind it: for looks at each state, not for proof
- * that the service works. The last part of a link's path says what comes of it.
+ * Serves the built page with its headers, and canned API responses: to reach each state of the page quickly, not to
+ * test the service. The last segment of a link's path selects the response.
  */
-export async function startMadeUpInstance({ pageDir, clip }: MadeUpInstanceOptions): Promise<MadeUpInstance> {
+async function startFakeInstance({ pageDir, clip }: FakeInstanceOptions): Promise<FakeInstance> {
   const files = sirv(pageDir, { dev: true, extensions: ['html'] });
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname.startsWith('/covers/')) return sendCover(response, pathname);
-    if (pathname === '/api/App') return sendJson(response, 200, appInfo(instance.mood));
+    if (pathname === '/api/App') return sendJson(response, 200, appInfo(instance.health));
     if (pathname === '/api/App/requests') {
       response.setHeader('x-request-count', '48213');
       return sendJson(response, 200, { schemaVersion: 1, label: 'requests', message: '48,213', color: '9f54e5' });
@@ -41,8 +69,8 @@ export async function startMadeUpInstance({ pageDir, clip }: MadeUpInstanceOptio
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
-  const instance: MadeUpInstance = {
-    mood: 'well',
+  const instance: FakeInstance = {
+    health: 'healthy',
     baseUrl: `http://127.0.0.1:${port}`,
     close: () => {
       server.closeAllConnections();
@@ -55,11 +83,11 @@ export async function startMadeUpInstance({ pageDir, clip }: MadeUpInstanceOptio
 const sendJson = (response: ServerResponse, status: number, value: unknown) =>
   void response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(value));
 
-const appInfo = (mood: Mood) => ({
+const appInfo = (health: Health) => ({
   version: 'v0.1.0',
-  isHealthy: mood !== 'unhealthy',
+  isHealthy: health !== 'unhealthy',
   environment: 'Production',
-  maintenance: mood === 'maintenance' ? 'Updating yt-dlp to 2026.11.20' : null,
+  maintenance: health === 'maintenance' ? 'Updating yt-dlp to 2026.11.20' : null,
 });
 
 function resolve(response: ServerResponse, request: IncomingMessage, link: string) {
