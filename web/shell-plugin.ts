@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Plugin, Rolldown } from 'vite';
 
 const WORKER = 'service-worker.js';
-/** What web/src/service-worker.ts calls the list that it is given. */
+/** The global that service-worker.ts reads. */
 const PLACEHOLDER = '__SHELL__';
 
-/** Tells the service worker what the shell of this very build is made of. */
+/** Inserts the list of shell files into the service worker. */
 export const shellPlugin = (): Plugin => ({
   name: 'reelay-shell',
   apply: 'build',

@@ -5,7 +5,7 @@ import { shellPlugin } from './shell-plugin.ts';
 const WEB = import.meta.dirname;
 const page = (name: string) => resolve(WEB, `${name}.html`);
 
-/** The page people use: `vite build --config web/vite.config.ts` makes the complete folder. */
+/** The web page. `vite build --config web/vite.config.ts` writes the complete folder. */
 export default defineConfig({
   root: WEB,
   base: '/',
@@ -17,7 +17,7 @@ export default defineConfig({
     outDir: resolve(WEB, '../dist/web'),
     emptyOutDir: true,
     target: 'baseline-widely-available',
-    // Nothing inline: the page's Content-Security-Policy would refuse it.
+    // The page's Content-Security-Policy forbids inline content.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
@@ -28,7 +28,7 @@ export default defineConfig({
         'service-worker': resolve(WEB, 'src/service-worker.ts'),
       },
       output: {
-        // A service worker keeps its name: that is how a browser finds the next one.
+        // A service worker must keep its URL to be updated.
         entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
       },
     },

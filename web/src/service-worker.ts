@@ -1,19 +1,19 @@
 /// <reference lib="webworker" />
 
-/** What this build's shell is made of: put in by web/shell-plugin.ts. */
+/** Files of this build's shell, inserted by web/shell-plugin.ts. */
 declare const __SHELL__: {
   readonly version: string;
-  /** The texts of every language too: one that was never used may be wanted without a connection. */
+  /** Includes every locale, so that the language can be changed offline. */
   readonly assets: readonly string[];
 };
 
-// The library of pages is in the same check: this file's global is the worker's.
+// The DOM library is in the same type check; here the global is the worker's.
 const worker = self as unknown as ServiceWorkerGlobalScope;
 const shell = __SHELL__;
 const PREFIX = 'shell-';
 const CACHE = PREFIX + shell.version;
 const PAGES = ['/', '/status'];
-/** How long a page may take to come before the one that is kept is shown, milliseconds. */
+/** After this time the cached page is used. */
 const PAGE_MILLISECONDS = 4000;
 
 worker.addEventListener('install', (event) => event.waitUntil(keepShell()));
@@ -21,7 +21,7 @@ worker.addEventListener('activate', (event) => event.waitUntil(forgetOlder()));
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  // The shell alone: the API, its streams and what other hosts give are none of this worker's business.
+  // Only the shell: API, streams and other origins are not intercepted.
   if (request.method !== 'GET' || origin !== worker.location.origin) return;
   if (request.mode === 'navigate' && PAGES.includes(pathname)) event.respondWith(page(request, pathname));
   else if (pathname.startsWith('/assets/')) event.respondWith(asset(request));
@@ -39,7 +39,7 @@ async function forgetOlder(): Promise<void> {
   );
 }
 
-/** The newest page there is, and the kept one without a connection. */
+/** Network first, then the cache. */
 async function page(request: Request, pathname: string): Promise<Response> {
   const kept = await caches.match(pathname, { cacheName: CACHE });
   try {
@@ -50,7 +50,7 @@ async function page(request: Request, pathname: string): Promise<Response> {
   }
 }
 
-/** Named by content: what is kept is what there is. */
+/** Cache first: names contain a content hash. */
 async function asset(request: Request): Promise<Response> {
   const kept = await caches.match(request.url);
   if (kept) return kept;

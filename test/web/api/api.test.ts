@@ -14,7 +14,7 @@ const RESOURCE = { type: 'Media', title: 'T', mediaItems: [] };
 const APP = { version: 'v1', isHealthy: true, environment: 'Production', maintenance: null };
 const LINK = 'https://a.example/x?a=1&b=ü#c';
 
-/** An instance that says what it is told to, in turn by path; the last again and again. */
+/** A fake fetch that plays canned responses per path in turn and repeats the last one. */
 async function instance(script: Readonly<Record<string, readonly Said[]>>) {
   const asked: string[] = [];
   const left = new Map(Object.entries(script).map(([path, answers]) => [path, [...answers]]));
@@ -40,14 +40,14 @@ const failureOf = async (work: Promise<unknown>) => {
   return { kind, title, detail, retryAfterSeconds };
 };
 
-describe('an instance', () => {
-  it('resolves a link, sent so that it arrives as it was', async () => {
+describe('createApi', () => {
+  it('encodes the link losslessly', async () => {
     const { api, asked } = await instance({ '/api/Fetch/GetResource': [{ body: RESOURCE }] });
     expect(await api.resolve(LINK)).toEqual(RESOURCE);
     expect(new URLSearchParams(asked[0]?.split('?')[1]).get('url')).toBe(LINK);
   });
 
-  it('tells of itself', async () => {
+  it('reads /api/App and its tools header', async () => {
     const count = { headers: { 'x-request-count': '1234' }, body: { message: '1,234' } };
     const { api } = await instance({
       '/api/App': [{ body: APP }],
@@ -109,13 +109,13 @@ describe('an instance', () => {
       expect((await failureOf(work)).kind).toBe('unreachable');
   });
 
-  it('that is not there is told so', async () => {
+  it('reports an unreachable instance', async () => {
     const base = await serve((request) => request.socket.resetAndDestroy());
     expect((await failureOf(createApi(base).getAppInfo())).kind).toBe('unreachable');
   });
 
   it.each(['', 'hello', 'ftp://x', 'https://', `https://a/${'x'.repeat(5000)}`])(
-    'is not asked for %.20s',
+    'does not send %.20s',
     async (link) => {
       const { api, asked } = await instance({});
       expect((await failureOf(api.resolve(link))).kind).toBe('bad-link');
@@ -123,7 +123,7 @@ describe('an instance', () => {
     },
   );
 
-  it('is left alone when the user leaves', async () => {
+  it("aborts with the caller's signal", async () => {
     const reason = new Error('left');
     const controller = new AbortController();
     const base = await serve(() => controller.abort(reason));
@@ -143,7 +143,7 @@ it.each([
   [null, undefined],
 ])('Retry-After %j is %j seconds', (header, seconds) => expect(parseRetryAfter(header, 0)).toBe(seconds));
 
-/** Notes waits instead of waiting. */
+/** Records delays instead of sleeping. */
 function patience() {
   const seen: Waiting[] = [];
   const slept: number[] = [];
@@ -158,8 +158,8 @@ function patience() {
 }
 const BUSY = { status: 503, headers: { 'retry-after': '5' }, body: { title: 'Downloading FFmpeg' } };
 
-describe('waiting for an instance', () => {
-  it('goes on by itself when its maintenance is over, and says meanwhile what it does', async () => {
+describe('resolveWhenAvailable', () => {
+  it('polls during maintenance, reports the activity and resolves afterwards', async () => {
     const during = (maintenance: string) => ({ body: { ...APP, maintenance } });
     const { api, asked } = await instance({
       '/api/Fetch/GetResource': [BUSY, { body: RESOURCE }],
@@ -177,7 +177,7 @@ describe('waiting for an instance', () => {
     expect(asked.filter((path) => path.includes('GetResource'))).toHaveLength(2);
   });
 
-  it('looks ever more seldom, and gives up in the end', async () => {
+  it('polls less often over time and gives up after maxWaitSeconds', async () => {
     const { api } = await instance({
       '/api/Fetch/GetResource': [BUSY],
       '/api/App': [{ body: { ...APP, maintenance: 'Forever' } }],
@@ -190,14 +190,14 @@ describe('waiting for an instance', () => {
     expect(slept).toEqual([1, 2, 3, 5, 10, 15, 15]);
   });
 
-  it('gives up also when each says otherwise', async () => {
+  it('gives up when responses alternate', async () => {
     const { api } = await instance({ '/api/Fetch/GetResource': [BUSY], '/api/App': [{ body: APP }] });
     const { slept, options } = patience();
     expect((await failureOf(resolveWhenAvailable(api, LINK, options))).kind).toBe('maintenance');
     expect(slept.length).toBeLessThan(50);
   });
 
-  it('gets over an instance that restarts meanwhile', async () => {
+  it('tolerates a restart during maintenance', async () => {
     const { api } = await instance({
       '/api/Fetch/GetResource': [BUSY, { body: RESOURCE }],
       '/api/App': [{ status: 502 }, { body: APP }],
@@ -205,7 +205,7 @@ describe('waiting for an instance', () => {
     expect(await resolveWhenAvailable(api, LINK, patience().options)).toEqual(RESOURCE);
   });
 
-  it('waits as long as it is told to after too many requests', async () => {
+  it('waits for Retry-After after 429', async () => {
     const refusal = { status: 429, headers: { 'retry-after': '30' }, body: { title: 'Too Many Requests' } };
     const { api } = await instance({ '/api/Fetch/GetResource': [refusal, { body: RESOURCE }] });
     const { seen, options } = patience();
@@ -213,14 +213,14 @@ describe('waiting for an instance', () => {
     expect(seen).toMatchObject([{ reason: 'too-many', retrySeconds: 30 }]);
   });
 
-  it('does not wait for what waiting does not mend', async () => {
+  it('does not wait for permanent failures', async () => {
     const { api } = await instance({ '/api/Fetch/GetResource': [{ status: 404, body: { title: 'x' } }] });
     const { slept, options } = patience();
     expect((await failureOf(resolveWhenAvailable(api, LINK, options))).kind).toBe('not-found');
     expect(slept).toEqual([]);
   });
 
-  it('ends when the user leaves', async () => {
+  it('stops waiting when aborted', async () => {
     const { api } = await instance({ '/api/Fetch/GetResource': [BUSY] });
     const controller = new AbortController();
     const reason = new Error('left');
@@ -232,8 +232,8 @@ describe('waiting for an instance', () => {
   });
 });
 
-describe('waiting for a stream', () => {
-  it('goes on once its host is awake, having asked for one byte', async () => {
+describe('untilStreamable', () => {
+  it('settles once the host responds to a one-byte range', async () => {
     const waking = { status: 503, headers: { 'retry-after': '4' }, body: { title: 'Starting' } };
     const { base } = await instance({ '/stream': [waking, waking, { status: 206, body: 'x' }] });
     const { seen, options } = patience();
@@ -250,7 +250,7 @@ describe('waiting for a stream', () => {
     expect((await failureOf(untilStreamable(`${base}/stream`))).kind).toBe(kind);
   });
 
-  it('takes the head of a stream that has no parts, and leaves the rest', async () => {
+  it('cancels the body of a stream without ranges', async () => {
     const left = Promise.withResolvers<void>();
     const base = await serve((_, response) => {
       response.on('close', () => left.resolve());

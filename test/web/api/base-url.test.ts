@@ -7,7 +7,7 @@ const own = { base: origin, isOther: false, isRefused: false };
 const other = (base: string) => ({ base, isOther: true, isRefused: false });
 const refused = { ...own, isRefused: true };
 
-describe('which instance is asked', () => {
+describe('readBaseUrl', () => {
   it.each([
     ['', own],
     ['?url=x', own],
@@ -32,7 +32,7 @@ describe('which instance is asked', () => {
     expect(readBaseUrl({ origin, search })).toEqual(answer);
   });
 
-  it('is remembered until it is forgotten', () => {
+  it('remembers the instance until it is forgotten', () => {
     const storage = createMemoryStore();
     const read = (search: string) => readBaseUrl({ origin, search, storage }).base;
     read('?api=https://other.example');
@@ -48,7 +48,7 @@ describe('which instance is asked', () => {
     expect(read('')).toBe(origin);
   });
 
-  it('is this one when what is remembered makes no sense', () => {
+  it('ignores an invalid stored value', () => {
     const storage = createMemoryStore({ 'reelay.api': 'http://evil.example' });
     expect(readBaseUrl({ origin, search: '', storage })).toEqual(own);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRangeSupport } from '../../../web/src/api/range-support.ts';
 import { serve } from '../fakes/byte-sources.ts';
 
-/** A stream that answers with these heads in turn; the last again and again. */
+/** A stream that responds with these headers in turn and repeats the last. */
 async function stream(...heads: (readonly [status: number, headers: Record<string, string>])[]) {
   const methods: (string | undefined)[] = [];
   const url = await serve((request, response) => {
@@ -13,7 +13,7 @@ async function stream(...heads: (readonly [status: number, headers: Record<strin
   return { url, methods };
 }
 
-describe('what is known of the ranges of streams', () => {
+describe('createRangeSupport', () => {
   it.each([
     ['a file', { 'accept-ranges': 'bytes' }, true],
     ['what is put together while it is sent', { 'accept-ranges': 'none' }, false],
@@ -26,7 +26,7 @@ describe('what is known of the ranges of streams', () => {
     expect(methods).toEqual(['HEAD']);
   });
 
-  it('is asked once', async () => {
+  it('sends one HEAD request per stream', async () => {
     const { url, methods } = await stream([200, { 'accept-ranges': 'bytes' }]);
     const book = createRangeSupport();
     await Promise.all([book.check(url), book.check(url)]);
@@ -34,7 +34,7 @@ describe('what is known of the ranges of streams', () => {
     expect(methods).toHaveLength(1);
   });
 
-  it('stays open after a failure, and is asked again', async () => {
+  it('retries after a failure', async () => {
     const { url } = await stream([503, { 'accept-ranges': 'none' }], [200, { 'accept-ranges': 'bytes' }]);
     const book = createRangeSupport();
     await book.check(url);
@@ -43,13 +43,13 @@ describe('what is known of the ranges of streams', () => {
     expect(book.known.get().get(url)).toBe(true);
   });
 
-  it('stays open when nobody answers', async () => {
+  it('stays unknown when the request times out', async () => {
     const book = createRangeSupport(() => Promise.reject(new TypeError('No connection')));
     await book.check('http://127.0.0.1/');
     expect(book.known.get().size).toBe(0);
   });
 
-  it('is forgotten in time', async () => {
+  it('forgets the oldest entries', async () => {
     const book = createRangeSupport(async () => new Response(null, { headers: { 'accept-ranges': 'bytes' } }));
     for (let count = 0; count < 300; count++) await book.check(`http://127.0.0.1/${count}`);
     expect([...book.known.get().keys()].at(-1)).toBe('http://127.0.0.1/299');

@@ -8,7 +8,7 @@ import { useService } from '../fixtures/service.ts';
 const service = useService();
 const { open } = useBrowser();
 
-/** Keeps everything that the page's polite voice says, in order. */
+/** Records every text of the polite live region, in order. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const heard: string[] = [];
@@ -21,8 +21,8 @@ async function listen(page: Page): Promise<() => Promise<string[]>> {
   return () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard);
 }
 
-describe('who does not see the page', () => {
-  it('is told what is looked up, what was found, and how a download goes', async () => {
+describe('announcements', () => {
+  it('announces resolving, the result and the download', async () => {
     const { page } = await open(`${service.baseUrl}/`);
     await page.locator('input:focus').waitFor();
     const heard = await listen(page);
@@ -39,7 +39,7 @@ describe('who does not see the page', () => {
     expect(await heard()).toContainEqual(expect.stringMatching(/^Download started: /));
   });
 
-  it('is told what went wrong, in the words of the page', async () => {
+  it("announces a failure in the page's words", async () => {
     const { page } = await open(`${service.baseUrl}/`);
     await page.locator('input:focus').waitFor();
     const heard = await listen(page);
@@ -49,8 +49,8 @@ describe('who does not see the page', () => {
   });
 });
 
-describe('who uses no mouse', () => {
-  it('goes through a result in the order in which it stands, and sees where', async () => {
+describe('keyboard navigation', () => {
+  it('follows the visual order with a visible focus ring', async () => {
     const { page } = await open(service.baseUrl + service.pageFor('/site/combined/order'));
     await page.getByRole('article').waitFor();
     const places: number[] = [];
@@ -62,7 +62,7 @@ describe('who uses no mouse', () => {
         if (!element || element === document.body) return undefined;
         const all = [...document.querySelectorAll('*')];
         const { outlineStyle, outlineWidth } = getComputedStyle(element);
-        // A control inside of a field or a row may leave the ring to it.
+        // A field or row may draw the ring for its control.
         const ring = (holder: Element | null): boolean => {
           if (!holder || holder === document.body) return false;
           const { outlineStyle: its, boxShadow } = getComputedStyle(holder);
@@ -89,7 +89,7 @@ describe('who uses no mouse', () => {
     expect(order).toEqual([...order].sort((a, b) => a - b));
   });
 
-  it('keeps the focus when a result takes the place of the page before', async () => {
+  it('keeps the focus when the result appears', async () => {
     const { page } = await open(`${service.baseUrl}/`);
     await page.locator('input:focus').waitFor();
     await page.keyboard.type(service.origin.url('/site/combined/focus'));
@@ -99,8 +99,8 @@ describe('who uses no mouse', () => {
   });
 });
 
-describe('who has colours of their own', () => {
-  it.each(['light', 'dark'] as const)('sees what is drawn in them, too: %s', async (colorScheme) => {
+describe('forced colours', () => {
+  it.each(['light', 'dark'] as const)('draws graphics in system colours: %s', async (colorScheme) => {
     const { page } = await open(`${service.baseUrl}/status`, { forcedColors: 'active', colorScheme });
     await page.getByText('Everything works').waitFor();
     const look = await page.evaluate(() => {
@@ -123,8 +123,8 @@ describe('who has colours of their own', () => {
   });
 });
 
-describe('who watches the status', () => {
-  it('keeps the focus while the page checks again by itself', async () => {
+describe('status page', () => {
+  it('keeps the focus during an automatic check', async () => {
     const { page, requests } = await open('about:blank');
     await page.clock.install();
     await page.goto(`${service.baseUrl}/status`);
@@ -140,7 +140,7 @@ describe('who watches the status', () => {
     const before = requests.length;
     await page.clock.fastForward(16_000);
     await eventually(() => requests.length).toBeGreaterThan(before);
-    // What is disabled loses the focus with the next picture.
+    // A disabled element loses focus at the next rendering.
     await page.clock.runFor(200);
     await page.screenshot();
     expect(await again.evaluate((button) => button === document.activeElement)).toBe(true);
@@ -150,8 +150,8 @@ describe('who watches the status', () => {
   });
 });
 
-describe('who wants less motion', () => {
-  it('sees none while something is looked up', async () => {
+describe('reduced motion', () => {
+  it('runs no animation while resolving', async () => {
     scriptedPage.hold();
     const { page } = await open(service.baseUrl + service.pageFor('/scripted/still'), { reducedMotion: 'reduce' });
     await page.locator('.skeleton').first().waitFor();

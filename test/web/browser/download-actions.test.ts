@@ -26,8 +26,8 @@ const original = (path: string) => readFile(join(service.origin.mediaDir, path))
 const bytesOf = async (download: Download) => readFile(await download.path());
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
-describe('the versions of an item', () => {
-  it('are all there, each under what it is', async () => {
+describe('renditions of an item', () => {
+  it('lists every rendition in its group', async () => {
     const { page } = await see('/site/open/versions');
     const groupOf = (name: string) => page.getByRole('group', { name, exact: true });
     await groupOf('Video with sound').waitFor();
@@ -43,14 +43,14 @@ describe('the versions of an item', () => {
     expect(video.at(-1)).not.toMatch(/plays everywhere/);
     expect((await labels('Sound only')).every((label) => /\d+ kbps/.test(label))).toBe(true);
     expect(await labels('Converted to MP3')).toEqual([expect.stringMatching(/^192 kbps.*MP3/)]);
-    // A muxed stream cannot be sought in, nor resumed, and it says so.
+    // A combined stream can be neither seeked nor resumed.
     await page.getByText(/Put together while it is sent/).waitFor();
     await groupOf('Sound only').getByRole('radio').first().check();
     expect(await page.getByText(/Put together while it is sent/).count()).toBe(0);
   });
 
   it.each(['/hls/ts/index.m3u8', '/dash/number/manifest.mpd', '/live/index.m3u8'])(
-    'of what the instance puts together say that, and their command does not go on: %s',
+    'marks a combined stream as not resumable, in its commands too: %s',
     async (path) => {
       const { page } = await see(path);
       await page.getByText(/Put together while it is sent/).waitFor();
@@ -60,7 +60,7 @@ describe('the versions of an item', () => {
     },
   );
 
-  it('of a file are not asked before somebody chooses, and their command goes on', async () => {
+  it("sends no HEAD request before a choice; a file's command resumes", async () => {
     const { page, requests } = await see('/site/combined/resumable');
     const heads = () => requests.filter((request) => request.method() === 'HEAD').length;
     await page.getByRole('radio', { name: /^720p/ }).waitFor();
@@ -71,7 +71,7 @@ describe('the versions of an item', () => {
     expect(heads()).toBe(1);
   });
 
-  it('of a song are sound alone', async () => {
+  it('offers audio only for a song', async () => {
     const { page } = await see('/site/music/song');
     await page.getByRole('group', { name: 'Sound only' }).waitFor();
     expect(await page.getByRole('group', { name: 'Video with sound' }).count()).toBe(0);
@@ -80,8 +80,8 @@ describe('the versions of an item', () => {
   });
 });
 
-describe('a version', () => {
-  it('is taken as the very file of its source', async () => {
+describe('a rendition', () => {
+  it('downloads the source file byte for byte', async () => {
     const { page } = await see('/site/combined/whole');
     const coming = page.waitForEvent('download');
     await button(page, /^Download 720p, MP4/).click();
@@ -92,9 +92,9 @@ describe('a version', () => {
   });
 
   it.each([
-    ['muxed on its way', '/site/open/muxed', /^720p/, '.mp4', 'ftyp'],
+    ['a combined stream', '/site/open/muxed', /^720p/, '.mp4', 'ftyp'],
     ['converted', '/site/music/converted', /^192 kbps.*MP3/, '.mp3', 'ID3'],
-  ])('%s is taken whole', async (_, path, name, extension, magic) => {
+  ])('%s downloads completely', async (_, path, name, extension, magic) => {
     const { page } = await see(path);
     await page.getByRole('radio', { name }).check();
     const coming = page.waitForEvent('download');
@@ -107,7 +107,7 @@ describe('a version', () => {
     await page.getByText('Saved', { exact: true }).waitFor();
   });
 
-  it('streams from the link that is copied', async () => {
+  it('streams from the copied link', async () => {
     const { page } = await see('/site/combined/link', CLIPBOARD);
     await button(page, 'Copy stream link').click();
     await button(page, 'Copied').waitFor();
@@ -117,7 +117,7 @@ describe('a version', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(await original('ladder/both-720.mp4'))).toBe(true);
   });
 
-  it.runIf(isThere('curl'))('comes by the command line that is copied', async () => {
+  it.runIf(isThere('curl'))('downloads with the copied curl command', async () => {
     const { page } = await see('/site/combined/command', CLIPBOARD);
     await button(page, 'Command line').click();
     await button(page, 'Copy the curl command').click();
@@ -130,10 +130,10 @@ describe('a version', () => {
   });
 });
 
-describe('a list', () => {
+describe('a playlist', () => {
   const entry = (id: string) => `Größe “${id}”: eins/zwei`;
 
-  it('gives what is picked, one after another', async () => {
+  it('downloads the selected entries in order', async () => {
     const { page } = await see('/site/list/trip?n=3');
     await page.getByRole('heading', { name: 'List trip' }).waitFor();
     expect(await page.getByRole('checkbox', { name: /^Select Größe/ }).count()).toBe(3);
@@ -152,7 +152,7 @@ describe('a list', () => {
     await eventually(() => page.getByText('Saved', { exact: true }).count()).toBe(2);
   });
 
-  it('gives each as what is preferred', async () => {
+  it('downloads each entry in the selected format', async () => {
     const { page } = await see('/site/list/sound?n=2');
     await page.getByRole('checkbox', { name: `Select ${entry('sound-1')}` }).check();
     await page.getByLabel('Take each as').selectOption('mp3');
@@ -161,7 +161,7 @@ describe('a list', () => {
     expect((await coming).suggestedFilename()).toMatch(/sound-1.*\.mp3$/);
   });
 
-  it('opens the versions of one entry', async () => {
+  it('expands the renditions of an entry', async () => {
     const { page } = await see('/site/list/open?n=2');
     await button(page, `Show versions ${entry('open-2')}`).click();
     await page.getByRole('radio', { name: /^720p/ }).waitFor();
@@ -170,7 +170,7 @@ describe('a list', () => {
     await eventually(() => page.getByRole('radio').count()).toBe(0);
   });
 
-  it('looks up by itself what missed the time of the whole', async () => {
+  it("resolves an entry that missed the playlist's deadline", async () => {
     const { page, resolves } = await open(at('/'));
     await page.route(/list%2Flate/, async (route) => {
       const answer = await route.fetch();
@@ -186,7 +186,7 @@ describe('a list', () => {
   });
 });
 
-/** What a control is called, as far as its label says it. */
+/** The label text of a control. */
 function nameOf(control: SVGElement | HTMLElement): string {
   return (control as HTMLInputElement).labels?.[0]?.innerText.replace(/\s+/g, ' ') ?? '';
 }

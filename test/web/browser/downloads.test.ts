@@ -21,10 +21,10 @@ let before = 0;
 beforeEach(() => {
   before = proxy.rangesOf(STREAMS).length;
 });
-/** Range headers of the streams that this test asked for. */
+/** Range headers of this test's stream requests. */
 const ranges = () => proxy.rangesOf(STREAMS).slice(before);
 
-/** Opens a link and begins to take a version. */
+/** Opens a link and starts a download. */
 async function take(path: string, version: RegExp, options?: OpenOptions) {
   const { page } = await open(proxy.baseUrl + service.pageFor(path), options);
   await page.getByRole('radio', { name: version }).check();
@@ -40,7 +40,7 @@ const isUnderWay = (page: Page) =>
     0,
   );
 
-/** Names of what the browser's own storage keeps for this page, in folders too. */
+/** Names of all files in the origin private file system. */
 const kept = (page: Page) =>
   page.evaluate(async () => {
     const names: string[] = [];
@@ -55,7 +55,7 @@ const kept = (page: Page) =>
   });
 
 describe('a download', () => {
-  it('shows how far it is, can be paused, and goes on at the exact byte', async () => {
+  it('shows progress, pauses and resumes at the exact byte', async () => {
     proxy.hold(STREAMS, 300_000);
     const { page, files, act, says } = await take('/files/long.mp4', /MP4/);
     await isUnderWay(page);
@@ -64,7 +64,7 @@ describe('a download', () => {
     expect(share).toBeLessThan(1);
     await act(/^Pause /);
     await says('Paused');
-    // A pause costs the instance nothing.
+    // A paused download holds no connection.
     await eventually(() => proxy.open).toBe(0);
     await act(/^Resume /);
     await says('Saved');
@@ -77,7 +77,7 @@ describe('a download', () => {
     expect(Number(first)).toBeLessThanOrEqual(300_000);
   });
 
-  it('goes on by itself when its connection breaks off', async () => {
+  it('resumes when its connection is lost', async () => {
     proxy.hold(STREAMS, 300_000);
     const { page, files, says } = await take('/files/long.mp4', /MP4/);
     await isUnderWay(page);
@@ -88,7 +88,7 @@ describe('a download', () => {
     expect(ranges()).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
   });
 
-  it('keeps its connection in a pause where it could not go on otherwise', async () => {
+  it('keeps the connection of a stream without ranges while paused', async () => {
     proxy.hold(STREAMS, 200_000);
     const { page, files, act, says } = await take('/site/open/muxed', /^720p/);
     await isUnderWay(page);
@@ -101,7 +101,7 @@ describe('a download', () => {
     expect(ranges()).toEqual([undefined]);
   });
 
-  it('of what cannot be resumed says that it broke off, and is never half a file', async () => {
+  it('reports an interrupted stream without ranges and saves no partial file', async () => {
     proxy.hold(STREAMS, 200_000);
     const { page, files, act, says } = await take('/site/open/broken', /^720p/);
     await isUnderWay(page);
@@ -115,7 +115,7 @@ describe('a download', () => {
     expect(ranges()).toEqual([undefined, undefined]);
   });
 
-  it('that is cancelled leaves nothing', async () => {
+  it('removes its data when cancelled', async () => {
     proxy.hold(STREAMS, 300_000);
     const { page, files, act, says } = await take('/files/long.mp4', /MP4/);
     await isUnderWay(page);
@@ -129,7 +129,7 @@ describe('a download', () => {
     expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
   });
 
-  it('that failed is cleared with what it kept for another try, and only what has ended can be', async () => {
+  it('clears a failed download with its partial data, and only ended downloads', async () => {
     proxy.hold(STREAMS, 200_000);
     const { page, act, says } = await take('/site/open/broken', /^720p/);
     await isUnderWay(page);
@@ -143,8 +143,8 @@ describe('a download', () => {
   });
 });
 
-describe('a file that is handed to the downloads of the browser', () => {
-  it('can be fetched as late as somebody decides where to', async () => {
+describe("a file handed to the browser's downloads", () => {
+  it('remains available until a location is chosen', async () => {
     const { page, context } = await open('about:blank');
     await context.addInitScript(() => {
       const handed = { out: 0, back: 0 };
@@ -173,15 +173,15 @@ describe('a file that is handed to the downloads of the browser', () => {
   });
 });
 
-describe('a recording', () => {
-  it('of what has no end is stopped, and kept as far as it came', async () => {
+describe('an endless stream', () => {
+  it('stops on request and saves what was received', async () => {
     const { page, files, act, says } = await take('/live/radio.mp3', /MP3/);
     await act(/^Stop .* and keep what has arrived$/);
     await says('Saved');
     await eventually(() => files.length).toBe(1);
     const [file] = files;
     const bytes = await readFile((await file?.path()) ?? '');
-    // Whole pieces of the same sound: as many as came.
+    // The stream repeats the tone.
     const tone = await readFile(join(service.origin.mediaDir, 'tone.mp3'));
     expect(bytes.subarray(0, tone.length).equals(tone.subarray(0, bytes.length))).toBe(true);
     expect(bytes.length).toBeGreaterThan(0);
@@ -190,8 +190,8 @@ describe('a recording', () => {
   });
 });
 
-describe('a file that the visitor chose', () => {
-  /** A picker that gives what a real one does, without its window: a file of the browser's own storage. */
+describe('a file chosen with the picker', () => {
+  /** Replaces the native picker: returns a file of the origin private file system. */
   async function takeTo(path: string, version: RegExp) {
     const { page, context } = await open(`${proxy.baseUrl}/`, { withoutPicker: false });
     await context.addInitScript(() =>
@@ -209,7 +209,7 @@ describe('a file that the visitor chose', () => {
     return page;
   }
 
-  it('has the very bytes, whatever happened on the way', async () => {
+  it('contains the exact bytes after a lost connection', async () => {
     proxy.hold(STREAMS, 300_000);
     const page = await takeTo('/files/long.mp4', /MP4/);
     await isUnderWay(page);
@@ -226,7 +226,7 @@ describe('a file that the visitor chose', () => {
     expect(Buffer.from(digest).toString('hex')).toBe(await originalOf('long.mp4'));
   });
 
-  it('is not there when the download was cancelled', async () => {
+  it('is removed when the download is cancelled', async () => {
     proxy.hold(STREAMS, 300_000);
     const page = await takeTo('/files/long.mp4', /MP4/);
     await isUnderWay(page);

@@ -15,8 +15,8 @@ const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 const article = (page: Page, id: string) => page.getByRole('article', { name: titleOf(id) });
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
-describe('a link comes', () => {
-  it('with the address, and going back goes back', async () => {
+describe('a link arrives', () => {
+  it("from the page's address, with working history navigation", async () => {
     const { page } = await open(at(service.pageFor('/site/combined/first')));
     await article(page, 'first').waitFor();
     await page.getByRole('textbox').fill(service.origin.url('/site/combined/second'));
@@ -31,7 +31,7 @@ describe('a link comes', () => {
     expect(new URL(page.url()).search).toBe('');
   });
 
-  it('from another app, as the manifest says', async () => {
+  it('from the share target of the manifest', async () => {
     const { share_target } = await (await fetch(at('/manifest.webmanifest'))).json();
     const link = service.origin.url('/site/combined/shared');
     const { url, text, title } = share_target.params;
@@ -44,7 +44,7 @@ describe('a link comes', () => {
     ['/?url=garbage', 'garbage'],
     ['/?title=A%20film&text=hello', 'hello'],
     ['/?url=ftp://x/y', 'ftp://x/y'],
-  ])('or something else does, which is there to be mended: %s', async (address, text) => {
+  ])('as unusable text, kept for editing: %s', async (address, text) => {
     const { page, resolves } = await open(at(address));
     await page.getByRole('alert').filter({ hasText: 'This is not a link.' }).waitFor();
     const field = page.getByRole('textbox');
@@ -58,7 +58,7 @@ describe('a link comes', () => {
     await page.getByRole('alert').filter({ hasText: 'This is not a link.' }).waitFor();
   });
 
-  it('by dropping it anywhere', async () => {
+  it('by drag and drop', async () => {
     const { page } = await open(at('/'));
     const link = service.origin.url('/site/combined/dropped');
     const dataTransfer = await page.evaluateHandle((uri) => {
@@ -73,7 +73,7 @@ describe('a link comes', () => {
     expect(await page.locator('.dropping').count()).toBe(0);
   });
 
-  it('from the page that the bookmark is clicked on', async () => {
+  it('from the bookmarklet', async () => {
     const { page, context } = await open(at('/'));
     const href = await page.getByRole('link', { name: 'Open in Reelay' }).getAttribute('href');
     await page.goto(service.origin.url('/site/combined/marked'));
@@ -82,7 +82,7 @@ describe('a link comes', () => {
     await article(await opening, 'marked').waitFor();
   });
 
-  it('from the history of this device, until that is cleared', async () => {
+  it('from the local history, until that is cleared', async () => {
     const { page } = await open(at(service.pageFor('/site/combined/before')));
     await article(page, 'before').waitFor();
     await page.goto(at('/'));
@@ -97,8 +97,8 @@ describe('a link comes', () => {
   });
 });
 
-describe('the history', () => {
-  it('reads from right to left where the language does: author, dot, time', async () => {
+describe('history', () => {
+  it('follows the text direction of the language', async () => {
     const { page } = await open(at(service.pageFor('/site/combined/rtl')), { locale: 'ar' });
     await article(page, 'rtl').waitFor();
     await page.goto(at('/'));
@@ -112,7 +112,7 @@ describe('the history', () => {
     expect(start).toBeGreaterThanOrEqual(end - 1);
   });
 
-  it('that is cleared in one tab is cleared in every tab', async () => {
+  it('is cleared in every tab', async () => {
     const { page, context } = await open(at(service.pageFor('/site/combined/secret')));
     await article(page, 'secret').waitFor();
     await page.getByRole('link', { name: 'Reelay, start over' }).click();
@@ -127,8 +127,8 @@ describe('the history', () => {
   });
 });
 
-describe('the page', () => {
-  it('is used by keyboard alone', async () => {
+describe('page', () => {
+  it('is usable by keyboard alone', async () => {
     const { page } = await open(at('/'));
     await page.locator('input:focus').waitFor();
     await page.keyboard.type(service.origin.url('/site/combined/keys'));
@@ -147,7 +147,7 @@ describe('the page', () => {
     await page.locator('video:focus').waitFor();
     await page.keyboard.press('Escape');
     await eventually(focused).toMatch(/^Play Größe/);
-    // One stop for all versions: arrows go from one to the next.
+    // The radio group is one tab stop; arrow keys move within it.
     await eventually(async () => {
       await page.keyboard.press('Tab');
       return page.evaluate(() => document.activeElement?.getAttribute('type'));
@@ -160,7 +160,7 @@ describe('the page', () => {
     await (await coming).path();
   });
 
-  it('gives a bookmark to who cannot drag one: Tab leads to its address, not to a link that does nothing', async () => {
+  it("offers the bookmarklet's address to keyboard users", async () => {
     const { page } = await open(at('/'), { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.locator('input:focus').waitFor();
     await page.keyboard.press('Tab');
@@ -172,7 +172,7 @@ describe('the page', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(href);
   });
 
-  it('speaks the language that is chosen, from right to left where that is so', async () => {
+  it('uses the selected language and its direction', async () => {
     const { page } = await open(at('/'), { locale: 'de-AT' });
     const language = () => page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
     await eventually(language).toEqual(['de', 'ltr']);
@@ -184,7 +184,7 @@ describe('the page', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/\p{Script=Arabic}/u);
   });
 
-  it('tells operators how the instance is', async () => {
+  it("shows the instance's status", async () => {
     const { page } = await open(at('/status'));
     await page.getByText('Everything works').waitFor();
     const facts = await page.locator('dl').innerText();
@@ -194,7 +194,7 @@ describe('the page', () => {
     expect(facts).toContain(new URL(service.baseUrl).host);
   });
 
-  it('says that there is nothing at an address of nobody', async () => {
+  it('shows a not-found page', async () => {
     const { page } = await open(at('/nobody'));
     await page.getByRole('heading', { name: 'Nothing here' }).waitFor();
     await page.getByRole('link', { name: 'Go to the start' }).click();
@@ -209,7 +209,7 @@ describe('another instance', () => {
     await page.keyboard.press('Enter');
   };
 
-  it('that allows it is asked, remembered and forgotten', async () => {
+  it('is used and remembered when it allows this origin', async () => {
     const { page, requests } = await open(at(asking(second.baseUrl)));
     await page.getByText(`This page asks ${new URL(second.baseUrl).host}`).waitFor();
     await lookUp(page, 'elsewhere');
@@ -226,14 +226,14 @@ describe('another instance', () => {
     expect(requests.at(-1)?.url().startsWith(second.baseUrl)).toBe(false);
   });
 
-  it('that does not allow it is said not to let the page in', async () => {
+  it('is reported as unreachable when it does not allow this origin', async () => {
     const { page } = await open(second.baseUrl + asking(service.baseUrl), { expectedErrors: /CORS policy/ });
     await lookUp(page, 'refused');
     await page.getByRole('heading', { name: 'The instance cannot be reached' }).waitFor();
     await page.getByRole('status').getByText('it does not let this page ask it').waitFor();
   });
 
-  it.each(['javascript:alert(1)', 'http://reelay.example', 'nonsense'])('is never %s', async (base) => {
+  it.each(['javascript:alert(1)', 'http://reelay.example', 'nonsense'])('is not accepted from %s', async (base) => {
     const { page } = await open(at(asking(base)));
     await page.getByText('is not one that can be asked').waitFor();
     await lookUp(page, 'anyway');
@@ -241,8 +241,8 @@ describe('another instance', () => {
   });
 });
 
-describe('without a connection', () => {
-  it('the page comes up, says so, and goes on when there is one', async () => {
+describe('offline', () => {
+  it('loads from the cache and resolves once online', async () => {
     const { page, context } = await open(at('/'), { serviceWorkers: 'allow' });
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await context.setOffline(true);

@@ -8,13 +8,13 @@ import { useService } from '../fixtures/service.ts';
 const service = useService();
 const { open } = useBrowser();
 
-/** As the page promises: the whole first load, compressed. Requests: the page, its program and looks, one language. */
+/** Compressed bytes of the first load. Requests: page, scripts, styles, one locale. */
 const MOST_BYTES = 60_000;
 const MOST_REQUESTS = 8;
-/** What web.dev/cls calls good. */
+/** "Good" by web.dev/cls. */
 const MOST_SHIFT = 0.1;
 
-/** What came over the line, headers too, as the browser counts it. */
+/** Transferred bytes including headers, as the browser counts them. */
 async function load(address: string) {
   const { page, context, requests } = await open('about:blank');
   const session = await context.newCDPSession(page);
@@ -29,7 +29,7 @@ async function load(address: string) {
   return { page, bytes, hosts: [...hosts], requests: requests.filter((request) => request.url().startsWith('http')) };
 }
 
-/** Sums what moves without being asked to. */
+/** Sums layout shifts without recent input. */
 const measureShift = (page: Page) =>
   page.addInitScript(() => {
     const measured = { shift: 0 };
@@ -42,8 +42,8 @@ const measureShift = (page: Page) =>
 const shiftOf = (page: Page) =>
   page.evaluate(() => (globalThis as unknown as { measured: { shift: number } }).measured.shift);
 
-describe('the first load', () => {
-  it.each(['/', '/status'])('of %s is light, and asks nobody else', async (path) => {
+describe('first load', () => {
+  it.each(['/', '/status'])('%s stays within its byte and request budget, from one host', async (path) => {
     const { page, bytes, hosts, requests } = await load(service.baseUrl + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
     expect(hosts).toEqual([new URL(service.baseUrl).host]);
@@ -53,12 +53,12 @@ describe('the first load', () => {
     expect(own.length, own.map((request) => request.url()).join('\n')).toBeLessThanOrEqual(MOST_REQUESTS);
   });
 
-  it('asks the instance for nothing until there is a link', async () => {
+  it('sends no API request before a link is entered', async () => {
     const { requests } = await load(`${service.baseUrl}/`);
     expect(requests.filter((request) => request.url().includes('/api/'))).toEqual([]);
   });
 
-  it('leads to the media only once a link is resolved: its cover alone', async () => {
+  it('loads only the cover from the media host', async () => {
     const earlier = service.origin.requestsTo('/files/').length;
     const { page, hosts } = await load(service.baseUrl + service.pageFor('/site/combined/cover'));
     await page.getByRole('article').waitFor();
@@ -66,14 +66,14 @@ describe('the first load', () => {
     const files = service.origin.requestsTo('/files/').slice(earlier);
     expect(files.every(({ path }) => path.endsWith('.jpg'))).toBe(true);
     const cover = files.at(-1);
-    // Where covers are kept learns nothing of who looks.
+    // The cover's host must not learn the visitor's page or cookies.
     expect([cover?.headers.referer, cover?.headers.cookie]).toEqual([undefined, undefined]);
   });
 
   it.each([
     [320, 640],
     [1280, 800],
-  ])('moves nothing from the shape of a result to the result, %i pixels wide', async (width, height) => {
+  ])('has no layout shift from skeleton to result at %i px', async (width, height) => {
     scriptedPage.hold();
     const { page } = await open('about:blank', { viewport: { width, height } });
     await measureShift(page);
@@ -85,7 +85,7 @@ describe('the first load', () => {
     expect(await shiftOf(page)).toBeLessThan(MOST_SHIFT);
   });
 
-  it('runs nothing that its policy does not name', async () => {
+  it('blocks what the Content-Security-Policy does not allow', async () => {
     const { page } = await open(`${service.baseUrl}/`, { expectedErrors: /Content Security Policy/ });
     await page.getByRole('heading', { level: 1 }).waitFor();
     const told: string[] = [];
@@ -104,7 +104,7 @@ describe('the first load', () => {
     await eventually(() => [...new Set(told)].sort()).toEqual(['connect-src', 'script-src-elem', 'style-src-attr']);
   });
 
-  it('can be installed: the manifest leads to icons that are there', async () => {
+  it('is installable: every icon of the manifest loads', async () => {
     const { page } = await open(`${service.baseUrl}/`);
     const href = await page.locator('link[rel=manifest]').getAttribute('href');
     const manifest = await (await fetch(new URL(href ?? '', service.baseUrl))).json();
@@ -131,7 +131,7 @@ describe('the first load', () => {
     }
   });
 
-  it('is there without JavaScript too, as far as it goes', async () => {
+  it('shows a notice without JavaScript', async () => {
     const { page } = await open(`${service.baseUrl}/`, { javaScriptEnabled: false, withoutPicker: false });
     const note = page.locator('noscript');
     expect(await note.innerText()).toContain('This page needs JavaScript');

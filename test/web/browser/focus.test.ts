@@ -12,7 +12,7 @@ afterEach(() => proxy.refuse('/api/Fetch/'));
 
 const at = (path: string) => proxy.baseUrl + service.pageFor(path);
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
-/** What has the focus: its name, or what kind of part it is. */
+/** The focused element: its name, class or tag. */
 const focused = (page: Page) =>
   eventually(() =>
     page.evaluate(() => {
@@ -25,8 +25,8 @@ const press = async (page: Page, name: string | RegExp) => {
   await page.keyboard.press('Enter');
 };
 
-describe('the focus', () => {
-  it('stays with a download that is paused, goes on and ends', async () => {
+describe('focus', () => {
+  it('stays on a download that is paused, resumed and finished', async () => {
     proxy.hold('/api/Stream/', 300_000);
     const { page } = await open(at('/files/long.mp4'));
     await page.getByRole('radio', { name: /MP4/ }).check();
@@ -44,7 +44,7 @@ describe('the focus', () => {
     await focused(page).toMatch(/^Remove /);
   });
 
-  it('goes to the next download when one is removed, and to the page after the last', async () => {
+  it('moves to the next download when one is removed, to the page after the last', async () => {
     const { page } = await open(at('/site/combined/removed'));
     for (const version of [/^720p/, /^360p/]) {
       await page.getByRole('radio', { name: version }).check();
@@ -61,7 +61,7 @@ describe('the focus', () => {
     await focused(page).toBe('wrap');
   });
 
-  it('stays with all downloads, and with the page, when those that have ended are cleared', async () => {
+  it('moves to the page when the finished downloads are cleared', async () => {
     const { page } = await open(at('/site/combined/cleared'));
     await press(page, /^Download ./);
     await page.getByText('Saved', { exact: true }).waitFor();
@@ -70,7 +70,7 @@ describe('the focus', () => {
     await focused(page).toBe('wrap');
   });
 
-  it('goes to the result when a failure is tried again', async () => {
+  it('moves to the result after a retry', async () => {
     proxy.refuse('/api/Fetch/', { status: 502, title: 'Fetch Failed' });
     const { page } = await open(at('/site/combined/retried'));
     await page.getByRole('heading', { name: 'It could not be fetched' }).waitFor();
@@ -82,7 +82,7 @@ describe('the focus', () => {
     await focused(page).toMatch(/^Play Größe/);
   });
 
-  it('goes to the page when waiting is stopped', async () => {
+  it('moves to the page when waiting is stopped', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
     const { page } = await open(at('/site/combined/stopped'));
     await press(page, 'Stop waiting');
@@ -91,7 +91,7 @@ describe('the focus', () => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
   });
 
-  it('stays in the history while links are forgotten, and goes where one leads', async () => {
+  it('stays in the history while entries are removed', async () => {
     const { page } = await open('about:blank');
     for (const id of ['one', 'two', 'three']) {
       await page.goto(at(`/site/combined/${id}`));

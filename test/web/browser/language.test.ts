@@ -10,10 +10,10 @@ const { open } = useBrowser();
 const select = (page: Page) => page.getByRole('combobox');
 const language = (page: Page) =>
   eventually(() => page.evaluate(() => [document.documentElement.lang, document.querySelector('select')?.value]));
-/** As offline, or in a tab that is older than what is deployed. */
+/** As when offline, or after a deployment. */
 const withoutGerman = (page: Page) => page.route(/\/assets\/de-/, (route) => route.abort());
 
-/** Makes the storage of the visitor's browser refuse what is named, as private windows and full disks do. */
+/** Makes storage methods throw, as private windows and full disks do. */
 const refuse = (context: BrowserContext, names: readonly ('getItem' | 'setItem')[]) =>
   context.addInitScript((methods) => {
     for (const method of methods)
@@ -22,8 +22,8 @@ const refuse = (context: BrowserContext, names: readonly ('getItem' | 'setItem')
       };
   }, names);
 
-describe('the language of the page', () => {
-  it('stays what it is when another cannot be loaded, and the next start is none the worse', async () => {
+describe('page language', () => {
+  it('keeps the current language when another fails to load', async () => {
     const { page } = await open(`${service.baseUrl}/`);
     await withoutGerman(page);
     const asked = page.waitForEvent('requestfailed');
@@ -32,14 +32,14 @@ describe('the language of the page', () => {
     await language(page).toEqual(['en', 'en']);
     await page.reload();
     await language(page).toEqual(['en', 'en']);
-    // It is only the way there that failed.
+    // Only the request failed: the next load has it.
     await page.unroute(/\/assets\/de-/);
     await page.reload();
     await select(page).selectOption('de');
     await language(page).toEqual(['de', 'de']);
   });
 
-  it('is the next one that is wanted where the remembered one cannot be loaded', async () => {
+  it('falls back to the next preferred language', async () => {
     const { page, context } = await open('about:blank', { locale: 'fr' });
     await context.addInitScript(() => localStorage?.setItem('reelay.language', 'de'));
     await withoutGerman(page);
@@ -47,7 +47,7 @@ describe('the language of the page', () => {
     await language(page).toEqual(['fr', 'fr']);
   });
 
-  it('is changed without a connection too, to one that was never used', async () => {
+  it('changes to an unused language while offline', async () => {
     const { page, context } = await open(`${service.baseUrl}/`, { serviceWorkers: 'allow' });
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await page.reload();
@@ -63,7 +63,7 @@ describe('the language of the page', () => {
     ['be written', ['setItem']],
     ['be read', ['getItem']],
     ['be used at all', ['getItem', 'setItem']],
-  ] as const)('can be chosen where storage cannot %s', async (_, names) => {
+  ] as const)('can be changed when storage cannot %s', async (_, names) => {
     const { page, context } = await open('about:blank', { locale: 'fr' });
     await refuse(context, names);
     await page.goto(`${service.baseUrl}/`);

@@ -1,9 +1,9 @@
-/** What somebody with a ruler would find wrong with the page as it stands now, in words; runs within the page. */
+/** Finds clipped, overlapping and overflowing text in the current layout; runs within the page. */
 export function findLayoutProblems(): string[] {
   const problems = new Set<string>();
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) problems.add(`the page is ${scrollWidth - clientWidth} px wider than its window`);
-  /** Where words stand that nothing is meant to lie upon, and what they are. */
+  /** Text boxes that must not overlap. */
   const places: { said: string; boxes: DOMRect[] }[] = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -18,7 +18,7 @@ export function findLayoutProblems(): string[] {
     let isLeftOut = false;
     for (let element: Element | null = parent; element && element !== document.body; element = element.parentElement) {
       const style = getComputedStyle(element);
-      // What scrolls by itself, or says by an ellipsis that there is more, hides nothing; some is for ears alone.
+      // Scroll containers, ellipsized and visually hidden text may exceed their box.
       const isShortened = style.textOverflow === 'ellipsis' || style.webkitLineClamp !== 'none';
       const isForEars = style.clipPath === 'inset(50%)' || style.position === 'fixed';
       isLeftOut ||= /auto|scroll/.test(style.overflowX + style.overflowY) || isShortened || isForEars;

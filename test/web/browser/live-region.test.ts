@@ -9,7 +9,7 @@ const service = useService();
 const proxy = useFaultProxy(() => service.baseUrl);
 const { open } = useBrowser();
 
-/** Opens a link and keeps every change of what the page says politely, also the silence between two. */
+/** Opens a link and records every change of the live region, including empty text. */
 async function listenAt(path: string, options?: OpenOptions) {
   const { page } = await open('about:blank', options);
   if (options?.withoutPicker === false) await dismissPicker(page);
@@ -34,7 +34,7 @@ async function listenAt(path: string, options?: OpenOptions) {
   };
 }
 
-/** A picker whose window is closed as soon as it is there. */
+/** A picker that is dismissed at once. */
 const dismissPicker = (page: Page) =>
   page.addInitScript(() =>
     Object.assign(globalThis, {
@@ -44,8 +44,8 @@ const dismissPicker = (page: Page) =>
     }),
   );
 
-describe('who does not see the page is told', () => {
-  it('each time that something is copied', async () => {
+describe('live region', () => {
+  it('announces every copy', async () => {
     const { press, times } = await listenAt('/site/combined/twice', { permissions: ['clipboard-write'] });
     await press('Copy stream link');
     await eventually(() => times(/^Copied\.$/)).toBe(1);
@@ -53,15 +53,15 @@ describe('who does not see the page is told', () => {
     await eventually(() => times(/^Copied\.$/)).toBe(2);
   });
 
-  it('that a download is half done once, whatever pauses it makes', async () => {
+  it('announces 50 % once, whatever the pauses', async () => {
     const { page, press, times } = await listenAt('/files/long.mp4', { permissions: ['clipboard-write'] });
-    // Of 8.4 MB.
+    // The file has 8.4 MB.
     proxy.hold('/api/Stream/', 6_000_000);
     await page.getByRole('radio', { name: /MP4/ }).check();
     await press(/^Download ./);
     await eventually(() => times(/^50% of .* is here\.$/)).toBe(1);
     await press(/^Pause /);
-    // What is said in between must not make it news.
+    // Another announcement in between must not repeat it.
     await press('Copy stream link');
     await eventually(() => times(/^Copied\.$/)).toBe(1);
     proxy.hold('/api/Stream/', 300_000);
@@ -73,7 +73,7 @@ describe('who does not see the page is told', () => {
     expect(await Promise.all([times(/^50% of /), times(/^Download started: /)])).toEqual([1, 1]);
   });
 
-  it('that a download is cancelled when no place is chosen for it, and not that it has begun', async () => {
+  it('announces a dismissed picker as cancelled, not as started', async () => {
     const { press, times, heard } = await listenAt('/site/combined/dismissed', { withoutPicker: false });
     await press(/^Download ./);
     await eventually(heard).toEqual([expect.stringMatching(/^Download cancelled: .*\.mp4\.$/)]);

@@ -31,13 +31,13 @@ afterEach(async () => {
 
 const see = (path: string) => open(proxy.baseUrl + service.pageFor(path));
 
-describe('while the instance is in maintenance', () => {
-  it('the page names the activity, and goes on by itself when that is over', async () => {
+describe('during maintenance', () => {
+  it('shows the activity and continues afterwards', async () => {
     await begin();
     const { page, resolves } = await see('/site/combined/patient');
     await page.getByRole('heading', { name: 'The instance is being prepared' }).waitFor();
     await page.getByText(`Just now: ${ACTIVITY}`).waitFor();
-    // What is done now, not what was done first.
+    // The current activity replaces the first one.
     await begin('Checking yt-dlp 2099.01.01');
     await page.getByText('Just now: Checking yt-dlp 2099.01.01').waitFor();
     expect(resolves()).toBe(1);
@@ -47,7 +47,7 @@ describe('while the instance is in maintenance', () => {
     expect(await page.getByText('being prepared').count()).toBe(0);
   });
 
-  it('waiting can be stopped', async () => {
+  it('stops waiting on request', async () => {
     await begin();
     const { page } = await see('/site/combined/impatient');
     await page.getByRole('button', { name: 'Stop waiting' }).click();
@@ -56,7 +56,7 @@ describe('while the instance is in maintenance', () => {
     expect(new URL(page.url()).search).toBe('');
   });
 
-  it('operators see it', async () => {
+  it('shows it on the status page', async () => {
     await begin();
     const { page } = await open(`${proxy.baseUrl}/status`);
     await page.getByText('In maintenance').waitFor();
@@ -67,10 +67,10 @@ describe('while the instance is in maintenance', () => {
   });
 });
 
-describe('while the stream host wakes up', () => {
+describe('while the stream host starts', () => {
   const wakes = { status: 503, title: 'The stream host is starting', retryAfter: 1 };
 
-  it('the player says so, and plays as soon as it can', async () => {
+  it('shows it in the player and plays once ready', async () => {
     const { page } = await see('/site/combined/asleep');
     await page.getByRole('article').waitFor();
     proxy.refuse('/api/Stream/', wakes);
@@ -81,7 +81,7 @@ describe('while the stream host wakes up', () => {
     expect(await page.getByText('The stream host is waking up').count()).toBe(0);
   });
 
-  it('a download says so, and begins as soon as it can', async () => {
+  it('shows it in the download and starts once ready', async () => {
     const { page } = await see('/site/combined/asleep-too');
     proxy.refuse('/api/Stream/', wakes);
     const coming = page.waitForEvent('download');
@@ -93,8 +93,8 @@ describe('while the stream host wakes up', () => {
   });
 });
 
-describe('when the instance asks for a pause', () => {
-  it('the page waits, counts down, and goes on by itself', async () => {
+describe('when the instance responds with Retry-After', () => {
+  it('counts down and retries', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 2 });
     const { page } = await see('/site/combined/eager');
     await page.getByRole('heading', { name: 'A little too fast' }).waitFor();
@@ -103,13 +103,13 @@ describe('when the instance asks for a pause', () => {
     await page.getByRole('article').waitFor();
   });
 
-  it('the page says how long a long pause is', async () => {
+  it('shows a long wait in minutes', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 400 });
     const { page } = await see('/site/combined/patient-too');
     await page.getByText(/^Next try in 6 min, \d+ sec$/).waitFor();
   });
 
-  it('the page leaves a pause of an hour to the visitor, and says that it is one', async () => {
+  it('reports a wait of an hour instead of waiting', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 3600 });
     const { page } = await see('/site/combined/too-eager');
     await page.getByRole('heading', { name: 'Too many requests' }).waitFor();
@@ -117,7 +117,7 @@ describe('when the instance asks for a pause', () => {
     await page.getByRole('status').getByText('Try again in 1 hr').waitFor();
   });
 
-  it('a download says how long, too', async () => {
+  it('counts down in the download', async () => {
     const { page } = await see('/site/combined/download-pause');
     proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
     await page.getByRole('button', { name: /^Download 720p/ }).click();

@@ -10,7 +10,7 @@ const service = useService();
 const proxy = useFaultProxy(() => service.baseUrl);
 const { open } = useBrowser();
 
-/** Opens a link, chooses a version by its label, and plays it. */
+/** Opens a link, selects a rendition by its label and plays it. */
 async function play(path: string, version?: RegExp, baseUrl = service.baseUrl) {
   const visitor = await open(baseUrl + service.pageFor(path));
   const { page } = visitor;
@@ -25,7 +25,7 @@ const element = (page: Page) => page.locator('video, audio');
 const clock = (page: Page) => element(page).evaluate((media) => (media as HTMLMediaElement).currentTime);
 const playsOnFrom = (page: Page, seconds: number) => eventually(() => clock(page)).toBeGreaterThan(seconds);
 
-/** Goes to a second as the slider of the controls does. @returns where it came to be */
+/** Seeks to a second. @returns the resulting position */
 const seek = (page: Page, seconds: number) =>
   element(page).evaluate(
     (media, place) =>
@@ -43,7 +43,7 @@ const traits = (page: Page) =>
     return { duration, videoHeight, error, paused };
   });
 
-/** The first bytes of the parts that a player was sent, in order. */
+/** First byte positions of the 206 responses, in order. */
 async function partsOf(page: Page, act: () => Promise<unknown>): Promise<number[]> {
   const parts: number[] = [];
   page.on('response', (response) => {
@@ -54,8 +54,8 @@ async function partsOf(page: Page, act: () => Promise<unknown>): Promise<number[
   return parts;
 }
 
-describe('the player', () => {
-  it('seeks in a video that plays, by the bytes of that place alone', async () => {
+describe('player', () => {
+  it('seeks a playing video and requests only the range it needs', async () => {
     const { page } = await play('/files/long.mp4');
     expect((await traits(page)).duration).toBeCloseTo(SECONDS.long, 0);
     const parts = await partsOf(page, async () => {
@@ -63,13 +63,13 @@ describe('the player', () => {
       await playsOnFrom(page, 240);
     });
     expect(Math.max(...parts)).toBeGreaterThan(100_000);
-    // And back: what plays goes on playing.
+    // Seeking back keeps playing.
     expect(await seek(page, 10)).toBeCloseTo(10, 0);
     await playsOnFrom(page, 10);
     expect(await traits(page)).toMatchObject({ paused: false, error: null });
   });
 
-  it('seeks in the MP3 of a conversion', async () => {
+  it('seeks an MP3 conversion', async () => {
     const { page } = await play('/files/long.mp4', /^192 kbps.*MP3/);
     expect(await page.locator('audio').count()).toBe(1);
     expect((await traits(page)).duration).toBeCloseTo(SECONDS.long, 0);
@@ -80,7 +80,7 @@ describe('the player', () => {
     expect(Math.max(...parts)).toBeGreaterThan(100_000);
   });
 
-  it('plays what is put together while it is sent, for as long as it is', async () => {
+  it('plays a combined stream with its full duration', async () => {
     const { page } = await play('/site/open/combined', /^720p/);
     const { duration, videoHeight, error } = await traits(page);
     expect(duration).toBeCloseTo(SECONDS.ladder, 0);
@@ -88,7 +88,7 @@ describe('the player', () => {
     await playsOnFrom(page, 1);
   });
 
-  it('plays a song beside its cover', async () => {
+  it('plays audio next to its cover', async () => {
     const { page } = await play('/site/music/song');
     expect(await page.locator('audio').count()).toBe(1);
     await eventually(() =>
@@ -96,7 +96,7 @@ describe('the player', () => {
     ).toBeGreaterThan(100);
   });
 
-  it('changes to another version, and ends when it is closed', async () => {
+  it('switches renditions and removes the element when closed', async () => {
     const { page } = await play('/site/combined/closed', /^720p/);
     await page.getByRole('radio', { name: /^360p/ }).check();
     await page.getByRole('button', { name: 'Play', exact: true }).click();
@@ -106,7 +106,7 @@ describe('the player', () => {
     expect(await element(page).count()).toBe(0);
   });
 
-  it('waits for as long as the instance asks, says so, and goes on where it was', async () => {
+  it('waits out Retry-After, shows the countdown and resumes at the same position', async () => {
     const { page } = await play('/files/long.mp4', undefined, proxy.baseUrl);
     proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 3 });
     await element(page).evaluate((media) => {
@@ -120,7 +120,7 @@ describe('the player', () => {
     expect(await traits(page)).toMatchObject({ paused: false, error: null });
   });
 
-  it('says why when there is nothing to play any more', async () => {
+  it('explains why playback failed and retries', async () => {
     const { page } = await open(service.baseUrl + service.pageFor('/site/combined/gone'));
     await page.getByRole('article').waitFor();
     await page.route('**/api/Stream/**', (route) =>

@@ -20,13 +20,13 @@ const bottomOf = async (place: Locator) => {
   return y + height;
 };
 
-describe('the bar that sticks to the top of a list', () => {
-  it.each(LOCALES)('lies on no player, in the language %s', async (locale) => {
+describe('sticky playlist toolbar', () => {
+  it.each(LOCALES)('does not cover the player in %s', async (locale) => {
     const page = await see('list', 920, locale);
     await page.locator('.entry button').first().click();
     const stage = page.locator('.entry .media-stage').first();
     await stage.waitFor();
-    // So far that both stick.
+    // Scrolls until both are sticky.
     await page.evaluate(() => {
       const panel = document.querySelector('.entry .panel.download-panel');
       scrollBy(0, (panel?.getBoundingClientRect().top ?? 0) + 60);
@@ -36,7 +36,7 @@ describe('the bar that sticks to the top of a list', () => {
     expect((await box(stage)).y).toBeGreaterThanOrEqual(await bottomOf(bar));
   });
 
-  it('lies on nothing that the keyboard goes to', async () => {
+  it('does not cover the focused element', async () => {
     const page = await see('list', 1280);
     await page.getByRole('button', { name: /^Show versions Part One/ }).click();
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
@@ -51,8 +51,8 @@ describe('the bar that sticks to the top of a list', () => {
   });
 });
 
-describe('the head of a list', () => {
-  it.each([320, 1280])('keeps its shape whatever the title is: %i pixels wide', async (width) => {
+describe('playlist header', () => {
+  it.each([320, 1280])('keeps its proportions with a long title at %i px', async (width) => {
     const page = await see('long-list', width);
     const cover = await box(page.locator('.playlist-head .cover'));
     expect(cover.width / cover.height).toBeCloseTo(16 / 9, 1);

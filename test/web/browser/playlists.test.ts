@@ -10,7 +10,7 @@ const { open } = useBrowser();
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 
-/** A list of which only the first two entries came with their versions in time. */
+/** A playlist of which only the first two entries were resolved in time. */
 async function seeList(name: string, count: number) {
   const visitor = await open(`${service.baseUrl}/`);
   const { page } = visitor;
@@ -28,7 +28,7 @@ async function seeList(name: string, count: number) {
   return visitor;
 }
 
-/** From now on an entry is told to come back in two minutes; until it is let in. */
+/** Responds to an entry with 429 and two minutes of Retry-After. @returns a function that stops it */
 async function refuse(page: Page, id: string) {
   const entry = new RegExp(`GetResource.*${id}$`);
   const answer = (route: Route) =>
@@ -44,8 +44,8 @@ async function refuse(page: Page, id: string) {
 const saved = (page: Page) => page.getByText('Saved', { exact: true }).count();
 const rows = (page: Page) => page.locator('.download').count();
 
-describe('an entry that is told to wait', () => {
-  it('says why and for how long, and can be stopped and looked up again', async () => {
+describe('an entry that must wait', () => {
+  it('shows the reason and countdown, and can be stopped and retried', async () => {
     const { page } = await seeList('slow', 3);
     const letIn = await refuse(page, 'slow-3');
     const act = button(page, new RegExp(`${titleOf('slow-3')}$`));
@@ -61,7 +61,7 @@ describe('an entry that is told to wait', () => {
     await page.getByRole('radio', { name: /^720p/ }).waitFor();
   });
 
-  it('keeps the focus of the keyboard on its button', async () => {
+  it('keeps the focus on its button', async () => {
     const { page } = await seeList('focus', 3);
     await button(page, `Look up ${titleOf('focus-3')}`).focus();
     await page.keyboard.press('Enter');
@@ -69,11 +69,11 @@ describe('an entry that is told to wait', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide versions${titleOf('focus-3')}`);
   });
 
-  it('holds none that is known, and lets the next go on when it is cancelled', async () => {
+  it('does not delay resolved entries, and releases the queue when cancelled', async () => {
     const { page } = await seeList('held', 4);
     await refuse(page, 'held-3');
     await page.getByRole('checkbox', { name: 'Select all' }).check();
-    // What waits stands before what is known.
+    // The waiting entry precedes a resolved one.
     await page.getByRole('checkbox', { name: `Select ${titleOf('held-1')}` }).uncheck();
     await button(page, 'Download 3').click();
     await eventually(() => saved(page)).toBe(1);
@@ -84,8 +84,8 @@ describe('an entry that is told to wait', () => {
   });
 });
 
-describe('what is ordered of a list', () => {
-  it('is all in the downloads at once, and comes also when the list is left', async () => {
+describe('downloads of a playlist', () => {
+  it('are queued at once and continue after navigation', async () => {
     const { page } = await seeList('left', 6);
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await button(page, 'Download 6').click();
@@ -99,7 +99,7 @@ describe('what is ordered of a list', () => {
       expect(names.filter((name) => name.includes(`left-${number}`))).toHaveLength(1);
   });
 
-  it('is taken once, however often the button is pressed', async () => {
+  it('are queued once per selection', async () => {
     const { page } = await seeList('twice', 2);
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await button(page, 'Download 2').dblclick();
@@ -109,7 +109,7 @@ describe('what is ordered of a list', () => {
     expect(await page.getByRole('checkbox', { name: 'Select all' }).isChecked()).toBe(false);
   });
 
-  it('that turns out to be nothing is told, and the others come', async () => {
+  it('continue past an entry without media', async () => {
     const { page } = await seeList('nothing', 4);
     await page.route(/GetResource.*nothing-3$/, (route) =>
       route.fulfill({ status: 404, json: { title: 'Resource Not Found', status: 404 } }),
@@ -121,8 +121,8 @@ describe('what is ordered of a list', () => {
   });
 });
 
-describe('who comes back to a list', () => {
-  it('finds what was picked, preferred and looked up, and nothing is asked for again', async () => {
+describe('returning to a playlist', () => {
+  it('restores selection, format and resolved entries without requests', async () => {
     const { page, resolves } = await seeList('back', 3);
     await page.getByRole('checkbox', { name: `Select ${titleOf('back-2')}` }).check();
     await page.getByLabel('Take each as').selectOption('mp3');

@@ -11,8 +11,8 @@ const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 const at = (address: string) => service.baseUrl + address;
 
-describe('a link', () => {
-  it('is looked up as soon as it is pasted, and shown with its best version chosen', async () => {
+describe('resolving a link', () => {
+  it('resolves a pasted link and preselects a rendition', async () => {
     const { page, resolves } = await open(at('/'), CLIPBOARD);
     const link = service.origin.url('/site/combined/pasted');
     await page.locator('input[name=url]:focus').waitFor();
@@ -29,7 +29,7 @@ describe('a link', () => {
     expect(resolves()).toBe(1);
   });
 
-  it('is taken out of the address of this page that somebody shared', async () => {
+  it('unwraps a shared address of this page', async () => {
     const { page } = await open(at('/'), CLIPBOARD);
     await page.locator('input[name=url]:focus').waitFor();
     await page.evaluate((text) => navigator.clipboard.writeText(text), at(service.pageFor('/site/combined/wrapped')));
@@ -38,7 +38,7 @@ describe('a link', () => {
     expect(await page.getByRole('textbox').inputValue()).toBe(service.origin.url('/site/combined/wrapped'));
   });
 
-  it('shows the shape of what comes while it is looked up', async () => {
+  it('shows a skeleton while resolving', async () => {
     scriptedPage.hold();
     const { page } = await open(at(service.pageFor('/scripted/slow')));
     await page.locator('[aria-busy=true] .skeleton').first().waitFor();
@@ -49,10 +49,10 @@ describe('a link', () => {
 
   it.each([
     ['is only words', 'no link at all', 'This is not a link.'],
-    ['is not there', '', 'Paste or type a link first.'],
-    ['is of another kind', 'ftp://example.com/film.mp4', 'This is not a link.'],
+    ['is empty', '', 'Paste or type a link first.'],
+    ['has another scheme', 'ftp://example.com/film.mp4', 'This is not a link.'],
     ['is too long', `https://example.com/${'x'.repeat(4096)}`, 'This link is too long'],
-  ])('that %s is not asked for', async (_, text, says) => {
+  ])('rejects input that %s', async (_, text, says) => {
     const { page, resolves } = await open(at('/'));
     await page.getByRole('textbox').fill(text);
     await page.keyboard.press('Enter');
@@ -61,7 +61,7 @@ describe('a link', () => {
     expect(resolves()).toBe(0);
   });
 
-  it('that is none is told in the language of the page, until something else is typed', async () => {
+  it("shows the input error in the page's language until the input changes", async () => {
     const { page } = await open(at('/'));
     const field = page.getByRole('textbox');
     await field.fill('no link at all');
@@ -81,15 +81,15 @@ describe('a link', () => {
     ['/site/login/x', 'The site wants a login', /login/],
     ['/site/geo/x', 'Not offered in this region', /region/],
     ['/pages/words', 'This kind of link is not handled', /not handled/],
-  ])('that cannot be had is told in words: %s', async (path, title, detail) => {
+  ])('explains a failure: %s', async (path, title, detail) => {
     const { page } = await open(at(service.pageFor(path)));
     await page.getByRole('heading', { name: title, exact: true }).waitFor();
     if (detail) expect(await page.locator('q').textContent()).toMatch(detail);
-    // What is refused is refused the next time too.
+    // A refusal is permanent.
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(detail ? 0 : 1);
   });
 
-  it('that failed can be tried again', async () => {
+  it('retries after a failure', async () => {
     scriptedPage.respondWith(500);
     const { page } = await open(at(service.pageFor('/scripted/again')));
     await page.getByRole('heading', { name: 'It could not be fetched' }).waitFor();

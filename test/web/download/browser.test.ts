@@ -22,7 +22,7 @@ let context: BrowserContext;
 let page: Page;
 const complaints: string[] = [];
 
-/** What writes files, as a program beside the page: the page itself offers no way in, and has a picker. */
+/** The sinks as a separate bundle: the page does not export them. */
 async function bundleSinks(outDir: string): Promise<void> {
   const entry = join(folder, 'sinks.ts');
   const sinks = JSON.stringify(SINKS);
@@ -65,14 +65,14 @@ beforeEach(async () => {
 });
 afterEach(() => context?.close());
 
-describe('the built page', () => {
-  it.each(['/', '/status'])('%s comes up within its own Content-Security-Policy', async (path) => {
+describe('built page', () => {
+  it.each(['/', '/status'])('%s loads without CSP violations', async (path) => {
     await page.goto(baseUrl + path, { waitUntil: 'networkidle' });
     expect((await page.textContent('h1'))?.trim()).toBeTruthy();
     expect(complaints.filter((text) => /content security policy|refused to/i.test(text))).toEqual([]);
   });
 
-  it('comes up again without a connection', async () => {
+  it('loads again while offline', async () => {
     await page.goto(`${baseUrl}/`);
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await page.reload({ waitUntil: 'networkidle' });
@@ -84,7 +84,7 @@ describe('the built page', () => {
   });
 });
 
-describe('the storage of a browser without a picker', () => {
+describe('storage sink in Chromium', () => {
   type Bundled = { sinks: typeof import('../../../web/src/download/sinks.ts') };
   const open = async () => {
     await page.goto(`${baseUrl}/not-there`);
@@ -92,7 +92,7 @@ describe('the storage of a browser without a picker', () => {
     await page.waitForFunction(() => 'sinks' in globalThis);
   };
 
-  it('hands the very bytes to its downloads, also after a new beginning', async () => {
+  it("hands the exact bytes to the browser's downloads, also after a restart", async () => {
     await open();
     const bytes = someBytes(60_000);
     const [download, kind] = await Promise.all([
@@ -117,7 +117,7 @@ describe('the storage of a browser without a picker', () => {
     expect((await readFile(await download.path())).equals(bytes)).toBe(true);
   });
 
-  it('keeps nothing of what was aborted, nor of a page that was closed', async () => {
+  it('removes aborted files and those of closed pages', async () => {
     const count = () =>
       page.evaluate(async () => {
         const root = await navigator.storage.getDirectory();
@@ -139,7 +139,7 @@ describe('the storage of a browser without a picker', () => {
     expect(await count()).toBe(0);
     await use('leave');
     await sweep();
-    // In use by a page that lives.
+    // In use by an open page.
     expect(await count()).toBeGreaterThan(0);
     await open();
     await sweep();

@@ -12,8 +12,8 @@ async function file() {
 }
 const later = (find: DeferredDownloadOptions['find']) => createDeferredDownload({ name: 'Some entry', find });
 
-describe('a download of what is not looked up yet', () => {
-  it('looks it up when its turn comes, and takes it', async () => {
+describe('createDeferredDownload', () => {
+  it('resolves when started, then downloads', async () => {
     const { download: found, sink } = await file();
     const download = later(async () => found);
     expect([download.fileName, download.state.get().phase]).toEqual(['Some entry', 'ready']);
@@ -22,7 +22,7 @@ describe('a download of what is not looked up yet', () => {
     expect(digestOf(sink.bytes)).toBe(digestOf(BYTES));
   });
 
-  it('says what it waits for', async () => {
+  it('reports what it waits for', async () => {
     const answered = Promise.withResolvers<never>();
     const waiting = { reason: 'too-many', retrySeconds: 120 } as const;
     const download = later(({ onWaiting }) => {
@@ -43,7 +43,7 @@ describe('a download of what is not looked up yet', () => {
     expect(download.state.get()).toMatchObject({ phase: 'failed', failure: { kind: told }, canRetry });
   });
 
-  it('that failed looks it up again when it is tried again', async () => {
+  it('resolves again on retry', async () => {
     const { download: found } = await file();
     const answers = [() => Promise.reject(new ApiFailure('failed')), async () => found];
     const download = later(() => answers.shift()?.() ?? expect.fail('It asked too often'));
@@ -52,7 +52,7 @@ describe('a download of what is not looked up yet', () => {
     await until(download, ({ phase }) => phase === 'done');
   });
 
-  it('that is cancelled looks for nothing more, and takes nothing that comes late', async () => {
+  it('ignores a late result after cancellation', async () => {
     const { download: found } = await file();
     const answered = Promise.withResolvers<typeof found>();
     let asked: AbortSignal | undefined;
@@ -68,7 +68,7 @@ describe('a download of what is not looked up yet', () => {
     expect([download.state.get().phase, found.state.get().phase]).toEqual(['cancelled', 'ready']);
   });
 
-  it('lets the next of its queue begin when it ends, however it does', async () => {
+  it('releases the queue however it ends', async () => {
     const queue = createQueue();
     const { download: found } = await file();
     const all = [

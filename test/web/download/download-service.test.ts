@@ -6,7 +6,7 @@ import { digestOf, setUp, until } from '../fakes/byte-sources.ts';
 
 const target = useTarget();
 
-/** What a visitor is offered of a link of the origin, and the same bytes taken in one go. */
+/** The choices of an origin link, and their bytes read in one request. */
 async function offered(path: string) {
   const api = createApi(target.baseUrl);
   const { mediaItems } = await api.resolve(target.origin.baseUrl + path);
@@ -22,13 +22,13 @@ async function offered(path: string) {
   return { choices, take };
 }
 
-describe('a download from the service', () => {
+describe('download from the service', () => {
   let file: Awaited<ReturnType<typeof offered>>;
   beforeAll(async () => {
     file = await offered('/files/long.mp4');
   });
 
-  it('has the bytes of a file after a pause, and again after another', async () => {
+  it('is byte-exact after two pauses', async () => {
     const { download, sink, whole } = await file.take();
     const ended = download.start();
     for (const part of [0.2, 0.6]) {
@@ -42,10 +42,10 @@ describe('a download from the service', () => {
     expect(sink.restarts).toBe(0);
   });
 
-  it('has the bytes of a conversion whose connection was cut in the middle', async () => {
+  it("is byte-exact after a conversion's connection is lost", async () => {
     const { url, whole, choice } = await file.take(file.choices.mp3[0]);
     let cuts = 2;
-    // A line that dies after a while, twice.
+    // Two connection losses.
     const cutting: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
       if (cuts-- <= 0 || !response.body) return response;
@@ -69,7 +69,7 @@ describe('a download from the service', () => {
     expect(sink.restarts).toBe(0);
   });
 
-  it('holds a muxed stream during a pause, and shows an estimate', async () => {
+  it('holds a combined stream while paused and estimates its size', async () => {
     const { take } = await offered('/site/watch/demo');
     const { download, sink, whole, choice } = await take();
     expect(choice.isMuxed).toBe(true);
@@ -88,7 +88,7 @@ describe('a download from the service', () => {
     expect(digestOf(sink.bytes)).toBe(digestOf(whole));
   });
 
-  it('of a key that nobody knows is told so', async () => {
+  it('reports an unknown key', async () => {
     const { download } = setUp(`${target.baseUrl}/api/Stream/Media/nothing`);
     await download.start();
     expect(download.state.get()).toMatchObject({ phase: 'failed', failure: { kind: 'not-found' }, canRetry: false });

@@ -12,8 +12,8 @@ async function source(fault?: Fault, options: { etag?: string | null } = {}) {
 }
 const rangesOf = ({ seen }: FaultHandler) => seen.map(({ range }) => range);
 
-describe('a download', () => {
-  it('takes every byte, says how far it is, and closes the file', async () => {
+describe('createDownload', () => {
+  it('writes every byte, reports progress and closes the sink', async () => {
     const { url, handler } = await source();
     const { download, sink, phases } = setUp(url);
     const totals = new Set<number | undefined>();
@@ -32,7 +32,7 @@ describe('a download', () => {
     expect(rangesOf(handler)).toEqual([undefined]);
   });
 
-  it('says its speed and the time left by a clock', async () => {
+  it('reports speed and remaining time', async () => {
     let now = 0;
     const { url } = await source();
     const { download } = setUp(url, { now: () => now });
@@ -49,7 +49,7 @@ describe('a download', () => {
     expect(download.state.get()).toMatchObject({ bytesPerSecond: 0 });
   });
 
-  it('says what has arrived, and that it goes no further, while a connection brings nothing', async () => {
+  it('reports speed 0 while a connection stalls', async () => {
     const { url } = await source({ name: 'stall', after: 150_000, times: 1 });
     let now = 0;
     const { download } = setUp(url, { now: () => now });
@@ -64,7 +64,7 @@ describe('a download', () => {
     await done;
   });
 
-  it('goes on at the exact byte when the source drops three times, and asks for that very file', async () => {
+  it('resumes at the exact byte after three drops, with If-Range', async () => {
     const { url, handler } = await source({ name: 'drop', after: 100_000, times: 3 });
     const { download, sink, waited } = setUp(url);
     await download.start();
@@ -80,14 +80,14 @@ describe('a download', () => {
     expect(others).toHaveLength(3);
   });
 
-  it('begins again when the connection breaks before anything came', async () => {
+  it('restarts when the connection drops before the first byte', async () => {
     const { url } = await source({ name: 'reset', times: 1 });
     const { download, sink } = setUp(url);
     await download.start();
     expect(digestOf(sink.bytes)).toBe(DIGEST);
   });
 
-  it('never takes an answer that ends too early for the whole', async () => {
+  it('does not accept a truncated response as complete', async () => {
     const first = createFaultHandler({ bytes: BYTES, fault: { name: 'drop', after: 100_000, times: 1 } });
     const then = createFaultHandler({ bytes: BYTES, fault: { name: 'short-body', by: 50_000, times: 1 } });
     const url = await serve((request, response) => (first.seen.length ? then : first)(request, response));
@@ -97,7 +97,7 @@ describe('a download', () => {
     expect(rangesOf(then)).toEqual([expect.any(String), `bytes=${BYTES.length - 50_000}-`]);
   });
 
-  it('gives up a connection that brings nothing, and goes on', async () => {
+  it('reconnects after stallTimeoutMs', async () => {
     const { url, handler } = await source({ name: 'stall', after: 150_000, times: 1 });
     const { download, sink } = setUp(url, { stallTimeoutMs: 150 });
     await download.start();
@@ -105,7 +105,7 @@ describe('a download', () => {
     expect(rangesOf(handler)).toHaveLength(2);
   });
 
-  it('fails, and can be tried again from there, when a line never comes back', async () => {
+  it('fails after maximum wait and resumes on retry', async () => {
     let isDead = false;
     const handler = createFaultHandler({ bytes: BYTES, fault: { name: 'drop', after: 100_000, times: 1 } });
     const url = await serve((request, response) => {
@@ -125,7 +125,7 @@ describe('a download', () => {
       canResume: true,
       canRetry: true,
     });
-    // Ten minutes of waits that grow, then it is said.
+    // Growing delays up to ten minutes, then the failure.
     expect(waited.reduce((sum, time) => sum + time, 0)).toBeGreaterThan(500_000);
     expect(waited.length).toBeLessThan(40);
     const kept = download.state.get().receivedBytes;
@@ -137,7 +137,7 @@ describe('a download', () => {
     expect(handler.seen.at(-1)?.range).toBe(`bytes=${kept}-`);
   });
 
-  it('tells within a few tries that there is nobody', async () => {
+  it('fails quickly when the instance never responds', async () => {
     const url = await serve((request) => request.socket.resetAndDestroy());
     const { download, waited } = setUp(url);
     await download.start();
@@ -146,13 +146,13 @@ describe('a download', () => {
   });
 });
 
-describe('a file that changes', () => {
-  it('is begun again when it is another by the time the rest is asked for', async () => {
+describe('a changed file', () => {
+  it('restarts when the entity differs on resume', async () => {
     const [old, now] = [someBytes(400_000, 7), BYTES];
     const before = createFaultHandler({ bytes: old, fault: { name: 'drop', after: 100_000, times: 1 } });
     const url = await serve((request, response) => {
       if (!before.seen.length) return before(request, response);
-      // If-Range does not hold: the whole new file.
+      // If-Range does not match: the whole new file.
       response.writeHead(200, { 'content-length': now.length, etag: '"new"', 'accept-ranges': 'bytes' }).end(now);
     });
     const { download, sink } = setUp(url);
@@ -167,7 +167,7 @@ describe('a file that changes', () => {
     ['sends a part of another place', { name: 'wrong-range', times: 1 }],
     ['sends a part without saying which', { name: 'no-range-header', times: 1 }],
   ])('never mixes two when a source %s', async (_, fault) => {
-    // The first answer breaks; what comes for the rest is not to be trusted.
+    // The first response breaks; the second is another file.
     const first = createFaultHandler({ bytes: BYTES, fault: { name: 'drop', after: 100_000, times: 1 } });
     const then = createFaultHandler({ bytes: BYTES, fault });
     const url = await serve((request, response) => {
@@ -181,7 +181,7 @@ describe('a file that changes', () => {
     expect(sink.restarts).toBe(1);
   });
 
-  it('fails when it is another each time', async () => {
+  it('fails when the entity differs every time', async () => {
     let count = 0;
     const url = await serve((_, response) => {
       response.writeHead(200, { 'content-length': BYTES.length, etag: `"${count++}"`, 'accept-ranges': 'bytes' });
@@ -194,8 +194,8 @@ describe('a file that changes', () => {
   });
 });
 
-describe('a pause', () => {
-  it('ends the connection where there are ranges, and goes on at the exact byte', async () => {
+describe('pause', () => {
+  it('closes the connection with ranges and resumes at the exact byte', async () => {
     const { url, handler } = await source({ name: 'throttle', bytesPerSecond: 1_000_000 });
     const { download, sink } = setUp(url);
     const ended = download.start();
@@ -211,7 +211,7 @@ describe('a pause', () => {
     expect(sink.restarts).toBe(0);
   });
 
-  it('holds a stream without ranges, and nothing is lost or taken twice', async () => {
+  it('holds a stream without ranges and loses no byte', async () => {
     const { url, handler } = await source({ name: 'throttle', bytesPerSecond: 2_000_000 }, { etag: null });
     const { download, sink } = setUp(url);
     const ended = download.start();
@@ -226,7 +226,7 @@ describe('a pause', () => {
     expect(digestOf(sink.bytes)).toBe(DIGEST);
   });
 
-  it('can be ended before anything came, twice, and cancelled', async () => {
+  it('can be resumed twice before the first byte, and cancelled', async () => {
     const { url } = await source({ name: 'throttle', bytesPerSecond: 400_000 });
     const { download, sink } = setUp(url);
     const ended = download.start();
@@ -245,8 +245,8 @@ describe('a pause', () => {
   });
 });
 
-describe('a stream without ranges', () => {
-  it('that breaks is said to be broken, and a new try begins anew', async () => {
+describe('stream without ranges', () => {
+  it('reports an interruption and restarts on retry', async () => {
     const { url } = await source({ name: 'ignore-range', length: false, dropAfter: 200_000, times: 1 }, { etag: null });
     const { download, sink } = setUp(url);
     await download.start();
@@ -277,7 +277,7 @@ describe('a stream without ranges', () => {
     expect(download.state.get()).toMatchObject({ phase: 'done', isEstimate: false, totalBytes: BYTES.length });
   });
 
-  it('does not believe a length that is said of what was compressed', async () => {
+  it('ignores Content-Length of a compressed response', async () => {
     const { gzipSync } = await import('node:zlib');
     const packed = gzipSync(BYTES);
     const url = await serve((_, response) => {
@@ -296,7 +296,7 @@ describe('a stream without ranges', () => {
   });
 });
 
-describe('an instance that asks for patience', () => {
+describe('Retry-After', () => {
   it.each([
     [503, 'Starting', '7', 'waking', 7],
     [503, 'No Capacity', '10', 'busy', 10],
@@ -319,7 +319,7 @@ describe('an instance that asks for patience', () => {
     expect(digestOf(sink.bytes)).toBe(DIGEST);
   });
 
-  it('that never ends is given up', async () => {
+  it('gives up after the maximum wait', async () => {
     const url = await serve(
       (_, response) => void response.writeHead(503, { 'retry-after': '100' }).end('{"title":"x"}'),
     );
@@ -347,7 +347,7 @@ describe('an instance that asks for patience', () => {
     });
   });
 
-  it('a failing source in the middle is a drop like any other', async () => {
+  it('treats a failing source mid-stream as a drop', async () => {
     const handler = createFaultHandler({ bytes: BYTES, fault: { name: 'drop', after: 100_000, times: 1 } });
     let count = 0;
     const url = await serve((request, response) => {
@@ -360,8 +360,8 @@ describe('an instance that asks for patience', () => {
   });
 });
 
-describe('the place', () => {
-  it('that nobody chose is no failure', async () => {
+describe('sink', () => {
+  it('a dismissed picker cancels the download', async () => {
     const { url, handler } = await source();
     const { download } = setUp(url, {
       openSink: async () => {
@@ -392,7 +392,7 @@ describe('the place', () => {
     expect(digestOf(good.bytes)).toBe(DIGEST);
   });
 
-  it('is left empty when the user cancels while choosing it', async () => {
+  it('is discarded when cancelled while being chosen', async () => {
     const { url, handler } = await source();
     const sink = createKeptSink();
     const chosen = Promise.withResolvers<typeof sink>();
@@ -406,7 +406,7 @@ describe('the place', () => {
     expect(handler.seen).toEqual([]);
   });
 
-  it('may be the browser itself: it is handed over once the stream answers', async () => {
+  it('hands over to the browser once the stream responds', async () => {
     let refusals = 1;
     const handler = createFaultHandler({ bytes: BYTES });
     const url = await serve((request, response) => {
@@ -423,7 +423,7 @@ describe('the place', () => {
     expect(download.state.get()).toMatchObject({ phase: 'done', isHandedOver: true });
   });
 
-  it('is never written faster than it takes: a chunk at a time', async () => {
+  it('applies backpressure: one chunk at a time', async () => {
     const { url } = await source();
     let writing = 0;
     let most = 0;

@@ -5,7 +5,7 @@ import { digestOf, serve, setUp, someBytes, until } from '../fakes/byte-sources.
 
 const PIECE = someBytes(50_000);
 
-/** A broadcast: one piece, then silence until the listener leaves or the line breaks. */
+/** Sends one chunk, then nothing until the client disconnects or the test drops the connection. */
 async function broadcast() {
   let open = 0;
   let breakOff: () => void = () => undefined;
@@ -19,8 +19,8 @@ async function broadcast() {
 }
 const hasCome = ({ receivedBytes }: DownloadState) => receivedBytes === PIECE.length;
 
-describe('a stream without an end', () => {
-  it.each(['running', 'paused'])('is ended and kept as far as it came: %s', async (phase) => {
+describe('endless stream', () => {
+  it.each(['running', 'paused'])('saves what was received when stopped while %s', async (phase) => {
     const { url, isOpen } = await broadcast();
     const { download, sink } = setUp(url);
     const ended = download.start();
@@ -34,7 +34,7 @@ describe('a stream without an end', () => {
     await expect.poll(isOpen).toBe(false);
   });
 
-  it('that broke off can be kept, too', async () => {
+  it('saves what was received after a lost connection', async () => {
     const { url, breakOff } = await broadcast();
     const { download, sink } = setUp(url);
     const ended = download.start();
@@ -47,7 +47,7 @@ describe('a stream without an end', () => {
     expect([sink.ended, digestOf(sink.bytes)]).toEqual(['closed', digestOf(PIECE)]);
   });
 
-  it('is gone when it is cancelled', async () => {
+  it('is discarded when cancelled', async () => {
     const { url } = await broadcast();
     const { download, sink } = setUp(url);
     const ended = download.start();

@@ -4,7 +4,7 @@ import { type DownloadState, INITIAL_STATE } from '../../../web/src/download/dow
 import { createQueue } from '../../../web/src/download/queue.ts';
 import { createSubject } from '../../../web/src/lib/observable.ts';
 
-/** A download that does what it is told. */
+/** A download under the test's control. */
 function createPuppet() {
   const state = createSubject(INITIAL_STATE);
   const become = (phase: DownloadState['phase']) => state.set({ ...state.get(), phase });
@@ -29,8 +29,8 @@ const set = (count: number) => {
   return { queue, one, two, three, phases };
 };
 
-describe('a queue', () => {
-  it('takes one after another, whatever becomes of each', () => {
+describe('createQueue', () => {
+  it('runs one at a time, whatever the outcome of each', () => {
     const { one, two, phases } = set(3);
     expect(phases()).toEqual(['running', 'ready', 'ready']);
     one.become('done');
@@ -39,7 +39,7 @@ describe('a queue', () => {
     expect(phases()).toEqual(['done', 'failed', 'running']);
   });
 
-  it('is held by one that is paused', () => {
+  it('is blocked by a paused download', () => {
     const { one, phases } = set(3);
     one.download.pause();
     expect(phases()).toEqual(['paused', 'ready', 'ready']);
@@ -48,7 +48,7 @@ describe('a queue', () => {
     expect(phases()).toEqual(['done', 'running', 'ready']);
   });
 
-  it('goes on when the current one is removed, and does not begin one that was', () => {
+  it('continues when the current one is removed and skips removed ones', () => {
     const { queue, one, two, three, phases } = set(3);
     queue.remove(two.download);
     queue.remove(one.download);
@@ -58,7 +58,7 @@ describe('a queue', () => {
     queue.remove(one.download);
   });
 
-  it('begins again with one that is added after the end', () => {
+  it('starts a download added to an idle queue', () => {
     const { queue, one, two, three } = set(3);
     for (const puppet of [one, two, three]) puppet.become('done');
     const late = createPuppet();

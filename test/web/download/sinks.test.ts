@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fileSink, freeName } from '../../../web/src/download/sinks.ts';
 
-/** A file of the browser, as far as a sink uses it: what is written is there once it is closed. */
+/** A fake file handle: content appears once it is closed. */
 function createHandle(size = 0) {
   const calls: string[] = [];
   const note = (name: string) => async () => void calls.push(name);
@@ -19,7 +19,7 @@ function createHandle(size = 0) {
   return { calls, handle: handle as unknown as FileSystemFileHandle };
 }
 
-/** A folder of the browser with files and folders of some names. */
+/** A fake directory handle with these names. */
 function createFolder(files: readonly string[], folders: readonly string[] = []) {
   return {
     async getFileHandle(name: string) {
@@ -30,8 +30,8 @@ function createFolder(files: readonly string[], folders: readonly string[] = [])
   } as unknown as FileSystemDirectoryHandle;
 }
 
-describe('a file that the user chose', () => {
-  it('is written, begun again from its first byte, and closed', async () => {
+describe('fileSink', () => {
+  it('writes, restarts from byte 0 and closes', async () => {
     const { calls, handle } = createHandle();
     const sink = await fileSink(handle);
     await sink.write(new Uint8Array(1));
@@ -50,7 +50,7 @@ describe('a file that the user chose', () => {
   });
 });
 
-describe('a name in a folder', () => {
+describe('freeName', () => {
   it.each([
     ['free', [], [], 'a.mp4'],
     ['taken', ['a.mp4'], [], 'a (2).mp4'],
@@ -59,12 +59,12 @@ describe('a name in a folder', () => {
     expect(await freeName(createFolder(files, folders), 'a.mp4')).toBe(name);
   });
 
-  it('without an extension, with two', async () => {
+  it('handles names with no or two extensions', async () => {
     expect(await freeName(createFolder(['a']), 'a')).toBe('a (2)');
     expect(await freeName(createFolder(['a.b.mp4']), 'a.b.mp4')).toBe('a.b (2).mp4');
   });
 
-  it('of a folder that cannot be read is told', async () => {
+  it('throws when the folder cannot be read', async () => {
     const folder = {
       getFileHandle: async () => Promise.reject(new DOMException('No', 'NotAllowedError')),
     } as unknown as FileSystemDirectoryHandle;

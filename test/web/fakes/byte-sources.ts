@@ -6,7 +6,7 @@ import { createDownload, type Download, type DownloadOptions } from '../../../we
 import type { DownloadState } from '../../../web/src/download/download-state.ts';
 import type { Sink } from '../../../web/src/download/sink.ts';
 
-/** Bytes of which no two parts are alike. */
+/** Bytes in which no two parts are equal. */
 export function someBytes(length: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(length);
   let value = seed;
@@ -27,7 +27,7 @@ afterAll(async () => {
   }
 });
 
-/** A server of one test file. @returns its base URL */
+/** A server for one test file. @returns its base URL */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   servers.push(server);
@@ -35,7 +35,7 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A sink that keeps what it is given, and says what became of it. */
+/** A sink that records its bytes and how it ended. */
 export interface KeptSink extends Sink {
   readonly bytes: Buffer;
   readonly restarts: number;
@@ -74,7 +74,7 @@ export function createKeptSink(write: (soFar: number) => void = () => undefined)
   };
 }
 
-/** A download into a kept sink, and the seconds that it waited: waits take no time here. */
+/** A download into a recording sink, with recorded delays instead of sleeps. */
 export function setUp(url: string, changes: Partial<DownloadOptions> = {}) {
   const sink = createKeptSink();
   const waited: number[] = [];
@@ -95,6 +95,6 @@ export function setUp(url: string, changes: Partial<DownloadOptions> = {}) {
   return { download, sink, waited, phases };
 }
 
-/** Waits until the state of a download is as wanted. */
+/** Waits until the state satisfies the predicate. */
 export const until = (download: Download, wanted: (state: DownloadState) => boolean): Promise<boolean> =>
   vi.waitUntil(() => wanted(download.state.get()), { timeout: 20_000, interval: 5 });

@@ -21,7 +21,7 @@ export interface FakeInstance {
 export interface FakeInstanceOptions {
   /** The built page. */
   readonly pageDir: string;
-  /** What a player gets of every rendition whose key begins with `whole`. */
+  /** Response of every rendition whose key starts with `whole`. */
   readonly clip: Buffer;
 }
 
@@ -108,7 +108,7 @@ function resolve(response: ServerResponse, request: IncomingMessage, link: strin
 const SIZE = 48_200_000;
 const PIECE = Buffer.alloc(400_000);
 
-/** The clip for a player; for whoever takes it 4 MB a second of nothing. Keys that begin with `low` are gone. */
+/** The clip for players, zeros at 4 MB/s for downloads. Keys that start with `low` respond 404. */
 function stream(request: IncomingMessage, response: ServerResponse, pathname: string, clip: Buffer) {
   const key = pathname.split('/').at(-1) ?? '';
   const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
@@ -147,7 +147,7 @@ function stream(request: IncomingMessage, response: ServerResponse, pathname: st
   response.on('close', () => clearInterval(timer));
 }
 
-/** A picture of a coast, each name another light; squares for music. */
+/** A generated landscape, its colours from the name; square for music. */
 function sendCover(response: ServerResponse, pathname: string): void {
   const hue = [...pathname].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 7);
   const width = pathname.includes('etude') ? 360 : 640;

@@ -1,4 +1,4 @@
-/** A storage of one test; `isBroken` makes it refuse everything, as a private window's may. */
+/** An in-memory storage; `isBroken` makes every call throw, as in private windows. */
 export function createMemoryStore(items: Record<string, string> = {}, isBroken = false) {
   const kept = new Map(Object.entries(items));
   const refuse = () => {

@@ -106,7 +106,7 @@ const LIST: ResourceInformation = {
   ],
 };
 
-/** What a made-up instance answers, by the last part of the link's path. */
+/** Resources by the last segment of the link's path. */
 export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
   video: media(item('A Walk Along the Northern Coast in Late Winter', 'Quiet Journeys')),
   long: media(item(LONG_TITLE, 'The Society of Friends of Very Long Names and Descriptions')),
@@ -125,7 +125,7 @@ export interface Refusal {
   readonly retryAfter?: number;
 }
 
-/** What it answers instead, by the same. */
+/** Error responses by the last segment of the link's path. */
 export const REFUSALS: Readonly<Record<string, Refusal>> = {
   'not-found': { status: 404, title: 'Resource Not Found' },
   protected: { status: 415, title: 'Unsupported Media Type', detail: 'The media is DRM protected.' },

@@ -5,7 +5,7 @@ const plain = (text: string) =>
   text.replace(/[\u00a0\u202f\u200e\u200f\u061c]/g, (space) => (/\s/.test(space) ? ' ' : ''));
 const [en, de, ar] = ['en', 'de', 'ar'].map(createFormat);
 
-describe('figures', () => {
+describe('createFormat', () => {
   it.each([
     [0, '0 byte'],
     [1, '1 byte'],
@@ -51,7 +51,7 @@ describe('figures', () => {
     [-5000, 'now'],
   ])('%d milliseconds are %s', (passed, text) => expect(en?.ago(1e12 - passed, 1e12)).toBe(text));
 
-  it('are written as the language does', () => {
+  it('formats in the locale', () => {
     expect(plain(de?.bytes(48_200_000) ?? '')).toBe('48,2 MB');
     expect(plain(de?.speed(1_250_000) ?? '')).toMatch(/^1,3 MB\/s$/);
     expect(plain(de?.percent(0.425) ?? '')).toBe('43 %');

@@ -9,8 +9,8 @@ const entry = (number: number) => ({
   coverUrl: 'https://a.example/cover.jpg',
 });
 
-describe('the history', () => {
-  it('keeps each link once, the newest first, and never more than it may', () => {
+describe('createHistory', () => {
+  it('keeps each link once, newest first, up to the limit', () => {
     let now = 0;
     const history = createHistory({ storage: createMemoryStore(), limit: 3, now: () => ++now });
     for (const number of [1, 2, 3, 1, 4]) history.add(entry(number));
@@ -21,7 +21,7 @@ describe('the history', () => {
     ]);
   });
 
-  it('is there the next time, until it is cleared', () => {
+  it('persists until cleared', () => {
     const storage = createMemoryStore();
     createHistory({ storage }).add(entry(1));
     const history = createHistory({ storage });
@@ -34,7 +34,7 @@ describe('the history', () => {
     expect(storage.kept.size).toBe(0);
   });
 
-  it('keeps what another tab has added', () => {
+  it('merges entries of another tab', () => {
     const storage = createMemoryStore();
     const [one, two] = [createHistory({ storage }), createHistory({ storage })];
     one.add(entry(1));
@@ -42,7 +42,7 @@ describe('the history', () => {
     expect(two.entries.get()).toHaveLength(2);
   });
 
-  it('that another tab has cleared does not come back with the next link', () => {
+  it('does not restore entries cleared in another tab', () => {
     const storage = createMemoryStore();
     const [one, two] = [createHistory({ storage }), createHistory({ storage })];
     one.add(entry(1));
@@ -53,7 +53,7 @@ describe('the history', () => {
     expect(createHistory({ storage }).entries.get()).toHaveLength(1);
   });
 
-  it.each(['reelay.history', null])('shows at once what another tab has changed under the key %s', (key) => {
+  it.each(['reelay.history', null])('updates on a storage event with key %s', (key) => {
     const storage = createMemoryStore();
     const events = new EventTarget();
     const history = createHistory({ storage, events });
@@ -65,7 +65,7 @@ describe('the history', () => {
     expect(history.entries.get()).toMatchObject([entry(1)]);
   });
 
-  it('goes on for this page alone where there is no more room', () => {
+  it('falls back to memory when storage is full', () => {
     const storage = createMemoryStore();
     const history = createHistory({ storage });
     history.add(entry(1));
@@ -77,7 +77,7 @@ describe('the history', () => {
     expect(history.entries.get()).toHaveLength(3);
   });
 
-  it('works for this page alone where nothing may be kept', () => {
+  it('falls back to memory when storage is forbidden', () => {
     for (const storage of [undefined, createMemoryStore({}, true)]) {
       const history = createHistory({ storage });
       history.add(entry(1));
@@ -95,11 +95,11 @@ describe('the history', () => {
     '[1,null,{"link":1}]',
     '[{"link":"javascript:alert(1)","at":1}]',
     '[{"link":"https://a.example/","at":"x"}]',
-  ])('begins anew over %s', (text) => {
+  ])('ignores invalid stored data %s', (text) => {
     expect(createHistory({ storage: createMemoryStore({ 'reelay.history': text }) }).entries.get()).toEqual([]);
   });
 
-  it('keeps no text and no picture that is out of measure', () => {
+  it('drops oversized texts and URLs', () => {
     const history = createHistory({ storage: createMemoryStore() });
     history.add({ ...entry(1), title: '😀'.repeat(1000), coverUrl: `data:image/png;base64,${'x'.repeat(9000)}` });
     history.add({ ...entry(2), link: `https://a.example/${'x'.repeat(5000)}` });

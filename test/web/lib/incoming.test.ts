@@ -9,7 +9,7 @@ import {
   textFromLocation,
 } from '../../../web/src/lib/incoming.ts';
 
-describe('a link in a text', () => {
+describe('linkFromText', () => {
   it.each([
     ['https://a.example/x', 'https://a.example/x'],
     ['  HTTP://A.example/x \n', 'HTTP://A.example/x'],
@@ -68,7 +68,7 @@ it.each([
   expect(isTooLong(text)).toBe(isSo);
 });
 
-describe('the address of the page', () => {
+describe('linkFromLocation', () => {
   it.each([
     ['?url=https%3A%2F%2Fa.example%2Fx%3Fa%3D1%26b%3D2', 'https://a.example/x?a=1&b=2'],
     ['?title=Some&text=Look+https%3A%2F%2Fa.example%2Fx', 'https://a.example/x'],
@@ -88,14 +88,14 @@ describe('the address of the page', () => {
     ['', undefined],
   ])('%s without a link holds %s', (search, text) => expect(textFromLocation(search)).toBe(text));
 
-  it('is made for a link so that it comes back as it was', () => {
+  it('round-trips a link through shareableLocation', () => {
     const link = 'https://a.example/x?a=1&b=%20+#c=ü';
     expect(linkFromLocation(new URL(shareableLocation(link), 'https://r.example').search)).toBe(link);
     expect(shareableLocation(undefined)).toBe('/');
   });
 });
 
-describe('a drop or a paste', () => {
+describe('linkFromTransfer', () => {
   const transfer = (types: Record<string, string>) => ({ getData: (type: string) => types[type] ?? '' });
   it.each([
     [{ 'text/uri-list': '# comment\r\nhttps://a.example/\r\nhttps://b.example/' }, 'https://a.example/'],
@@ -104,10 +104,10 @@ describe('a drop or a paste', () => {
     [{}, undefined],
   ])('%j', (types, link) => expect(linkFromTransfer(transfer(types))).toBe(link));
 
-  it('of nothing', () => expect(linkFromTransfer(null)).toBeUndefined());
+  it('returns undefined without data', () => expect(linkFromTransfer(null)).toBeUndefined());
 });
 
-it('a bookmark opens the page it is clicked on here', () => {
+it('bookmarklet opens the current page here', () => {
   const opened: string[] = [];
   const code = decodeURIComponent(bookmarklet('https://r.example/status?x').replace(/^javascript:/, ''));
   new Function('open', 'location', code)((url: string) => opened.push(url), { href: 'https://a.example/?b=1&c' });

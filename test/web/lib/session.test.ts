@@ -5,7 +5,7 @@ import { createSession } from '../../../web/src/ui/session.ts';
 
 const LINK = 'https://a.example/list';
 
-/** A session with an instance that knows every link, and a clock of its own. */
+/** A session with a fake API and a fake clock. */
 function setUp() {
   const asked: string[] = [];
   let now = 0;
@@ -27,12 +27,12 @@ function setUp() {
   return { session, asked, resolved, pass };
 }
 
-describe('who goes back to a link', () => {
-  it('finds the very answer that was there, without asking again', async () => {
+describe('createSession', () => {
+  it('reopens a recent result without a request', async () => {
     const { session, asked, resolved, pass } = setUp();
     session.open(LINK);
     const first = await resolved();
-    // However long it was looked at.
+    // The time counts from when it was left.
     pass(3600);
     session.open('https://a.example/other');
     await resolved();
@@ -45,7 +45,7 @@ describe('who goes back to a link', () => {
   it.each([
     ['after some minutes', (pass: (seconds: number) => void) => pass(300), 0],
     ['after many others', () => undefined, 6],
-  ])('has it asked for anew %s', async (_, wait, others) => {
+  ])('is resolved again %s', async (_, wait, others) => {
     const { session, asked, resolved, pass } = setUp();
     session.open(LINK);
     await resolved();
@@ -61,7 +61,7 @@ describe('who goes back to a link', () => {
   });
 });
 
-it('a link that is entered again is asked for again', async () => {
+it('resolves a re-entered link again', async () => {
   const { session, asked, resolved } = setUp();
   session.open(LINK);
   await resolved();

@@ -18,32 +18,32 @@ const english = read('en');
 const others = LOCALES.filter((locale) => locale !== 'en');
 
 const formsOf = (text: Text | undefined): string[] => (typeof text === 'string' ? [text] : Object.values(text ?? {}));
-/** The values that a text has room for, over all of its forms. */
+/** The placeholders of a text, over all its forms. */
 const valuesOf = (text: Text | undefined): string[] =>
   [...new Set(formsOf(text).flatMap((form) => form.match(/\{\w+\}/g) ?? []))].sort();
 
-describe('the texts', () => {
-  it('are there for each language, and for no other', () => {
+describe('locale files', () => {
+  it('exist for exactly the supported languages', () => {
     expect(readdirSync(FOLDER).sort()).toEqual(LOCALES.map((locale) => `${locale}.json`).sort());
   });
 
-  it.each(others)('in %s have the keys of the English ones, in their order', (locale) => {
+  it.each(others)('%s has the English keys in their order', (locale) => {
     expect(Object.keys(read(locale))).toEqual(Object.keys(english));
   });
 
-  it.each(others)('in %s have room for the same values', (locale) => {
+  it.each(others)('%s has the same placeholders', (locale) => {
     const texts = read(locale);
     for (const [key, text] of Object.entries(english)) expect(valuesOf(texts[key]), key).toEqual(valuesOf(text));
   });
 
-  it.each(others)('in %s are plural where the English ones are, and are translated', (locale) => {
+  it.each(others)('%s has plurals where English has, and is translated', (locale) => {
     const texts = read(locale);
     for (const [key, text] of Object.entries(english)) expect(typeof texts[key], key).toBe(typeof text);
     const same = Object.entries(english).filter(([key, text]) => JSON.stringify(texts[key]) === JSON.stringify(text));
     expect(same.length / Object.keys(english).length).toBeLessThan(0.1);
   });
 
-  it.each(LOCALES)('in %s have every plural form of the language, and no empty one', (locale) => {
+  it.each(LOCALES)('%s has every plural category and no empty text', (locale) => {
     const { pluralCategories } = new Intl.PluralRules(locale).resolvedOptions();
     for (const [key, text] of Object.entries(read(locale))) {
       if (typeof text !== 'string') expect(Object.keys(text).sort(), key).toEqual([...pluralCategories].sort());
@@ -51,18 +51,18 @@ describe('the texts', () => {
     }
   });
 
-  it.each(LOCALES)('in %s are loaded with their direction', async (locale) => {
+  it.each(LOCALES)('%s loads with its direction', async (locale) => {
     const texts = await loadTexts(locale);
     expect(texts).toMatchObject({ locale, direction: locale === 'ar' ? 'rtl' : 'ltr' });
     expect(texts.t('app.name')).toBe('Reelay');
   });
 });
 
-describe('a text', () => {
+describe('t', () => {
   const key = 'list.count' as TextKey;
   const texts = (locale: 'en' | 'de' | 'ar', text: Text) => createTexts(locale, { [key]: text });
 
-  it('has its values filled in, numbers as the language writes them', () => {
+  it('fills in values and formats numbers', () => {
     expect(texts('de', '{name}: {size} {unknown}').t(key, { name: '{size}', size: 1234.5 })).toBe(
       '{size}: 1.234,5 {unknown}',
     );
@@ -76,16 +76,16 @@ describe('a text', () => {
     expect(texts('en', { one: 'one {count}', other: 'other {count}' }).t(key, { count })).toBe(text);
   });
 
-  it('has the last form where one is missing', () => {
+  it('falls back to the form `other`', () => {
     expect(texts('ar', { other: 'other' }).t(key, { count: 2 })).toBe('other');
   });
 
-  it('that does not exist is its key', () => {
+  it('returns the key of a missing text', () => {
     expect(createTexts('en', {}).t(key)).toBe('list.count');
   });
 });
 
-describe('the language', () => {
+describe('locale selection', () => {
   it.each([
     [['de-AT', 'en'], null, ['de', 'en']],
     [['nl', 'pt-BR', 'en'], null, ['pt', 'en']],
@@ -99,7 +99,7 @@ describe('the language', () => {
     expect(wantedLocales(wanted, remembered)).toEqual(locales);
   });
 
-  it('is another wanted one where the first cannot be loaded', async () => {
+  it('falls back when a locale fails to load', async () => {
     const load = async (locale: string) => {
       if (locale !== 'fr') throw new TypeError('Failed to fetch');
       return createTexts('fr', {});

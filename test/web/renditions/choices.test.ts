@@ -26,8 +26,8 @@ const item = (video: MediaRendition[], audio: MediaRendition[] = []): MediaInfor
   ...(audio.length > 0 && { audio: { renditions: audio } }),
 });
 
-describe('the choices', () => {
-  it('are video, audio and the conversion, the best of each first and the best of all chosen', () => {
+describe('choicesOf', () => {
+  it('groups video, audio and MP3, best first, and preselects one', () => {
     const choices = choicesOf(item([rendition({ key: 'A' }), rendition({ key: 'B' })], [sound({ key: 'C' }), MP3]));
     expect(choices.video.map(({ id, isBest }) => [id, isBest])).toEqual([
       ['video:A', true],
@@ -46,7 +46,7 @@ describe('the choices', () => {
     ['renditions without keys', item([rendition({ key: null })], [sound({ key: '' })]), undefined],
   ])('of %s', (_, media, id) => expect(choicesOf(media).preselected?.id).toBe(id));
 
-  it('show each rendition once', () => {
+  it('removes duplicates', () => {
     expect(choicesOf(item([rendition(), rendition({ label: 'again' })])).video).toHaveLength(1);
   });
 
@@ -57,7 +57,7 @@ describe('the choices', () => {
       { sizeBytes: 5, height: 1080, bitrate: 100.5, isMuxed: false, isSizeEstimate: false },
     ],
     [
-      'a muxed stream',
+      'a combined stream',
       { urlType: 'Combined', fileSizeBytes: 5 },
       { canSeek: false, isMuxed: true, isSizeEstimate: true },
     ],
@@ -70,11 +70,11 @@ describe('the choices', () => {
     expect(choicesOf(item([rendition(changes)])).video[0]).toMatchObject(expected);
   });
 
-  it('leave open whether a stream that is not muxed has ranges', () => {
+  it('leaves canSeek undefined unless combined', () => {
     expect(choicesOf(item([rendition()])).video[0]).not.toHaveProperty('canSeek');
   });
 
-  it('leave out figures that are none', () => {
+  it('omits invalid numbers', () => {
     const [choice] = choicesOf(item([rendition({ fileSizeBytes: 0, height: null, bitrate: Number.NaN })])).video;
     for (const name of ['sizeBytes', 'height', 'bitrate']) expect(choice).not.toHaveProperty(name);
   });
@@ -97,7 +97,7 @@ describe('the choices', () => {
   });
 });
 
-describe('the name of a file', () => {
+describe('fileNameOf', () => {
   it.each([
     ['Title', 'Author', '.mp4'],
     ['a/b\\c:d*e?f"g<h>i|j%k', null, '.mp4'],
@@ -111,7 +111,7 @@ describe('the name of a file', () => {
     expect(fileNameOf({ title, author }, extension)).toBe(decodeURIComponent(given));
   });
 
-  it('takes no extension that is none', () => {
+  it('omits an invalid extension', () => {
     expect(fileNameOf({ title: 'x', author: null }, '/../y')).toBe('x');
   });
 });

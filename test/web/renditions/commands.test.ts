@@ -4,7 +4,7 @@ import { type CommandOptions, curlCommand, likelyShell, ytDlpCommand } from '../
 
 const URL_OF_STREAM = 'https://reelay.example/api/Stream/Media/K-_1?format=mp3';
 
-/** What a real shell hands to the program that a line names. */
+/** The arguments a real shell passes to the program. */
 function argumentsOf(line: string): string[] {
   const program = line.split(' ', 1)[0];
   const out = execFileSync('bash', ['-c', `${program}() { printf '%s\\0' "$@"; }\n${line}`], { encoding: 'utf8' });
@@ -34,14 +34,14 @@ const NAMES: [what: string, fileName: string, asArgument: string][] = [
   ['other scripts', 'Ünïcødé 日本語 العربية.mp3', 'Ünïcødé 日本語 العربية.mp3'],
 ];
 
-describe('curl', () => {
-  it.each(NAMES)('is handed a name with %s as it is', (_, fileName, asArgument) => {
+describe('curlCommand', () => {
+  it.each(NAMES)('quotes a name with %s', (_, fileName, asArgument) => {
     const line = curlCommand(command({ fileName }));
     expect(line).not.toMatch(/[\r\n]/);
     expect(argumentsOf(line)).toEqual(['-fL', '--retry', '5', '-C', '-', '-o', asArgument, URL_OF_STREAM]);
   });
 
-  it('does not go on where a stream has no ranges', () => {
+  it('does not resume without ranges', () => {
     expect(argumentsOf(curlCommand(command({ canResume: false })))).toEqual([
       '-fL',
       '-o',
@@ -50,15 +50,15 @@ describe('curl', () => {
     ]);
   });
 
-  it('is handed an address in which nothing means anything', () => {
+  it('escapes the URL', () => {
     const url = `https://a.example/x'y"z?a=[1-3]&b={c,d}&e=$(id)\`f\`\n;g`;
     const address = argumentsOf(curlCommand(command({ url }))).at(-1);
     expect(address).toBe('https://a.example/x%27y%22z?a=%5B1-3%5D&b=%7Bc,d%7D&e=$(id)%60f%60;g');
   });
 });
 
-describe('yt-dlp', () => {
-  it('is handed a name that it does not take for a template', () => {
+describe('ytDlpCommand', () => {
+  it('escapes template characters', () => {
     const line = ytDlpCommand(command({ fileName: '100% %(title)s.mp4', canResume: false }));
     expect(argumentsOf(line.replace('yt-dlp', 'ytdlp'))).toEqual([
       '--no-continue',
@@ -73,7 +73,7 @@ describe('PowerShell', () => {
   it.each([
     ['a plain name', 'Some title.mp4', `'Some title.mp4'`],
     [
-      'every quote that it knows',
+      'every quote PowerShell accepts',
       "a'b\u2018c\u2019d\u201ae\u201b.mp4",
       `'a''b\u2018\u2018c\u2019\u2019d\u201a\u201ae\u201b\u201b.mp4'`,
     ],
@@ -84,7 +84,7 @@ describe('PowerShell', () => {
     expect(line).toBe(`curl.exe -fL --retry 5 -C - -o ${quoted} '${URL_OF_STREAM}'`);
   });
 
-  it('is what Windows has', () => {
+  it('is the shell on Windows', () => {
     expect(likelyShell('Mozilla/5.0 (Windows NT 10.0; Win64; x64)')).toBe('powershell');
     expect(likelyShell('Mozilla/5.0 (X11; Linux x86_64)')).toBe('posix');
   });

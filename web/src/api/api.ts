@@ -5,19 +5,19 @@ import { type Fetch, fetchResponse, readJson } from './responses.ts';
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export type { Fetch } from './responses.ts';
 
-/** An instance of the service. Everything throws `ApiFailure`, or the signal's reason when that aborts. */
+/** Client of one instance. Every method throws `ApiFailure`, or the signal's reason when aborted. */
 export interface Api {
-  /** Origin and path without a slash at the end, such as `https://reelay.example`. */
+  /** Origin and path without a trailing slash, such as `https://reelay.example`. */
   readonly base: string;
   getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: InstalledTools }>;
-  /** Resolves served so far. */
+  /** Number of resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
   resolve(link: string, signal?: AbortSignal): Promise<ResourceInformation>;
-  /** Where a rendition streams from: for a player, a download and a command line alike. */
+  /** Stream URL of a rendition. */
   streamUrl(rendition: Pick<MediaRendition, 'key' | 'urlType' | 'convertTo'>): string;
 }
 
-/** The tools of an instance; out of sight where it is of another origin. */
+/** Tool versions of an instance; not readable across origins. */
 export interface InstalledTools {
   /** Versions. */
   readonly ytDlp: string;
@@ -26,13 +26,12 @@ export interface InstalledTools {
   readonly installedAt: number;
 }
 
-/** An instance answers for itself within a few seconds. */
 const APP_TIMEOUT_MS = 15_000;
-/** A resolve has 25 s, and hosts between here and there a little more. */
+/** The service's deadline is 25 s; the rest is for the network. */
 const RESOLVE_TIMEOUT_MS = 45_000;
 const MAX_LINK_CHARACTERS = 4096;
 
-/** `base` as `base-url.ts` gives it. */
+/** @param base as returned by `readBaseUrl` */
 export function createApi(base: string, { fetch = globalThis.fetch }: { readonly fetch?: Fetch } = {}): Api {
   const get = (path: string, milliseconds: number, signal?: AbortSignal) => {
     const timeout = AbortSignal.timeout(milliseconds);
@@ -55,7 +54,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async getRequestCount(signal) {
       const response = await get('/api/App/requests', APP_TIMEOUT_MS, signal);
       const badge = (await readJson(response, 'app')) as { message?: unknown };
-      // Another origin's header may be out of sight: the badge says it too.
+      // The header is not readable across origins; the badge carries the same count.
       const count = response.headers.get('x-request-count') ?? String(badge.message ?? '').replaceAll(',', '');
       if (!/^\d+$/.test(count)) throw new ApiFailure('unreachable');
       return Number(count);

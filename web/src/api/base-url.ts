@@ -1,27 +1,27 @@
 import { readStored, type Store, store } from '../lib/index.ts';
 
 export interface BaseUrl {
-  /** Origin and path without a slash at the end. */
+  /** Origin and path without a trailing slash. */
   readonly base: string;
-  /** Not the instance that this page came from. */
+  /** Another instance than the one that served this page. */
   readonly isOther: boolean;
-  /** `?api=` names nothing that can be asked; the page stays with what it had. */
+  /** `?api=` was not a usable URL and is ignored. */
   readonly isRefused: boolean;
 }
 
 export interface BaseUrlOptions {
   /** `location.origin`. */
   readonly origin: string;
-  /** `location.search`: `?api=https://other` is remembered, an empty `?api=` forgets. */
+  /** `location.search`: `?api=https://other` is stored, an empty `?api=` removes it. */
   readonly search: string;
   readonly storage?: Store | undefined;
 }
 
 const NAME = 'reelay.api';
-/** As security-headers.json lets a page ask. */
+/** Hosts that connect-src in security-headers.json allows over http. */
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
-/** Which instance to ask: https anywhere, or http on this machine. */
+/** Selects the instance: any https URL, or http on loopback. */
 export function readBaseUrl({ origin, search, storage }: BaseUrlOptions): BaseUrl {
   const asked = new URLSearchParams(search).get('api');
   const wanted = asked?.trim() ? normalize(asked.trim()) : undefined;
@@ -32,7 +32,7 @@ export function readBaseUrl({ origin, search, storage }: BaseUrlOptions): BaseUr
   return { base, isOther: base !== origin, isRefused: asked !== null && !isEmpty && wanted === undefined };
 }
 
-/** Back to the instance that the page came from. */
+/** Returns to the instance that served this page. */
 export const forgetBaseUrl = (storage: Store | undefined): void => void store(storage, NAME, null);
 
 function normalize(text: string): string | undefined {

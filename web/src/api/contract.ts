@@ -1,10 +1,10 @@
-/** The API's objects as its contract describes them; test/web/lib/contract.test.ts holds them to the service's own. */
+/** API types as in the contract; test/web/api/contract.test.ts compares them with the service's schemas. */
 
 export interface AppInfo {
   version: string | null;
   isHealthy: boolean;
   environment: string | null;
-  /** What is going on, while there is a maintenance. */
+  /** The activity, during maintenance. */
   maintenance?: string | null;
 }
 
@@ -56,6 +56,6 @@ export interface MediaRendition {
   height?: number | null;
   /** kbit/s. */
   bitrate?: number | null;
-  /** Goes back as `?format=`. */
+  /** Value of `?format=`. */
   convertTo?: string | null;
 }

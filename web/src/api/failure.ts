@@ -1,35 +1,35 @@
-/** What can go wrong, in the kinds that a user can do something different about. */
+/** Failures, grouped by what the user can do about them. */
 export type FailureKind =
-  /** Not a link that can be asked for. */
+  /** Not a valid link. */
   | 'bad-link'
-  /** Nothing there, or the key is known no more. */
+  /** No media at this link, or an expired key. */
   | 'not-found'
-  /** There, but protected, refused by the source, or not handled: `detail` says which. */
+  /** Protected, refused by the source or unsupported; see `detail`. */
   | 'refused'
-  /** Could not be fetched. Trying again may help. */
+  /** The source failed. A retry may succeed. */
   | 'failed'
-  /** The instance updates its tools: `title` names the activity. */
+  /** The instance is updating its tools; `title` is the activity. */
   | 'maintenance'
-  /** The stream host is being started. */
+  /** The stream host is starting. */
   | 'waking'
-  /** As many streams run as the instance can. */
+  /** The instance is at its stream limit. */
   | 'busy'
-  /** This client asked too much. */
+  /** Rate limited. */
   | 'too-many'
   /** This device has no connection. */
   | 'offline'
-  /** The instance cannot be reached, does not let this page ask it, or is no Reelay at all. */
+  /** The instance is down, does not allow this origin, or is no Reelay. */
   | 'unreachable';
 
 export interface FailureFacts {
-  /** In the service's own English words. */
+  /** From the problem details, in English. */
   readonly title?: string;
   readonly detail?: string;
-  /** Whole seconds after which asking again makes sense. */
+  /** Whole seconds. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Everything that this library throws about an instance. An aborted signal throws its reason instead. */
+/** Every failure of an instance. An aborted request throws the signal's reason instead. */
 export class ApiFailure extends Error implements FailureFacts {
   override readonly name = 'ApiFailure';
   readonly kind: FailureKind;

@@ -1,19 +1,19 @@
 import { createSubject, type Observable } from '../lib/index.ts';
 import { type Fetch, fetchResponse } from './responses.ts';
 
-/** Which streams have ranges: those can be sought in, and downloads of them resumed (RFC 9110 §14.3). */
+/** Which streams support ranges, and so seeking and resuming (RFC 9110 §14.3). */
 export interface RangeSupport {
-  /** By address; absent while nobody knows. */
+  /** By URL; absent while unknown. */
   readonly known: Observable<ReadonlyMap<string, boolean>>;
-  /** Asks a stream unless that was done before. One that does not say is asked again the next time. */
+  /** Sends a HEAD request unless the result is known. An inconclusive response is not stored. */
   check(url: string): Promise<void>;
 }
 
-/** Streams remembered: the oldest is forgotten first. */
+/** The oldest entry is evicted first. */
 const MAX_ENTRIES = 200;
 const TIMEOUT_MS = 15_000;
 
-/** Nothing in the contract tells a file from a stream that is put together while it is sent: only its HEAD does. */
+/** The contract does not say whether a stream is seekable: only Accept-Ranges of its HEAD response does. */
 export function createRangeSupport(fetch: Fetch = (url, init) => globalThis.fetch(url, init)): RangeSupport {
   const known = createSubject<ReadonlyMap<string, boolean>>(new Map());
   const asking = new Set<string>();
@@ -35,7 +35,7 @@ export function createRangeSupport(fetch: Fetch = (url, init) => globalThis.fetc
         if (hasRanges === undefined) return;
         known.set(new Map([...known.get(), [url, hasRanges] as const].slice(-MAX_ENTRIES)));
       } catch {
-        // It stays unknown: whoever plays or takes the stream is told what is wrong with it.
+        // Stays unknown: playback and download report their own failures.
       } finally {
         asking.delete(url);
       }

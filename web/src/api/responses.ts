@@ -2,12 +2,12 @@ import { ApiFailure, type FailureFacts } from './failure.ts';
 
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
-/** What was asked: the same status means different things. */
+/** Which endpoint was requested: the same status means different things. */
 export type Endpoint = 'app' | 'resolve' | 'stream';
 
-/** Characters of an answer that is no media at most: whatever answers at a wrong address may be endless. */
+/** Bounds the body: a wrong address may send an endless one. */
 const MAX_BODY_CHARACTERS = 8_000_000;
-/** Waits that an instance may ask for, seconds. */
+/** Bounds of Retry-After. */
 const MAX_RETRY_AFTER_SECONDS = 3600;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
@@ -23,17 +23,17 @@ export async function fetchResponse(fetch: Fetch, url: string, init: RequestInit
   }
 }
 
-/** What a connection that failed amounts to. An aborted signal stays what it is, but for one that ran out of time. */
+/** Maps a failed fetch: an abort stays as it is, a timeout counts as unreachable. */
 export function connectionFailure(error: unknown, signal: AbortSignal | null | undefined): unknown {
   const isTimeout = signal?.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
   if (signal?.aborted && !isTimeout) return signal.reason;
   return new ApiFailure(isOnline() ? 'unreachable' : 'offline', {}, { cause: error });
 }
 
-/** False only where the browser is sure. */
+/** False only when the browser reports no connection. */
 export const isOnline = (): boolean => globalThis.navigator?.onLine !== false;
 
-/** Reads a JSON answer. @throws ApiFailure when it says a failure, or is not what an instance answers */
+/** Reads a JSON object. @throws ApiFailure for an error status or an unexpected body */
 export async function readJson(response: Response, asked: Endpoint): Promise<unknown> {
   if (!response.ok) throw await failureOf(response, asked);
   try {
@@ -47,7 +47,7 @@ export async function readJson(response: Response, asked: Endpoint): Promise<unk
   }
 }
 
-/** What an answer that is no success means to a user. Reads its body. */
+/** Maps an error response to a failure. Reads its body. */
 export async function failureOf(response: Response, asked: Endpoint): Promise<ApiFailure> {
   const { status, headers } = response;
   const problem = await readProblem(response);
@@ -61,14 +61,14 @@ export async function failureOf(response: Response, asked: Endpoint): Promise<Ap
     const kind = asked !== 'stream' ? 'maintenance' : problem?.title === 'No Capacity' ? 'busy' : 'waking';
     return new ApiFailure(kind, { retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS, ...facts });
   }
-  // Whatever answers 404 without a problem of ours is another server's page.
+  // A 404 without problem details comes from another server.
   if (status === 404) return new ApiFailure(problem && asked !== 'app' ? 'not-found' : 'unreachable', facts);
   if (status === 400 && asked === 'resolve') return new ApiFailure('bad-link', facts);
   if (status === 415) return new ApiFailure('refused', facts);
   return new ApiFailure('failed', facts);
 }
 
-/** Seconds of a Retry-After (RFC 9110 §10.2.3): a number or a date, never more than an hour. */
+/** Seconds of a Retry-After (RFC 9110 §10.2.3), a number or a date, at most an hour. */
 export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1000;
@@ -82,12 +82,12 @@ async function readProblem(response: Response): Promise<Pick<FailureFacts, 'titl
     const { title, detail } = value as { title?: unknown; detail?: unknown };
     return { ...(typeof title === 'string' && { title }), ...(typeof detail === 'string' && { detail }) };
   } catch {
-    // The status alone says enough.
+    // The status is enough.
     return undefined;
   }
 }
 
-/** @throws TypeError when there is more than any instance would say */
+/** @throws TypeError when the body exceeds MAX_BODY_CHARACTERS */
 async function readText(response: Response): Promise<string> {
   if (!response.body) return '';
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

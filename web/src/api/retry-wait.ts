@@ -3,12 +3,12 @@ import type { ResourceInformation } from './contract.ts';
 import { ApiFailure } from './failure.ts';
 import { connectionFailure, type Fetch, failureOf, fetchResponse } from './responses.ts';
 
-/** Why nothing happens just now, and for how long. */
+/** Why a request waits, and until when. */
 export interface Waiting {
   readonly reason: 'maintenance' | 'waking' | 'busy' | 'too-many' | 'offline' | 'unreachable';
-  /** What the instance says it is doing, in its own English words. */
+  /** The maintenance activity the instance reports, in English. */
   readonly activity?: string;
-  /** Until the next try, whole seconds. */
+  /** Whole seconds until the next attempt. */
   readonly retrySeconds: number;
 }
 
@@ -16,21 +16,21 @@ export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<void
 
 export interface WaitOptions {
   readonly signal?: AbortSignal;
-  /** Called at each wait. */
+  /** Called before each wait. */
   readonly onWaiting?: (waiting: Waiting) => void;
-  /** How long to wait in all before the failure is thrown after all. @default 600 */
+  /** Total seconds to wait before the failure is thrown. @default 600 */
   readonly maxWaitSeconds?: number;
   readonly fetch?: Fetch;
-  /** Waits; throws the signal's reason. */
+  /** Rejects with the signal's reason. */
   readonly sleep?: Sleep;
 }
 
 const MAX_WAIT_SECONDS = 600;
-/** Seconds between two looks at an instance in maintenance: soon at first, seldom in the end. */
+/** Seconds between two polls of an instance in maintenance; the last one repeats. */
 const POLL_DELAYS_SECONDS = [1, 2, 3, 5, 10, 15];
 const STREAM_TIMEOUT_MS = 60_000;
 
-/** Settles after a time. @throws the signal's reason when that aborts first */
+/** Settles after a delay. @throws the signal's reason when it aborts first */
 export const sleep: Sleep = (milliseconds, signal) =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -47,9 +47,8 @@ export const sleep: Sleep = (milliseconds, signal) =>
   });
 
 /**
- * Resolves a link, and waits where waiting helps: maintenance until `/api/App` says it is over, too many requests for
- * as long as the instance says.
- * @throws ApiFailure what waiting does not mend, or the last one when the patience is over
+ * Resolves a link. Waits out maintenance by polling `/api/App`, and rate limits for the Retry-After of the response.
+ * @throws ApiFailure a permanent one at once, a temporary one after `maxWaitSeconds`
  */
 export async function resolveWhenAvailable(
   api: Api,
@@ -69,8 +68,8 @@ export async function resolveWhenAvailable(
 }
 
 /**
- * Settles once a stream answers: for a player that failed, which does not say why. Asks for a single byte.
- * @throws ApiFailure why it does not stream, when waiting does not mend it
+ * Settles once a stream responds to a one-byte range. Media elements do not report why loading failed; this does.
+ * @throws ApiFailure a permanent one at once, a temporary one after `maxWaitSeconds`
  */
 export async function untilStreamable(url: string, options: WaitOptions = {}): Promise<void> {
   const patience = createWaitBudget(options);
@@ -84,7 +83,7 @@ export async function untilStreamable(url: string, options: WaitOptions = {}): P
   }
 }
 
-/** Looks at the instance until its maintenance is over, saying each time what it does. */
+/** Polls the instance until its maintenance ends and reports each activity. */
 async function untilMaintenanceEnds(
   api: Api,
   failure: ApiFailure,
@@ -99,7 +98,7 @@ async function untilMaintenanceEnds(
       if (!maintenance) return;
       current = new ApiFailure('maintenance', { ...failure, title: maintenance });
     } catch (error) {
-      // An instance that restarts is away for a moment: the resolve that follows has the last word.
+      // An instance that restarts is briefly unreachable: the next resolve decides.
       if (!(error instanceof ApiFailure)) throw error;
     }
   }
@@ -116,7 +115,7 @@ async function probeStream(url: string, { signal, fetch = globalThis.fetch }: Wa
       cache: 'no-store',
       signal: all,
     });
-    // A muxed stream answers whole whatever is asked: its head is all that is wanted.
+    // A combined stream ignores Range and sends everything: only its status matters.
     if (!response.ok) throw await failureOf(response, 'stream');
   } catch (error) {
     throw error instanceof ApiFailure ? error : connectionFailure(error, all);
@@ -126,9 +125,9 @@ async function probeStream(url: string, { signal, fetch = globalThis.fetch }: Wa
 }
 
 interface WaitBudget {
-  /** @throws the failure when it is over */
+  /** @throws the failure when the budget is used up */
   wait(failure: ApiFailure, seconds?: number): Promise<void>;
-  /** The same for as long as is right before the next look, over all looks. */
+  /** Waits for the next poll interval. */
   poll(failure: ApiFailure): Promise<void>;
 }
 
@@ -152,7 +151,7 @@ function createWaitBudget({
   };
 }
 
-/** What is said of a failure that is waited out. */
+/** Describes the wait for a temporary failure. */
 export const waitingOf = ({ kind, title }: ApiFailure, retrySeconds: number): Waiting => ({
   reason: isReason(kind) ? kind : 'unreachable',
   retrySeconds,
@@ -162,12 +161,12 @@ export const waitingOf = ({ kind, title }: ApiFailure, retrySeconds: number): Wa
 const isReason = (kind: string): kind is Waiting['reason'] =>
   ['maintenance', 'waking', 'busy', 'too-many', 'offline', 'unreachable'].includes(kind);
 
-/** A failure that waiting mends. @throws any other */
+/** Narrows to a temporary failure. @throws any other error */
 function asRetryable(error: unknown): ApiFailure {
   if (error instanceof ApiFailure && isRetryable(error)) return error;
   throw error;
 }
 
-/** The instance says when to come again. */
+/** Whether the failure comes with a Retry-After. */
 export const isRetryable = ({ kind }: ApiFailure): boolean =>
   kind === 'maintenance' || kind === 'waking' || kind === 'busy' || kind === 'too-many';

@@ -1,4 +1,4 @@
-/** Hands an address to the browser's own downloads. */
+/** Starts a download by the browser itself. */
 export function downloadWithBrowser(url: string, fileName: string): void {
   const link = document.createElement('a');
   link.href = url;

@@ -5,13 +5,13 @@ import { isRetryable, toDownloadFailure } from './download-failure.ts';
 import { type DownloadFailure, type DownloadState, hasEnded, INITIAL_STATE } from './download-state.ts';
 
 export interface DeferredDownloadOptions {
-  /** What it is called until its file is found. */
+  /** Shown until the file name is known. */
   readonly name: string;
-  /** Finds what there is to take. @throws ApiFailure, or the signal's reason */
+  /** Resolves the link to a download. @throws ApiFailure, or the signal's reason */
   find(options: WaitOptions): Promise<Download>;
 }
 
-/** A download that begins by finding out what there is: a place in the queue for what is not looked up yet. */
+/** A download whose link is resolved only when it starts. */
 export function createDeferredDownload({ name, find }: DeferredDownloadOptions): Download {
   const state = createSubject(stateOf('ready'));
   let found: Download | undefined;
@@ -67,6 +67,6 @@ const stateOf = (phase: DownloadState['phase'], more: Partial<DownloadState> = {
   ...more,
 });
 
-/** Of a stream that is not found a version is gone; of an entry there was none. */
+/** For a stream, not-found means an expired key; for an entry, that it has no media. */
 const ofEntry = (failure: DownloadFailure): DownloadFailure =>
   failure.kind === 'not-found' ? { ...failure, kind: 'nothing' } : failure;

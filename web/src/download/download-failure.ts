@@ -2,12 +2,12 @@ import { ApiFailure } from '../api/index.ts';
 import type { DownloadFailure } from './download-state.ts';
 import { TransferFailure } from './transfer.ts';
 
-/** Another try would end the same. */
+/** A retry would fail in the same way. */
 const NOT_RETRYABLE: readonly DownloadFailure['kind'][] = ['bad-link', 'not-found', 'refused'];
-/** What was written is of no use for another try. */
+/** The partial file cannot be continued. */
 const DISCARDING: readonly DownloadFailure['kind'][] = [...NOT_RETRYABLE, 'changed', 'no-space', 'not-writable'];
 
-/** Anything thrown on the way of a download as a failure that has words: what nobody foresaw is the place's fault. */
+/** Maps any error of a download; an unknown one comes from writing the file. */
 export function toDownloadFailure(error: unknown): DownloadFailure {
   if (error instanceof TransferFailure) return { kind: error.kind };
   if (error instanceof ApiFailure) {
@@ -24,5 +24,5 @@ export function toDownloadFailure(error: unknown): DownloadFailure {
 
 export const isRetryable = ({ kind }: DownloadFailure): boolean => !NOT_RETRYABLE.includes(kind);
 
-/** Whether what was written must go. */
+/** Whether the partial file must be removed. */
 export const discardsPartialFile = ({ kind }: DownloadFailure): boolean => DISCARDING.includes(kind);

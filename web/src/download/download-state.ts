@@ -2,15 +2,15 @@ import type { FailureFacts, FailureKind, Waiting } from '../api/index.ts';
 
 export type DownloadFailureKind =
   | FailureKind
-  /** An entry of a list turned out to have nothing that can be taken. */
+  /** A playlist entry has no media. */
   | 'nothing'
-  /** The connection broke, and again; or fewer bytes came than were promised. */
+  /** The connection was lost repeatedly, or the stream ended early. */
   | 'interrupted'
-  /** The file became another while it was being taken. */
+  /** The source replaced the file during the download. */
   | 'changed'
-  /** No room left on the device. */
+  /** The device is full. */
   | 'no-space'
-  /** The chosen place cannot be written. */
+  /** The chosen location is not writable. */
   | 'not-writable';
 
 export interface DownloadFailure extends FailureFacts {
@@ -18,33 +18,33 @@ export interface DownloadFailure extends FailureFacts {
 }
 
 export interface DownloadState {
-  /** `ready`: not started. `waiting`: for a place, an instance or a connection, see `waiting`. */
+  /** `ready`: not started. `waiting`: for a location, an instance or a connection, see `waiting`. */
   readonly phase: 'ready' | 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
-  /** What it waits for; absent while the place is being chosen and while it connects. */
+  /** Absent while a location is being chosen and while connecting. */
   readonly waiting?: Waiting;
   readonly receivedBytes: number;
   readonly totalBytes?: number;
-  /** `totalBytes` is what is expected, not what is promised. */
+  /** `totalBytes` is expected, not promised. */
   readonly isEstimate: boolean;
-  /** Of the last few seconds; 0 unless running. */
+  /** Average of the last few seconds; 0 unless running. */
   readonly bytesPerSecond: number;
-  /** Whole seconds; absent when nobody can tell. */
+  /** Whole seconds; absent when unknown. */
   readonly secondsLeft?: number;
   /**
-   * A pause or a broken connection goes on at the exact byte. Without it a pause holds the connection open, and what
-   * breaks starts over.
+   * A pause or a lost connection continues at the exact byte. Otherwise a pause holds the connection open, and a
+   * lost one starts over.
    */
   readonly canResume: boolean;
-  /** Nobody knows where it ends, as of a broadcast: `keep()` makes a file of what has arrived. */
+  /** The length is unknown, as of a broadcast: `stopAndSave()` saves what was received. */
   readonly canStopAndSave: boolean;
-  /** In phase `failed`: `resume()` tries again, from the exact byte where `canResume`. */
+  /** In phase `failed`: `resume()` retries, at the exact byte if `canResume`. */
   readonly canRetry: boolean;
-  /** In phase `done`: the browser downloads by itself and shows how it goes; nothing more is known here. */
+  /** In phase `done`: the browser downloads by itself; its progress is not known here. */
   readonly isHandedOver: boolean;
   readonly failure?: DownloadFailure;
 }
 
-/** One that nobody has begun. */
+/** State before the start. */
 export const INITIAL_STATE: DownloadState = {
   phase: 'ready',
   receivedBytes: 0,
@@ -58,10 +58,10 @@ export const INITIAL_STATE: DownloadState = {
 
 const ENDED: readonly DownloadState['phase'][] = ['done', 'failed', 'cancelled'];
 
-/** Whether nothing more happens by itself. */
+/** Whether the download has reached a final phase. */
 export const hasEnded = ({ phase }: DownloadState): boolean => ENDED.includes(phase);
 
-/** Between 0 and 1; undefined when nobody knows. What is only an estimate never shows as all of it. */
+/** Between 0 and 1; undefined when unknown. An estimate never reaches 1. */
 export function progressOf({ phase, receivedBytes, totalBytes, isEstimate }: DownloadState): number | undefined {
   if (phase === 'ready' || (phase === 'paused' && !totalBytes)) return 0;
   if (!totalBytes) return undefined;

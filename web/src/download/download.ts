@@ -12,35 +12,35 @@ export type { DownloadFailure, DownloadFailureKind, DownloadState } from './down
 export interface DownloadOptions {
   readonly url: string;
   readonly fileName: string;
-  /** What the resolve said: an estimate until the answer says better. */
+  /** Expected size; the response replaces it. */
   readonly expectedBytes?: number;
   readonly openSink: OpenSink;
   readonly fetch?: Fetch;
-  /** Waits between tries; throws the signal's reason. */
+  /** Delay between attempts; rejects with the signal's reason. */
   readonly sleep?: Sleep;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
-  /** A connection that brings nothing for so long is given up, milliseconds. @default 60000 */
+  /** A connection without data for this long is closed and retried. @default 60000 */
   readonly stallTimeoutMs?: number;
 }
 
 export interface Download {
   readonly fileName: string;
   readonly state: Observable<DownloadState>;
-  /** To be called inside a click. Settles when it has ended one way or another; never rejects. */
+  /** Call it in a click handler. Settles in a final phase; never rejects. */
   start(): Promise<void>;
   pause(): void;
-  /** Goes on after a pause, or tries again after a failure that allows it. */
+  /** Continues after a pause, or retries a failure where `canRetry`. */
   resume(): void;
-  /** Ends it where it is; what has arrived is the file. Only where the state says that it can. */
+  /** Completes the file with what was received, where `canStopAndSave`. */
   stopAndSave(): void;
   cancel(): void;
 }
 
-/** Between two states that differ in figures alone, milliseconds. */
+/** Minimum time between two progress updates. */
 const UPDATE_INTERVAL_MS = 100;
 
-/** A download that survives what a line does: it goes on at the exact byte wherever the stream has ranges. */
+/** A download that resumes at the exact byte after connection loss, where the stream supports ranges. */
 export function createDownload(options: DownloadOptions): Download {
   const { url, fileName, expectedBytes, openSink, now = () => performance.now() } = options;
   const state = createSubject<DownloadState>({
@@ -75,7 +75,7 @@ export function createDownload(options: DownloadOptions): Download {
   };
   const isPaused = () => state.get().phase === 'paused';
   const isDue = () => now() - shownAt >= UPDATE_INTERVAL_MS;
-  /** The bytes that came since, or the speed of a connection that brings none. */
+  /** Updates progress, also of a stalled connection. */
   const refresh = () => {
     if (state.get().phase === 'running' && isDue()) show('running');
   };
@@ -87,7 +87,7 @@ export function createDownload(options: DownloadOptions): Download {
   const open = async (): Promise<Transfer | undefined> => {
     const place = await openSink(fileName, expectedBytes);
     if (place.kind === 'browser') {
-      // The browser would show an instance's refusal in the place of the page.
+      // The browser would navigate to an error response.
       await untilStreamable(url, { ...options, signal: cancelled.signal, onWaiting: showWaiting });
       cancelled.signal.throwIfAborted();
       place.start(url);
@@ -114,7 +114,7 @@ export function createDownload(options: DownloadOptions): Download {
     const left = sink;
     sink = undefined;
     transfer = undefined;
-    // What cannot be removed is swept away when a page starts.
+    // `sweepStorage` removes at page start what cannot be removed now.
     await left?.abort().catch(() => undefined);
   };
 
@@ -205,7 +205,7 @@ function expectation(
   return { totalBytes: Math.max(estimate, receivedBytes), isEstimate: true };
 }
 
-/** A wait that ends as soon as the device has a connection again. */
+/** Ends early when the device comes online. */
 const sleepUntilOnline: Sleep = async (milliseconds, signal) => {
   if (isOnline() || !('addEventListener' in globalThis)) return sleep(milliseconds, signal);
   const isBack = Promise.withResolvers<void>();

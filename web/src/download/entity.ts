@@ -1,18 +1,18 @@
-/** What an answer says about the file it carries (RFC 9110 §8). */
+/** Metadata of the file in a response (RFC 9110 §8). */
 export interface Entity {
-  /** The whole file, exactly. */
+  /** Exact size. */
   readonly totalBytes?: number;
-  /** What the instance expects of a file whose length nobody knows yet. */
+  /** The service's estimate when the size is unknown. */
   readonly estimatedBytes?: number;
-  /** A strong one: only that proves that two parts belong together (RFC 9110 §15.3.7.3). */
+  /** A strong one: only that allows combining ranges (RFC 9110 §15.3.7.3). */
   readonly etag?: string;
-  /** Parts of it can be asked for, and be known to be parts of the same. */
+  /** Has ranges, a strong ETag and a known size. */
   readonly canResume: boolean;
 }
 
-/** The file of a whole answer (200). */
+/** Entity of a complete response (200). */
 export function entityOf({ headers }: Response): Entity {
-  // A length that is said of what was compressed is not the file's.
+  // Content-Length of a compressed response is not the file's size.
   const totalBytes = headers.has('content-encoding') ? undefined : wholeNumber(headers.get('content-length'));
   const estimatedBytes = wholeNumber(headers.get('estimated-content-length'));
   const etag = strong(headers.get('etag'));
@@ -25,11 +25,11 @@ export function entityOf({ headers }: Response): Entity {
   };
 }
 
-/** The headers that ask for the rest of a file, and for all of it where it is another by now (RFC 9110 §13.1.5). */
+/** Headers that request the rest, or the whole file if it changed (RFC 9110 §13.1.5). */
 export const rangeHeaders = ({ etag }: Entity, from: number): Record<string, string> =>
   from > 0 && etag !== undefined ? { range: `bytes=${from}-`, 'if-range': etag } : {};
 
-/** True when a partial answer (206) is the rest of that very file, from that very byte. */
+/** Whether a 206 response continues the same file at this byte. */
 export function continues({ headers }: Response, { etag, totalBytes }: Entity, from: number): boolean {
   const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+)$/i.exec(headers.get('content-range') ?? '') ?? [];
   const itsTag = headers.get('etag');

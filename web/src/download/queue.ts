@@ -1,22 +1,22 @@
 import type { Download } from './download.ts';
 import { hasEnded } from './download-state.ts';
 
-/** Downloads one after another. One that fails does not hold the others; one that is paused does. */
+/** Runs downloads one at a time. A failed one does not block the next; a paused one does. */
 export interface Queue {
-  /** Begins at once when nothing is under way. */
+  /** Starts immediately when the queue is idle. */
   add(download: Download): void;
-  /** Does not begin it any more, nor waits for it. */
+  /** Skips it if it has not started; otherwise continues with the next. */
   remove(download: Download): void;
 }
 
 export function createQueue(): Queue {
-  /** In the order in which they were added, with what ends the watching of each. */
+  /** In insertion order, with the unsubscribe function of each. */
   const watched = new Map<Download, () => void>();
 
   const startNext = () => {
     const downloads = [...watched.keys()];
     if (downloads.some(isUnderWay)) return;
-    // A start is a change of phase: it comes back here.
+    // Starting changes the phase, which calls this again.
     void downloads.find(isReady)?.start();
   };
 

@@ -1,13 +1,13 @@
-/** Where the bytes of one download go. One call at a time. */
+/** Destination of one download's bytes. Calls must not overlap. */
 export interface Sink {
-  /** `file`: a file the user chose. `storage`: the browser's own storage, handed out as a file at the end. */
+  /** `file`: chosen by the user. `storage`: the browser's own storage, handed to its downloads when complete. */
   readonly kind: 'file' | 'storage';
-  /** Settles when there is room for more: whoever waits for it never holds more than a chunk. */
+  /** Settles when the next chunk may be written, which bounds memory to one chunk. */
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** Forgets what was written: the next byte is the first again. */
+  /** Discards what was written. */
   restart(): Promise<void>;
-  /** All is written: the file is there. */
+  /** Completes the file. */
   close(): Promise<void>;
-  /** Leaves nothing behind. */
+  /** Removes the file. */
   abort(): Promise<void>;
 }

@@ -4,20 +4,20 @@ import { openStorageSink } from './storage-sink.ts';
 
 export { sweepStorage } from './storage-sink.ts';
 
-/** The browser downloads by itself: it has no place that the page could write to. */
+/** The browser downloads by itself, where the page has no place to write. */
 export interface BrowserDownload {
   readonly kind: 'browser';
   start(url: string): void;
 }
 
 /**
- * Must be called inside a click: browsers show a picker only then.
- * @param expectedBytes lets storage that is too small be passed over
- * @throws DOMException `AbortError` when the user chooses nothing
+ * Call it in a click handler: pickers require user activation.
+ * @param expectedBytes skips storage that is too small
+ * @throws DOMException `AbortError` when the user dismisses the picker
  */
 export type OpenSink = (fileName: string, expectedBytes?: number) => Promise<Sink | BrowserDownload>;
 
-/** What Chromium has and the standard library's types do not know yet (File System Access). */
+/** File System Access API, missing in the DOM types. */
 interface Pickers {
   showSaveFilePicker?(options: { suggestedName: string }): Promise<FileSystemFileHandle>;
   showDirectoryPicker?(options: { id: string; mode: 'readwrite' }): Promise<FileSystemDirectoryHandle>;
@@ -25,22 +25,22 @@ interface Pickers {
 
 const pickers = globalThis as Pickers;
 
-/** The best place that this browser has for one file: a picker, else its own storage, else a plain download. */
+/** Uses the best available destination: a picker, the browser's storage, or a plain download. */
 export const openSink: OpenSink = async (fileName, expectedBytes) => {
   if (!pickers.showSaveFilePicker) return openWithoutPicker(fileName, expectedBytes);
   try {
     return await fileSink(await pickers.showSaveFilePicker({ suggestedName: fileName }));
   } catch (error) {
-    // A frame or a policy may forbid it; that the user chose nothing is an answer.
+    // A frame or permissions policy may forbid the picker; dismissing it cancels.
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     return openWithoutPicker(fileName, expectedBytes);
   }
 };
 
 /**
- * Asks once where the files of a list go, inside a click. Where there is no picker of folders, each goes to the
- * browser's storage and from there to its downloads.
- * @throws DOMException `AbortError` when the user chooses nothing
+ * Asks once for the folder of several files, in a click handler. Without a folder picker, files go through the
+ * browser's storage to its downloads.
+ * @throws DOMException `AbortError` when the user dismisses the picker
  */
 export async function chooseFolder(): Promise<OpenSink> {
   if (!pickers.showDirectoryPicker) return openWithoutPicker;
@@ -63,7 +63,7 @@ const openWithoutPicker: OpenSink = async (fileName, expectedBytes) =>
     start: (url) => downloadWithBrowser(url, fileName),
   };
 
-/** A file that the user chose. Until it is closed the browser keeps what is written beside it. */
+/** Writes to a file chosen by the user. The browser writes to a swap file until `close`. */
 export async function fileSink(handle: FileSystemFileHandle, remove?: () => Promise<void>): Promise<Sink> {
   const stream = await handle.createWritable();
   return {
@@ -78,14 +78,14 @@ export async function fileSink(handle: FileSystemFileHandle, remove?: () => Prom
       try {
         await stream.abort();
       } finally {
-        // What was there before the download keeps its content; what it made goes.
+        // Removes only a file created for this download.
         await (remove ?? (() => removeEmpty(handle)))();
       }
     },
   };
 }
 
-/** The name, or the first `name (2).ext` that no file of the folder has. */
+/** The name, or the first free `name (2).ext` of the folder. */
 export async function freeName(folder: FileSystemDirectoryHandle, fileName: string): Promise<string> {
   const [, stem = fileName, extension = ''] = /^(.*?)(\.[^.]*)?$/s.exec(fileName) ?? [];
   for (let number = 1; ; number++) {
@@ -99,7 +99,7 @@ export async function freeName(folder: FileSystemDirectoryHandle, fileName: stri
   }
 }
 
-/** The picker has made a file of no bytes: without its download it is litter. */
+/** Removes the empty file that the picker created. */
 async function removeEmpty(handle: FileSystemFileHandle & { remove?: () => Promise<void> }): Promise<void> {
   const { size } = await handle.getFile();
   if (size === 0) await handle.remove?.();

@@ -1,16 +1,16 @@
-/** The speed of the last few seconds: steady enough to read, quick enough to be true. */
+/** Average speed of the last few seconds. */
 export interface SpeedMeter {
-  /** @param at milliseconds of a clock that only goes forward */
+  /** @param at milliseconds of a monotonic clock */
   add(bytes: number, at: number): void;
   bytesPerSecond(at: number): number;
-  /** Begins anew: a pause is no slowness. */
+  /** Starts over, so that a pause does not count as low speed. */
   reset(): void;
 }
 
 const WINDOW_MS = 5000;
-/** Too little time to tell anything, milliseconds. */
+/** A shorter span gives no meaningful speed. */
 const MIN_SPAN_MS = 250;
-/** Samples are put together so that there are never many. */
+/** Merges samples of this interval to bound their number. */
 const SAMPLE_MS = 100;
 
 export function createSpeedMeter(): SpeedMeter {

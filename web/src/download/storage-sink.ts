@@ -4,14 +4,14 @@ import type { Sink } from './sink.ts';
 const FOLDER = 'downloads';
 
 /**
- * A file in the browser's own storage (the origin private file system), handed to its downloads once complete: for
- * browsers without a picker. Memory holds a chunk at a time.
- * @returns undefined where there is no such storage, or too little
+ * Writes to the origin private file system and hands the complete file to the browser's downloads: for browsers
+ * without a file picker. Holds one chunk in memory.
+ * @returns undefined without such storage or enough quota
  */
 export async function openStorageSink(fileName: string, expectedBytes = 0): Promise<Sink | undefined> {
   try {
     const { quota = 0, usage = 0 } = await navigator.storage.estimate();
-    // Written beside the file first, in some browsers: room for both.
+    // Some browsers write to a swap file first, which needs the same space again.
     if (quota - usage < expectedBytes * 2) return undefined;
     const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
     const name = crypto.randomUUID();
@@ -27,25 +27,25 @@ export async function openStorageSink(fileName: string, expectedBytes = 0): Prom
       await folder.removeEntry(name);
     });
   } catch {
-    // A private window or an old browser: the plain download is left.
+    // Private windows and old browsers have no such storage.
     return undefined;
   }
 }
 
-/** Removes what closed pages left in the browser's storage. For the start of a page. */
+/** Removes files that closed pages left in storage. Call at page start. */
 export async function sweepStorage(): Promise<void> {
   try {
     const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER);
     for await (const name of folder.keys()) {
-      // Chromium shows what it writes beside a file, too: `name.crswap` is in use as long as `name` is.
+      // Chromium lists its swap file too: `name.crswap` is in use as long as `name` is.
       const [file = name] = name.split('.', 1);
       await navigator.locks.request(file, { ifAvailable: true }, async (lock) => {
-        // What is gone by then, or held after all, is no reason to leave the others.
+        // One file that cannot be removed must not keep the others.
         if (lock) await folder.removeEntry(name).catch(() => undefined);
       });
     }
   } catch {
-    // Nothing there, or nothing that could be swept.
+    // No folder, or no access.
   }
 }
 
@@ -60,8 +60,8 @@ async function storageSink(fileName: string, handle: FileSystemFileHandle, remov
     },
     async close() {
       await stream.close();
-      // The browser copies it, maybe after asking where to, and nothing says when it has. So the address is good for as
-      // long as the page is: it stands for a file on the disk, which is kept until then anyway.
+      // The browser copies the file, perhaps after asking for a location, and reports no end. The URL therefore stays
+      // valid for the life of the page; it refers to the file on disk, not to memory.
       downloadWithBrowser(URL.createObjectURL(await handle.getFile()), fileName);
     },
     async abort() {
@@ -74,7 +74,7 @@ async function storageSink(fileName: string, handle: FileSystemFileHandle, remov
   };
 }
 
-/** Says for as long as this page lives that the file is in use. @returns what ends that */
+/** Marks the file as in use for the life of the page. @returns a function that releases it */
 function holdLock(name: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     navigator.locks.request(name, () => new Promise<void>((release) => resolve(release))).catch(reject);

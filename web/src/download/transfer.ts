@@ -12,7 +12,7 @@ import {
 import { continues, type Entity, entityOf, rangeHeaders } from './entity.ts';
 import type { Sink } from './sink.ts';
 
-/** A transfer that did not come to its end, for a reason that no single answer gives. */
+/** A transfer failed for a reason other than a response. */
 export class TransferFailure extends Error {
   override readonly name = 'TransferFailure';
   readonly kind: 'interrupted' | 'changed' | 'no-space' | 'not-writable';
@@ -31,38 +31,38 @@ export interface TransferOptions {
   readonly stallTimeoutMs: number;
   /** Called with the size of each chunk once it is written. */
   readonly onBytes: (bytes: number) => void;
-  /** Called before a wait, and without anything when it connects again. */
+  /** Called before a wait, and without a value when connecting again. */
   readonly onWaiting: (waiting?: Waiting) => void;
 }
 
-/** The bytes of one stream on their way into one sink. */
+/** Copies one stream into one sink. */
 export interface Transfer {
   readonly receivedBytes: number;
   readonly entity: Entity | undefined;
   readonly canResume: boolean;
   /**
-   * Settles when the file is complete and closed. May be called again after it threw: goes on where it can.
+   * Settles when the file is complete and closed. Call again after a failure to resume.
    * @throws ApiFailure, TransferFailure, or the signal's reason
    */
   run(signal: AbortSignal): Promise<void>;
-  /** Ends the connection where the rest can be asked for later; elsewhere holds it, reading nothing. */
+  /** Closes the connection if the stream can be resumed, otherwise stops reading from it. */
   pause(): void;
   resume(): void;
-  /** What has arrived is all there shall be: `run` closes the file and settles, now or when it is called again. */
+  /** Treats the received bytes as the complete file: `run` closes it and settles. */
   finish(): void;
 }
 
-/** Seconds that may pass in waits without any progress to speak of. */
+/** Maximum total wait without progress. */
 const MAX_WAIT_SECONDS = 600;
-/** The same while the instance has never answered: whoever waits should know soon. */
+/** The same before the first response: a wrong address should fail soon. */
 const MAX_INITIAL_WAIT_SECONDS = 4;
 const PROGRESS_BYTES = 65_536;
 const MAX_BACKOFF_SECONDS = 30;
 const MAX_RESTARTS = 2;
 
-/** The attempt was ended on purpose, to go on later. */
+/** Abort reason of an attempt that will be resumed. */
 const PAUSED = new DOMException('Paused', 'AbortError');
-/** The attempt was ended on purpose, for good. */
+/** Abort reason of an attempt that completes the file. */
 const FINISHED = new DOMException('Finished', 'AbortError');
 
 export function createTransfer(options: TransferOptions): Transfer {
@@ -82,7 +82,7 @@ export function createTransfer(options: TransferOptions): Transfer {
     entity = undefined;
   };
 
-  /** The answer whose first byte is the next to be written. */
+  /** A response that starts at `receivedBytes`. */
   const connect = async (signal: AbortSignal): Promise<Response> => {
     if (receivedBytes > 0 && !entity?.canResume) {
       await write(() => sink.restart());
@@ -119,12 +119,12 @@ export function createTransfer(options: TransferOptions): Transfer {
         onBytes(value.length);
       }
     } finally {
-      // Also ends a connection that still brings bytes.
+      // Also closes a connection that still sends.
       reader.cancel().catch(() => undefined);
     }
   };
 
-  /** Ends an attempt that brings nothing for too long: what waits for it is waiting on its signal. */
+  /** Aborts the attempt when `act` does not settle within the stall timeout. */
   const within = async <T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> => {
     const current = attempt;
     const timer = setTimeout(() => current.abort(new DOMException('Stalled', 'TimeoutError')), stallMilliseconds);
@@ -146,7 +146,7 @@ export function createTransfer(options: TransferOptions): Transfer {
     if (!isWhole) throw new TransferFailure('interrupted');
   };
 
-  /** Waits before the next attempt. @throws the failure where no other attempt would do better */
+  /** Waits before the next attempt. @throws the failure if a retry cannot help */
   const recover = async (error: unknown, cancelled: AbortSignal): Promise<void> => {
     cancelled.throwIfAborted();
     if (error === PAUSED) return;
@@ -201,7 +201,7 @@ export function createTransfer(options: TransferOptions): Transfer {
   };
 }
 
-/** The failure that another attempt may mend. @throws the error as it is shown where none does */
+/** Maps to a failure worth retrying. @throws the failure to report otherwise */
 function toRetry(error: unknown, { isBegun, canResume }: { isBegun: boolean; canResume: boolean }): ApiFailure {
   if (isBegun && !canResume) {
     const isBroken = error instanceof TransferFailure ? error.kind === 'interrupted' : error instanceof ApiFailure;
@@ -211,12 +211,12 @@ function toRetry(error: unknown, { isBegun, canResume }: { isBegun: boolean; can
     return new ApiFailure('unreachable', {}, { cause: error });
   if (!(error instanceof ApiFailure)) throw error;
   if (isRetryable(error) || error.kind === 'offline' || error.kind === 'unreachable') return error;
-  // A source that failed at the start is worth telling; in the middle it is a drop like any other.
+  // A source that fails at the start is reported; mid-stream it counts as a drop.
   if (error.kind === 'failed' && isBegun) return error;
   throw error;
 }
 
-/** How long to wait, and when not any more. */
+/** Backoff and the total wait. */
 function createRetries() {
   let left = MAX_WAIT_SECONDS;
   let firstLeft = MAX_INITIAL_WAIT_SECONDS;
@@ -234,7 +234,7 @@ function createRetries() {
       progressed += bytes;
       if (progressed >= PROGRESS_BYTES) reset();
     },
-    /** Seconds. @throws the failure when the patience is over */
+    /** Seconds. @throws the failure when the maximum wait is exceeded */
     next(failure: ApiFailure, isBegun: boolean): number {
       const said = isRetryable(failure) ? failure.retryAfterSeconds : undefined;
       const seconds = said ?? Math.min(0.5 * 2 ** drops++, MAX_BACKOFF_SECONDS);
@@ -246,7 +246,7 @@ function createRetries() {
   };
 }
 
-/** Rejects with what aborts the signal, and never settles otherwise. */
+/** Rejects with the abort reason; never resolves. */
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);

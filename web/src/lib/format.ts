@@ -1,4 +1,4 @@
-/** Figures as a reader of one language writes them. */
+/** Numbers formatted for one locale. */
 export interface Format {
   /** `1,234`. */
   number(value: number): string;
@@ -43,7 +43,7 @@ export function createFormat(locale: string): Format {
 
   const scaled = (value: number) => {
     const size = Math.max(finite(value), 0);
-    // What would be rounded to a thousand is one of the next unit.
+    // A value that would round to 1000 uses the next unit.
     const power = Math.min(size < 1000 ? 0 : Math.floor(Math.log10(size + size / 2000) / 3), BYTE_UNITS.length - 1);
     const amount = size / 1000 ** power;
     const digits = power === 0 || amount >= 99.95 ? 0 : 1;

@@ -10,7 +10,7 @@ export interface HistoryEntry {
   readonly at: number;
 }
 
-/** What was resolved on this device, newest first, each link once. Never leaves it. */
+/** Links resolved on this device, newest first, each once. Stored only in this browser. */
 export interface History {
   readonly entries: Observable<readonly HistoryEntry[]>;
   add(entry: Omit<HistoryEntry, 'at'>): void;
@@ -19,17 +19,17 @@ export interface History {
 }
 
 export interface HistoryOptions {
-  /** Where to keep it. A storage that fails or is absent keeps it for this page alone. */
+  /** Without a working storage, entries last as long as the page. */
   readonly storage?: Store | undefined;
-  /** What tells of other tabs' changes to it, by `storage` events: `window`. */
+  /** Source of `storage` events of other tabs: `window`. */
   readonly events?: Pick<EventTarget, 'addEventListener'>;
-  /** Entries at most. @default 50 */
+  /** Maximum number of entries. @default 50 */
   readonly limit?: number;
   readonly now?: () => number;
 }
 
 const NAME = 'reelay.history';
-/** Characters that are kept of a text; a longer address is of no use in part. */
+/** Longer texts are cut; longer URLs are dropped. */
 const MAX_TEXT_CHARACTERS = 300;
 const MAX_URL_CHARACTERS = 4096;
 
@@ -37,7 +37,7 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
   const read = () => parse(readStored(storage, NAME)).slice(0, limit);
   const entries = createSubject<readonly HistoryEntry[]>(read());
   let isKept = storage !== undefined;
-  /** Another tab may have added some in the meantime, or cleared it. */
+  /** Another tab may have changed them. */
   const current = () => (isKept ? read() : entries.get());
   const without = (link: string) => current().filter((entry) => entry.link !== link);
   const keep = (next: readonly HistoryEntry[]) => {
@@ -47,7 +47,7 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
   };
   events?.addEventListener('storage', (event) => {
     const { key } = event as StorageEvent;
-    // Without a key it is all of the storage that was cleared.
+    // A null key means that all storage was cleared.
     if (key === NAME || key === null) entries.set(read());
   });
   return {
@@ -62,7 +62,7 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
   };
 }
 
-/** What is in a storage may be of another version, or of another program. */
+/** Storage may hold data of another version. */
 function parse(text: string | null): HistoryEntry[] {
   try {
     const value: unknown = JSON.parse(text ?? '[]');

@@ -1,12 +1,12 @@
-/** A value that changes, and those who want to know. */
+/** A value with change notification. */
 export interface Observable<T> {
-  /** What it is now. The same object until it changes. */
+  /** The current value; identical until it changes. */
   get(): T;
-  /** Calls back at each change, not at once. @returns what ends it */
+  /** Called on each change, not initially. @returns an unsubscribe function */
   subscribe(listener: (value: T) => void): () => void;
 }
 
-/** An observable with the hand that changes it. */
+/** An observable that can be set. */
 export interface Subject<T> extends Observable<T> {
   set(value: T): void;
 }
@@ -22,7 +22,7 @@ export function createSubject<T>(initial: T): Subject<T> {
       for (const listener of [...listeners]) listener(value);
     },
     subscribe(listener) {
-      // Each subscription its own, also of one listener twice.
+      // The same listener may subscribe twice.
       const own = (value: T) => listener(value);
       listeners.add(own);
       return () => void listeners.delete(own);

@@ -1,7 +1,7 @@
-/** What is remembered on this device: `localStorage`, or nothing where that is forbidden. */
+/** Persistent key-value storage: `localStorage`, or none where it is forbidden. */
 export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** This browser's own; undefined where it refuses. */
+/** `localStorage`; undefined where access throws. */
 export function openLocalStore(): Store | undefined {
   try {
     return globalThis.localStorage;
@@ -10,7 +10,7 @@ export function openLocalStore(): Store | undefined {
   }
 }
 
-/** What is remembered under a name; null when there is nothing or no storage. */
+/** The stored value; null without one or without storage. */
 export function readStored(store: Store | undefined, name: string): string | null {
   try {
     return store?.getItem(name) ?? null;
@@ -20,8 +20,8 @@ export function readStored(store: Store | undefined, name: string): string | nul
 }
 
 /**
- * Remembers, or forgets with null. A storage that is full or forbidden remembers nothing: the page does without.
- * @returns whether it is remembered
+ * Stores a value, or removes it with null. Full or forbidden storage is ignored.
+ * @returns whether it was stored
  */
 export function store(store: Store | undefined, name: string, value: string | null): boolean {
   try {

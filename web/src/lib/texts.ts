@@ -1,25 +1,25 @@
 import type en from '../../locales/en.json';
 
-/** Every text there is, by where it stands: `error.notFound.title`. */
+/** Keys of all texts: `error.notFound.title`. */
 export type TextKey = keyof typeof en;
 
 export const LOCALES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'] as const;
 export type Locale = (typeof LOCALES)[number];
 
-/** Numbers are written as the language does; `count` also chooses the plural. */
+/** Numbers are formatted in the locale; `count` selects the plural form. */
 export type Values = Readonly<Record<string, string | number>>;
 
 export interface Texts {
   readonly locale: Locale;
   readonly direction: 'ltr' | 'rtl';
-  /** The text of a key with its `{values}` filled in. */
+  /** The text of a key with its `{placeholders}` filled in. */
   t(key: TextKey, values?: Values): string;
 }
 
-/** One form, or one for each plural category of the language (`Intl.PluralRules`). */
+/** One text, or one per plural category (`Intl.PluralRules`). */
 export type Text = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
 
-/** What a language calls itself. */
+/** Native names. */
 export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
   en: 'English',
   de: 'Deutsch',
@@ -40,24 +40,24 @@ const FILES: Readonly<Record<Locale, () => Promise<{ readonly default: Readonly<
   ar: () => import('../../locales/ar.json'),
 };
 
-/** The wanted languages (`navigator.languages`) that there are; a remembered one before them, English behind them. */
+/** The supported locales of `navigator.languages`, the stored one first, English last. */
 export function wantedLocales(wanted: readonly string[], remembered?: string | null): Locale[] {
   const languages = [remembered ?? '', ...wanted, 'en'].map((tag) => tag.toLowerCase().split(/[-_]/, 1)[0]);
   return [...new Set(languages.flatMap((language) => LOCALES.find((locale) => locale === language) ?? []))];
 }
 
-/** The texts of one language; no other is loaded. @throws TypeError when they cannot be had */
+/** Loads the texts of one locale. @throws TypeError when the file cannot be fetched */
 export async function loadTexts(locale: Locale): Promise<Texts> {
   const { default: texts } = await FILES[locale]();
   return createTexts(locale, texts);
 }
 
-/** The texts of the first of some languages that can be had. @throws TypeError when none can be */
+/** Loads the first available locale. @throws TypeError when none can be fetched */
 export async function loadFirstTexts([first, ...others]: readonly Locale[], load = loadTexts): Promise<Texts> {
   try {
     return await load(first ?? 'en');
   } catch (error) {
-    // Without a connection, or after a deployment, only those are there that this browser has kept.
+    // Offline or after a deployment, only cached locales are available.
     if (others.length === 0) throw error;
     return loadFirstTexts(others, load);
   }

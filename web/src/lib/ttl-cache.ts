@@ -1,15 +1,15 @@
-/** The last few values, each for a while. */
+/** A cache bounded in size and time. */
 export interface TtlCache<T> {
   put(key: string, value: T): void;
-  /** Undefined when it is not there any more. */
+  /** Undefined when absent or expired. */
   get(key: string): T | undefined;
 }
 
 export interface TtlCacheOptions {
-  /** The oldest beyond it is forgotten. */
+  /** The oldest entry beyond this is evicted. */
   readonly maxEntries: number;
   readonly ttlMs: number;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 

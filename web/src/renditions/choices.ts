@@ -3,7 +3,7 @@ import { fileNameOf, type Naming } from './file-name.ts';
 
 export type ChoiceGroup = 'video' | 'audio' | 'mp3';
 
-/** One thing that can be taken. */
+/** One downloadable rendition as shown in the page. */
 export interface Choice {
   /** Stable for the same rendition; unique within an item. */
   readonly id: string;
@@ -11,26 +11,26 @@ export interface Choice {
   /** `1080p`, `129 kbps`. */
   readonly label: string;
   readonly description: string | null;
-  /** In capitals: `MP4`. */
+  /** In upper case: `MP4`. */
   readonly container: string;
   readonly sizeBytes?: number;
-  /** The size is a sum or what the source estimates. */
+  /** The size is a sum or the source's estimate. */
   readonly isSizeEstimate: boolean;
   /** Pixels. */
   readonly height?: number;
   /** kbit/s. */
   readonly bitrate?: number;
-  /** As far as its description tells, any device of the last ten years plays it. */
+  /** Plays on any device of the last ten years, as far as its description tells. */
   readonly playsEverywhere: boolean;
   /** The best of its group. */
   readonly isBest: boolean;
-  /** A player can seek and a download can be resumed. Muxed streams cannot; absent of others, until they are asked. */
+  /** Supports ranges. False for combined streams; undefined until a HEAD request for others. */
   readonly canSeek?: boolean;
   readonly isMuxed: boolean;
-  /** `video` or `audio`: the element that plays it. */
+  /** The element that plays it. */
   readonly element: 'video' | 'audio';
   readonly mimeType: string;
-  /** `Artist - Title.mp4`, as a file system takes it. */
+  /** `Artist - Title.mp4`, valid on every file system. */
   readonly fileName: string;
   /** For `api.streamUrl`. */
   readonly rendition: MediaRendition;
@@ -45,14 +45,14 @@ export interface Choices {
   readonly preselected?: Choice;
 }
 
-/** Containers that every browser and player opens, whatever device it runs on. */
+/** Containers that every browser and player opens. */
 const COMMON_CONTAINERS = ['mp4', 'm4a', 'mp3', 'aac', 'm4v'];
-/** Codecs, as descriptions name them, that some devices of the last ten years do not play. */
+/** Codecs, as descriptions name them, that some devices of the last ten years lack. */
 const UNCOMMON_CODECS = /\b(?:av0?1|vp0?[89]|hevc|h\.?265|hvc1|hev1|dvh1|opus|vorbis|flac|e?ac-?3|dts)\b/i;
-/** What H.264 is hardly ever made in. */
+/** H.264 is rarely used above this height. */
 const MAX_COMMON_HEIGHT = 1440;
 
-/** What is offered of an item. Renditions without a key are left out, and what comes twice comes once. */
+/** The choices of an item. Renditions without a key and duplicates are omitted. */
 export function choicesOf({ title, author, video, audio }: MediaInformation): Choices {
   const naming = { title, author };
   const videos = group('video', video, naming);
@@ -82,7 +82,7 @@ function choice(name: ChoiceGroup, rendition: MediaRendition, isBest: boolean, n
     description: rendition.description || null,
     container,
     ...(isFigure(size) && { sizeBytes: size }),
-    // The service promises the length of a conversion; what a source says of its own files is not always so.
+    // A conversion's size is exact; a combined stream's is a sum.
     isSizeEstimate: isMuxed,
     ...(isFigure(rendition.height) && { height: rendition.height }),
     ...(isFigure(rendition.bitrate) && { bitrate: rendition.bitrate }),
@@ -97,7 +97,7 @@ function choice(name: ChoiceGroup, rendition: MediaRendition, isBest: boolean, n
   };
 }
 
-/** The contract names no codec: the container must be common, and neither the words nor the height say otherwise. */
+/** The contract has no codec field: decides by container, description, MIME type and height. */
 const playsEverywhere = ({ description, mimeType, height }: MediaRendition, container: string): boolean =>
   COMMON_CONTAINERS.includes(container.toLowerCase()) &&
   !UNCOMMON_CODECS.test(`${description ?? ''} ${mimeType ?? ''}`) &&

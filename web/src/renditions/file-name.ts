@@ -1,11 +1,11 @@
-/** Characters of the name, extension aside: with every one at 4 bytes it stays under the 255 bytes of file systems. */
+/** At most 4 bytes each, this stays below the 255 bytes of file systems, extension included. */
 const MAX_CHARACTERS = 60;
 /**
- * Control and direction characters, lone surrogates, and what a file system reads as something else. The two joiners
- * stay: emoji and some scripts are spelt with them.
+ * Control and format characters, lone surrogates and characters special to file systems. ZWJ and ZWNJ stay: emoji
+ * and some scripts need them.
  */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+|(?![\u200c\u200d])\p{Cf}/gu;
-/** Names Windows keeps for devices, whatever the extension. */
+/** Device names of Windows, whatever the extension. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
 
 export interface Naming {
@@ -13,7 +13,7 @@ export interface Naming {
   readonly author: string | null;
 }
 
-/** `Artist - Title.ext`, as every file system takes it: the name that the service gives its downloads too. */
+/** `Artist - Title.ext`, valid on every file system; same rule as the service's Content-Disposition. */
 export function fileNameOf({ title, author }: Naming, extension: string): string {
   const wanted = [author, title].filter((part) => part?.trim()).join(' - ');
   const clean = [...wanted.normalize('NFC').replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
