@@ -26,10 +26,10 @@ describe('endless stream', () => {
     const ended = download.start();
     await until(download, hasCome);
     if (phase === 'paused') download.pause();
-    expect(download.state.get()).toMatchObject({ phase, canKeep: true });
+    expect(download.state.get()).toMatchObject({ phase, canStopAndSave: true });
     download.stopAndSave();
     await ended;
-    expect(download.state.get()).toMatchObject({ phase: 'done', totalBytes: PIECE.length, canKeep: false });
+    expect(download.state.get()).toMatchObject({ phase: 'done', totalBytes: PIECE.length, canStopAndSave: false });
     expect([sink.ended, digestOf(sink.bytes)]).toEqual(['closed', digestOf(PIECE)]);
     await expect.poll(isOpen).toBe(false);
   });
@@ -41,7 +41,11 @@ describe('endless stream', () => {
     await until(download, hasCome);
     breakOff();
     await ended;
-    expect(download.state.get()).toMatchObject({ phase: 'failed', failure: { kind: 'interrupted' }, canKeep: true });
+    expect(download.state.get()).toMatchObject({
+      phase: 'failed',
+      failure: { kind: 'interrupted' },
+      canStopAndSave: true,
+    });
     download.stopAndSave();
     await until(download, ({ phase }) => phase === 'done');
     expect([sink.ended, digestOf(sink.bytes)]).toEqual(['closed', digestOf(PIECE)]);

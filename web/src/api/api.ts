@@ -49,7 +49,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       const info = await readJson(response, 'app');
       if (!isAppInfo(info)) throw new ApiFailure('unreachable');
       const tools = readTools(response.headers.get('x-tools') ?? '');
-      return { ...info, ...(tools && { tools }) };
+      return { ...info, tools };
     },
     async getRequestCount(signal) {
       const response = await get('/api/App/requests', APP_TIMEOUT_MS, signal);

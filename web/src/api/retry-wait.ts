@@ -155,7 +155,7 @@ function createWaitBudget({
 export const waitingOf = ({ kind, title }: ApiFailure, retrySeconds: number): Waiting => ({
   reason: isReason(kind) ? kind : 'unreachable',
   retrySeconds,
-  ...(title !== undefined && { activity: title }),
+  activity: title,
 });
 
 const isReason = (kind: string): kind is Waiting['reason'] =>

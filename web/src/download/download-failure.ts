@@ -14,9 +14,9 @@ export function toDownloadFailure(error: unknown): DownloadFailure {
     const { kind, title, detail, retryAfterSeconds } = error;
     return {
       kind,
-      ...(title !== undefined && { title }),
-      ...(detail !== undefined && { detail }),
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      title,
+      detail,
+      retryAfterSeconds,
     };
   }
   return { kind: 'not-writable' };

@@ -62,7 +62,7 @@ export function createDownload(options: DownloadOptions): Download {
     state.set({
       phase,
       receivedBytes,
-      ...(totalBytes !== undefined && { totalBytes }),
+      totalBytes,
       isEstimate,
       bytesPerSecond,
       ...(left > 0 && { secondsLeft: Math.ceil(left) }),

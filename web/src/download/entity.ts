@@ -18,9 +18,9 @@ export function entityOf({ headers }: Response): Entity {
   const etag = strong(headers.get('etag'));
   const hasRanges = /(^|,)\s*bytes\s*(,|$)/i.test(headers.get('accept-ranges') ?? '');
   return {
-    ...(totalBytes !== undefined && { totalBytes }),
-    ...(estimatedBytes !== undefined && { estimatedBytes }),
-    ...(etag !== undefined && { etag }),
+    totalBytes,
+    estimatedBytes,
+    etag,
     canResume: hasRanges && etag !== undefined && totalBytes !== undefined,
   };
 }

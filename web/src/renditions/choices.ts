@@ -59,7 +59,7 @@ export function choicesOf({ title, author, video, audio }: MediaInformation): Ch
   const sounds = group('audio', audio, naming);
   const mp3 = group('mp3', audio, naming);
   const preselected = videos[0] ?? sounds[0] ?? mp3[0];
-  return { video: videos, audio: sounds, mp3, ...(preselected && { preselected }) };
+  return { video: videos, audio: sounds, mp3, preselected };
 }
 
 function group(name: ChoiceGroup, reference: StreamReference | undefined, naming: Naming): Choice[] {

@@ -1,8 +1,8 @@
 import type { ApiFailure, ResourceInformation, Waiting } from '../api/index.ts';
 
-/** What has become of the link in the field. */
+/** State of the current link. */
 export type Outcome =
-  /** `text`: what came with the address of the page, though it is no link. */
+  /** `text`: input from the address that is not a link. */
   | { readonly phase: 'idle'; readonly text?: string }
   | { readonly phase: 'resolving'; readonly link: string; readonly waiting?: Waiting }
   | { readonly phase: 'resolved'; readonly link: string; readonly resource: ResourceInformation }
@@ -15,10 +15,10 @@ export type OutcomeEvent =
   | { readonly type: 'failed'; readonly failure: ApiFailure }
   | { readonly type: 'closed'; readonly text?: string };
 
-/** The next outcome. What comes late, for a link that is no longer being resolved, changes nothing. */
+/** Reducer. Events for a link that is no longer being resolved are ignored. */
 export function reduce(outcome: Outcome, event: OutcomeEvent): Outcome {
   if (event.type === 'opened') return { phase: 'resolving', link: event.link };
-  if (event.type === 'closed') return { phase: 'idle', ...(event.text !== undefined && { text: event.text }) };
+  if (event.type === 'closed') return { phase: 'idle', text: event.text };
   if (outcome.phase !== 'resolving') return outcome;
   const { link } = outcome;
   switch (event.type) {
@@ -31,5 +31,5 @@ export function reduce(outcome: Outcome, event: OutcomeEvent): Outcome {
   }
 }
 
-/** The link that an outcome is about. */
+/** The link of an outcome. */
 export const linkOf = (outcome: Outcome): string | undefined => (outcome.phase === 'idle' ? undefined : outcome.link);

@@ -5,7 +5,7 @@ import type { Format, History, Locale, Observable, Subject, Texts } from '../lib
 import type { Downloads } from './downloads-state.ts';
 import type { Session } from './session.ts';
 
-/** What every component may ask for. */
+/** Services available to every component. */
 export interface Page {
   readonly api: Api;
   readonly instance: BaseUrl;
@@ -14,28 +14,28 @@ export interface Page {
   readonly session: Session;
   readonly downloads: Downloads;
   readonly history: History;
-  /** What a screen reader is told next, politely. */
+  /** Next text of the polite live region. */
   readonly announcement: Subject<string>;
-  /** Goes back to the instance that the page came from. */
+  /** Returns to the instance that served this page. */
   readonly forgetInstance: () => void;
-  /** Changes the language, and remembers it. One that cannot be loaded changes nothing. */
+  /** Changes and stores the language; keeps the current one if loading fails. */
   readonly setLocale: (locale: Locale) => Promise<void>;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);
 
-/** The page that a component stands on. @throws Error outside of one */
+/** The services of the page. @throws Error outside of `PageContext` */
 export function usePage(): Page {
   const page = useContext(PageContext);
   if (!page) throw new Error('A component outside of the page');
   return page;
 }
 
-/** The value of an observable, kept current. */
+/** The current value of an observable; re-renders on change. */
 export function useObservable<T>(observable: Observable<T>): T {
   const [, redraw] = useState({});
   useEffect(() => {
-    // It may have changed between drawing and listening.
+    // It may have changed between rendering and subscribing.
     redraw({});
     return observable.subscribe(() => redraw({}));
   }, [observable]);

@@ -11,28 +11,28 @@ import {
 import { createSubject, type Observable } from '../lib/index.ts';
 import type { Choice } from '../renditions/index.ts';
 
-/** A choice that can be made only once its entry is looked up. */
+/** A choice that is known once its entry is resolved. */
 export interface DeferredChoice {
-  /** What stands in the list of downloads until then. */
+  /** Shown until the file name is known. */
   readonly name: string;
   /** @throws ApiFailure, or the signal's reason */
   find(options: WaitOptions): Promise<Choice>;
 }
 
 export interface Downloads {
-  /** Newest first; those of a list in the order in which they are taken. */
+  /** Newest first; those of a playlist in their order. */
   readonly list: Observable<readonly Download[]>;
-  /** Takes one at once. To be called inside a click: the browser may ask where to. */
+  /** Starts immediately. Call it in a click handler: the browser may ask for a location. */
   start(choice: Choice): void;
-  /** Takes it after those that were enqueued before. */
+  /** Starts after the downloads enqueued before. */
   enqueue(choice: Choice | DeferredChoice, sink: OpenSink): void;
-  /** Cancels one if it has not ended, and forgets it. */
+  /** Cancels a download that has not ended, and removes it. */
   remove(download: Download): void;
-  /** Forgets all that have ended. */
+  /** Removes all that have ended. */
   clearEnded(): void;
 }
 
-/** Downloads of the page: single ones side by side, those of a list one after another. */
+/** Downloads of the page: single ones in parallel, those of playlists one at a time. */
 export function createDownloads(api: Api): Downloads {
   const list = createSubject<readonly Download[]>([]);
   const queue = createQueue();
@@ -42,12 +42,12 @@ export function createDownloads(api: Api): Downloads {
       url: api.streamUrl(rendition),
       fileName,
       openSink: sink,
-      ...(sizeBytes !== undefined && { expectedBytes: sizeBytes }),
+      expectedBytes: sizeBytes,
     });
 
   function remove(download: Download): void {
     queue.remove(download);
-    // One that failed too: it may have kept a part of its file for another try.
+    // A failed one too: it may have a partial file.
     download.cancel();
     list.set(list.get().filter((other) => other !== download));
   }

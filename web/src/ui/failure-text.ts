@@ -1,7 +1,7 @@
 import type { DownloadFailureKind } from '../download/index.ts';
 import { createFormat, type TextKey, type Texts } from '../lib/index.ts';
 
-/** What happened, and what to do about it, in the reader's words. */
+/** A failure in the page's language: what happened and what to do. */
 export interface FailureText {
   readonly title: string;
   readonly what: string;
@@ -10,13 +10,13 @@ export interface FailureText {
 export interface FailureLike {
   readonly kind: DownloadFailureKind;
   readonly detail?: string;
-  /** Seconds that the instance asks to wait. */
+  /** Retry-After. */
   readonly retryAfterSeconds?: number;
 }
 
 type Word = Exclude<DownloadFailureKind, 'refused'> | 'protected' | 'login' | 'region' | 'refused' | 'unhandled';
 
-/** The service tells in `detail`, in English alone, which way it was refused: DRM first, for its site may refuse too. */
+/** `detail` is always English. DRM first: a protected item's detail may mention other reasons. */
 const REFUSALS: readonly (readonly [RegExp, Word])[] = [
   [/\bDRM\b/i, 'protected'],
   [/login/i, 'login'],
@@ -27,9 +27,9 @@ const REFUSALS: readonly (readonly [RegExp, Word])[] = [
 const wordOf = ({ kind, detail = '' }: FailureLike): Word =>
   kind === 'refused' ? (REFUSALS.find(([said]) => said.test(detail))?.[1] ?? 'refused') : kind;
 
-/** What an instance asks to come back from later. */
+/** Failures that come with a Retry-After. */
 const RETRY_LATER_KINDS: readonly DownloadFailureKind[] = ['too-many', 'busy', 'waking'];
-/** A shorter pause than these seconds was waited out before, and did not help: its length says nothing. */
+/** A shorter delay has been waited out already and did not help. */
 const MIN_ANNOUNCED_SECONDS = 60;
 
 export function failureText({ t, locale }: Texts, failure: FailureLike): FailureText {
@@ -42,11 +42,11 @@ export function failureText({ t, locale }: Texts, failure: FailureLike): Failure
   return { title, what: t('failure.later.what', { duration }) };
 }
 
-/** The same for a stream: what is not there any more is the version, not the page it came from. */
+/** The same for a stream, where not-found means an expired key. */
 export const streamFailureText = (texts: Texts, failure: FailureLike): FailureText =>
   failure.kind === 'not-found'
     ? { title: texts.t('failure.gone'), what: texts.t('failure.gone.what') }
     : failureText(texts, failure);
 
-/** Whether asking once more may end otherwise. */
+/** Whether a retry may succeed. */
 export const isWorthRetrying = ({ kind }: FailureLike): boolean => kind !== 'bad-link' && kind !== 'refused';

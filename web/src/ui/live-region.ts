@@ -1,9 +1,9 @@
 import { createSubject, type Subject } from '../lib/index.ts';
 
-/** Long enough for a screen reader to notice that a text is gone, milliseconds. */
+/** Time for a screen reader to notice the empty text, milliseconds. */
 const GAP = 100;
 
-/** What a screen reader is told next. It hears changes alone: what is said twice goes away in between. */
+/** Text of a live region. Screen readers announce changes only, so a repeated text is cleared first. */
 export function createLiveRegion(): Subject<string> {
   const said = createSubject('');
   let again: ReturnType<typeof setTimeout> | undefined;

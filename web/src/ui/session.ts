@@ -2,25 +2,25 @@ import { type Api, ApiFailure, type ResourceInformation, resolveWhenAvailable } 
 import { createSubject, createTtlCache, type History, type Observable } from '../lib/index.ts';
 import { type Outcome, type OutcomeEvent, reduce } from './app-state.ts';
 
-/** One link at a time: opening another ends the one before. */
+/** Resolves one link at a time: opening another aborts the previous one. */
 export interface Session {
   readonly outcome: Observable<Outcome>;
-  /** Resolves a link, waiting where that helps, and remembers what it found. */
+  /** Resolves a link, waiting where that helps, and adds it to the history. */
   open(link: string): void;
-  /** Shows again what was left a moment ago; what is gone or old is resolved as by `open`. */
+  /** Restores a recent result; resolves the link when there is none. */
   reopen(link: string): void;
-  /** @param text what came in a link's place */
+  /** @param text input that is not a link */
   close(text?: string): void;
 }
 
 export interface SessionOptions {
   readonly api: Api;
   readonly history: History;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
-/** What a visitor goes back to: so many answers, and for so long after they were left. */
+/** Results restored on back navigation. */
 const RECENT_RESOURCES = { maxEntries: 5, ttlMs: 120_000 };
 
 export function createSession({ api, history, now = () => performance.now() }: SessionOptions): Session {
@@ -63,11 +63,11 @@ export function createSession({ api, history, now = () => performance.now() }: S
       restart({ type: 'opened', link });
       outcome.set(reduce(outcome.get(), { type: 'found', resource }));
     },
-    close: (text) => void restart({ type: 'closed', ...(text !== undefined && { text }) }),
+    close: (text) => void restart({ type: 'closed', text }),
   };
 }
 
-/** Anything thrown as a failure that has words: what nobody foresaw counts as not fetched. */
+/** Maps any error to a failure; an unknown one counts as `failed`. */
 export const toFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure ? error : new ApiFailure('failed', {}, { cause: error });
 

@@ -4,12 +4,12 @@ import { Icon } from './icons.tsx';
 
 export interface CopyButtonProps {
   readonly text: string;
-  /** What is on the button; without it the sign alone, named by `name`. */
+  /** Visible label; without it only the icon, named by `name`. */
   readonly label?: string;
   readonly name?: string;
 }
 
-/** Copies a text and says so. Where the page may not (plain http), it shows the text to copy by hand. */
+/** Copies a text and announces it. Without clipboard access (plain http), shows the text for manual copying. */
 export const CopyButton = ({ text, label, name }: CopyButtonProps) => {
   const { texts, announcement } = usePage();
   const { t } = texts;

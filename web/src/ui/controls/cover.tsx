@@ -3,14 +3,14 @@ import { Icon, type IconName } from './icons.tsx';
 
 export interface CoverProps {
   readonly url: string | null | undefined;
-  /** What stands there without a picture. */
+  /** Shown without an image. */
   readonly fallback?: IconName;
-  /** Shown whole rather than filling its box: covers of music are square. */
+  /** Fits the image instead of filling the box: music covers are square. */
   readonly isWhole?: boolean;
   readonly isSmall?: boolean;
 }
 
-/** A picture in a box of fixed shape. It says nothing that the title beside it does not: no alternative text. */
+/** A cover image. The title next to it says the same, so it has no alternative text. */
 export const Cover = ({ url, fallback = 'cover', isWhole, isSmall }: CoverProps) => {
   const [isBroken, setBroken] = useState(false);
   useEffect(() => setBroken(false), [url]);

@@ -1,4 +1,4 @@
-/** Stroked signs on a grid of 20; always beside a word or in a control that has a name of its own. */
+/** Stroked paths on a 20-unit grid. Decorative: the control has a label or an accessible name. */
 const PATHS = {
   all: 'm5 8 5 5 5-5',
   alert: 'M10 6v5m0 3v.01M10 2.5l8 14.5H2Z',
@@ -25,7 +25,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** One sign, the size of the text beside it. */
+/** An icon in the size of the text. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg class={name === 'play' ? 'icon solid' : 'icon'} viewBox="0 0 20 20" aria-hidden="true">
     <path d={PATHS[name]} />

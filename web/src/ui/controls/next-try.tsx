@@ -2,10 +2,10 @@ import type { Waiting } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 import { useCountdown } from './use-countdown.ts';
 
-/** From so many seconds on nobody wants to reckon in seconds. */
+/** From here on the delay is shown in minutes. */
 const MINUTE = 60;
 
-/** The time until the next try. Belongs outside of what is read aloud: it changes with each second. */
+/** Countdown to the next attempt. Keep it outside of live regions: it changes every second. */
 export const NextTry = ({ waiting }: { readonly waiting: Waiting }) => {
   const { texts, format } = usePage();
   const seconds = useCountdown(waiting);

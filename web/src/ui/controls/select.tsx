@@ -5,12 +5,12 @@ export interface SelectProps<T extends string> {
   readonly value: T;
   readonly options: readonly T[];
   readonly nameOf: (option: T) => string;
-  /** The language that an option is written in. */
+  /** The language of an option's text. */
   readonly languageOf?: (option: T) => string;
   readonly onChange: (option: T) => void;
 }
 
-/** One of a few, with its label beside it. */
+/** A labelled select. */
 export function Select<T extends string>({ label, value, options, nameOf, languageOf, onChange }: SelectProps<T>) {
   return (
     <label class="labelled-control">

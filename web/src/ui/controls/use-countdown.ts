@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Waiting } from '../../api/index.ts';
 
-/** Whole seconds until the next try, counted down. */
+/** Whole seconds until the next attempt. */
 export function useCountdown(waiting: Waiting): number {
   const [seconds, setSeconds] = useState(waiting.retrySeconds);
   useEffect(() => {

@@ -10,7 +10,7 @@ export interface DownloadButtonsProps {
   readonly onRemove: () => void;
 }
 
-/** What can be done about a download. */
+/** Buttons of one download. */
 export const DownloadButtons = ({ download, state, onRemove }: DownloadButtonsProps) => {
   const { t } = usePage().texts;
   const all = useRef<HTMLDivElement>(null);
@@ -47,13 +47,13 @@ interface PauseAction {
   readonly act: () => void;
 }
 
-/** Holds a download or lets it go on: one button whatever it is called, so that the focus stays on it. */
+/** One button for pause, resume and retry, so that it keeps the focus. */
 function pauseActionOf({ pause, resume }: Download, state: DownloadState): PauseAction | undefined {
   const { phase, receivedBytes, canResume, canRetry } = state;
   if (phase === 'paused') return { icon: 'play', text: 'downloads.resume', act: resume };
   if (phase === 'failed' && canRetry) return { icon: 'retry', text: 'downloads.retry', act: resume };
   if (phase !== 'running' && phase !== 'waiting') return undefined;
-  // Before its first byte there is nothing that could be held.
+  // Nothing to pause before the first byte.
   const isDisabled = phase === 'waiting' && receivedBytes === 0 && !canResume;
   return { icon: 'pause', text: 'downloads.pause', act: pause, isDisabled };
 }
@@ -61,7 +61,7 @@ function pauseActionOf({ pause, resume }: Download, state: DownloadState): Pause
 interface IconButtonProps {
   readonly icon: IconName;
   readonly name: string;
-  /** It stays where it is, and can have the focus. */
+  /** Sets aria-disabled, so that it keeps the focus. */
   readonly isDisabled?: boolean | undefined;
   readonly onClick: () => void;
 }

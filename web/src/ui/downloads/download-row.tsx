@@ -11,7 +11,7 @@ export interface DownloadRowProps {
   readonly onRemove: () => void;
 }
 
-/** One download: how far it is, and what can be done about it. */
+/** One download with its progress and buttons. */
 export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
   const page = usePage();
   const state = useObservable(download.state);

@@ -3,12 +3,12 @@ import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 
 export interface DownloadsPillProps {
-  /** How many have not ended. */
+  /** Number of downloads that have not ended. */
   readonly running: number;
   readonly heading: HTMLElement | null;
 }
 
-/** Tells of running downloads while their list is out of view, and leads to it. */
+/** Links to the download list while it is out of view. */
 export const DownloadsBadge = ({ running, heading }: DownloadsPillProps) => {
   const { texts } = usePage();
   const isInView = useInView(heading);

@@ -6,7 +6,7 @@ import { DownloadRow } from './download-row.tsx';
 import { DownloadsBadge } from './downloads-badge.tsx';
 import { useRunning } from './use-running.ts';
 
-/** All downloads of this page, whatever link it is at. */
+/** All downloads of the page, for any link. */
 export const DownloadList = () => {
   const { texts, downloads } = usePage();
   const list = useObservable(downloads.list);
@@ -14,7 +14,7 @@ export const DownloadList = () => {
   const [heading, setHeading] = useState<HTMLElement | null>(null);
   const clear = () => {
     downloads.clearEnded();
-    // The button is gone, and with all downloads the heading too.
+    // The button disappears, and with the last download the heading.
     if (downloads.list.get().length > 0) heading?.focus();
     else moveFocusFromSection(heading);
   };
@@ -45,14 +45,14 @@ export const DownloadList = () => {
 const keys = new WeakMap<object, number>();
 let lastKey = 0;
 
-/** Two downloads may have the same name: each is known by itself. */
+/** File names are not unique. */
 function keyOf(download: object): number {
   const key = keys.get(download) ?? ++lastKey;
   keys.set(download, key);
   return key;
 }
 
-/** The browser asks before it closes a page that still downloads. */
+/** Asks for confirmation before a page with running downloads is closed. */
 function useLeaveGuard(): void {
   const { downloads } = usePage();
   useEffect(() => {

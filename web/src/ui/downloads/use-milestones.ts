@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type DownloadState, progressOf } from '../../download/index.ts';
 import { usePage } from '../context.ts';
 
-/** Tells of a download its beginning and its half, each once, and each end; never a tick. */
+/** Announces start, 50 % and end of a download, each once. */
 export function useMilestones(name: string, state: DownloadState): void {
   const { texts, format, announcement } = usePage();
   const { t } = texts;

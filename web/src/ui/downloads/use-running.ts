@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Download, hasEnded } from '../../download/index.ts';
 
-/** How many downloads have not ended. */
+/** Number of downloads that have not ended. */
 export function useRunning(list: readonly Download[]): number {
   const count = () => list.filter(({ state }) => !hasEnded(state.get())).length;
   const [running, setRunning] = useState(count);

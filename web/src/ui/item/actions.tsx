@@ -9,7 +9,7 @@ export interface ActionsProps {
   readonly onPlay: () => void;
 }
 
-/** What can be done with the chosen version. */
+/** Actions of the selected rendition. */
 export const Actions = ({ choice, onPlay }: ActionsProps) => {
   const { texts, format, api, downloads } = usePage();
   const { t } = texts;

@@ -9,10 +9,10 @@ export interface ChoiceListProps {
 }
 
 const GROUPS: readonly ChoiceGroup[] = ['video', 'audio', 'mp3'];
-/** Of a group that is longer, so many are shown at first. */
+/** Longer groups are collapsed to this many. */
 const MAX_COLLAPSED = 3;
 
-/** All versions as one set of radio buttons, in groups. */
+/** All renditions as one radio group. */
 export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => {
   const { t } = usePage().texts;
   const name = useId();
@@ -38,7 +38,7 @@ const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
   const { t } = usePage().texts;
   const [isOpen, setOpen] = useState(false);
   if (choices.length === 0) return null;
-  // One more than the few is shown rather than a button in its place.
+  // A button in place of a single row would save nothing.
   const isLong = choices.length > MAX_COLLAPSED + 1;
   const shown = isOpen || !isLong ? choices : collapsed(choices, selected);
   const hasTwin = ({ label, container }: Choice) =>
@@ -68,7 +68,7 @@ const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
   );
 };
 
-/** The best, what is chosen, and the best that plays everywhere: in their order. */
+/** The first ones, the selected one and the first compatible one, in order. */
 function collapsed(choices: readonly Choice[], selected: Choice): readonly Choice[] {
   const kept = new Set([
     selected,
@@ -81,7 +81,7 @@ function collapsed(choices: readonly Choice[], selected: Choice): readonly Choic
 interface RowProps {
   readonly name: string;
   readonly choice: Choice;
-  /** Tells it from another that looks the same. */
+  /** Distinguishes rows with the same label. */
   readonly hint: string | null;
   readonly isSelected: boolean;
   readonly onSelect: (choice: Choice) => void;

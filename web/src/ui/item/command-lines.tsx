@@ -3,14 +3,14 @@ import { usePage } from '../context.ts';
 import { CopyButton } from '../controls/index.ts';
 import { useRanges } from './use-ranges.ts';
 
-/** The same download for a terminal. */
+/** The download as commands for a terminal. */
 export const CommandLines = ({ choice }: { readonly choice: Choice }) => {
   const { api, texts } = usePage();
   const { canSeek } = useRanges(choice, true);
   const options = {
     url: api.streamUrl(choice.rendition),
     fileName: choice.fileName,
-    // Until it is known: a command that begins anew is right for every stream.
+    // While unknown: a command without resuming works for every stream.
     canResume: canSeek ?? false,
     shell: likelyShell(navigator.userAgent),
   };

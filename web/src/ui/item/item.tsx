@@ -10,11 +10,11 @@ import { useRanges } from './use-ranges.ts';
 
 export interface ItemProps {
   readonly item: MediaInformation;
-  /** Within a list, whose entry already tells title and author. */
+  /** Within a playlist entry, which shows title and author. */
   readonly isNested?: boolean;
 }
 
-/** One item: what it is, its versions, and what can be done with them. */
+/** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested }: ItemProps) => {
   const { t } = usePage().texts;
   const choices = useMemo(() => choicesOf(item), [item]);
@@ -22,7 +22,7 @@ export const Item = ({ item, isNested }: ItemProps) => {
   const [playing, play] = useState<Choice>();
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
-  // What nobody chose yet is not asked, but for what tells no size: that is hardly a file.
+  // Range support is requested only after a choice, or without a size, which suggests a generated stream.
   const selected = useRanges(chosen, selectedId !== undefined || chosen?.sizeBytes === undefined);
   const title = item.title ?? t('item.untitled');
   return (
@@ -83,7 +83,7 @@ const ItemHead = ({ title, author, link }: ItemHeadProps) => {
   );
 };
 
-/** The host of a link to the web; undefined for every other. */
+/** Host of a web link; undefined for other schemes. */
 const hostOf = (link: string | null): string | undefined => {
   const url = link ? URL.parse(link) : null;
   return url && /^https?:$/.test(url.protocol) ? url.host : undefined;

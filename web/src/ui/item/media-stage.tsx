@@ -8,9 +8,9 @@ export interface MediaStageProps {
   readonly title: string;
   readonly coverUrl: string | null;
   readonly isAudio: boolean;
-  /** What is being played. */
+  /** The choice being played. */
   readonly playing: Choice | undefined;
-  /** Absent when there is nothing to play. */
+  /** Absent without renditions. */
   readonly onPlay: (() => void) | undefined;
   readonly onClose: () => void;
 }
@@ -21,7 +21,7 @@ export const MediaStage = ({ title, coverUrl, isAudio, playing, onPlay, onClose 
   const play = useRef<HTMLButtonElement>(null);
   const hasPlayed = useRef(false);
   useEffect(() => {
-    // Closing the player gives the focus back to what opened it.
+    // Closing the player returns the focus to the button that opened it.
     if (!playing && hasPlayed.current) play.current?.focus({ preventScroll: true });
     hasPlayed.current = playing !== undefined;
   }, [playing]);

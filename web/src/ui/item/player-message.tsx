@@ -4,7 +4,7 @@ import { usePage } from '../context.ts';
 import { Icon, NextTry } from '../controls/index.ts';
 import { streamFailureText } from '../failure-text.ts';
 
-/** What keeps a player from playing. */
+/** Why nothing plays. */
 export type PlaybackProblem =
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
   | { readonly kind: 'failed'; readonly failure: ApiFailure }
@@ -15,7 +15,7 @@ export interface PlayerMessageProps {
   readonly onRetry: () => void;
 }
 
-/** Says over the picture why nothing plays, and what comes next. */
+/** Explains over the player why nothing plays. */
 export const PlayerMessage = ({ trouble, onRetry }: PlayerMessageProps) => {
   const { texts } = usePage();
   const { title, what } = textOf(texts, trouble);

@@ -13,7 +13,7 @@ export interface PlayerProps {
   readonly onClose: () => void;
 }
 
-/** Plays one choice with the browser's own controls, in the box that the cover had. */
+/** Plays one choice with native controls, in place of the cover. */
 export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
   const { api, texts } = usePage();
   const { t } = texts;
@@ -34,12 +34,12 @@ export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
     setTrouble(undefined);
     const place = player.currentTime;
     player.load();
-    // Before anything is loaded, this is where playing begins (HTML: the default playback start position).
+    // Before data is loaded, currentTime sets the default playback start position (HTML standard).
     if (choice.canSeek !== false) player.currentTime = place;
-    // Where playing by itself is not allowed, the controls are there.
+    // Autoplay may be blocked; the controls remain.
     player.play().catch(() => undefined);
   };
-  // A media element does not say why it failed: the stream itself is asked.
+  // A media element does not report the cause: a request to the stream does.
   const explain = async () => {
     if (hasAsked.current) {
       setTrouble({ kind: media.current?.currentTime ? 'interrupted' : 'unsupported' });

@@ -6,8 +6,8 @@ import { useObservable, usePage } from '../context.ts';
 const book = createRangeSupport();
 
 /**
- * A choice with what its stream says about ranges, as soon as that is known.
- * @param isWanted whether the stream is asked: that costs its source a request
+ * The choice with `canSeek` once it is known.
+ * @param isWanted whether to send the HEAD request, which costs the source a request
  */
 export function useRanges<C extends Choice | undefined>(choice: C, isWanted: boolean): C {
   const { api } = usePage();

@@ -11,26 +11,26 @@ import { usePage } from '../context.ts';
 import { toFailure } from '../session.ts';
 import { useRetainedState } from './use-retained-state.ts';
 
-/** An entry of a list: it may have missed the resolve of the whole, and is looked up by itself. */
+/** An entry of a playlist. One that missed the playlist's deadline is resolved by itself. */
 export interface Entry {
   readonly item: MediaInformation;
   readonly isLooking?: boolean;
-  /** Why the look-up takes longer. */
+  /** Why its resolve waits. */
   readonly waiting?: Waiting;
   readonly failure?: ApiFailure;
 }
 
 export interface Entries {
   readonly all: readonly Entry[];
-  /** Looks one up and shows how that goes. It ends with the list. */
+  /** Resolves an entry and shows the progress. Aborted when the playlist unmounts. */
   lookUp(index: number): Promise<void>;
-  /** Ends that. */
+  /** Aborts `lookUp`. */
   stop(index: number): void;
-  /** One with its versions, looked up unless they are known: also when the list is left. @throws ApiFailure */
+  /** The entry with its renditions, resolved if necessary; continues after unmounting. @throws ApiFailure */
   find(index: number, options?: WaitOptions): Promise<MediaInformation>;
 }
 
-/** Whether there is anything to choose from. */
+/** Whether the entry has been resolved with renditions. */
 export const hasVersions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
 
 export function useEntries(resource: ResourceInformation): Entries {

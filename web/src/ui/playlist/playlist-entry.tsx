@@ -10,11 +10,11 @@ export interface PlaylistEntryProps {
   readonly isPicked: boolean;
   readonly onPick: (isPicked: boolean) => void;
   readonly onLookUp: () => Promise<unknown>;
-  /** Ends a look-up that waits. */
+  /** Stops a resolve that waits. */
   readonly onStop: () => void;
 }
 
-/** One entry of a list; opened, its versions. */
+/** One entry of a playlist; expanded, its renditions. */
 export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: PlaylistEntryProps) => {
   const { t } = usePage().texts;
   const [isOpen, setOpen] = useState(false);
@@ -50,7 +50,7 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: Pla
           type="button"
           class="button small"
           aria-controls={id}
-          // Disabled it would lose the focus that pressed it.
+          // A disabled button would lose the focus.
           aria-disabled={isBusy}
           onClick={act}
         >
@@ -68,7 +68,7 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: Pla
   );
 };
 
-/** Who made it; until that is known, how far its look-up is. */
+/** The author, or the state of the entry's resolve. */
 const EntryNote = ({ entry }: { readonly entry: Entry }) => {
   const { texts } = usePage();
   const { t } = texts;

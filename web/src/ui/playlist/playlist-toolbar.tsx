@@ -12,7 +12,7 @@ export interface PlaylistToolbarProps {
   readonly onTake: () => void;
 }
 
-/** Pick all or none, say which version of each, take them. */
+/** Selection, format and download of a playlist. */
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
   const { count, pickedCount, preference, onPickAll, onPrefer, onTake } = props;
   const { t } = usePage().texts;
@@ -37,7 +37,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
         nameOf={(one) => t(`list.prefer.${one}`)}
         onChange={onPrefer}
       />
-      {/* Not disabled: what loses the focus by being pressed leaves the keyboard nowhere. */}
+      {/* aria-disabled: a disabled button would lose the focus. */}
       <button
         type="button"
         class="button primary"
@@ -51,7 +51,7 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
   );
 };
 
-/** Lets the looks know how much room the bar takes: words and widths decide how many lines it has. @returns what ends it */
+/** Sets `--toolbar` to the toolbar's height, which depends on language and width. @returns a function that stops it */
 function publishHeight(bar: HTMLElement): () => void {
   const { style } = document.documentElement;
   const observer = new ResizeObserver(() => style.setProperty('--toolbar', `${bar.offsetHeight}px`));

@@ -11,7 +11,7 @@ import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { type Preference, preferred } from './preference.ts';
 import { useRetainedState } from './use-retained-state.ts';
 
-/** A list: pick some of its entries, take them one after another, or open one. */
+/** A playlist: select entries and download them, or expand one. */
 export const Playlist = ({ resource }: { readonly resource: ResourceInformation }) => {
   const { texts, downloads, announcement } = usePage();
   const { t } = texts;
@@ -37,15 +37,15 @@ export const Playlist = ({ resource }: { readonly resource: ResourceInformation 
     return item && { name: item.title ?? t('item.untitled'), find };
   };
   const take = async () => {
-    // A second click must not ask for a place, nor take everything, once more.
+    // A second click must not open a second picker.
     if (isChoosing.current) return;
     isChoosing.current = true;
-    // Choosing nothing is an answer too.
+    // The picker was dismissed.
     const sink = await chooseFolder().catch(() => undefined);
     isChoosing.current = false;
     if (!sink) return;
     const orders = [...picked].sort((a, b) => a - b).flatMap((index) => order(index) ?? []);
-    // What has yet to be looked up may have to wait, and holds nothing that is known.
+    // Unresolved entries may have to wait: resolved ones go first.
     const [known, later] = [orders.filter((one) => !('find' in one)), orders.filter((one) => 'find' in one)];
     for (const one of [...known, ...later]) downloads.enqueue(one, sink);
     setPicked(new Set());

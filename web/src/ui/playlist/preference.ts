@@ -1,10 +1,10 @@
 import type { Choice, Choices } from '../../renditions/index.ts';
 
-/** What to take of each entry of a list. */
+/** Which rendition of each entry to download. */
 export const PREFERENCES = ['best', 'everywhere', 'audio', 'mp3'] as const;
 export type Preference = (typeof PREFERENCES)[number];
 
-/** The version of an item that comes nearest to what is preferred; undefined when it has none at all. */
+/** The rendition closest to the preference; undefined without any. */
 export function preferred({ video, audio, mp3, preselected }: Choices, preference: Preference): Choice | undefined {
   switch (preference) {
     case 'best':
@@ -14,7 +14,7 @@ export function preferred({ video, audio, mp3, preselected }: Choices, preferenc
     case 'audio':
       return audio[0] ?? mp3[0] ?? preselected;
     case 'mp3':
-      // The best sound may be MP3 already; then there is no conversion.
+      // The source audio may be MP3 already; then there is no conversion.
       return mp3[0] ?? audio.find(({ container }) => container === 'MP3') ?? audio[0] ?? preselected;
   }
 }

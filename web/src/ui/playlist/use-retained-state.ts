@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 
 const retained = new WeakMap<object, Map<string, unknown>>();
 
-/** As `useState`, and kept beside its owner for as long as that is there: who comes back finds it as it was. */
+/** `useState` whose value lives as long as `owner`, so that returning to a page restores it. */
 export function useRetainedState<T>(owner: object, name: string, initial: () => T): [T, (value: T) => void] {
   const shelf = retained.get(owner) ?? new Map<string, unknown>();
   retained.set(owner, shelf);

@@ -3,13 +3,13 @@ import type { Outcome } from '../app-state.ts';
 import { type Page, useObservable, usePage } from '../context.ts';
 import { failureText } from '../failure-text.ts';
 
-/** The polite voice of the page: what a look at it would tell. */
+/** The polite live region of the page. */
 export const Announcer = () => {
   const page = usePage();
   const outcome = useObservable(page.session.outcome);
   const said = useObservable(page.announcement);
   const waiting = outcome.phase === 'resolving' ? outcome.waiting?.reason : undefined;
-  // Told once for each reason to wait, not with every second of it.
+  // Once per reason to wait, not every second.
   useEffect(() => page.announcement.set(describe(page, outcome)), [page.texts, outcome.phase, waiting]);
   return (
     <p class="visually-hidden" role="status">

@@ -2,7 +2,7 @@ import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 import { useOnline } from './use-online.ts';
 
-/** What holds for the whole page: no connection, or another instance than the page's own. */
+/** Page-wide notices: offline, or another instance. */
 export const Banner = () => {
   const { texts, instance, forgetInstance } = usePage();
   const { t } = texts;

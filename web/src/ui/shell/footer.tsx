@@ -4,7 +4,7 @@ import { usePage } from '../context.ts';
 import { Select } from '../controls/index.ts';
 import { InstallButton } from './install-button.tsx';
 
-/** Language, ways to bring links here, where to read on, and what may be taken. */
+/** Language, links and terms of use. */
 export const Footer = ({ children }: { readonly children?: ComponentChildren }) => {
   const { texts, api, setLocale: speak } = usePage();
   const { t, locale } = texts;

@@ -2,12 +2,12 @@ import { usePage } from '../context.ts';
 import { Logo } from './logo.tsx';
 
 export interface HeaderProps {
-  /** Something is being fetched: the tape moves. */
+  /** Animates the line while loading. */
   readonly isMoving: boolean;
   readonly onHome?: (event: MouseEvent) => void;
 }
 
-/** The name, and the tape that its reel pays out. */
+/** Logo and name. */
 export const Header = ({ isMoving, onHome }: HeaderProps) => {
   const { t } = usePage().texts;
   return (

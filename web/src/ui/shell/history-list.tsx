@@ -4,7 +4,7 @@ import { useObservable, usePage } from '../context.ts';
 import { Cover, Icon, moveFocusFromRow, moveFocusFromSection } from '../controls/index.ts';
 import { opensElsewhere } from './use-location.ts';
 
-/** What was looked up on this device. */
+/** Recent links of this device. */
 export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => void }) => {
   const { texts, history } = usePage();
   const { t } = texts;

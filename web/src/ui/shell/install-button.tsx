@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { usePage } from '../context.ts';
 
-/** What Chromium hands to a page that can be installed. Not in the DOM types, being no standard. */
+/** BeforeInstallPromptEvent of Chromium, missing in the DOM types. */
 interface InstallPrompt extends Event {
   prompt(): Promise<unknown>;
 }
 
-/** Shown only where the browser offers it. */
+/** Shown when the browser offers installation. */
 export const InstallButton = () => {
   const { t } = usePage().texts;
   const [offer, setOffer] = useState<InstallPrompt>();
@@ -26,7 +26,7 @@ export const InstallButton = () => {
   if (!offer) return null;
   const install = async () => {
     await offer.prompt();
-    // A prompt serves once.
+    // A prompt can be used once.
     setOffer(undefined);
   };
   return (

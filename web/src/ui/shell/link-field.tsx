@@ -4,15 +4,15 @@ import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 
 export interface LinkFieldProps {
-  /** The link that the page is about. */
+  /** The link shown in the field. */
   readonly link: string | undefined;
-  /** What came in its place, to be mended by hand. */
+  /** Input that is not a link, for editing. */
   readonly text: string | undefined;
   readonly onLink: (link: string) => void;
   readonly onClear: () => void;
 }
 
-/** One field for a link: what is pasted is looked up at once. */
+/** The input field for links; a pasted link is opened at once. */
 export const LinkField = ({ link, text: given, onLink, onClear }: LinkFieldProps) => {
   const { t } = usePage().texts;
   const [text, setText] = useState(link ?? given ?? '');
@@ -23,7 +23,7 @@ export const LinkField = ({ link, text: given, onLink, onClear }: LinkFieldProps
     setText(link ?? given ?? '');
     setFault(given ? whyNot(given) : undefined);
   }, [link, given]);
-  // The page is this field; only who came with a link wants something else first.
+  // Focuses the field unless the page was opened with a link.
   useEffect(() => {
     if (!link) input.current?.focus({ preventScroll: true });
   }, []);
@@ -96,7 +96,7 @@ export const LinkField = ({ link, text: given, onLink, onClear }: LinkFieldProps
   );
 };
 
-/** Why a text without a link in it cannot be looked up. */
+/** The error for a text without a link. */
 function whyNot(text: string): TextKey {
   if (!text.trim()) return 'field.empty';
   return isTooLong(text) ? 'field.tooLong' : 'field.invalid';

@@ -1,4 +1,4 @@
-/** The mark: a reel that pays out its tape, with the play sign inside. In right-to-left pages the tape runs the other way. */
+/** The logo: a reel with a play sign. Mirrored in right-to-left pages. */
 export const Logo = () => (
   <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
     <path class="logo-reel" d="M12 0a12 12 0 0 0 0 24h12v-3H19.94A12 12 0 0 0 12 0Z" />
@@ -6,7 +6,7 @@ export const Logo = () => (
   </svg>
 );
 
-/** The reel at the other end of the tape. */
+/** The decorative reel of the start page. */
 export const Reel = () => (
   <div class="reel" aria-hidden="true">
     <svg viewBox="0 0 304 304" aria-hidden="true">
@@ -19,7 +19,7 @@ export const Reel = () => (
   </div>
 );
 
-/** Five around the hub. */
+/** Five, evenly around the hub. */
 const HOLES = Array.from({ length: 5 }, (_, turn) => {
   const angle = (turn / 5) * 2 * Math.PI - Math.PI / 2;
   return [152 + 92 * Math.cos(angle), 152 + 92 * Math.sin(angle)] as const;

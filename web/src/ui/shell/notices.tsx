@@ -38,7 +38,7 @@ export interface FailureNoticeProps {
   readonly onRetry: () => void;
 }
 
-/** A failure in the reader's words, and what to do about it. */
+/** A failure with its explanation and a retry button. */
 export const FailureNotice = ({ failure, onRetry }: FailureNoticeProps) => {
   const { texts } = usePage();
   const { title, what } = failureText(texts, failure);
@@ -70,7 +70,7 @@ export interface WaitingNoticeProps {
   readonly onStop: () => void;
 }
 
-/** Something that passes: it says what, and goes on by itself. */
+/** A temporary condition that is being waited out. */
 export const WaitingNotice = ({ waiting, onStop }: WaitingNoticeProps) => {
   const { t } = usePage().texts;
   const { reason, activity } = waiting;

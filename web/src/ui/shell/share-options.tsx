@@ -3,7 +3,7 @@ import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
 import { InstallButton } from './install-button.tsx';
 
-/** Other ways to bring a link here. */
+/** Other ways to open a link: drag and drop, bookmarklet, share target. */
 export const ShareOptions = () => {
   const { t } = usePage().texts;
   return (
@@ -29,7 +29,7 @@ export const ShareOptions = () => {
   );
 };
 
-/** To be dragged alone: clicked here it would only open this page on itself. Without a mouse there is its address. */
+/** For dragging only: a click would open this page on itself. Keyboard users copy its address instead. */
 const Bookmarklet = () => (
   <a class="bookmarklet" tabIndex={-1} href={bookmarklet(location.origin)} onClick={(event) => event.preventDefault()}>
     {usePage().texts.t('ways.bookmarklet.name')}

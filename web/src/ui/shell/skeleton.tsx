@@ -1,4 +1,4 @@
-/** The shape of what is being looked up. */
+/** Placeholder of a result while resolving. */
 export const Skeleton = () => (
   <div class="item" aria-hidden="true">
     <div>

@@ -20,8 +20,8 @@ import { openLocation } from './use-location.ts';
 const LANGUAGE = 'reelay.language';
 
 /**
- * Puts a page into the document, in the reader's language.
- * @param search what it opens with, `location.search`: followed before the first drawing, so that nothing moves later
+ * Renders a page in the visitor's language.
+ * @param search `location.search`, opened before the first rendering to avoid a layout shift
  */
 export async function startPage(content: ComponentChild, search = ''): Promise<void> {
   const storage = openLocalStore();
@@ -58,7 +58,7 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     const loaded = await loadTexts(locale).catch(() => undefined);
     if (locale !== lastAsked) return;
     if (loaded) texts = loaded;
-    // Also when it is the old one: the select has changed by itself.
+    // Also after a failure: the select already shows the new language.
     show();
     if (loaded) store(storage, LANGUAGE, locale);
   }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { linkFromTransfer } from '../../lib/index.ts';
 
-/** Takes links that are dropped anywhere on the page. @returns whether one is held above it */
+/** Accepts links dropped anywhere on the page. @returns whether one is dragged over it */
 export function useDrop(onLink: (link: string) => void): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
@@ -11,7 +11,7 @@ export function useDrop(onLink: (link: string) => void): boolean {
       setOver(true);
     };
     const leave = (event: DragEvent) => {
-      // Only out of the window: moving from one element to the next leaves too.
+      // dragleave also fires between elements: only leaving the window counts.
       if (!event.relatedTarget) setOver(false);
     };
     const drop = (event: DragEvent) => {

@@ -7,14 +7,14 @@ export interface Navigation {
   readonly close: () => void;
 }
 
-/** Brings a session to where an address of the page (`location.search`) leads. */
+/** Opens the link in `location.search`. */
 export function openLocation(session: Session, search: string): void {
   const link = linkFromLocation(search);
   if (link) session.reopen(link);
   else session.close(textFromLocation(search));
 }
 
-/** Keeps the address of the page and its link in step: each link has an address, and going back goes back. */
+/** Synchronizes the page's address and the session, so that each link has an address and back navigation works. */
 export function useLocation(session: Session): Navigation {
   useEffect(() => {
     const goBack = () => openLocation(session, location.search);
@@ -36,7 +36,7 @@ export function useLocation(session: Session): Navigation {
   return { open, close };
 }
 
-/** A click on a link that asks for another tab or window. */
+/** Whether a click opens another tab or window. */
 export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey, altKey }: MouseEvent): boolean =>
   ctrlKey || metaKey || shiftKey || altKey;
 

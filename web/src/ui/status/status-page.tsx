@@ -4,7 +4,7 @@ import { Icon } from '../controls/index.ts';
 import { Footer, Header } from '../shell/index.ts';
 import { useHealth } from './use-health.ts';
 
-/** The page at `/status`: how the instance is doing, for who runs it. */
+/** The page at `/status`, for operators. */
 export const StatusPage = () => {
   const { texts, format, api } = usePage();
   const { t } = texts;
@@ -56,7 +56,7 @@ export const StatusPage = () => {
           ))}
         </dl>
         <div class="status-recheck">
-          {/* Disabled it would lose the focus at each check; a second one at a time does nothing. */}
+          {/* aria-disabled: a disabled button would lose the focus at every check. */}
           <button type="button" class="button" aria-disabled={isChecking} onClick={check}>
             <Icon name="retry" />
             {t('status.again')}

@@ -2,18 +2,18 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api } from '../../api/index.ts';
 import { usePage } from '../context.ts';
 
-/** What an instance said of itself; without `info` it said nothing. */
+/** Result of a check; without `info` the instance did not respond. */
 export interface Health {
   readonly info?: Awaited<ReturnType<Api['getAppInfo']>>;
   readonly requests?: number;
-  /** From asking to the answer. */
+  /** Response time. */
   readonly milliseconds?: number;
-  /** When it was asked, epoch milliseconds. */
+  /** Time of the request, epoch milliseconds. */
   readonly at: number;
 }
 
 export interface HealthCheck {
-  /** Undefined until the first answer. */
+  /** Undefined until the first response. */
   readonly health: Health | undefined;
   readonly isChecking: boolean;
   readonly check: () => void;
@@ -22,7 +22,7 @@ export interface HealthCheck {
 const EVERY_MILLISECONDS = 15_000;
 const PATIENCE_MILLISECONDS = 10_000;
 
-/** Asks an instance how it is, and again and again while the page is in view. */
+/** Polls the instance's health while the page is visible. */
 export function useHealth(): HealthCheck {
   const { api } = usePage();
   const [health, setHealth] = useState<Health>();
@@ -39,7 +39,7 @@ export function useHealth(): HealthCheck {
       const info = await api.getAppInfo(signal);
       const milliseconds = Math.round(performance.now() - started);
       const requests = await api.getRequestCount(signal).catch(() => undefined);
-      setHealth({ info, milliseconds, at: Date.now(), ...(requests !== undefined && { requests }) });
+      setHealth({ info, milliseconds, at: Date.now(), requests });
     } catch {
       setHealth({ at: Date.now() });
     }
