@@ -1,4 +1,4 @@
-/** `npm run demo`: Reelay with a media origin beside it, and commands to paste. Needs no internet but for its tools. */
+/** `npm run demo`: Reelay and a media origin, with commands to paste. Needs the internet only for its tools. */
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { createShutdownStack } from '../core/concurrency/index.ts';
@@ -9,15 +9,15 @@ import { DEMO_SAMPLES, describeSample } from './demo/index.ts';
 import { createProcessLog, createTerminal, listen, shutdownOnSignals } from './process/index.ts';
 import { startService } from './service.ts';
 
-/** The same every time, so that links and keys are too. */
+/** Fixed, so that links and keys are the same every time. */
 const ORIGIN_PORT = 8090;
 const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
 
 const terminal = createTerminal(process.stdout);
-const ending = createShutdownStack();
+const shutdown = createShutdownStack();
 
-/** Keeps the origin's port until there is media to serve: that it is taken shall be known before anything is fetched. */
-async function holdPort(): Promise<{ close(): Promise<void> }> {
+/** Reserves the origin's port until there is media to serve, so that a taken port is reported before any download. */
+async function reservePort(): Promise<{ close(): Promise<void> }> {
   const server = createServer((socket) => socket.destroy());
   await listen(server, { host: '127.0.0.1', port: ORIGIN_PORT });
   let closed: Promise<void> | undefined;
@@ -29,15 +29,15 @@ async function holdPort(): Promise<{ close(): Promise<void> }> {
   };
 }
 
-/** Starts both, then says what can be done with each kind of link. */
+/** Starts both, then prints commands for each kind of link. */
 async function demonstrate(): Promise<void> {
   const port = process.env.PORT ?? '8080';
   const settings = readSettings({ ...process.env, PORT: port, EGRESS_ALLOW: `127.0.0.1:${ORIGIN_PORT}` });
-  const held = ending.own(await holdPort());
+  const reserved = shutdown.own(await reservePort());
   let origin: Origin | undefined;
-  // Before the service, so that it ends after it: running streams may finish.
-  ending.own({ close: async () => origin?.close() });
-  const service = ending.own(
+  // Registered before the service, hence closed after it: running streams can finish.
+  shutdown.defer(() => origin?.close());
+  const service = shutdown.own(
     await startService({
       settings,
       log: createProcessLog(process.stderr),
@@ -48,19 +48,19 @@ async function demonstrate(): Promise<void> {
   const { ffmpeg } = await service.ready;
   terminal.progress('Making media to try');
   const mediaDir = await ensureMedia({ ffmpegPath: ffmpeg.path });
-  await held.close();
+  await reserved.close();
   origin = await startOrigin({ port: ORIGIN_PORT, mediaDir });
 
-  terminal.say(`Reelay answers at ${service.baseUrl}, the media origin at ${origin.baseUrl}`);
-  for (const exhibit of DEMO_SAMPLES) terminal.say(await describeSample(exhibit, service.baseUrl, origin.baseUrl));
-  terminal.say('\nMore links: test/origin/README.md. Ctrl-C ends both.');
+  terminal.say(`Reelay listening on ${service.baseUrl}, the media origin on ${origin.baseUrl}`);
+  for (const sample of DEMO_SAMPLES) terminal.say(await describeSample(sample, service.baseUrl, origin.baseUrl));
+  terminal.say('\nMore links: test/origin/README.md. Ctrl-C stops both.');
 }
 
-shutdownOnSignals(terminal, ending.close);
+shutdownOnSignals(terminal, shutdown.close);
 
 await demonstrate().catch(async (error: unknown) => {
-  // First: what ends because of a signal has its own exit code, and nothing to say.
-  await ending.close();
+  // After a signal, the shutdown under way exits the process first, with its own code.
+  await shutdown.close();
   terminal.say(error instanceof Error ? error.message : String(error));
   process.exit(1);
 });

@@ -5,7 +5,7 @@ import { type Service, startService } from './service.ts';
 
 const terminal = createTerminal(process.stdout);
 
-/** One clear line, and the exit code that says so. */
+/** Prints one line and exits with 1. */
 function fail(error: unknown): never {
   terminal.say(error instanceof Error ? error.message : String(error));
   process.exit(1);
@@ -25,7 +25,7 @@ const service: Service = await startService({
   log: createProcessLog(process.stderr),
   onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
 }).catch(fail);
-terminal.say(`Reelay ${service.version} answers at ${service.baseUrl}`);
+terminal.say(`Reelay ${service.version} listening on ${service.baseUrl}`);
 
 shutdownOnSignals(terminal, service.close);
 

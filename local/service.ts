@@ -1,14 +1,14 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createShutdownStack } from '../core/concurrency/index.ts';
+import { type ShutdownStack, startWithShutdown } from '../core/concurrency/index.ts';
 import type { Settings } from '../core/config/index.ts';
 import { createEgress } from '../core/egress/index.ts';
 import { type Log, silentLog } from '../core/log/index.ts';
 import { createResolver } from '../core/resolve/index.ts';
-import { createState, createTableClient, ensureTable } from '../core/state/index.ts';
+import { createState, createTableClient, ensureTable, type State } from '../core/state/index.ts';
 import { createFunctions } from '../lambdas/api/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
@@ -24,19 +24,23 @@ import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
 export interface ServiceOptions {
   readonly settings: Settings;
   readonly log?: Log;
-  /** Called with what is being done to the tools. */
+  /** Called with each activity of fetching or updating tools. */
   readonly onProgress?: (activity: Activity) => void;
-  /** Extra plugin folders of yt-dlp: only tests and the demo load any. */
+  /** Additional plugin folders of yt-dlp. Used by tests and the demo. */
   readonly pluginDirs?: readonly string[];
+  /** Whether to build and serve the page. @default true */
+  readonly hasPage?: boolean;
+  /** How long running streams may take to finish at shutdown. @default 30 */
+  readonly drainSeconds?: number;
 }
 
 /** Reelay on one machine and one port. */
 export interface Service {
   readonly version: string;
   readonly baseUrl: string;
-  /** Settles once the tools are in place. @throws ToolUnavailable */
+  /** Settles when the tools are installed. @throws ToolUnavailable */
   readonly ready: Promise<ToolsInPlace>;
-  /** Lets running streams finish within the drain time, then ends everything that was started. */
+  /** Lets running streams finish within the drain time, then ends all that was started. */
   close(): Promise<void>;
 }
 
@@ -44,41 +48,35 @@ const TABLE = 'reelay';
 const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 
 /**
- * The Lambdas behind a small gateway, the stream service, the table and the tools in one process. Answers as soon as this
- * settles; the tools may still be on their way.
- * @throws Error in one line when the port is taken or a folder cannot be used
+ * The Lambdas behind a small gateway, the stream service, the table and the tools in one process. Accepts requests when
+ * this settles; the tools may still be downloading.
+ * @throws Error with a message for the operator when the port is taken or a folder cannot be used
  */
-export async function startService(options: ServiceOptions): Promise<Service> {
-  const { settings, log = silentLog, pluginDirs } = options;
-  const ending = createShutdownStack();
-  try {
-    const table = ending.own(await startEmbeddedTable({ dir: join(settings.dataDir, 'table') }));
-    const client = createTableClient({ endpoint: table.endpoint });
-    ending.own({ close: async () => client.destroy() });
-    await ensureTable(client, TABLE);
-    const state = createState({ client, tableName: TABLE, log });
-    const egress = ending.own(
+export const startService = (options: ServiceOptions): Promise<Service> =>
+  startWithShutdown(async (shutdown) => {
+    const { settings, log = silentLog, pluginDirs, drainSeconds, hasPage = true } = options;
+    const state = await openState(settings, log, shutdown);
+    const egress = shutdown.own(
       createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log }),
     );
-    const tools = ending.own(createLocalTools({ ...options, state, egress, log }));
-    const extraction = ending.own(
-      createResolver({ ...settings, tools, egress, state, log, ...(pluginDirs && { pluginDirs }) }),
-    );
-    const streams = ending.own(
+    const tools = shutdown.own(createLocalTools({ ...options, state, egress, log }));
+    const resolver = shutdown.own(createResolver({ ...settings, tools, egress, state, log, pluginDirs }));
+    const streams = shutdown.own(
       await createStreamService({
         ...settings,
         state,
-        ...createSourceOpeners({ egress, refresh: extraction.refresh, log }),
+        ...createSourceOpeners({ egress, refresh: resolver.refresh, log }),
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
         limits: settings,
+        drainSeconds,
         log,
       }),
     );
     const gateway = createGateway({
       ...createFunctions({
         state,
-        extraction,
+        extraction: resolver,
         version: packageFile.version,
         environment: settings.environment,
         origins: settings.corsAllowedOrigins,
@@ -87,45 +85,59 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       }),
       log,
     });
-    const building = new AbortController();
-    const page = createPage({ built: buildPage({ signal: building.signal }), log });
-    ending.own({
-      close: async () => {
-        building.abort();
-        await page.ready;
-      },
-    });
-    const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+    const page = hasPage ? startPage(log, shutdown) : undefined;
+
+    const server = await startServer(settings, (request, response) => {
       if (STREAM_PATH.test(request.url ?? '')) streams.app.routing(request, response);
-      else if (page.owns(request)) page.handle(request, response);
+      else if (page?.owns(request)) page.handle(request, response);
       else gateway(request, response);
     });
-    server.on('clientError', respondToClientError);
-    await listen(server, { host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG });
-    ending.own({
-      close: async () => {
-        server.close();
-        await streams.drain();
-        server.closeAllConnections();
-      },
+    shutdown.defer(async () => {
+      server.close();
+      await streams.drain();
+      server.closeAllConnections();
     });
+
     const ready = tools.ensure().then(async (inPlace) => {
-      await extraction.warm();
+      await resolver.warm();
       flushCompileCache();
       return inPlace;
     });
-    // Whoever starts the service waits for it; one that closes before need not.
+    // Its failure is the caller's to handle, who may close the service before.
     ready.catch(() => undefined);
-    return { version: `v${packageFile.version}`, baseUrl: baseUrlOf(server.address()), ready, close: ending.close };
-  } catch (error) {
-    await ending.close();
-    throw error;
-  }
+    return { version: `v${packageFile.version}`, baseUrl: baseUrlOf(server.address()), ready, close: shutdown.close };
+  });
+
+/** The embedded table of the data folder. */
+async function openState(settings: Settings, log: Log, shutdown: ShutdownStack): Promise<State> {
+  const table = shutdown.own(await startEmbeddedTable({ dir: join(settings.dataDir, 'table') }));
+  const client = createTableClient({ endpoint: table.endpoint });
+  shutdown.defer(() => client.destroy());
+  await ensureTable(client, TABLE);
+  return createState({ client, tableName: TABLE, log });
+}
+
+/** The page, built in the background unless its sources are unchanged. */
+function startPage(log: Log, shutdown: ShutdownStack) {
+  const building = new AbortController();
+  const page = createPage({ built: buildPage({ signal: building.signal }), log });
+  shutdown.defer(async () => {
+    building.abort();
+    await page.ready;
+  });
+  return page;
+}
+
+async function startServer({ host, port }: Settings, listener: RequestListener): Promise<Server> {
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, listener);
+  server.on('clientError', respondToClientError);
+  await listen(server, { host, port, backlog: LISTEN_BACKLOG });
+  return server;
 }
 
 function baseUrlOf(address: string | AddressInfo | null): string {
   if (typeof address !== 'object' || !address) throw new Error('The server has no address');
-  const everywhere = address.address === '0.0.0.0' || address.address === '::';
-  const host = everywhere ? 'localhost' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const isAnyAddress = address.address === '0.0.0.0' || address.address === '::';
+  const host = isAnyAddress ? 'localhost' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }

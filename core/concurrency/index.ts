@@ -3,6 +3,6 @@ export { createFairSemaphore } from './fair-semaphore.ts';
 export { createLruCache } from './lru-cache.ts';
 export { getRetryDelay } from './retry-delay.ts';
 export { createSemaphore } from './semaphore.ts';
-export { createShutdownStack } from './shutdown.ts';
+export { createShutdownStack, type ShutdownStack, startWithShutdown } from './shutdown.ts';
 export { createSingleFlight } from './single-flight.ts';
 export { createTtlCache } from './ttl-cache.ts';

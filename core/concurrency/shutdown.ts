@@ -1,7 +1,13 @@
-/** Started components, closed in reverse order: a component is closed before those it depends on. */
+/**
+ * Started components, closed in reverse order: a component is closed before those it depends on. `AsyncDisposableStack`
+ * does not serve: it needs Node 24 (one-machine hosts run on Node 22 too), and its second disposal does not wait for the
+ * first.
+ */
 export interface ShutdownStack {
   /** Registers a component to be closed. @returns the component */
-  own<T extends { close(): Promise<void> }>(component: T): T;
+  own<T extends { close(): void | Promise<void> }>(component: T): T;
+  /** Registers a step of the shutdown. */
+  defer(close: () => void | Promise<void>): void;
   /**
    * Closes every component, even when closing one of them fails. Further calls wait for the same shutdown.
    * @throws AggregateError of all failures
@@ -10,21 +16,39 @@ export interface ShutdownStack {
 }
 
 export function createShutdownStack(): ShutdownStack {
-  const components: { close(): Promise<void> }[] = [];
+  const steps: (() => void | Promise<void>)[] = [];
   let closed: Promise<void> | undefined;
   const closeAll = async () => {
     const failures: unknown[] = [];
-    for (const component of components.toReversed()) await component.close().catch((error) => failures.push(error));
+    for (const step of steps.toReversed()) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
     if (failures.length > 0) throw new AggregateError(failures, 'Shutdown failed');
   };
   return {
     own(component) {
-      components.push(component);
+      steps.push(() => component.close());
       return component;
     },
+    defer: (close) => void steps.push(close),
     close: () => {
       closed ??= closeAll();
       return closed;
     },
   };
+}
+
+/** Starts what depends on each other; when that fails, what was registered so far is closed. */
+export async function startWithShutdown<T>(start: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
+  const shutdown = createShutdownStack();
+  try {
+    return await start(shutdown);
+  } catch (error) {
+    await shutdown.close();
+    throw error;
+  }
 }

@@ -1,14 +1,14 @@
 import type { Terminal } from './terminal.ts';
 
-/** The first signal lets running streams finish within the drain time, the second does not wait for them. */
+/** The first signal lets running streams finish within the drain time, the second exits at once. */
 export function shutdownOnSignals(terminal: Terminal, close: () => Promise<void>): void {
-  let leaving = false;
-  const leave = async () => {
-    if (leaving) process.exit(1);
-    leaving = true;
-    terminal.say('Ending: running streams may finish; again to end at once');
+  let isShuttingDown = false;
+  const shutDown = async () => {
+    if (isShuttingDown) process.exit(1);
+    isShuttingDown = true;
+    terminal.say('Shutting down after running streams finish; repeat to exit at once');
     await close();
     process.exit(0);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, shutDown);
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Where load balancers and the container's own check ask. */
+/** Requested by load balancers and by the container's own health check. */
 export const HEALTH_PATH = '/healthz';
 
 /**
- * 200 from the first moment, without tools too: a task in maintenance answers as much as it can and mends itself.
- * 503 once it takes no more streams.
+ * 200 from the start, also without tools: a task in maintenance serves what it can and recovers by itself.
+ * 503 when it is draining.
  */
 export function healthRoute(app: FastifyInstance, isDraining: () => boolean): void {
   app.get(HEALTH_PATH, async (_request, reply) => {

@@ -2,24 +2,25 @@ import type { StreamObserver } from '../sessions/index.ts';
 
 export interface MetricsOptions {
   readonly stage: string;
-  /** The version of yt-dlp in place, if there is one. */
+  /** The installed version of yt-dlp, if there is one. */
   readonly toolVersion: () => string | undefined;
-  /** Takes one line without its end. */
+  /** Takes one line without the line break. */
   readonly write: (line: string) => void;
 }
 
-/** Counts, and says the counts as CloudWatch's embedded metric format: one JSON line a minute. */
+/** Counters, written every minute as one JSON line in CloudWatch's embedded metric format. */
 export interface Metrics extends StreamObserver {
-  /** A source's link had expired and was resolved again. */
-  reResolved(): void;
-  /** Says what came together since the last time. */
+  /** Counts a resource that was resolved again because its URLs had expired. */
+  onRefresh(): void;
+  /** Writes and resets the counters. */
   flush(): void;
+  /** Writes the counters a last time. */
   close(): void;
 }
 
 const NAMESPACE = 'Reelay';
-const MINUTE = 60_000;
-const HOUR = 3_600_000;
+const FLUSH_INTERVAL_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const UNITS = {
   Streams: 'Count',
   StreamsStarted: 'Count',
@@ -31,26 +32,33 @@ const UNITS = {
 type Values = Partial<Record<keyof typeof UNITS, number>>;
 
 export function createMetrics({ stage, toolVersion, write }: MetricsOptions): Metrics {
+  /** Of each running stream: returns the bytes since the last call. */
   const running = new Set<() => number>();
-  const nothing = { StreamsStarted: 0, BytesSent: 0, ReResolves: 0, FfmpegFailures: 0 };
-  let counts = { ...nothing };
+  const zero = { StreamsStarted: 0, BytesSent: 0, ReResolves: 0, FfmpegFailures: 0 };
+  let counts = { ...zero };
 
   const flush = () => {
-    // A stream of hours is counted as it goes, not when it ends.
+    // Bytes of running streams too: a stream may run for hours.
     for (const takeBytes of running) counts.BytesSent += takeBytes();
-    const age = ageOf(toolVersion(), Date.now());
-    write(emf(stage, { Streams: running.size, ...counts, ...(age !== undefined && { ToolAgeHours: age }) }));
-    counts = { ...nothing };
+    const ageHours = releaseAgeHours(toolVersion(), Date.now());
+    write(
+      embeddedMetrics(stage, {
+        Streams: running.size,
+        ...counts,
+        ...(ageHours !== undefined && { ToolAgeHours: ageHours }),
+      }),
+    );
+    counts = { ...zero };
   };
-  const timer = setInterval(flush, MINUTE).unref();
+  const timer = setInterval(flush, FLUSH_INTERVAL_MS).unref();
 
   return {
     onStreamStart(bytesSent) {
-      let taken = 0;
+      let countedBytes = 0;
       const takeBytes = () => {
-        const fresh = bytesSent() - taken;
-        taken += fresh;
-        return fresh;
+        const newBytes = bytesSent() - countedBytes;
+        countedBytes += newBytes;
+        return newBytes;
       };
       running.add(takeBytes);
       counts.StreamsStarted += 1;
@@ -62,7 +70,7 @@ export function createMetrics({ stage, toolVersion, write }: MetricsOptions): Me
     onFfmpegFailure() {
       counts.FfmpegFailures += 1;
     },
-    reResolved() {
+    onRefresh() {
       counts.ReResolves += 1;
     },
     flush,
@@ -73,16 +81,16 @@ export function createMetrics({ stage, toolVersion, write }: MetricsOptions): Me
   };
 }
 
-/** One line as CloudWatch's embedded metric format wants it; a metric without a value is left out. */
-function emf(stage: string, values: Values): string {
+/** One line in the embedded metric format; metrics without a value are left out. */
+function embeddedMetrics(stage: string, values: Values): string {
   const Metrics = Object.keys(values).map((Name) => ({ Name, Unit: UNITS[Name as keyof Values] }));
   const CloudWatchMetrics = [{ Namespace: NAMESPACE, Dimensions: [['Stage']], Metrics }];
   return JSON.stringify({ _aws: { Timestamp: Date.now(), CloudWatchMetrics }, Stage: stage, ...values });
 }
 
-/** Hours since a release: yt-dlp's versions are dates. */
-function ageOf(version: string | undefined, now: number): number | undefined {
+/** Hours since a release of yt-dlp, whose versions are dates; undefined for any other version. */
+function releaseAgeHours(version: string | undefined, now: number): number | undefined {
   const [, year, month, day] = /^(\d{4})\.(\d{1,2})\.(\d{1,2})/.exec(version ?? '') ?? [];
   if (!day) return undefined;
-  return Math.max(0, Math.round((now - Date.UTC(Number(year), Number(month) - 1, Number(day))) / HOUR));
+  return Math.max(0, Math.round((now - Date.UTC(Number(year), Number(month) - 1, Number(day))) / HOUR_MS));
 }

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
 
-/** Writes one JSON line an event, for whatever collects the output of containers. */
+/** Writes one JSON line per event to the container's output. */
 export function createTaskLog(out: pino.DestinationStream): Log {
   const logger = pino(
     {

@@ -4,40 +4,39 @@ import type { StreamObserver } from '../sessions/index.ts';
 export interface TaskProtectionOptions {
   /** `ECS_AGENT_URI`. */
   readonly agentUri: string;
-  /** Milliseconds that it stays after the last stream: a player asks range by range. @default 30 s */
-  readonly linger?: number;
+  /** How long protection outlasts the last stream: players request range by range. @default 30,000 */
+  readonly releaseDelayMs?: number;
   readonly log: Log;
 }
 
-/** Keeps ECS from ending this task by scaling in or by deploying while streams run, but not for ever. */
+/** Keeps ECS from stopping this task for scale-in or a deployment while streams run, for an hour at most. */
 export interface TaskProtection extends Pick<StreamObserver, 'onStreamStart'> {
-  /** Nothing is asked of the agent any more. The last lease runs out by itself. */
+  /** Stops calling the agent. Protection that is on expires by itself. */
   close(): Promise<void>;
 }
 
-/** Minutes: short, so that a task that dies or hangs does not hold up a deployment. */
-const LEASE_MINUTES = 5;
-const RENEW_EVERY = 2 * 60_000;
-const LINGER = 30_000;
+/** Short, so that a task that crashes or hangs does not delay a deployment. */
+const EXPIRY_MINUTES = 5;
+const RENEW_INTERVAL_MS = 2 * 60_000;
+const RELEASE_DELAY_MS = 30_000;
 /**
- * Milliseconds that it is kept up at a stretch, and then left off: where streams never cease, no deployment would come to
- * its end, which CloudFormation awaits for three hours. A task that is ended all the same drains as long as ECS lets it.
+ * How long protection stays on, and then off, while streams run without a break: otherwise a deployment, for which
+ * CloudFormation waits three hours, might never finish. A task that is stopped meanwhile still drains.
  */
-const LONGEST = 60 * 60_000;
-const PAUSE = 10 * 60_000;
-/** Milliseconds for one call. */
-const CALL_TIMEOUT = 5_000;
+const MAX_PROTECTED_MS = 60 * 60_000;
+const PAUSE_MS = 10 * 60_000;
+const CALL_TIMEOUT_MS = 5_000;
 
-/** A failure is logged and tried again with the next renewal: it costs protection, never a stream. */
+/** Failures are logged and retried with the next renewal; they never affect a stream. */
 export function createTaskProtection(options: TaskProtectionOptions): TaskProtection {
-  const { agentUri, linger = LINGER, log } = options;
+  const { agentUri, releaseDelayMs = RELEASE_DELAY_MS, log } = options;
   const closing = new AbortController();
-  let running = 0;
+  let runningStreams = 0;
   let isOn = false;
   let renewal: NodeJS.Timeout | undefined;
-  let lingering: NodeJS.Timeout | undefined;
-  /** Until the stretch ends, or the pause after it. */
-  let turn: NodeJS.Timeout | undefined;
+  let release: NodeJS.Timeout | undefined;
+  /** Until the maximum is reached, or until the pause after it ends. */
+  let phase: NodeJS.Timeout | undefined;
   let isPausing = false;
   let calls = Promise.resolve();
 
@@ -47,59 +46,59 @@ export function createTaskProtection(options: TaskProtectionOptions): TaskProtec
         method: 'PUT',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(state),
-        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(CALL_TIMEOUT)]),
+        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]),
       });
-      const answer = (await response.json()) as { error?: unknown; failure?: unknown };
-      // ECS says 200 to what it could not do for the task, too.
-      if (!response.ok || answer.error || answer.failure) throw new Error(JSON.stringify(answer).slice(0, 300));
+      const result = (await response.json()) as { error?: unknown; failure?: unknown };
+      // The agent responds 200 with `failure` when ECS rejects the change.
+      if (!response.ok || result.error || result.failure) throw new Error(JSON.stringify(result).slice(0, 300));
     } catch (error) {
-      if (!closing.signal.aborted) log.warn('Task protection could not be changed', { ...state, error });
+      if (!closing.signal.aborted) log.warn('Changing task protection failed', { ...state, error });
     }
   };
-  /** In turn: what was asked last is what holds. */
-  const ask = (state: Readonly<Record<string, unknown>>) => {
+  /** Sequential: the state requested last is the one that stays. */
+  const request = (state: Readonly<Record<string, unknown>>) => {
     calls = calls.then(() => (closing.signal.aborted ? undefined : put(state)));
   };
-  const renew = () => ask({ ProtectionEnabled: true, ExpiresInMinutes: LEASE_MINUTES });
+  const renew = () => request({ ProtectionEnabled: true, ExpiresInMinutes: EXPIRY_MINUTES });
 
   const turnOn = () => {
-    clearTimeout(lingering);
+    clearTimeout(release);
     if (isOn || isPausing || closing.signal.aborted) return;
     isOn = true;
     renew();
-    renewal = setInterval(renew, RENEW_EVERY).unref();
-    turn = setTimeout(pause, LONGEST).unref();
+    renewal = setInterval(renew, RENEW_INTERVAL_MS).unref();
+    phase = setTimeout(pause, MAX_PROTECTED_MS).unref();
   };
   const turnOff = () => {
     if (!isOn) return;
     isOn = false;
     clearInterval(renewal);
-    clearTimeout(turn);
-    ask({ ProtectionEnabled: false });
+    clearTimeout(phase);
+    request({ ProtectionEnabled: false });
   };
   const pause = () => {
     turnOff();
     isPausing = true;
-    turn = setTimeout(() => {
+    phase = setTimeout(() => {
       isPausing = false;
-      if (running > 0) turnOn();
-    }, PAUSE).unref();
+      if (runningStreams > 0) turnOn();
+    }, PAUSE_MS).unref();
   };
 
   return {
     onStreamStart() {
-      running += 1;
+      runningStreams += 1;
       turnOn();
       return () => {
-        running -= 1;
-        if (running === 0 && !closing.signal.aborted) lingering = setTimeout(turnOff, linger).unref();
+        runningStreams -= 1;
+        if (runningStreams === 0 && !closing.signal.aborted) release = setTimeout(turnOff, releaseDelayMs).unref();
       };
     },
     async close() {
       closing.abort();
       clearInterval(renewal);
-      clearTimeout(lingering);
-      clearTimeout(turn);
+      clearTimeout(release);
+      clearTimeout(phase);
       await calls;
     },
   };

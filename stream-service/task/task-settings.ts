@@ -1,38 +1,35 @@
 import { SettingError, wholeNumber } from '../../core/config/index.ts';
 
-/** What a task is told besides the settings of every host. */
+/** Settings of a task besides those of every host. */
 export interface TaskSettings {
-  /** The state table, which exists. */
+  /** The state table, created by the deployment. */
   readonly tableName: string;
-  /** Where the pointer to the tools is. Absent: they come as on one machine. */
+  /** The bucket of the tools pointer. Absent: tools are installed as on one machine. */
   readonly toolsBucket?: string;
   /** The dimension of the metrics. @default 'local' */
   readonly stage: string;
-  /** What every request must carry, where strangers can reach the task. */
+  /** Required of every request where the task has a public address. */
   readonly originSecret?: string;
-  /** Minutes without a stream after which the task ends itself; 0: never. @default 0 */
+  /** The task ends after so many minutes without a stream; 0: never. @default 0 */
   readonly idleMinutes: number;
-  /** `http://…` of the ECS agent, given by ECS. */
+  /** URL of the ECS agent, set by ECS. */
   readonly agentUri?: string;
 }
 
-const A_DAY = 24 * 60;
+const DAY_MINUTES = 24 * 60;
 
-/** @throws SettingError in one line that names the setting */
+/** @throws SettingError with a message that names the setting */
 export function readTaskSettings(environment: Readonly<Record<string, string | undefined>>): TaskSettings {
   const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
   const tableName = read('TABLE_NAME');
   if (!tableName) throw new SettingError('TABLE_NAME must name the state table');
-  const toolsBucket = read('TOOLS_BUCKET');
-  const originSecret = read('ORIGIN_SECRET');
-  const agentUri = read('ECS_AGENT_URI');
   const idleMinutes = read('IDLE_MINUTES');
   return {
     tableName,
-    ...(toolsBucket && { toolsBucket }),
+    toolsBucket: read('TOOLS_BUCKET'),
     stage: read('STAGE') ?? 'local',
-    ...(originSecret && { originSecret }),
-    idleMinutes: idleMinutes ? wholeNumber(0, A_DAY)('IDLE_MINUTES', idleMinutes) : 0,
-    ...(agentUri && { agentUri }),
+    originSecret: read('ORIGIN_SECRET'),
+    idleMinutes: idleMinutes ? wholeNumber(0, DAY_MINUTES)('IDLE_MINUTES', idleMinutes) : 0,
+    agentUri: read('ECS_AGENT_URI'),
   };
 }

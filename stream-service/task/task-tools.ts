@@ -7,29 +7,30 @@ import { createTools, smokeTestYtDlp, type ToolProvider, type Tools, type YtDlp 
 export interface TaskToolsOptions {
   readonly settings: Pick<Settings, 'toolsDir' | 'toolsChannel' | 'toolsUpdateHours' | 'ytDlpPath' | 'ffmpegPath'>;
   readonly egress: Pick<Egress, 'request'>;
-  /** The one place yt-dlp comes from. Absent: wherever a machine of its own would get it. */
+  /** The only provider of yt-dlp. Absent: the providers of one machine. */
   readonly pointer?: ToolProvider<YtDlp> | undefined;
-  /** Milliseconds between two looks at the pointer, give or take a fifth. @default 5 minutes */
-  readonly lookEvery?: number;
-  /** Milliseconds until the first new attempt while a tool is missing, doubled up to a minute. @default 2 s */
-  readonly retryAfter?: number;
+  /** Between two update checks, ± 20 %. @default 5 minutes with a pointer, else `toolsUpdateHours` */
+  readonly updateIntervalMs?: number;
+  /** Until the first retry while a tool is missing; doubled with each, up to a minute. @default 2000 */
+  readonly retryDelayMs?: number;
   readonly log: Log;
 }
 
-/** The tools of a task: put in place at the start, changed as the pointer moves. Nothing of it ends the task. */
+/** The tools of a task: installed at the start, updated when the pointer changes. Failures never end the task. */
 export interface TaskTools extends Pick<Tools, 'ytDlp' | 'ffmpeg'> {
-  /** What is being done to them, if anything. */
+  /** What is being installed or updated, if anything. */
   activity(): string | undefined;
   close(): Promise<void>;
 }
 
-const MINUTE = 60_000;
-/** Tasks that started together must not look together. */
+const MINUTE_MS = 60_000;
+/** Spreads the update checks of tasks that started together. */
 const JITTER = 0.2;
 
 export function startTaskTools(options: TaskToolsOptions): TaskTools {
-  const { settings, egress, pointer, retryAfter = 2_000, log } = options;
-  const lookEvery = options.lookEvery ?? (pointer ? 5 * MINUTE : settings.toolsUpdateHours * 60 * MINUTE);
+  const { settings, egress, pointer, retryDelayMs = 2_000, log } = options;
+  const updateIntervalMs =
+    options.updateIntervalMs ?? (pointer ? 5 * MINUTE_MS : settings.toolsUpdateHours * 60 * MINUTE_MS);
   const closing = new AbortController();
   const { signal } = closing;
   let activity: string | undefined;
@@ -44,38 +45,38 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
       activity = name;
     },
     smokeTest: (candidate) => smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal }),
-    // The instance's record is written by whoever moves the pointer.
+    // The tools update writes the instance's record when it changes the pointer.
     record: async () => undefined,
     log,
     ...(pointer && { providers: { ytDlp: [pointer] } }),
   });
   const isMissing = () => !tools.ytDlp() || !tools.ffmpeg();
 
-  /** Milliseconds until the next round; undefined: there is none. */
-  let retry = retryAfter;
-  const afterRound = (): number | undefined => {
-    if (!isMissing()) return lookEvery > 0 ? around(lookEvery) : undefined;
-    const wait = around(retry);
-    retry = Math.min(retry * 2, MINUTE);
-    return wait;
+  let nextRetryMs = retryDelayMs;
+  /** Milliseconds until the next check; undefined: there is none. */
+  const nextDelayMs = (): number | undefined => {
+    if (!isMissing()) return updateIntervalMs > 0 ? withJitter(updateIntervalMs) : undefined;
+    const delayMs = withJitter(nextRetryMs);
+    nextRetryMs = Math.min(nextRetryMs * 2, MINUTE_MS);
+    return delayMs;
   };
-  const keepUp = async () => {
+  const keepUpdated = async () => {
     for (;;) {
       try {
         await (isMissing() ? tools.ensure() : tools.update());
       } catch (error) {
         if (signal.aborted) return;
-        log.error('The tools are not in place', { error });
+        log.error('Installing or updating tools failed', { error });
       } finally {
         activity = undefined;
       }
-      const wait = afterRound();
-      if (wait === undefined) return;
-      await pause(wait, undefined, { ref: false, signal });
+      const delayMs = nextDelayMs();
+      if (delayMs === undefined) return;
+      await pause(delayMs, undefined, { ref: false, signal });
     }
   };
-  const kept = keepUp().catch((error) => {
-    if (!signal.aborted) log.error('Nobody looks after the tools any more', { error });
+  const updates = keepUpdated().catch((error) => {
+    if (!signal.aborted) log.error('Tool updates stopped', { error });
   });
 
   return {
@@ -85,9 +86,9 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
     async close() {
       closing.abort();
       await tools.close();
-      await kept;
+      await updates;
     },
   };
 }
 
-const around = (milliseconds: number): number => milliseconds * (1 - JITTER + 2 * JITTER * Math.random());
+const withJitter = (milliseconds: number): number => milliseconds * (1 - JITTER + 2 * JITTER * Math.random());

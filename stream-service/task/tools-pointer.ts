@@ -6,10 +6,10 @@ import Type from 'typebox';
 import { Value } from 'typebox/value';
 import { downloadFile, isReleaseTag, type ToolProvider, unpackYtDlp, type YtDlp } from '../../layers/tools/index.ts';
 
-/** What whoever updates the tools writes last, once a release has proven itself. */
+/** Written by the tools update as its last step, after the canary invocation has passed. */
 const Pointer = Type.Object({
   version: Type.String(),
-  /** Of the archive in the same bucket; its name is the one it has in the release. */
+  /** Of the archive in the same bucket; the file name is that of the release asset. */
   key: Type.String({ pattern: '^(?:[\\w.-]+/)*yt-dlp_\\w+\\.zip$' }),
   /** Hex. */
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
@@ -23,29 +23,28 @@ export interface ToolsPointerOptions {
 }
 
 const POINTER_KEY = 'current.json';
-const POINTER_BYTES = 2 ** 16;
-/** Milliseconds. */
-const POINTER_TIMEOUT = 15_000;
-const ARCHIVE_TIMEOUT = 10 * 60_000;
+const MAX_POINTER_BYTES = 2 ** 16;
+const POINTER_TIMEOUT_MS = 15_000;
+const ARCHIVE_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * The yt-dlp that a pointer in a bucket names. Whoever moves it has checked the release's signature and seen it work, so
- * it is followed forwards and backwards; here the archive must have the size and the checksum that the pointer says.
+ * The yt-dlp release that a pointer in a bucket names. The tools update has verified its signature and run it, so the
+ * pointer is followed to older releases too; size and checksum of the archive must match the pointer.
  */
-export function toolsPointer({ s3, bucket }: ToolsPointerOptions): ToolProvider<YtDlp> {
-  let known: { readonly etag: string; readonly pointer: Pointer } | undefined;
+export function createToolsPointer({ s3, bucket }: ToolsPointerOptions): ToolProvider<YtDlp> {
+  let cached: { readonly etag: string; readonly pointer: Pointer } | undefined;
 
   const read = async (signal: AbortSignal): Promise<Pointer> => {
-    const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(POINTER_TIMEOUT)]);
-    const input = { Bucket: bucket, Key: POINTER_KEY, ...(known && { IfNoneMatch: known.etag }) };
-    const answer = await s3.send(new GetObjectCommand(input), { abortSignal }).catch((error) => {
-      if (known && statusOf(error) === 304) return undefined;
-      throw unreadable(error);
+    const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(POINTER_TIMEOUT_MS)]);
+    const input = { Bucket: bucket, Key: POINTER_KEY, IfNoneMatch: cached?.etag };
+    const response = await s3.send(new GetObjectCommand(input), { abortSignal }).catch((error) => {
+      if (cached && statusOf(error) === 304) return undefined;
+      throw unreadablePointer(error);
     });
-    if (!answer && known) return known.pointer;
-    if ((answer?.ContentLength ?? 0) > POINTER_BYTES) throw new Error('its pointer is too large');
-    const pointer = parse((await answer?.Body?.transformToString()) ?? '');
-    known = answer?.ETag ? { etag: answer.ETag, pointer } : undefined;
+    if (!response && cached) return cached.pointer;
+    if ((response?.ContentLength ?? 0) > MAX_POINTER_BYTES) throw new Error('its pointer is too large');
+    const pointer = parsePointer((await response?.Body?.transformToString()) ?? '');
+    cached = response?.ETag ? { etag: response.ETag, pointer } : undefined;
     return pointer;
   };
 
@@ -63,7 +62,7 @@ export function toolsPointer({ s3, bucket }: ToolsPointerOptions): ToolProvider<
     async fetch(folder, { onBytes, signal }) {
       const { version, key, sha256, bytes } = await read(signal);
       const archive = join(folder, 'archive.zip');
-      const bounds = { maxBytes: bytes, timeoutMs: ARCHIVE_TIMEOUT, signal, onBytes };
+      const bounds = { maxBytes: bytes, timeoutMs: ARCHIVE_TIMEOUT_MS, signal, onBytes };
       const actual = await downloadFile(download, key, archive, bounds);
       if (actual !== sha256 || (await stat(archive)).size !== bytes)
         throw new Error(`${key} is not the file that the pointer names`);
@@ -72,7 +71,7 @@ export function toolsPointer({ s3, bucket }: ToolsPointerOptions): ToolProvider<
   };
 }
 
-function parse(text: string): Pointer {
+function parsePointer(text: string): Pointer {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -85,7 +84,7 @@ function parse(text: string): Pointer {
 
 const statusOf = (error: unknown) => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 
-const unreadable = (cause: Error) =>
+const unreadablePointer = (cause: Error) =>
   new Error(statusOf(cause) === 404 ? 'it has no pointer yet' : `its pointer cannot be read: ${cause.message}`, {
     cause,
   });

@@ -113,11 +113,11 @@ async function startTask(main: string, env: NodeJS.ProcessEnv) {
   };
   for await (const line of createInterface(child.stdout)) {
     const { msg, port, error } = JSON.parse(line);
-    if (msg === 'The task answers') {
+    if (msg === 'Task listening') {
       child.stdout.resume();
       return { port: Number(port), close };
     }
-    if (msg === 'The task cannot start') throw new Error(JSON.stringify(error));
+    if (msg === 'Task failed to start') throw new Error(JSON.stringify(error));
   }
   throw new Error('The task ended');
 }

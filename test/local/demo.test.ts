@@ -50,6 +50,6 @@ describe('npm run demo', () => {
     child.kill('SIGINT');
     const { code, lines } = await ended;
     expect(code).toBe(0);
-    expect(lines.at(-1)).toBe('Ending: running streams may finish; again to end at once');
+    expect(lines.at(-1)).toBe('Shutting down after running streams finish; repeat to exit at once');
   });
 });

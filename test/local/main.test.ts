@@ -55,7 +55,7 @@ class Started {
   }
 
   async baseUrl(): Promise<string> {
-    return (await this.line(/answers at/)).replace(/^.* at /, '');
+    return (await this.line(/listening on/)).replace(/^.* on /, '');
   }
 }
 

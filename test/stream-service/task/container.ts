@@ -4,7 +4,7 @@ import { chmod, chown, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { bundle } from '../../../infra/build/bundle.ts';
-import type { World } from './fakes.ts';
+import type { TaskFakes } from './fakes.ts';
 
 const UID = 1000;
 /** Whether this machine can start a process as the image does: as user 1000 on a read-only root. */
@@ -19,7 +19,7 @@ unset SCRATCH PWD OLDPWD
 exec setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs "$@"`;
 
 /** The folders of an image: what its Dockerfile copies from the bundle, and the scratch, owned by user 1000. */
-export async function layOut({ dir }: World): Promise<{ app: string; scratch: string }> {
+export async function layOut({ dir }: TaskFakes): Promise<{ app: string; scratch: string }> {
   const [app, scratch] = [join(dir, 'app'), join(dir, 'scratch')];
   await bundle({ outDir: join(dir, 'dist'), only: ['stream-service'] });
   const context = join(dir, 'dist', 'stream-service');

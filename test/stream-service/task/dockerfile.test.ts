@@ -22,34 +22,34 @@ const only = (wanted: string) => {
 };
 const last = all('FROM').length > 0 ? text.slice(text.lastIndexOf('\nFROM')) : '';
 
-describe('the image', () => {
-  it('has more than one stage, the last of Debian', () => {
+describe('container image', () => {
+  it('has several stages, the last one based on Debian', () => {
     expect(all('FROM').length).toBeGreaterThan(1);
     expect(all('FROM').at(-1)).toMatch(/^debian:/);
   });
 
-  it('runs as user 1000, which owns the one folder that is written', () => {
+  it('runs as user 1000, who owns the only writable folder', () => {
     expect(only('USER')).toBe('1000:1000');
     expect(JSON.parse(only('VOLUME'))).toEqual(['/scratch']);
     expect(all('RUN').some((run) => /"--owner=1000", "--group=1000", .*"\/scratch"/.test(run))).toBe(true);
     for (const name of ['DATA_DIR', 'TOOLS_DIR', 'TMPDIR', 'HOME']) expect(only('ENV')).toMatch(`${name}=/scratch`);
   });
 
-  it('starts and checks itself without a shell, and is ended by SIGTERM', () => {
+  it('starts and checks its health without a shell, and stops on SIGTERM', () => {
     expect(JSON.parse(only('CMD'))).toEqual(['node', ...nodeFlags, '/app/main.mjs']);
     expect(JSON.parse(only('HEALTHCHECK').replace(/^.* CMD /, ''))).toEqual(['node', '/app/health.mjs']);
     expect(only('STOPSIGNAL')).toBe('SIGTERM');
     expect(all('ENTRYPOINT')).toEqual([]);
   });
 
-  it('takes FFmpeg from Debian and no Python, with nothing recommended and no lists left', () => {
+  it('installs FFmpeg from Debian without Python, recommended packages or package lists', () => {
     const install = all('RUN').find((run) => run.includes('apt-get install')) ?? '';
     expect(install).toMatch(/--no-install-recommends (\S+ )*ffmpeg /);
     expect(install).not.toMatch(/python|pip/);
     expect(install).toMatch(/&& rm -rf \/var\/lib\/apt\/lists\/\*$/);
   });
 
-  it('adds nothing but what the bundle and the stage before hold', () => {
+  it('copies only the bundle and files of the build stage', () => {
     expect(all('ADD')).toEqual([]);
     const copied = all('COPY').map((rest) => rest.split(' '));
     const fromContext = copied

@@ -11,24 +11,24 @@ import { type EcsAgent, startEcsAgent } from './ecs-agent.ts';
 import { type HeldSource, startHeldSource } from './held-source.ts';
 import { BUCKET } from './releases.ts';
 
-/** All that a task meets outside itself: the table with one resource, the bucket, the ECS agent and a source. */
-export interface World {
+/** What a task depends on: the table with one resource, the bucket, the ECS agent and a source. */
+export interface TaskFakes {
   readonly dir: string;
   readonly store: ObjectStore;
   readonly agent: EcsAgent;
   readonly source: HeldSource;
   /** The path of a stream that needs no tools. */
   readonly path: string;
-  /** Of one whose link has expired: it has to be resolved again. */
+  /** The path of a stream whose source URL has expired. */
   readonly expiredPath: string;
-  /** What the task is told: nothing of this machine's own settings. */
+  /** Environment of the task; nothing of this machine's. */
   readonly environment: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
 const TABLE = 'reelay';
 
-export async function startWorld(): Promise<World> {
+export async function startTaskFakes(): Promise<TaskFakes> {
   await using parts = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'reelay-task-'));
   parts.defer(() => rm(dir, { recursive: true, force: true, maxRetries: 3 }));

@@ -6,25 +6,25 @@ import { installedTools } from '../../support/installed-tools.ts';
 import { descendantsOf } from '../../support/processes.ts';
 import { ask, open } from '../../support/request.ts';
 import { Container, canConfine, layOut } from './container.ts';
-import { startWorld, type World } from './fakes.ts';
+import { startTaskFakes, type TaskFakes } from './fakes.ts';
 import { archiveOf, publish } from './releases.ts';
 
 const VERSION = '2026.01.01';
-let world: World;
+let fakes: TaskFakes;
 let folders: { app: string; scratch: string };
 let environment: Record<string, string>;
 beforeAll(async () => {
-  world = await startWorld();
-  folders = await layOut(world);
+  fakes = await startTaskFakes();
+  folders = await layOut(fakes);
   const { scratch } = folders;
   environment = {
-    ...world.environment,
+    ...fakes.environment,
     ...{ TOOLS_DIR: join(scratch, 'tools'), TMPDIR: scratch, DATA_DIR: scratch, HOME: scratch },
     FFMPEG_PATH: (await findOnPath('ffmpeg')) ?? '',
   };
-  publish(world.store, VERSION, await archiveOf(world.dir, VERSION, await readableYtDlp(world.dir)));
+  publish(fakes.store, VERSION, await archiveOf(fakes.dir, VERSION, await readableYtDlp(fakes.dir)));
 });
-afterAll(() => world.close());
+afterAll(() => fakes.close());
 
 /** The real one, where user 1000 can read it. */
 async function readableYtDlp(dir: string): Promise<[string, ...string[]]> {
@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 const start = async (traits: Record<string, string> = {}) => {
   task = new Container(folders, { ...environment, ...traits });
-  const { port } = await task.said(/^The task answers/);
+  const { port } = await task.said(/^Task listening/);
   return { task, port: String(port), url: `http://127.0.0.1:${port}` };
 };
 const health = async (port: string) => {
@@ -53,30 +53,30 @@ const health = async (port: string) => {
   return check.ended;
 };
 
-describe('the bundle in its container', () => {
+describe('task container', () => {
   it.skipIf(!canConfine)('runs as user 1000 on a read-only root', async () => {
     const { task } = await start();
     const { pid = 0 } = task.process;
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     expect(/^Uid:\s(.*)$/m.exec(status)?.[1]).toBe('1000\t1000\t1000\t1000');
     expect(/^NoNewPrivs:\s(.*)$/m.exec(status)?.[1]).toBe('1');
-    expect(await readdir(world.dir)).not.toContain('written');
+    expect(await readdir(fakes.dir)).not.toContain('written');
   });
 
-  it('resolves an expired link again by the yt-dlp that the pointer names, and ends all it started', async () => {
+  it('resolves an expired link with the yt-dlp of the pointer, and leaves no process after SIGTERM', async () => {
     const { task, port, url } = await start();
     expect(await health(port)).toBe(0);
     await task.said(/^yt-dlp 2026\.01\.01 is in place/);
     const headers = { range: 'bytes=0-99' };
-    const { status, body } = await ask(url + world.expiredPath, { headers });
-    expect([status, body.equals(world.source.content.subarray(0, 100))]).toEqual([206, true]);
+    const { status, body } = await ask(url + fakes.expiredPath, { headers });
+    expect([status, body.equals(fakes.source.content.subarray(0, 100))]).toEqual([206, true]);
 
     const children = await descendantsOf(task.process.pid ?? 0);
     expect(children.length).toBeGreaterThan(0);
     task.process.kill('SIGTERM');
     expect(await task.ended).toBe(0);
     for (const { pid } of children) expect(() => process.kill(pid, 0)).toThrow();
-    // The last counts are said at the end.
+    // Counters are written at shutdown.
     expect(task.lines.find((line) => '_aws' in line)).toMatchObject({
       Stage: 'test',
       StreamsStarted: 1,
@@ -85,13 +85,13 @@ describe('the bundle in its container', () => {
     expect(await health(port)).toBe(1);
   });
 
-  it('lets a running stream finish after SIGTERM, and a second one ends it at once', async () => {
+  it('drains on SIGTERM and exits at once on a second one', async () => {
     const finishing = await start({ TOOLS_BUCKET: 'empty' });
-    const { status, body } = await open(finishing.url + world.path);
+    const { status, body } = await open(finishing.url + fakes.path);
     expect(status).toBe(200);
     const broken = expect(body.arrayBuffer()).rejects.toThrow();
     finishing.task.process.kill('SIGTERM');
-    await finishing.task.said(/^The task ends/);
+    await finishing.task.said(/^Task shutting down/);
     expect((await ask(`${finishing.url}/healthz`)).status).toBe(503);
     expect(await health(finishing.port)).toBe(1);
     finishing.task.process.kill('SIGTERM');
@@ -99,11 +99,11 @@ describe('the bundle in its container', () => {
     await broken;
 
     const patient = await start({ TOOLS_BUCKET: 'empty' });
-    const answer = await open(patient.url + world.path);
+    const answer = await open(patient.url + fakes.path);
     patient.task.process.kill('SIGTERM');
-    await patient.task.said(/^The task ends/);
-    world.source.release();
-    expect(Buffer.from(await answer.body.arrayBuffer()).equals(world.source.content)).toBe(true);
+    await patient.task.said(/^Task shutting down/);
+    fakes.source.release();
+    expect(Buffer.from(await answer.body.arrayBuffer()).equals(fakes.source.content)).toBe(true);
     expect(await patient.task.ended).toBe(0);
   });
 
@@ -111,10 +111,10 @@ describe('the bundle in its container', () => {
     ['TABLE_NAME', '', /^SettingError: TABLE_NAME must name/],
     ['PORT', 'eighty', /^SettingError: PORT must be a whole number/],
     ['IDLE_MINUTES', 'soon', /^SettingError: IDLE_MINUTES must be a whole number/],
-  ])('does not start with a %s that makes no sense, and says so', async (name, value, message) => {
+  ])('exits with 1 and logs an invalid %s', async (name, value, message) => {
     task = new Container(folders, { ...environment, [name]: value });
     expect(await task.ended).toBe(1);
-    expect(task.lines).toEqual([expect.objectContaining({ level: 'error', msg: 'The task cannot start' })]);
+    expect(task.lines).toEqual([expect.objectContaining({ level: 'error', msg: 'Task failed to start' })]);
     expect(task.lines[0]?.error).toMatch(message);
   });
 });

@@ -10,8 +10,8 @@ const start = (version?: string) => {
   return { lines, metrics: createMetrics({ stage: 'prod', toolVersion: () => version, write }) };
 };
 
-describe('metrics', () => {
-  it('are one line a minute in the embedded metric format', () => {
+describe('createMetrics', () => {
+  it('writes one line per minute in the embedded metric format', () => {
     const { lines } = start('2026.11.20');
     vi.advanceTimersByTime(59_999);
     expect(lines).toEqual([]);
@@ -36,12 +36,12 @@ describe('metrics', () => {
     ]);
   });
 
-  it('count each byte and each event once, those of a running stream as they go', () => {
+  it('counts each byte and event once, including bytes of running streams', () => {
     const { lines, metrics } = start();
     let bytes = 1_000;
     const end = metrics.onStreamStart(() => bytes);
     metrics.onFfmpegFailure();
-    metrics.reResolved();
+    metrics.onRefresh();
     metrics.flush();
     bytes = 5_000;
     metrics.flush();
@@ -56,7 +56,7 @@ describe('metrics', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each([undefined, '', 'nightly'])('leave the age of the tools out when their version is %j', (version) => {
+  it.each([undefined, '', 'nightly'])('omits ToolAgeHours with the tool version %j', (version) => {
     const { lines, metrics } = start(version);
     metrics.close();
     expect(lines[0]).not.toHaveProperty('ToolAgeHours');

@@ -26,39 +26,39 @@ afterEach(async () => {
 });
 
 const begin = () => protection.onStreamStart(() => 0);
-const asked = (states: readonly unknown[]) => vi.waitFor(() => expect(agent.states).toEqual(states));
+const expectStates = (states: readonly unknown[]) => vi.waitFor(() => expect(agent.states).toEqual(states));
 
-describe('task protection', () => {
-  it('is asked for with the first stream, renewed while one runs, and given up after the last', async () => {
+describe('createTaskProtection', () => {
+  it('protects from the first stream, renews while one runs, and releases after the last', async () => {
     const [one, other] = [begin(), begin()];
-    await asked([ON]);
+    await expectStates([ON]);
     vi.advanceTimersByTime(2 * 60_000);
-    await asked([ON, ON]);
+    await expectStates([ON, ON]);
     one();
     vi.advanceTimersByTime(2 * 60_000);
-    await asked([ON, ON, ON]);
+    await expectStates([ON, ON, ON]);
     other();
     vi.advanceTimersByTime(30_000);
-    await asked([ON, ON, ON, OFF]);
+    await expectStates([ON, ON, ON, OFF]);
     vi.advanceTimersByTime(60 * 60_000);
     begin();
-    await asked([ON, ON, ON, OFF, ON]);
+    await expectStates([ON, ON, ON, OFF, ON]);
   });
 
-  it('stays through the pauses of a player that asks range by range', async () => {
+  it('stays protected between the range requests of a player', async () => {
     for (let range = 0; range < 3; range++) {
       begin()();
       vi.advanceTimersByTime(29_999);
     }
     vi.advanceTimersByTime(1);
-    await asked([ON, OFF]);
+    await expectStates([ON, OFF]);
   });
 
-  describe('of streams that never cease', () => {
+  describe('with uninterrupted streams', () => {
     const last = (state: unknown) => vi.waitFor(() => expect(agent.states.at(-1)).toEqual(state), { timeout: 10_000 });
     const hours = (count: number) => vi.advanceTimersByTime(count * 60 * 60_000);
 
-    it('pauses after an hour, so that a deployment can end', async () => {
+    it('pauses after an hour so that a deployment can finish', async () => {
       const one = begin();
       hours(0.98);
       await vi.waitFor(() => expect(agent.states).toHaveLength(30), { timeout: 10_000 });
@@ -76,7 +76,7 @@ describe('task protection', () => {
       await last(OFF);
     });
 
-    it('does not come back by itself when they have ended in the pause', async () => {
+    it('stays off after the pause when the streams have ended', async () => {
       const end = begin();
       hours(1);
       await last(OFF);
@@ -92,19 +92,19 @@ describe('task protection', () => {
   it.each<[string, EcsAgent['answer']]>([
     ['an error', { status: 500, body: { error: { Code: 'ServerException', Message: 'no' } } }],
     ['a failure', { status: 200, body: { failure: { Reason: 'DEPLOYMENT_BLOCKED' } } }],
-  ])('is tried again with the next renewal after %s, which is logged', async (_, answer) => {
+  ])('logs %s and retries with the next renewal', async (_, answer) => {
     agent.answer = answer;
     begin();
-    await vi.waitFor(() => expect(warnings).toEqual([expect.stringMatching(/^Task protection could not be changed/)]));
+    await vi.waitFor(() => expect(warnings).toEqual([expect.stringMatching(/^Changing task protection failed/)]));
     agent.answer = { status: 200, body: { protection: {} } };
     vi.advanceTimersByTime(2 * 60_000);
-    await asked([ON, ON]);
+    await expectStates([ON, ON]);
     expect(warnings).toHaveLength(1);
   });
 
-  it('asks for nothing and keeps no timer once it is closed', async () => {
+  it('makes no request and leaves no timer after close', async () => {
     const end = begin();
-    await asked([ON]);
+    await expectStates([ON]);
     await protection.close();
     end();
     begin();
@@ -112,7 +112,7 @@ describe('task protection', () => {
     expect([agent.states, vi.getTimerCount()]).toEqual([[ON], 0]);
   });
 
-  it('costs no stream when there is no agent', async () => {
+  it('only logs when the agent is unreachable', async () => {
     await agent.close();
     begin()();
     await vi.waitFor(() => expect(warnings).toHaveLength(1));

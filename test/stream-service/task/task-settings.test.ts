@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../../core/config/parsers.ts';
 import { readTaskSettings } from '../../../stream-service/task/task-settings.ts';
 
-describe('the settings of a task', () => {
-  it('need a table, and little else', () => {
+describe('readTaskSettings', () => {
+  it('requires only a table', () => {
     expect(readTaskSettings({ TABLE_NAME: 'reelay', TOOLS_BUCKET: ' ', ORIGIN_SECRET: '' })).toEqual({
       ...{ tableName: 'reelay', stage: 'local', idleMinutes: 0 },
     });
   });
 
-  it('are read from the environment', () => {
+  it('reads the environment', () => {
     const environment = { TABLE_NAME: 't', TOOLS_BUCKET: 'b', STAGE: 's', ORIGIN_SECRET: 'o', IDLE_MINUTES: '15' };
     expect(readTaskSettings({ ...environment, ECS_AGENT_URI: 'http://169.254.170.2/api/x' })).toEqual({
       ...{ tableName: 't', toolsBucket: 'b', stage: 's', originSecret: 'o', idleMinutes: 15 },
@@ -21,7 +21,7 @@ describe('the settings of a task', () => {
     [{}, 'TABLE_NAME must name the state table'],
     [{ TABLE_NAME: 't', IDLE_MINUTES: 'soon' }, 'IDLE_MINUTES must be a whole number from 0 to 1440, not "soon"'],
     [{ TABLE_NAME: 't', IDLE_MINUTES: '-1' }, 'IDLE_MINUTES must be a whole number from 0 to 1440, not "-1"'],
-  ])('that make no sense name themselves: %j', (environment, message) => {
+  ])('rejects %j', (environment, message) => {
     expect(() => readTaskSettings(environment)).toThrow(new SettingError(message));
   });
 });

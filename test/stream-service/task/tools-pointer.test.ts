@@ -2,7 +2,7 @@ import { access, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { toolsPointer } from '../../../stream-service/task/tools-pointer.ts';
+import { createToolsPointer } from '../../../stream-service/task/tools-pointer.ts';
 import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startObjectStore } from '../../support/s3.ts';
@@ -25,14 +25,14 @@ beforeEach(() => {
 });
 
 const { signal } = new AbortController();
-const open = () => toolsPointer({ s3, bucket: BUCKET });
+const open = () => createToolsPointer({ s3, bucket: BUCKET });
 const fetch = async (source = open()) => {
   const folder = await mkdtemp(join(root, 'folder-'));
   return { folder, locate: await source.fetch(folder, { signal, onBytes: () => undefined }) };
 };
 
-describe('the pointer', () => {
-  it('names the release, which is unpacked and able to run', async () => {
+describe('createToolsPointer', () => {
+  it('downloads and unpacks the release of the pointer', async () => {
     const { folder, locate } = await fetch();
     expect(locate('/elsewhere')).toEqual({
       ...{ version: VERSION, source: 'release' },
@@ -42,7 +42,7 @@ describe('the pointer', () => {
     await expect(access(join(folder, 'archive.zip'))).rejects.toThrow();
   });
 
-  it('is not sent again while it stays where it is', async () => {
+  it('requests an unchanged pointer conditionally', async () => {
     const source = open();
     expect(await source.findNewest?.(signal)).toBe(VERSION);
     expect(await source.findNewest?.(signal)).toBe(VERSION);
@@ -51,7 +51,7 @@ describe('the pointer', () => {
     expect(store.answers).toEqual(['200', '304', '200'].map((status) => `${status} ${BUCKET}/current.json`));
   });
 
-  it('is read again after it was no pointer', async () => {
+  it('reads the pointer again after a malformed one', async () => {
     const source = open();
     store.objects.set(`${BUCKET}/current.json`, 'nothing');
     await expect(source.findNewest?.(signal)).rejects.toThrow('its pointer is no JSON');
@@ -97,9 +97,9 @@ describe('the pointer', () => {
     await expect(fetch()).rejects.toThrow(reason);
   });
 
-  it('tells of a bucket that does not answer in one line', async () => {
+  it('throws one line when the bucket does not respond', async () => {
     const nobody = new S3Client({ endpoint: 'http://127.0.0.1:9', region: 'eu-west-1', credentials, maxAttempts: 1 });
-    const failure = toolsPointer({ s3: nobody, bucket: BUCKET }).findNewest?.(signal);
+    const failure = createToolsPointer({ s3: nobody, bucket: BUCKET }).findNewest?.(signal);
     await expect(failure).rejects.toThrow(/^its pointer cannot be read: [^\n]+$/);
     nobody.destroy();
   });

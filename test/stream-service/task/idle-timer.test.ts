@@ -1,61 +1,61 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createIdle } from '../../../stream-service/task/idle.ts';
+import { createIdleTimer } from '../../../stream-service/task/idle-timer.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-const start = (minutes: number) => {
+const start = (idleMinutes: number) => {
   const onIdle = vi.fn();
-  const idle = createIdle({ minutes, onIdle });
+  const idle = createIdleTimer({ idleMinutes, onIdle });
   return { onIdle, begin: () => idle.onStreamStart(() => 0), close: idle.close };
 };
 
-describe('an idle task', () => {
-  it('is told so once, its time after the start', () => {
+describe('createIdleTimer', () => {
+  it('calls onIdle once, idleMinutes after the start', () => {
     const { onIdle } = start(15);
-    vi.advanceTimersByTime(15 * MINUTE - 1);
+    vi.advanceTimersByTime(15 * MINUTE_MS - 1);
     expect(onIdle).not.toHaveBeenCalled();
-    vi.advanceTimersByTime(60 * MINUTE);
+    vi.advanceTimersByTime(60 * MINUTE_MS);
     expect(onIdle).toHaveBeenCalledTimes(1);
   });
 
-  it('is never told so while a stream runs, and its whole time after the last one', () => {
+  it('waits for running streams, then idleMinutes after the last one', () => {
     const { onIdle, begin } = start(15);
-    vi.advanceTimersByTime(14 * MINUTE);
+    vi.advanceTimersByTime(14 * MINUTE_MS);
     const [one, other] = [begin(), begin()];
-    vi.advanceTimersByTime(600 * MINUTE);
+    vi.advanceTimersByTime(600 * MINUTE_MS);
     one();
-    vi.advanceTimersByTime(600 * MINUTE);
+    vi.advanceTimersByTime(600 * MINUTE_MS);
     other();
-    vi.advanceTimersByTime(15 * MINUTE - 1);
+    vi.advanceTimersByTime(15 * MINUTE_MS - 1);
     expect(onIdle).not.toHaveBeenCalled();
     vi.advanceTimersByTime(1);
     expect(onIdle).toHaveBeenCalledTimes(1);
   });
 
-  it('waits again from the beginning when a stream came in between', () => {
+  it('restarts with every stream', () => {
     const { onIdle, begin } = start(15);
     for (let round = 0; round < 3; round++) {
       begin()();
-      vi.advanceTimersByTime(14 * MINUTE);
+      vi.advanceTimersByTime(14 * MINUTE_MS);
     }
     expect(onIdle).not.toHaveBeenCalled();
   });
 
-  it('stays for ever with 0 minutes', () => {
+  it('never calls onIdle with idleMinutes 0', () => {
     const { onIdle, begin } = start(0);
     begin()();
-    vi.advanceTimersByTime(10_000 * MINUTE);
+    vi.advanceTimersByTime(10_000 * MINUTE_MS);
     expect(onIdle).not.toHaveBeenCalled();
   });
 
-  it('is not told so once it ends for another reason', () => {
+  it('does not call onIdle after close and leaves no timer', () => {
     const { onIdle, begin, close } = start(1);
     const end = begin();
     close();
     end();
-    vi.advanceTimersByTime(10 * MINUTE);
+    vi.advanceTimersByTime(10 * MINUTE_MS);
     expect([onIdle.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0]);
   });
 });
