@@ -1,8 +1,2 @@
 export { createResolver } from './create-resolver.ts';
-export type { EntryRequest, ResolveEntry, Resolver } from './resolver.ts';
-export {
-  type MediaInformation,
-  type MediaRendition,
-  type ResourceInformation,
-  toResourceInformation,
-} from './response.ts';
+export type { EntryRequest, Resolved, ResolvedPlaylist, ResolveEntry, Resolver } from './resolver.ts';

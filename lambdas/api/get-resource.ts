@@ -2,10 +2,11 @@ import { parseLinkParameter } from '../../core/api/index.ts';
 import { abortable } from '../../core/concurrency/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { type Resolver, toResourceInformation } from '../../core/resolve/index.ts';
+import type { Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 import { FIRST_INSTALL } from './get-app-info.ts';
+import { toResourceInformation } from './resource-information.ts';
 
 export interface GetResourceOptions extends HandlerOptions {
   readonly extraction: Pick<Resolver, 'resolve'>;

@@ -5,3 +5,4 @@ export { createGetAppInfo } from './get-app-info.ts';
 export { createGetRequestCount } from './get-request-count.ts';
 export { createGetResource } from './get-resource.ts';
 export { createNotFound } from './not-found.ts';
+export type { MediaInformation, MediaRendition, ResourceInformation } from './resource-information.ts';

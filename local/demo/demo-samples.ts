@@ -1,4 +1,4 @@
-import type { MediaInformation, MediaRendition, ResourceInformation } from '../../core/resolve/index.ts';
+import type { MediaInformation, MediaRendition, ResourceInformation } from '../../lambdas/api/index.ts';
 
 /** A link of the origin that shows one kind of media. */
 export interface DemoSample {

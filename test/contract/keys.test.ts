@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { MediaInformation } from '../../core/resolve/response.ts';
+import type { MediaInformation } from '../../lambdas/api/resource-information.ts';
 import { expectProblem } from './api-document.ts';
 import { itemOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { MediaInformation, MediaRendition } from '../../core/resolve/response.ts';
+import type { MediaInformation, MediaRendition } from '../../lambdas/api/resource-information.ts';
 import type { Target } from './target.ts';
 
 /** The one item of a link that is known to resolve. */

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { silentLog } from '../../core/log/log.ts';
-import type { ResourceInformation } from '../../core/resolve/response.ts';
+import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { type Answer, type AskOptions, ask } from '../support/request.ts';
 import { type ApiDocument, createApiDocument } from './api-document.ts';

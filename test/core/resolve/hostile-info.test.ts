@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { toProblem } from '../../../core/api/to-problem.ts';
 import { assembleResource, identify } from '../../../core/resolve/item/assemble.ts';
 import { readEntries } from '../../../core/resolve/item/list-entries.ts';
-import { toResourceInformation } from '../../../core/resolve/response.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
+import { toResourceInformation } from '../../../lambdas/api/resource-information.ts';
 
 const NOW = 1_790_000_000;
 const LINK = 'https://media.example/';

@@ -1,7 +1,7 @@
-import type { schema } from '../api/index.ts';
-import { type ConversionName, conversionNames, conversions } from '../conversions/index.ts';
-import { keyOf, type PlaylistEntry, type Rendition, type Resource } from '../state/index.ts';
-import type { Resolved, ResolvedPlaylist } from './resolver.ts';
+import type { schema } from '../../core/api/index.ts';
+import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
+import type { Resolved, ResolvedPlaylist } from '../../core/resolve/index.ts';
+import { keyOf, type PlaylistEntry, type Rendition, type Resource } from '../../core/state/index.ts';
 
 /** The schema's objects with nullable fields always present, and lists never null. */
 export type MediaRendition = Required<schema.MediaRendition>;
