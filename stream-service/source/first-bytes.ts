@@ -1,29 +1,29 @@
 import { finished, type Readable } from 'node:stream';
-import { problems } from '../../core/api/index.ts';
+import { UpstreamError } from '../../core/errors/index.ts';
 
 /**
- * Waits until a stream's first bytes are in hand and leaves them in it.
- * @throws the stream's own error when it fails before, Problem 502 when it ends without a byte
+ * Waits until a stream has buffered its first bytes, without consuming them.
+ * @throws the error of the stream when it fails before; UpstreamError when it ends without a byte
  */
 export async function firstBytes(stream: Readable): Promise<void> {
-  if (!(await hasBytes(stream))) throw problems.fetchFailed(new Error('The stream ended without a byte'));
+  if (!(await hasBytes(stream))) throw new UpstreamError('Stream ended before its first byte');
 }
 
-/** Settles when there are bytes to read: true, or an end. @throws what the stream failed with */
+/** Waits for bytes to read, or for the end. Returns whether there are bytes. @throws the error of the stream */
 export async function hasBytes(stream: Readable): Promise<boolean> {
-  // It has told so already, maybe to somebody else.
+  // Buffered data first: 'readable' may have fired already, for another listener.
   if (stream.readableLength > 0 && !stream.destroyed) return true;
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-  const look = () => {
+  const onReadable = () => {
     if (stream.readableLength > 0) resolve(true);
-    else stream.read(); // The end shows only to who asks for what lies before it.
+    else stream.read(); // A stream ends only after a read that found no more bytes.
   };
   const stop = finished(stream, { writable: false }, (error) => (error ? reject(error) : resolve(false)));
-  stream.on('readable', look);
+  stream.on('readable', onReadable);
   try {
     return await promise;
   } finally {
-    stream.off('readable', look);
+    stream.off('readable', onReadable);
     stop();
   }
 }

@@ -6,7 +6,6 @@ import { createEventLoopLoad, createReadAheadBudget } from './buffer/index.ts';
 import { defaultLimits, type SourceLimits } from './request/index.ts';
 import type { OpenSource } from './source.ts';
 import { sourceKinds } from './source-kinds.ts';
-import { asStreamProblem } from './track-locator.ts';
 
 export interface OpenSourceOptions {
   readonly egress: Pick<Egress, 'request'>;
@@ -23,17 +22,17 @@ export interface OpenSourceOptions {
 export function createOpenSource(options: OpenSourceOptions): OpenSource {
   const { egress, refresh, now = Date.now, log = silentLog } = options;
   const limits = { ...defaultLimits, ...options.limits };
-  const readAheadBudget = createReadAheadBudget(limits.aheadBytesInAll);
+  const readAheadBudget = createReadAheadBudget(limits.totalReadAheadBytes);
   const eventLoopLoad = createEventLoopLoad();
   const shared = { egress, refresh, limits, now, log, readAheadBudget, eventLoopLoad };
 
   return async (resource, track, signal = new AbortController().signal, first = 0) => {
+    const { open } = sourceKinds[track.delivery];
     try {
-      const request = { ...shared, identity: resource.egress, resource, track, first, signal };
-      return await sourceKinds[track.delivery].open(request);
+      return await open({ ...shared, identity: resource.egress, resource, track, first, signal });
     } catch (error) {
       signal.throwIfAborted();
-      throw asStreamProblem(error);
+      throw error;
     }
   };
 }

@@ -1,124 +1,113 @@
-import { Problem, problems, toStreamProblem } from '../../core/api/index.ts';
 import { createSingleFlight } from '../../core/concurrency/index.ts';
-import { CapacityExceeded, InMaintenance, NotFound, UrlExpired } from '../../core/errors/index.ts';
+import { NotFound, UpstreamError, UrlExpired } from '../../core/errors/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 
-/** Where a track is at the moment. `value` is what was read there: nothing for a file, the segments of a playlist. */
+/** Where a track is found at present. */
 export interface ResolvedLocation<Value> {
   readonly track: Track;
+  /** What `load` read there. */
   readonly value: Value;
-  /** Counts the moves, so that nobody renews what another has renewed already. */
+  /** Counts renewals: a renewal requested for an earlier generation has been done already. */
   readonly generation: number;
 }
 
-/** The place of one track, which moves when its URLs expire. */
+/** Locates one track, whose URLs expire. */
 export interface TrackLocator<Value> {
-  /** Where it is, as far as is known: renewed first when its expiry has passed. */
+  /** The present location; renewed first when its expiry has passed. */
   current(signal: AbortSignal): Promise<ResolvedLocation<Value>>;
   /**
-   * Resolves again, once for everyone who asks for the same move.
-   * @param generation of the place that failed
-   * @throws Problem 404 when the source or the format is gone, or when renewing does not help; 502 otherwise
+   * Resolves again, once for all concurrent callers.
+   * @param generation of the location that failed
+   * @throws UrlExpired when renewing has not helped; NotFound when the format is gone; UpstreamError
    */
   renew(generation: number, isGone: boolean, signal: AbortSignal): Promise<void>;
-  /** Looks again at the same place: a live source may have more. */
+  /** Loads the same location again: the list of a live source may have grown. */
   reload(signal: AbortSignal): Promise<ResolvedLocation<Value>>;
-  /** Notes that bytes came: the next renewal counts as the first again. */
+  /** Notes that bytes arrived: the renewals until then no longer count towards the limit. */
   progressed(): void;
-  /** The track as it is known now, without looking further. */
+  /** The track as last resolved. */
   track(): Track;
 }
 
 export interface TrackLocatorOptions<Value> {
   readonly resource: Resource;
   readonly track: Track;
-  /** Reads what stands at a place. Throwing `Expired` asks for a renewal. */
+  /** Reads what is at a location. @throws UrlExpired to request a renewal */
   readonly load: (track: Track, signal: AbortSignal) => Promise<Value>;
   readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
-  /** What is at the place came with the resolve: looking again means resolving again. @default false */
+  /** `load` reads what resolving returned, so that reloading means resolving again. @default false */
   readonly isResolved?: boolean;
-  /** Renewals in a row without progress. */
-  readonly renewals: number;
+  /** Consecutive renewals without progress. */
+  readonly maxRenewals: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
 export function createTrackLocator<Value>(options: TrackLocatorOptions<Value>): TrackLocator<Value> {
-  const { load, refresh, renewals, now, isResolved = false } = options;
+  const { load, refresh, maxRenewals, now, isResolved = false } = options;
   let { resource, track } = options;
-  let place: ResolvedLocation<Value> | undefined;
+  let location: ResolvedLocation<Value> | undefined;
   let generation = 0;
-  let spent = 0;
-  /** A URL that is new and expired all the same says nothing by its expiry. */
-  let isExpiryKnown = true;
+  let renewals = 0;
+  /** False after a renewal that returned a URL whose stated expiry has passed: the statement is wrong. */
+  let isExpiryReliable = true;
 
-  const isExpired = () => isExpiryKnown && isPast(track, now());
+  const isExpired = () => isExpiryReliable && isPast(track, now());
 
-  const move = async (signal: AbortSignal) => {
-    if (spent >= renewals) throw problems.fetchFailed(new Error('Resolving again does not help'));
-    spent += 1;
-    resource = await refresh(resource, signal).catch((error: unknown) => {
-      throw asStreamProblem(error);
-    });
+  const resolveAgain = async (signal: AbortSignal) => {
+    if (renewals >= maxRenewals) throw new UpstreamError(`URL still expired after ${renewals} renewals`);
+    renewals += 1;
+    resource = await refresh(resource, signal);
     const found = resource.tracks.find(({ formatId }) => formatId === track.formatId);
-    if (!found) throw problems.notFound(new Error('The format is gone'));
-    if (found.delivery !== track.delivery) throw problems.fetchFailed(new Error('The format is sent another way now'));
+    if (!found) throw new NotFound('The format is no longer available');
+    if (found.delivery !== track.delivery) throw new UpstreamError('The delivery of the format has changed');
     track = found;
-    isExpiryKnown = !isPast(track, now());
+    isExpiryReliable = !isPast(track, now());
     generation += 1;
-    place = undefined;
+    location = undefined;
   };
 
-  const settle = async (signal: AbortSignal) => {
-    if (isExpired()) await move(signal);
+  const locate = async (signal: AbortSignal) => {
+    if (isExpired()) await resolveAgain(signal);
     for (;;) {
       try {
-        place = { track, value: await load(track, signal), generation };
+        location = { track, value: await load(track, signal), generation };
         return;
       } catch (error) {
-        if (!(error instanceof UrlExpired)) throw error;
-        if (spent >= renewals) throw failureOf(error.gone);
-        await move(signal);
+        if (!(error instanceof UrlExpired) || renewals >= maxRenewals) throw error;
+        await resolveAgain(signal);
       }
     }
   };
 
   const flights = createSingleFlight<void>();
-  const settleOnce = (signal: AbortSignal) => flights('settle', settle, signal);
+  const locateOnce = (signal: AbortSignal) => flights('locate', locate, signal);
   const renew = async (signal: AbortSignal) => {
-    await move(signal);
-    await settle(signal);
+    await resolveAgain(signal);
+    await locate(signal);
   };
   const renewOnce = (signal: AbortSignal) => flights('renew', renew, signal);
 
   return {
     async current(signal) {
-      while (!place || isExpired()) await (place ? renewOnce(signal) : settleOnce(signal));
-      return place;
+      while (!location || isExpired()) await (location ? renewOnce(signal) : locateOnce(signal));
+      return location;
     },
     async renew(failed, isGone, signal) {
       if (failed !== generation) return;
-      if (spent >= renewals) throw failureOf(isGone);
+      if (renewals >= maxRenewals) throw new UrlExpired(isGone);
       await renewOnce(signal);
     },
     async reload(signal) {
-      await (isResolved ? renewOnce(signal) : settleOnce(signal));
-      spent = 0;
+      await (isResolved ? renewOnce(signal) : locateOnce(signal));
+      renewals = 0;
       return this.current(signal);
     },
     progressed() {
-      spent = 0;
+      renewals = 0;
     },
     track: () => track,
   };
-}
-
-const failureOf = (isGone: boolean) => (isGone ? problems.notFound : problems.fetchFailed)(new UrlExpired(isGone));
-
-/** A stream answers 404 or 502: what a resolve would call not deliverable is a failure here. */
-export function asStreamProblem(error: unknown): Problem {
-  const isKnown = [Problem, NotFound, InMaintenance, CapacityExceeded].some((known) => error instanceof known);
-  return isKnown ? toStreamProblem(error) : problems.fetchFailed(error);
 }
 
 const isPast = ({ urlExpiresAt }: Track, now: number) => urlExpiresAt !== undefined && urlExpiresAt * 1000 <= now;

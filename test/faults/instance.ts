@@ -20,14 +20,14 @@ const TABLE = 'faults';
 
 /** As in earnest, but little at once and with no patience: every fault meets every stream, and soon. */
 const LIMITS: Partial<SourceLimits> = {
-  chunkBytes: 128 * 1024,
+  defaultChunkBytes: 128 * 1024,
   minChunkBytes: 32 * 1024,
-  aheadBytes: 256 * 1024,
-  stallTimeout: 400,
-  attempts: 4,
-  backoff: 1,
-  maxBackoff: 4,
-  maxRetryAfter: 20,
+  readAheadBytes: 256 * 1024,
+  stallTimeoutMs: 400,
+  maxAttempts: 4,
+  initialBackoffMs: 1,
+  maxBackoffMs: 4,
+  maxRetryAfterMs: 20,
 };
 
 /** Resolve and streams, whole and real, with a site that fails on demand. */

@@ -1,5 +1,5 @@
 import { ID3_HEADER_BYTES, id3TagBytes, isId3Tag } from '../id3/index.ts';
-import { type AuditedUnits, missingSeconds } from './frame-scanner.ts';
+import { describeShortfall, type FrameCheck } from './frame-scanner.ts';
 
 const HEADER_BYTES = 7;
 const SAMPLES_PER_BLOCK = 1024;
@@ -9,7 +9,7 @@ const SAMPLE_RATES = [
 ];
 
 /** Packed AAC (RFC 8216 §3.4): ADTS frames behind an ID3 tag. Undefined when `head` is something else. */
-export function adtsUnits(head: Buffer, seconds: number): AuditedUnits | undefined {
+export function createAdtsCheck(head: Buffer, seconds: number): FrameCheck | undefined {
   const isFrame = (header: Buffer) => header.length >= 2 && (header.readUInt16BE(0) & 0xfff6) === 0xfff0;
   // A tag stands before other things too: only a frame behind it tells.
   if (!isFrame(head.subarray(id3TagBytes(head)))) return undefined;
@@ -24,6 +24,6 @@ export function adtsUnits(head: Buffer, seconds: number): AuditedUnits | undefin
       if (rate) found += (((header.readUInt8(6) & 0x03) + 1) * SAMPLES_PER_BLOCK) / rate;
       return (header.readUIntBE(3, 3) >> 5) & 0x1fff;
     },
-    missing: () => missingSeconds(found, seconds),
+    problem: () => describeShortfall(found, seconds),
   };
 }

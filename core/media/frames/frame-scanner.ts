@@ -1,5 +1,5 @@
 /** What bytes consist of when they follow the rules of a container. */
-export interface Units {
+export interface FrameRules {
   /** Bytes of a header, at least. */
   readonly headerBytes: number;
   /** Whether a unit can begin with this byte. */
@@ -13,9 +13,9 @@ export interface Units {
 }
 
 /** Units, and what they add up to. */
-export interface AuditedUnits extends Units {
+export interface FrameCheck extends FrameRules {
   /** What is missing though the last unit is complete. */
-  readonly missing: () => string | undefined;
+  readonly problem: () => string | undefined;
 }
 
 export interface FrameScanner {
@@ -25,7 +25,7 @@ export interface FrameScanner {
 }
 
 /** Walks from unit to unit through bytes as they come. */
-export function createFrameScanner({ headerBytes, mayBegin, read }: Units): FrameScanner {
+export function createFrameScanner({ headerBytes, mayBegin, read }: FrameRules): FrameScanner {
   let header: Buffer = Buffer.alloc(0);
   let needed = headerBytes;
   /** Bytes of the current unit still to come. */
@@ -70,7 +70,7 @@ export function createFrameScanner({ headerBytes, mayBegin, read }: Units): Fram
  * What a duration says. Lists round theirs (to whole seconds before version 3, RFC 8216 §4.3.2.1), and what shows last
  * has no timestamp of its own end: only a clear difference is one.
  */
-export function missingSeconds(found: number, listed: number): string | undefined {
+export function describeShortfall(found: number, listed: number): string | undefined {
   const isShort = listed - found > Math.max(1, listed / 4);
-  return isShort ? `It lasts ${found.toFixed(1)} s of ${listed.toFixed(1)} s` : undefined;
+  return isShort ? `${found.toFixed(1)} s of ${listed.toFixed(1)} s` : undefined;
 }

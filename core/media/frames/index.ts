@@ -1,4 +1,4 @@
-export { adtsUnits } from './adts-frames.ts';
-export { type AuditedUnits, createFrameScanner, type FrameScanner } from './frame-scanner.ts';
-export { mp4Units } from './mp4-fragments.ts';
-export { mpegTsUnits } from './mpegts-packets.ts';
+export { createAdtsCheck } from './adts-frames.ts';
+export { createFrameScanner, type FrameCheck, type FrameScanner } from './frame-scanner.ts';
+export { createMp4Check } from './mp4-fragments.ts';
+export { createMpegTsCheck } from './mpegts-packets.ts';

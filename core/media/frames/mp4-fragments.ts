@@ -1,5 +1,5 @@
 import { BOX_HEADER_BYTES, parseBoxHeader, parseSegmentIndex } from '../isobmff/index.ts';
-import type { AuditedUnits } from './frame-scanner.ts';
+import type { FrameCheck } from './frame-scanner.ts';
 
 /** Boxes with which a file or a segment begins (ISO/IEC 14496-12, 23000-19, 23009-1). */
 const FIRST = new Set(['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'ssix', 'emsg', 'prft', 'free', 'skip', 'uuid']);
@@ -7,7 +7,7 @@ const FIRST = new Set(['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'ssix', '
 const MAX_INDEX_BYTES = 128 * 1024;
 
 /** MP4 (ISO/IEC 14496-12 §4.2): boxes. Undefined when `head` is something else. */
-export function mp4Units(head: Buffer): AuditedUnits | undefined {
+export function createMp4Check(head: Buffer): FrameCheck | undefined {
   if (!FIRST.has(head.toString('latin1', 4, 8))) return undefined;
   let openFragments = 0;
   let hasMedia = false;
@@ -32,11 +32,11 @@ export function mp4Units(head: Buffer): AuditedUnits | undefined {
       if (type === 'sidx') indexedBytes = Math.max(indexedBytes, bytes + indexedMediaBytes(header));
       return size;
     },
-    missing() {
-      if (openFragments > 0) return 'A fragment has no media behind it';
+    problem() {
+      if (openFragments > 0) return 'last fragment has no mdat';
       // An initialization section may bring the index of what others hold.
-      if (hasData && bytes < indexedBytes) return `It has ${bytes} bytes of ${indexedBytes} that it lists`;
-      return hasMedia ? undefined : 'It holds no media';
+      if (hasData && bytes < indexedBytes) return `${bytes} bytes of ${indexedBytes} in its index`;
+      return hasMedia ? undefined : 'no media';
     },
   };
 }

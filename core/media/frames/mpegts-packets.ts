@@ -1,4 +1,4 @@
-import { type AuditedUnits, missingSeconds } from './frame-scanner.ts';
+import { describeShortfall, type FrameCheck } from './frame-scanner.ts';
 
 const PACKET_BYTES = 188;
 const SYNC = 0x47;
@@ -15,7 +15,7 @@ interface Clock {
 }
 
 /** MPEG-TS (ISO/IEC 13818-1 §2.4.3): packets of 188 bytes. Undefined when `head` is something else. */
-export function mpegTsUnits(head: Buffer, seconds: number): AuditedUnits | undefined {
+export function createMpegTsCheck(head: Buffer, seconds: number): FrameCheck | undefined {
   for (let at = 0; at < Math.max(head.length, 1); at += PACKET_BYTES) if (head[at] !== SYNC) return undefined;
   const clocks = new Map<number, Clock>();
   let isClear = true;
@@ -45,11 +45,11 @@ export function mpegTsUnits(head: Buffer, seconds: number): AuditedUnits | undef
         note(packet.readUInt16BE(1) & 0x1fff, readTimestamp(packet, payload + 9));
       return PACKET_BYTES;
     },
-    missing() {
+    problem() {
       if (!isClear) return undefined;
-      if (!hasMedia) return 'It holds no media';
+      if (!hasMedia) return 'no media';
       const told = [...clocks.values()].filter(({ count }) => count > 1);
-      return told.length > 0 ? missingSeconds(Math.max(...told.map(lasts)), seconds) : undefined;
+      return told.length > 0 ? describeShortfall(Math.max(...told.map(lasts)), seconds) : undefined;
     },
   };
 }

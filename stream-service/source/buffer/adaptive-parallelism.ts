@@ -1,67 +1,68 @@
 import type { EventLoopLoad } from './event-loop-load.ts';
 
 /**
- * How many connections to read from at once: one, or the most there may be. More than one only while the client waits
- * for the source and they bring more: that is what a source that throttles each of them looks like.
+ * Decides how many connections a stream reads from: one, or the maximum. Several only while the client waits for the
+ * source and several are faster: the sign of a source that throttles each connection.
  */
 export interface AdaptiveParallelism {
+  /** Connections to use now. */
   readonly count: number;
-  /** Bytes of the next part that are worth having before its turn: none while it is not the source that is waited for. */
-  readonly lead: number;
-  /** Milliseconds so far in which the client took nothing. */
-  readonly rested: number;
-  /** Notes bytes that came from the source. */
-  received(bytes: number): void;
-  /** Notes that the client stopped taking bytes, or takes them again. */
-  blocked(isBlocked: boolean): void;
-  /** The source complained: one connection from now on. */
-  settle(): void;
+  /** Bytes of the next fetch worth buffering before its turn: 0 while the source is not the bottleneck. */
+  readonly leadBytes: number;
+  /** Milliseconds so far in which the client read nothing. */
+  readonly blockedMs: number;
+  /** Counts bytes received from the source. */
+  addBytes(bytes: number): void;
+  /** Notes that the client has stopped reading, or reads again. */
+  setBlocked(isBlocked: boolean): void;
+  /** Uses one connection from now on: the source reported overload. */
+  reduceToOne(): void;
 }
 
 /** Bytes per millisecond from which one connection is enough. */
-const ENOUGH = 32_768;
-/** Milliseconds of a measurement: long enough that where ranges begin and end does not matter. */
-const WINDOW = 250;
-/** Part of a measurement in which the client took nothing: from there on the client is the slower one. */
-const CLIENT_BOUND = 0.2;
-/** Bytes of a lead, until it is known who waits, and while the client waits for the source. */
-const FIRST_LEAD = 128 * 1024;
-const LEAD = 512 * 1024;
-/** What more connections must bring, against one that overlaps with the next at times. */
-const WORTH = 1.4;
+const FAST_BYTES_PER_MS = 32_768;
+/** Milliseconds of a measurement: long enough to average over the gaps between range requests. */
+const WINDOW_MS = 250;
+/** Share of a measurement in which the client read nothing, above which the client is the bottleneck. */
+const MAX_BLOCKED_SHARE = 0.2;
+/** `leadBytes` before the first measurement, and while the source is the bottleneck. */
+const INITIAL_LEAD_BYTES = 128 * 1024;
+const LEAD_BYTES = 512 * 1024;
+/** Speed-up that several connections must achieve over one, which already overlaps with its successor. */
+const MIN_SPEEDUP = 1.4;
 
-export function createAdaptiveParallelism(most: number, { now, isBusy }: EventLoopLoad): AdaptiveParallelism {
+export function createAdaptiveParallelism(maxConnections: number, { now, isBusy }: EventLoopLoad): AdaptiveParallelism {
   let count = 1;
-  let settled = most <= 1;
-  /** What one connection brought. */
-  let before = 0;
-  /** The first measurement, and the first after a change, holds what was before. */
-  let skip = true;
-  let window = { since: now(), bytes: 0, rested: 0 };
+  let isSettled = maxConnections <= 1;
+  /** Bytes per millisecond of one connection. */
+  let singleRate = 0;
+  /** The first measurement, and the first after adding connections, includes the time before. */
+  let skipMeasurement = true;
+  let window = { since: now(), bytes: 0, blockedMs: 0 };
   let blockedSince: number | undefined;
-  let restedBefore = 0;
-  let lead = FIRST_LEAD;
+  let blockedMsBefore = 0;
+  let leadBytes = INITIAL_LEAD_BYTES;
 
-  const change = (to: number) => {
-    skip = to > count;
-    count = to;
+  const setCount = (next: number) => {
+    skipMeasurement = next > count;
+    count = next;
   };
 
-  const rested = () => restedBefore + (blockedSince === undefined ? 0 : now() - blockedSince);
+  const blockedMs = () => blockedMsBefore + (blockedSince === undefined ? 0 : now() - blockedSince);
 
-  const decide = (elapsed: number) => {
-    const rate = window.bytes / elapsed;
-    const waitsForSource = !isBusy() && (rested() - window.rested) / elapsed <= CLIENT_BOUND;
-    lead = waitsForSource ? LEAD : 0;
-    if (settled) return;
-    if (!waitsForSource || (count === 1 && rate > ENOUGH)) change(1);
-    else if (skip) skip = false;
+  const decide = (elapsedMs: number) => {
+    const rate = window.bytes / elapsedMs;
+    const isSourceBound = !isBusy() && (blockedMs() - window.blockedMs) / elapsedMs <= MAX_BLOCKED_SHARE;
+    leadBytes = isSourceBound ? LEAD_BYTES : 0;
+    if (isSettled) return;
+    if (!isSourceBound || (count === 1 && rate > FAST_BYTES_PER_MS)) setCount(1);
+    else if (skipMeasurement) skipMeasurement = false;
     else if (count === 1) {
-      before = rate;
-      change(most);
-    } else if (rate < before * WORTH) {
-      settled = true;
-      change(1);
+      singleRate = rate;
+      setCount(maxConnections);
+    } else if (rate < singleRate * MIN_SPEEDUP) {
+      isSettled = true;
+      setCount(1);
     }
   };
 
@@ -69,26 +70,26 @@ export function createAdaptiveParallelism(most: number, { now, isBusy }: EventLo
     get count() {
       return count;
     },
-    get lead() {
-      return lead;
+    get leadBytes() {
+      return leadBytes;
     },
-    get rested() {
-      return rested();
+    get blockedMs() {
+      return blockedMs();
     },
-    received(bytes) {
+    addBytes(bytes) {
       window.bytes += bytes;
       const at = now();
-      const elapsed = at - window.since;
-      if (elapsed < WINDOW) return;
-      decide(elapsed);
-      window = { since: at, bytes: 0, rested: rested() };
+      const elapsedMs = at - window.since;
+      if (elapsedMs < WINDOW_MS) return;
+      decide(elapsedMs);
+      window = { since: at, bytes: 0, blockedMs: blockedMs() };
     },
-    blocked(isBlocked) {
-      restedBefore = rested();
+    setBlocked(isBlocked) {
+      blockedMsBefore = blockedMs();
       blockedSince = isBlocked ? now() : undefined;
     },
-    settle() {
-      settled = true;
+    reduceToOne() {
+      isSettled = true;
       count = 1;
     },
   };

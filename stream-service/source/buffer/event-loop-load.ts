@@ -1,31 +1,31 @@
 import { performance } from 'node:perf_hooks';
 
-/** What a reader knows of the process that it runs in. */
+/** Load of this process, to tell a slow source from a process that is itself the bottleneck. */
 export interface EventLoopLoad {
-  /** Milliseconds, from any beginning. */
+  /** Milliseconds on a monotonic clock. */
   now(): number;
-  /** The process has hardly rested lately: then it is itself what clients wait for, and no source. */
+  /** Whether the event loop has been almost permanently busy of late. */
   isBusy(): boolean;
 }
 
-/** Part of the time in which the event loop was at work, above which it is busy. */
-const BUSY = 0.9;
-/** Milliseconds that one look holds for. */
-const LOOK = 250;
+/** Event loop utilization above which the process is the bottleneck. */
+const BUSY_UTILIZATION = 0.9;
+/** Milliseconds between two measurements. */
+const WINDOW_MS = 250;
 
-/** The gauge of a process: one for all its streams. */
+/** Measures the event loop of this process. One instance serves all streams. */
 export function createEventLoopLoad(): EventLoopLoad {
   const now = () => performance.now();
   let before = performance.eventLoopUtilization();
-  let lookedAt = now();
+  let measuredAt = now();
   let isBusy = false;
   return {
     now,
     isBusy() {
-      if (now() - lookedAt >= LOOK) {
-        isBusy = performance.eventLoopUtilization(before).utilization > BUSY;
+      if (now() - measuredAt >= WINDOW_MS) {
+        isBusy = performance.eventLoopUtilization(before).utilization > BUSY_UTILIZATION;
         before = performance.eventLoopUtilization();
-        lookedAt = now();
+        measuredAt = now();
       }
       return isBusy;
     },

@@ -1,20 +1,20 @@
-/** The memory for reading ahead that all streams of a process share: many slow clients must not each fill theirs. */
+/** Memory for reading ahead, shared by all streams of a process: many slow clients must not each fill their buffers. */
 export interface ReadAheadBudget {
-  /** Reserves so many bytes; false: there is no room now, and the reader does without. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
+  /** Reserves bytes. Returns false when there is not enough budget: the stream then does not read ahead. */
+  tryReserve(bytes: number): boolean;
+  release(bytes: number): void;
 }
 
-export function createReadAheadBudget(bytes: number): ReadAheadBudget {
-  let free = bytes;
+export function createReadAheadBudget(totalBytes: number): ReadAheadBudget {
+  let freeBytes = totalBytes;
   return {
-    take(wanted) {
-      if (wanted > free) return false;
-      free -= wanted;
+    tryReserve(bytes) {
+      if (bytes > freeBytes) return false;
+      freeBytes -= bytes;
       return true;
     },
-    give(returned) {
-      free += returned;
+    release(bytes) {
+      freeBytes += bytes;
     },
   };
 }

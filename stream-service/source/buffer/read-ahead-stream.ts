@@ -1,176 +1,188 @@
 import { Readable } from 'node:stream';
 import { hasPausedReader } from '../../../core/egress/client/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import type { RangeFetch } from '../request/index.ts';
 import type { AdaptiveParallelism } from './adaptive-parallelism.ts';
 import type { ReadAheadBudget } from './read-ahead-budget.ts';
 
-/** Where the parts of a stream come from, in order. */
+/** Divides a source into consecutive fetches. */
 export interface FetchScheduler {
-  /** Starts the next part; undefined: there is none now. */
+  /** Starts the next fetch; undefined: there is none at present. */
   next(): RangeFetch | undefined;
-  /** Bytes that the next part will take, at most; undefined: nobody knows. */
+  /** Bytes of the next fetch, at most; undefined when unknown. */
   nextBytes(): number | undefined;
-  /** True when no part will come any more. */
+  /** True when there will be no further fetch. */
   isDone(): boolean;
-  /** Called with what to call when parts or news of them are there. */
-  watch(news: (error?: Error) => void): void;
-  /** A part is begun: bytes go through this before they leave. */
-  filter?(part: RangeFetch): Filter | undefined;
+  /** Sets the listener to call when `next` or `isDone` may have changed, or with an error. */
+  onChange(listener: (error?: Error) => void): void;
+  /** The filter for the bytes of a fetch. */
+  filter?(fetch: RangeFetch): Filter | undefined;
   close(): void;
 }
 
-/** Turns the bytes of one part into others. */
+/** Transforms the bytes of one fetch. */
 export interface Filter {
-  /** @throws when it cannot be turned into anything true */
+  /** @throws when the bytes are malformed */
   update(chunk: Buffer): Buffer;
-  /** What is left at its end. @throws when the part does not end as it should */
+  /** The remaining output. @throws when the bytes end prematurely */
   final(): Buffer;
 }
 
 export interface ReadAheadOptions {
-  readonly supply: FetchScheduler;
-  readonly connections: AdaptiveParallelism;
-  /** Bytes held ahead of the client. */
-  readonly aheadBytes: number;
-  readonly pool: ReadAheadBudget;
+  readonly scheduler: FetchScheduler;
+  readonly parallelism: AdaptiveParallelism;
+  /** Bytes buffered ahead of the reader, at most. */
+  readonly readAheadBytes: number;
+  readonly budget: ReadAheadBudget;
 }
 
-/** Bytes from which no more are kept for a reader that asks by itself: what is more stays with the parts. */
+/** Bytes; the excess stays in the buffers of the fetches. */
 const HIGH_WATER_MARK = 64 * 1024;
 
-/** Parts one behind the other as one stream, the next ones under way before their turn. */
+/** Concatenates fetches into one stream, and starts the next ones before their turn. */
 export class ReadAheadStream extends Readable {
-  readonly #supply: FetchScheduler;
-  readonly #connections: AdaptiveParallelism;
-  readonly #aheadBytes: number;
-  readonly #pool: ReadAheadBudget;
-  /** What each part that is not the head has of the pool. */
+  readonly #scheduler: FetchScheduler;
+  readonly #parallelism: AdaptiveParallelism;
+  readonly #readAheadBytes: number;
+  readonly #budget: ReadAheadBudget;
+  /** Bytes of the budget that each fetch ahead of its turn has reserved. */
   readonly #reserved = new Map<RangeFetch, number>();
-  readonly #parts: RangeFetch[] = [];
-  #head: RangeFetch | undefined;
+  /** Started, in order. */
+  readonly #fetches: RangeFetch[] = [];
+  /** The fetch whose bytes are being read: the first one, once attached. */
+  #current: RangeFetch | undefined;
   #filter: Filter | undefined;
-  #isWanted = false;
+  /** The reader wants more bytes. */
+  #isReading = false;
 
-  constructor({ supply, connections, aheadBytes, pool }: ReadAheadOptions) {
+  constructor({ scheduler, parallelism, readAheadBytes, budget }: ReadAheadOptions) {
     super({ highWaterMark: HIGH_WATER_MARK });
-    this.#supply = supply;
-    this.#connections = connections;
-    this.#aheadBytes = aheadBytes;
-    this.#pool = pool;
-    supply.watch((error) => {
+    this.#scheduler = scheduler;
+    this.#parallelism = parallelism;
+    this.#readAheadBytes = readAheadBytes;
+    this.#budget = budget;
+    scheduler.onChange((error) => {
       if (error) this.destroy(error);
       else this.#advance();
     });
   }
 
   override _read(): void {
-    if (this.#isWanted) return;
+    if (this.#isReading) return;
     if (hasPausedReader(this)) {
       this.push('');
       return;
     }
-    this.#isWanted = true;
-    this.#connections.blocked(false);
-    if (this.#head) this.#head.resume();
+    this.#isReading = true;
+    this.#parallelism.setBlocked(false);
+    if (this.#current) this.#current.resume();
     this.#advance();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    for (const part of this.#parts) {
-      part.destroy();
-      this.#release(part);
+    for (const fetch of this.#fetches) {
+      fetch.destroy();
+      this.#release(fetch);
     }
-    this.#parts.length = 0;
-    this.#head = undefined;
-    this.#supply.close();
+    this.#fetches.length = 0;
+    this.#current = undefined;
+    this.#scheduler.close();
     callback(error);
   }
 
-  /** Starts what may be started and makes the first part the head. */
+  /** Starts as many fetches as allowed, and attaches the first one. */
   #advance(): void {
-    if (this.destroyed || !this.#isWanted) return;
+    if (this.destroyed || !this.#isReading) return;
     while (this.#mayStart() && this.#start());
-    const [first] = this.#parts;
+    const [first] = this.#fetches;
     if (!first) {
-      if (this.#supply.isDone()) this.push(null);
-    } else if (first !== this.#head) this.#begin(first);
+      if (this.#scheduler.isDone()) this.push(null);
+    } else if (first !== this.#current) this.#attach(first);
   }
 
-  /** Asked with every chunk: one connection is the common case, and a cheap one. */
+  /** Called for each chunk: a single connection, the common case, allocates nothing. */
   #mayStart(): boolean {
-    const [head] = this.#parts;
-    if (!head) return true;
-    const { count, lead } = this.#connections;
-    if (count === 1) return this.#parts.length === 1 && head.remainingBytes <= lead;
-    const running = this.#parts.reduce((sum, { isRunning }) => sum + Number(isRunning), 0);
+    const [first] = this.#fetches;
+    if (!first) return true;
+    const { count, leadBytes } = this.#parallelism;
+    if (count === 1) return this.#fetches.length === 1 && first.remainingBytes <= leadBytes;
+    const running = this.#fetches.reduce((sum, { isRunning }) => sum + Number(isRunning), 0);
     if (running >= count) return false;
-    const held = this.#parts.reduce((sum, { maxBufferedBytes: weight }, index) => sum + (index === 0 ? 0 : weight), 0);
-    return held + this.#nextBytes() <= this.#aheadBytes;
+    const buffered = this.#fetches.reduce(
+      (sum, { maxBufferedBytes }, index) => sum + (index === 0 ? 0 : maxBufferedBytes),
+      0,
+    );
+    return buffered + this.#nextBytes() <= this.#readAheadBytes;
   }
 
   #nextBytes(): number {
-    return this.#supply.nextBytes() ?? this.#aheadBytes / this.#connections.count;
+    return this.#scheduler.nextBytes() ?? this.#readAheadBytes / this.#parallelism.count;
   }
 
-  /** False: there is no next part now, or no room for it. */
+  /** Starts the next fetch. Returns false when there is none at present, or no budget for it. */
   #start(): boolean {
-    const isAhead = this.#parts.length > 0;
-    const bytes = isAhead ? (this.#connections.count === 1 ? this.#connections.lead : this.#nextBytes()) : 0;
-    if (bytes > 0 && !this.#pool.take(bytes)) return false;
-    const part = this.#supply.next();
-    if (!part) this.#pool.give(bytes);
+    const isAhead = this.#fetches.length > 0;
+    const bytes = isAhead ? (this.#parallelism.count === 1 ? this.#parallelism.leadBytes : this.#nextBytes()) : 0;
+    if (bytes > 0 && !this.#budget.tryReserve(bytes)) return false;
+    const fetch = this.#scheduler.next();
+    if (!fetch) this.#budget.release(bytes);
     else {
-      this.#parts.push(part);
-      this.#reserved.set(part, bytes);
+      this.#fetches.push(fetch);
+      this.#reserved.set(fetch, bytes);
     }
-    return part !== undefined;
+    return fetch !== undefined;
   }
 
-  #release(part: RangeFetch): void {
-    this.#pool.give(this.#reserved.get(part) ?? 0);
-    this.#reserved.delete(part);
+  #release(fetch: RangeFetch): void {
+    this.#budget.release(this.#reserved.get(fetch) ?? 0);
+    this.#reserved.delete(fetch);
   }
 
-  #begin(part: RangeFetch): void {
-    this.#head = part;
-    this.#filter = this.#supply.filter?.(part);
-    part.attach({
-      data: (chunk) => this.#give(chunk),
-      end: () => this.#finish(part),
+  #attach(fetch: RangeFetch): void {
+    this.#current = fetch;
+    this.#filter = this.#scheduler.filter?.(fetch);
+    fetch.attach({
+      data: (chunk) => this.#pushChunk(chunk),
+      end: () => this.#finish(fetch),
       fail: (error) => this.destroy(error),
     });
   }
 
-  #give(bytes: Buffer): boolean {
+  /** Returns whether the reader wants more. */
+  #pushChunk(bytes: Buffer): boolean {
     let chunk: Buffer;
     try {
       chunk = this.#filter ? this.#filter.update(bytes) : bytes;
     } catch (error) {
-      this.destroy(error as Error);
+      this.destroy(malformed(error));
       return false;
     }
-    // A filter may keep a few bytes back; an empty chunk would say nothing.
+    // A filter may retain bytes. Pushing an empty chunk would not count as data.
     if (chunk.length > 0 && (!this.push(chunk) || hasPausedReader(this))) {
-      this.#isWanted = false;
-      this.#connections.blocked(true);
+      this.#isReading = false;
+      this.#parallelism.setBlocked(true);
     } else this.#advance();
-    return this.#isWanted && !this.destroyed;
+    return this.#isReading && !this.destroyed;
   }
 
-  #finish(part: RangeFetch): void {
-    this.#parts.splice(this.#parts.indexOf(part), 1);
-    this.#release(part);
-    if (this.#head === part) this.#head = undefined;
+  #finish(fetch: RangeFetch): void {
+    this.#fetches.splice(this.#fetches.indexOf(fetch), 1);
+    this.#release(fetch);
+    if (this.#current === fetch) this.#current = undefined;
     try {
       const rest = this.#filter?.final();
-      if (rest?.length) this.#isWanted = this.push(rest) && !hasPausedReader(this);
+      if (rest?.length) this.#isReading = this.push(rest) && !hasPausedReader(this);
     } catch (error) {
-      this.destroy(error as Error);
+      this.destroy(malformed(error));
       return;
     }
     this.#filter = undefined;
     this.#advance();
-    // Nobody wants bytes just now, but the end is no byte.
-    if (!this.#isWanted && this.#parts.length === 0 && this.#supply.isDone()) this.push(null);
+    // The end is signalled even while the reader is paused: it needs no room in the buffer.
+    if (!this.#isReading && this.#fetches.length === 0 && this.#scheduler.isDone()) this.push(null);
   }
 }
+
+/** What a filter throws: a wrong key, bad padding, a damaged box. */
+const malformed = (error: unknown): UpstreamError =>
+  error instanceof UpstreamError ? error : new UpstreamError('Malformed media', { cause: error });

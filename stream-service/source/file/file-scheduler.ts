@@ -10,58 +10,60 @@ import {
 export interface FileSchedulerOptions extends UpstreamRequestDependencies {
   readonly target: UpstreamTarget;
   readonly chunks: ChunkSizer;
-  readonly connections: AdaptiveParallelism;
-  /** Offsets, both included. `last` undefined: to an end that nobody knows. */
+  readonly parallelism: AdaptiveParallelism;
+  /** Offsets, both included. `last` undefined: to the end, at an unknown offset. */
   readonly first: number;
   readonly last: number | undefined;
-  /** A part that is under way from `first` on. */
+  /** A fetch that was started at `first` when opening. */
   readonly adopted: RangeFetch | undefined;
+  /** Called for each chunk received. */
   readonly onBytes: () => void;
 }
 
-/** Cuts a file into ranges. */
+/** Divides a file into range requests. */
 export function createFileScheduler(options: FileSchedulerOptions): FetchScheduler {
-  const { chunks, connections, limits, first, adopted } = options;
+  const { chunks, parallelism, limits, first, adopted } = options;
   const last = options.last ?? Number.POSITIVE_INFINITY;
+  /** Offset of the next fetch. */
   let cursor = first;
-  /** True when nothing lies beyond what has been begun: the end itself may be unknown. */
-  let isOver = first > last;
+  /** Every byte belongs to a fetch that has started. Not derived from `cursor`: the end may be unknown. */
+  let isDone = first > last;
   let waiting = adopted;
-  let news: () => void = () => undefined;
+  let onChange: () => void = () => undefined;
 
   const nextBytes = () =>
-    connections.count === 1 ? chunks.next() : Math.min(chunks.limit(), limits.aheadBytes / limits.connections);
+    parallelism.count === 1 ? chunks.next() : Math.min(chunks.limit(), limits.readAheadBytes / limits.maxConnections);
 
-  const goTo = (end: number) => {
+  const advanceTo = (end: number) => {
     cursor = end + 1;
-    isOver = end >= last;
+    isDone = end >= last;
   };
 
-  const start = (from: number, to: number): RangeFetch => {
-    const began = performance.now();
-    const restedBefore = connections.rested;
+  const startFetch = (from: number, to: number): RangeFetch => {
+    const startedAt = performance.now();
+    const blockedMsBefore = parallelism.blockedMs;
     let bytes = 0;
     return new RangeFetch({
       ...options,
-      wanted: { first: from, last: Number.isFinite(to) ? to : undefined },
-      audit: createMediaCheck,
-      // What the pool was asked for, whatever is worth having later.
-      bufferLimitBytes: connections.count === 1 ? connections.lead : limits.aheadBytes,
-      // Only the last part begun may go on: what comes after an earlier one is under way already.
-      onWhole() {
+      requested: { first: from, last: Number.isFinite(to) ? to : undefined },
+      createCheck: createMediaCheck,
+      // As many as were reserved in the budget, even when the lead changes later.
+      bufferLimitBytes: parallelism.count === 1 ? parallelism.leadBytes : limits.readAheadBytes,
+      // Only the latest fetch may continue past its range: the bytes after earlier ones are being fetched already.
+      onFullResponse() {
         if (cursor !== to + 1) return undefined;
-        goTo(last);
+        advanceTo(last);
         return last;
       },
       onBytes(count) {
         bytes += count;
         options.onBytes();
-        connections.received(count);
+        parallelism.addBytes(count);
       },
-      onBusy: connections.settle,
+      onOverload: parallelism.reduceToOne,
       onSettled() {
-        chunks.took(bytes, performance.now() - began - (connections.rested - restedBefore));
-        news();
+        chunks.took(bytes, performance.now() - startedAt - (parallelism.blockedMs - blockedMsBefore));
+        onChange();
       },
     });
   };
@@ -69,22 +71,22 @@ export function createFileScheduler(options: FileSchedulerOptions): FetchSchedul
   return {
     next() {
       if (waiting) {
-        const part = waiting;
+        const fetch = waiting;
         waiting = undefined;
-        part.limit(last);
-        goTo(part.last ?? last);
-        return part;
+        fetch.truncate(last);
+        advanceTo(fetch.last ?? last);
+        return fetch;
       }
-      if (isOver) return undefined;
+      if (isDone) return undefined;
       const from = cursor;
       const to = Number.isFinite(last) ? Math.min(from + nextBytes() - 1, last) : last;
-      goTo(to);
-      return start(from, to);
+      advanceTo(to);
+      return startFetch(from, to);
     },
     nextBytes: () => Math.min(nextBytes(), last - cursor + 1),
-    isDone: () => !waiting && isOver,
-    watch(listener) {
-      news = listener;
+    isDone: () => !waiting && isDone,
+    onChange(listener) {
+      onChange = listener;
     },
     close() {
       waiting?.destroy();

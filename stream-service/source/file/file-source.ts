@@ -1,4 +1,4 @@
-import { problems } from '../../../core/api/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import {
   createChunkSizer,
@@ -10,47 +10,47 @@ import {
 } from '../request/index.ts';
 import type { FileSource } from '../source.ts';
 import type { OpenRequest } from '../source-kind.ts';
-import { createTrackLocator, type TrackLocator } from '../track-locator.ts';
+import { createTrackLocator } from '../track-locator.ts';
 import { createFileScheduler } from './file-scheduler.ts';
 
-/** Bytes of an opening that wait for their reader, besides what the connection itself holds. */
-const WAITING_BYTES = 64 * 1024;
+/** Bytes buffered while the opening fetch waits for its reader, in addition to the socket's own buffer. */
+const OPENING_BUFFER_BYTES = 64 * 1024;
 
 /**
- * Opens a direct file by bytes that the reader wants anyway.
- * @throws Problem 404, 502
+ * Opens a direct file by fetching bytes that the reader will probably want: no HEAD request, no probing.
+ * @throws UpstreamError, UrlExpired, NotFound
  */
 export async function openFile(request: OpenRequest): Promise<FileSource> {
-  const { limits, readAheadBudget } = request;
-  const places = createTrackLocator({ ...request, renewals: limits.renewals, load: async () => undefined });
-  const options = { ...request, places };
-  const chunks = createChunkSizer(limits, places.track().chunkBytes);
+  const { limits, eventLoopLoad, readAheadBudget } = request;
+  const locator = createTrackLocator({ ...request, maxRenewals: limits.maxRenewals, load: async () => undefined });
+  const chunks = createChunkSizer(limits, request.track.chunkBytes);
   const target: UpstreamTarget = {
     async locate(signal) {
-      const { track, generation } = await places.current(signal);
+      const { track, generation } = await locator.current(signal);
       return { url: track.url, track, generation };
     },
-    renew: ({ generation }, isGone, signal) => places.renew(generation, isGone, signal),
+    renew: ({ generation }, isGone, signal) => locator.renew(generation, isGone, signal),
     entity: unknownEntity,
     chunks,
   };
+  const onBytes = locator.progressed;
 
-  let opening = await openFrom(options, target);
+  let opening: OpeningFetch | undefined = await openFrom({ ...request, target, onBytes });
   const { size, etag, lastModified } = target.entity;
-  const timer = setTimeout(close, limits.holdTimeout).unref();
+  const timer = setTimeout(close, limits.unreadTimeoutMs).unref();
 
   function close(): void {
     clearTimeout(timer);
-    opening?.part.destroy();
+    opening?.fetch.destroy();
     opening = undefined;
   }
 
-  /** The opening's bytes, for whoever reads from where they begin. */
+  /** The opening fetch, for a reader that starts at the same offset. */
   const adopt = (first: number): RangeFetch | undefined => {
-    const part = opening?.first === first ? opening.part : undefined;
-    if (part) opening = undefined;
+    const fetch = opening?.first === first ? opening.fetch : undefined;
+    if (fetch) opening = undefined;
     close();
-    return part;
+    return fetch;
   };
 
   return {
@@ -59,66 +59,67 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
     isSeekable: size !== undefined,
     validator: etag ?? lastModified,
     read(first, last) {
-      const connections = createAdaptiveParallelism(size === undefined ? 1 : limits.connections, options.eventLoopLoad);
-      const supply = createFileScheduler({
-        ...options,
+      const maxConnections = size === undefined ? 1 : limits.maxConnections;
+      const parallelism = createAdaptiveParallelism(maxConnections, eventLoopLoad);
+      const scheduler = createFileScheduler({
+        ...request,
         target,
         chunks,
-        connections,
+        parallelism,
         first,
         last: size === undefined ? undefined : Math.min(last ?? size - 1, size - 1),
         adopted: adopt(first),
-        onBytes: places.progressed,
+        onBytes,
       });
-      return new ReadAheadStream({ supply, connections, aheadBytes: limits.aheadBytes, pool: readAheadBudget });
+      const { readAheadBytes } = limits;
+      return new ReadAheadStream({ scheduler, parallelism, readAheadBytes, budget: readAheadBudget });
     },
     close,
   };
 }
 
-type FileOptions = OpenRequest & { readonly places: TrackLocator<undefined> };
+type OpenOptions = OpenRequest & { readonly target: UpstreamTarget; readonly onBytes: () => void };
 
-interface Opening {
+interface OpeningFetch {
   readonly first: number;
-  readonly part: RangeFetch;
+  readonly fetch: RangeFetch;
 }
 
-/** What is asked for may lie beyond the end, or not be reachable: then the beginning says what there is. */
-async function openFrom(options: FileOptions, target: UpstreamTarget): Promise<Opening | undefined> {
-  if (options.first === 0) return openAt(0, options, target);
+/** Opens at the predicted offset. Where that lies beyond the end, or cannot be requested, opens at 0. */
+async function openFrom(options: OpenOptions): Promise<OpeningFetch> {
+  const { first, target } = options;
+  if (first === 0) return openAt(0, options);
   try {
-    const opening = await openAt(options.first, options, target);
+    const opening = await openAt(first, options);
     if (target.entity.size !== undefined) return opening;
-    opening.part.destroy();
+    opening.fetch.destroy();
   } catch (error) {
-    if (!(error instanceof Error && error.cause instanceof RangeRefused)) throw error;
+    if (!(error instanceof RangeRefused)) throw error;
   }
   target.entity = unknownEntity;
-  return openAt(0, options, target);
+  return openAt(0, options);
 }
 
-async function openAt(first: number, options: FileOptions, target: UpstreamTarget): Promise<Opening> {
-  const { signal, places } = options;
+async function openAt(first: number, options: OpenOptions): Promise<OpeningFetch> {
+  const { signal, target } = options;
   signal.throwIfAborted();
-  const part = new RangeFetch({
+  const fetch = new RangeFetch({
     ...options,
-    target,
-    wanted: { first, last: first + (target.chunks?.next() ?? 1) - 1 },
-    bufferLimitBytes: WAITING_BYTES,
-    onWhole: () => Number.POSITIVE_INFINITY,
-    audit: createMediaCheck,
-    onBytes: places.progressed,
+    requested: { first, last: first + (target.chunks?.next() ?? 1) - 1 },
+    bufferLimitBytes: OPENING_BUFFER_BYTES,
+    onFullResponse: () => Number.POSITIVE_INFINITY,
+    createCheck: createMediaCheck,
   });
-  const leave = () => part.destroy();
-  signal.addEventListener('abort', leave, { once: true });
+  const onAbort = () => fetch.destroy();
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await part.firstByte;
+    await fetch.firstByte;
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', onAbort);
   }
-  if (target.entity.size === 0) throw problems.fetchFailed(new Error('The source has no bytes'));
-  return { first, part };
+  if (target.entity.size === 0) throw new UpstreamError('Upstream file is empty');
+  return { first, fetch };
 }

@@ -1,45 +1,48 @@
-/** How many bytes to ask of a source at once. One per source: what it refused once, it refuses again. */
+/** Adapts the size of range requests to one source. Shared by its readers: a size refused once will be refused again. */
 export interface ChunkSizer {
-  /** Bytes to ask for at most. */
+  /** Bytes of the largest range to request. */
   limit(): number;
-  /** The next chunk, in bytes: small at first, so that its bytes are soon here, then more as they come fast. */
+  /** Bytes of the next range: small at first, for a fast first byte; growing while ranges arrive quickly. */
   next(): number;
-  /** Notes that the source gave a range of so many bytes. */
+  /** Notes that the source answered a range of so many bytes. */
   granted(bytes: number): void;
-  /** Notes for how many milliseconds a chunk was waited for, without those in which nobody wanted it. */
-  took(bytes: number, elapsed: number): void;
-  /** Notes that it refused one. True: a smaller one is worth asking for. */
+  /** Notes how long a range took, excluding the time in which the client read nothing. */
+  took(bytes: number, elapsedMs: number): void;
+  /** Notes that the source refused a range. Returns whether a smaller range is worth requesting. */
   refused(bytes: number): boolean;
 }
 
 export interface ChunkLimits {
-  /** Bytes of a chunk when the format does not say. */
-  readonly chunkBytes: number;
+  /** Bytes of a range when the format does not specify a maximum. */
+  readonly defaultChunkBytes: number;
   /** Bytes below which a refusal is not about the size. */
   readonly minChunkBytes: number;
 }
 
-/** No chunk is larger, whatever the format allows: a range is also what a change of mind costs. */
-const LARGEST = 16 * 1024 * 1024;
-/** A chunk that came within this many milliseconds may be larger the next time. */
-const SOON = 200;
+/** Upper bound, whatever the format allows: what was requested and is then not needed is wasted. */
+const MAX_CHUNK_BYTES = 16 * 1024 * 1024;
+/** Chunks that arrive faster than this are doubled. */
+const FAST_CHUNK_MS = 200;
 
-/** @param allowed the largest range the format gives (`Track.chunkBytes`) */
-export function createChunkSizer({ chunkBytes, minChunkBytes }: ChunkLimits, allowed = chunkBytes): ChunkSizer {
-  let limit = Math.min(Math.max(allowed, 1), LARGEST);
+/** @param maxBytes the largest range that the format allows (`Track.chunkBytes`) */
+export function createChunkSizer(
+  { defaultChunkBytes, minChunkBytes }: ChunkLimits,
+  maxBytes = defaultChunkBytes,
+): ChunkSizer {
+  let limit = Math.min(Math.max(maxBytes, 1), MAX_CHUNK_BYTES);
   let size = Math.min(minChunkBytes, limit);
-  let proven = 0;
+  let largestGranted = 0;
   return {
     limit: () => limit,
     next: () => Math.min(size, limit),
     granted(bytes) {
-      proven = Math.max(proven, bytes);
+      largestGranted = Math.max(largestGranted, bytes);
     },
-    took(bytes, elapsed) {
-      if (bytes >= size && elapsed < SOON) size = Math.min(size * 2, limit);
+    took(bytes, elapsedMs) {
+      if (bytes >= size && elapsedMs < FAST_CHUNK_MS) size = Math.min(size * 2, limit);
     },
     refused(bytes) {
-      if (bytes <= Math.max(proven, minChunkBytes)) return false;
+      if (bytes <= Math.max(largestGranted, minChunkBytes)) return false;
       limit = Math.max(Math.floor(Math.min(bytes, limit) / 2), minChunkBytes);
       return true;
     },

@@ -1,127 +1,129 @@
 import { createDecipheriv } from 'node:crypto';
 import {
-  type AuditedUnits,
-  adtsUnits,
+  createAdtsCheck,
   createFrameScanner,
+  createMp4Check,
+  createMpegTsCheck,
+  type FrameCheck,
   type FrameScanner,
-  mp4Units,
-  mpegTsUnits,
 } from '../../../core/media/frames/index.ts';
 
 /**
- * Judges by the bytes themselves whether an answer is complete. It is asked where HTTP does not tell: without a length
- * and without chunks an answer ends when its connection does, however soon that is (RFC 9112 §6.3).
+ * Checks from the bytes themselves whether a body is complete. Needed where HTTP does not tell: without Content-Length
+ * and chunked coding, a body ends when the connection closes (RFC 9112 §6.3).
  */
 export interface CompletenessCheck {
-  /** Bytes of the answer, from its first one on. */
+  /** Takes the bytes of the body, from the first one. */
   update(chunk: Buffer): void;
-  /** What is missing, for the log; undefined: nothing as far as the bytes can tell. To be asked once, at the end. */
-  missing(): string | undefined;
+  /** Why the body is incomplete; undefined when it may be complete. To be called once, at the end. */
+  problem(): string | undefined;
 }
 
 export interface MediaCheckOptions {
-  /** As the list says; 0: it does not. */
+  /** Duration that the segment list states; 0 when unknown. */
   readonly seconds?: number;
   readonly cipher?: { readonly key: Buffer; readonly iv: Buffer };
 }
 
-/** No media are shorter. */
-const LEAST_BYTES = 8;
-/** Bytes by which a container is recognized: the beginnings of three MPEG-TS packets. */
+/** Media are never shorter. */
+const MIN_MEDIA_BYTES = 8;
+/** Bytes from which a container is recognized: the sync bytes of three MPEG-TS packets. */
 const HEAD_BYTES = 2 * 188 + 1;
+/** AES block. */
 const BLOCK_BYTES = 16;
 
 /**
- * Audits a segment, an initialization section or a file. What is known of each container:
- * - MPEG-TS consists of packets of 188 bytes, and its timestamps span the duration that the list gives;
- * - MP4 consists of boxes that say their length, every `moof` has an `mdat` behind it, and an index lists the fragments;
- * - packed AAC consists of frames that say their length, whose number is the duration;
- * - AES-128 gives whole blocks, the last of which ends in padding; what it hides is one of the above.
+ * Checks a segment, an initialization section or a file by the rules of its container:
+ * - MPEG-TS: packets of 188 bytes, whose timestamps span the stated duration;
+ * - MP4: boxes with a size, an `mdat` after every `moof`, and all fragments that an index lists;
+ * - packed AAC: frames with a size, whose number yields the duration;
+ * - AES-128: whole blocks, the last of them padded; the plaintext is one of the above.
  *
- * Of anything else, and from where bytes do not follow those rules, nothing is known: it is taken as it comes.
+ * Bytes in any other format pass, and so does everything after bytes that violate these rules.
  */
 export function createMediaCheck({ seconds = 0, cipher }: MediaCheckOptions = {}): CompletenessCheck {
-  const clear = createClearAudit(seconds);
-  return cipher ? createCipherAudit(cipher, clear) : clear;
+  const plaintext = createPlaintextCheck(seconds);
+  return cipher ? createCipherCheck(cipher, plaintext) : plaintext;
 }
 
-function createClearAudit(seconds: number): CompletenessCheck {
+function createPlaintextCheck(seconds: number): CompletenessCheck {
   let head: Buffer = Buffer.alloc(0);
-  let walk: FrameScanner | undefined;
-  let units: AuditedUnits | undefined;
+  let scanner: FrameScanner | undefined;
+  let frames: FrameCheck | undefined;
   const recognize = () => {
-    units = [mpegTsUnits, mp4Units, adtsUnits].map((create) => create(head, seconds)).find((found) => found);
-    if (units) walk = createFrameScanner(units);
-    walk?.update(head);
+    frames = createMpegTsCheck(head, seconds) ?? createMp4Check(head) ?? createAdtsCheck(head, seconds);
+    if (frames) scanner = createFrameScanner(frames);
+    scanner?.update(head);
   };
   return {
     update(chunk) {
-      if (head.length >= HEAD_BYTES) return walk?.update(chunk);
+      if (head.length >= HEAD_BYTES) return scanner?.update(chunk);
       head = Buffer.concat([head, chunk]);
       if (head.length >= HEAD_BYTES) recognize();
     },
-    missing() {
-      if (head.length === 0) return 'It is empty';
-      if (head.length < LEAST_BYTES) return 'It breaks off';
+    problem() {
+      if (head.length === 0) return 'empty';
+      if (head.length < MIN_MEDIA_BYTES) return 'ends within a frame';
       if (head.length < HEAD_BYTES) recognize();
-      if (!walk || walk.state() === 'unknown') return undefined;
-      return walk.state() === 'cut' ? 'It breaks off' : units?.missing();
+      if (!scanner || scanner.state() === 'unknown') return undefined;
+      return scanner.state() === 'cut' ? 'ends within a frame' : frames?.problem();
     },
   };
 }
 
-function createCipherAudit(
+function createCipherCheck(
   { key, iv }: { readonly key: Buffer; readonly iv: Buffer },
-  clear: CompletenessCheck,
+  plaintext: CompletenessCheck,
 ): CompletenessCheck {
   const decipher = createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false);
   let bytes = 0;
-  let last: Buffer = Buffer.alloc(0);
+  let lastBlock: Buffer = Buffer.alloc(0);
   return {
     update(chunk) {
       bytes += chunk.length;
-      const plain = Buffer.concat([last, decipher.update(chunk)]);
-      last = plain.subarray(-BLOCK_BYTES);
-      clear.update(plain.subarray(0, plain.length - last.length));
+      const plain = Buffer.concat([lastBlock, decipher.update(chunk)]);
+      lastBlock = plain.subarray(-BLOCK_BYTES);
+      plaintext.update(plain.subarray(0, plain.length - lastBlock.length));
     },
-    missing() {
-      if (bytes === 0) return 'It is empty';
-      const padding = last.at(-1) ?? 0;
+    problem() {
+      if (bytes === 0) return 'empty';
+      const padding = lastBlock.at(-1) ?? 0;
       const isPadded =
-        padding >= 1 && padding <= BLOCK_BYTES && last.subarray(-padding).every((byte) => byte === padding);
-      if (bytes % BLOCK_BYTES !== 0 || !isPadded) return 'Its last block is missing';
-      clear.update(last.subarray(0, BLOCK_BYTES - padding));
-      return clear.missing();
+        padding >= 1 && padding <= BLOCK_BYTES && lastBlock.subarray(-padding).every((byte) => byte === padding);
+      if (bytes % BLOCK_BYTES !== 0 || !isPadded) return 'last encrypted block is missing';
+      plaintext.update(lastBlock.subarray(0, BLOCK_BYTES - padding));
+      return plaintext.problem();
     },
   };
 }
 
-/** Audits something of which the least length is known: a key. */
-export function createLengthCheck(least: number): CompletenessCheck {
+/** Checks a body that must have a minimum length: a key. */
+export function createLengthCheck(minBytes: number): CompletenessCheck {
   let bytes = 0;
   return {
     update(chunk) {
       bytes += chunk.length;
     },
-    missing: () => (bytes < least ? `It has ${bytes} bytes of ${least}` : undefined),
+    problem: () => (bytes < minBytes ? `${bytes} bytes of ${minBytes}` : undefined),
   };
 }
 
 /**
- * Audits a playlist: one of a recording has an end (RFC 8216 §4.3.3.5), and what announces a URI has one behind it. A
- * list cut between two segments of a live source looks like any other: the next look at it brings the rest.
+ * Checks an HLS playlist: that of a recording has an end tag (RFC 8216 §4.3.3.4), and a tag that announces a URI is
+ * followed by one. A live playlist cut between two segments cannot be told from a complete one; its next reload can.
  */
 export function createPlaylistCheck(): CompletenessCheck {
   const chunks: Buffer[] = [];
   return {
     update: (chunk) => void chunks.push(chunk),
-    missing() {
+    problem() {
       const text = Buffer.concat(chunks).toString('utf8').trim();
       if (/^#EXT-X-ENDLIST\b/m.test(text)) return undefined;
-      if (/^#EXT-X-PLAYLIST-TYPE:\s*VOD\b/m.test(text)) return 'It has no end';
-      const last = text.slice(text.lastIndexOf('\n') + 1);
-      const isOpen = /^#(EXTINF|EXT-X-BYTERANGE|EXT-X-STREAM-INF)\b/.test(last) || '#EXT-X-ENDLIST'.startsWith(last);
-      return isOpen ? 'It breaks off' : undefined;
+      if (/^#EXT-X-PLAYLIST-TYPE:\s*VOD\b/m.test(text)) return 'no EXT-X-ENDLIST';
+      const lastLine = text.slice(text.lastIndexOf('\n') + 1);
+      const isOpen =
+        /^#(EXTINF|EXT-X-BYTERANGE|EXT-X-STREAM-INF)\b/.test(lastLine) || '#EXT-X-ENDLIST'.startsWith(lastLine);
+      return isOpen ? 'ends within an entry' : undefined;
     },
   };
 }

@@ -1,37 +1,38 @@
-import { problems } from '../../../core/api/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import { RangeFetch, type RangeFetchOptions } from './range-fetch.ts';
 
 /**
- * Reads something small, a playlist or a key, with the same patience as any other bytes.
- * @throws Problem 404, 502: also when it is larger than `most`
+ * Reads a small entity, a playlist or a key, into memory, with the same retries as any other bytes.
+ * @returns the bytes, and the URL after redirects
+ * @throws UpstreamError, also when it is larger than `maxBytes`; UrlExpired, NotFound
  */
 export async function fetchBuffer(
-  options: Omit<RangeFetchOptions, 'wanted' | 'bufferLimitBytes'>,
-  most: number,
+  options: Omit<RangeFetchOptions, 'requested' | 'bufferLimitBytes'>,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: Buffer; readonly url: string }> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const part = new RangeFetch({ ...options, wanted: { first: 0, last: undefined }, bufferLimitBytes: most });
-  const leave = () => reject(signal.reason);
-  signal.addEventListener('abort', leave, { once: true });
+  const fetch = new RangeFetch({ ...options, requested: { first: 0, last: undefined }, bufferLimitBytes: maxBytes });
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
   const chunks: Buffer[] = [];
   let length = 0;
-  part.attach({
+  fetch.attach({
     data(chunk) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > most) reject(problems.fetchFailed(new Error('The source sends too much')));
-      return length <= most;
+      if (length > maxBytes) reject(new UpstreamError(`Response exceeds ${maxBytes} bytes`));
+      return length <= maxBytes;
     },
     end: resolve,
     fail: reject,
   });
   try {
     await promise;
-    return { bytes: Buffer.concat(chunks, length), url: part.url };
+    return { bytes: Buffer.concat(chunks, length), url: fetch.url };
   } finally {
-    signal.removeEventListener('abort', leave);
-    part.destroy();
+    signal.removeEventListener('abort', onAbort);
+    fetch.destroy();
   }
 }

@@ -4,9 +4,5 @@ export { createLengthCheck, createMediaCheck, createPlaylistCheck } from './comp
 export { fetchBuffer } from './fetch-buffer.ts';
 export { defaultLimits, type SourceLimits } from './limits.ts';
 export { RangeFetch } from './range-fetch.ts';
-export {
-  type RangeNeed,
-  RangeRefused,
-  type UpstreamRequestDependencies,
-  type UpstreamTarget,
-} from './upstream-request.ts';
+export type { RangeRequirement } from './request-plan.ts';
+export { RangeRefused, type UpstreamRequestDependencies, type UpstreamTarget } from './upstream-request.ts';

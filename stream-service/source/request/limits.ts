@@ -1,47 +1,45 @@
 import type { ChunkLimits } from './chunk-sizer.ts';
 import type { RetryLimits } from './retry-policy.ts';
 
-/** What reading one source may cost. */
+/** Limits on the resources and time that reading one source may use. */
 export interface SourceLimits extends ChunkLimits, RetryLimits {
-  /** Bytes held ahead of the client, per stream. */
-  readonly aheadBytes: number;
-  /** The same for all streams together: beyond, each reads one range at a time. */
-  readonly aheadBytesInAll: number;
-  /** Connections at once, per stream, to a source that throttles each. */
-  readonly connections: number;
-  /** Milliseconds without a byte before a connection is given up. */
-  readonly stallTimeout: number;
-  /** Resolves again in a row, without progress in between. */
-  readonly renewals: number;
-  /** Milliseconds for which the bytes of an opening wait for their first reader. */
-  readonly holdTimeout: number;
-  /** Bytes of a playlist. */
-  readonly playlistBytes: number;
-  /** Segments of a playlist. */
-  readonly segments: number;
-  /** The shortest wait between two looks at a live playlist, milliseconds. */
-  readonly minReload: number;
-  /** Milliseconds without a new segment after which a live source has ended badly. */
-  readonly liveStall: number;
+  /** Bytes buffered ahead of the client, per stream. */
+  readonly readAheadBytes: number;
+  /** Bytes buffered ahead of clients by all streams together. Beyond this, each stream requests one range at a time. */
+  readonly totalReadAheadBytes: number;
+  /** Concurrent connections per stream, to a source that throttles each connection. */
+  readonly maxConnections: number;
+  /** Milliseconds without a byte after which a connection is closed. */
+  readonly stallTimeoutMs: number;
+  /** Consecutive times that expired URLs are resolved again, without progress in between. */
+  readonly maxRenewals: number;
+  /** Milliseconds for which an open source keeps its first bytes for a reader. */
+  readonly unreadTimeoutMs: number;
+  readonly maxPlaylistBytes: number;
+  readonly maxSegments: number;
+  /** Milliseconds between two reloads of a live playlist, at least. */
+  readonly minReloadMs: number;
+  /** Milliseconds without a new segment after which a live stream fails. */
+  readonly liveStallTimeoutMs: number;
 }
 
 const MiB = 1024 * 1024;
 
 export const defaultLimits: SourceLimits = {
-  chunkBytes: 8 * MiB,
+  defaultChunkBytes: 8 * MiB,
   minChunkBytes: MiB,
-  aheadBytes: 8 * MiB,
-  aheadBytesInAll: 64 * MiB,
-  connections: 4,
-  stallTimeout: 10_000,
-  attempts: 6,
-  backoff: 200,
-  maxBackoff: 5_000,
-  maxRetryAfter: 15_000,
-  renewals: 3,
-  holdTimeout: 30_000,
-  playlistBytes: 8 * MiB,
-  segments: 100_000,
-  minReload: 1_000,
-  liveStall: 60_000,
+  readAheadBytes: 8 * MiB,
+  totalReadAheadBytes: 64 * MiB,
+  maxConnections: 4,
+  stallTimeoutMs: 10_000,
+  maxAttempts: 6,
+  initialBackoffMs: 200,
+  maxBackoffMs: 5_000,
+  maxRetryAfterMs: 15_000,
+  maxRenewals: 3,
+  unreadTimeoutMs: 30_000,
+  maxPlaylistBytes: 8 * MiB,
+  maxSegments: 100_000,
+  minReloadMs: 1_000,
+  liveStallTimeoutMs: 60_000,
 };

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** Remembers what a thing began with, so that what is sent again can be compared with it. */
+/** Digest of the first bytes of an entity, to compare them when the source sends them again. */
 export interface PrefixDigest {
-  /** So many bytes are remembered. */
+  /** Bytes digested so far. */
   readonly bytes: number;
-  /** Notes bytes that follow those before. */
+  /** Adds the bytes that follow those added before. */
   add(chunk: Buffer): void;
-  /** Begins to compare: gives what takes all the bytes sent again, then says whether they are the same. */
+  /** Starts a comparison: pass it the bytes sent again, exactly as many as were added. */
   compare(): { update(chunk: Buffer): void; isSame(): boolean };
 }
 
+/** Creates an empty digest (SHA-256). */
 export function createPrefixDigest(): PrefixDigest {
   let bytes = 0;
   const digest = createHash('sha256');
@@ -22,11 +23,11 @@ export function createPrefixDigest(): PrefixDigest {
       digest.update(chunk);
     },
     compare() {
-      const again = createHash('sha256');
-      const before = digest.copy().digest();
+      const expected = digest.copy().digest();
+      const repeated = createHash('sha256');
       return {
-        update: (chunk) => void again.update(chunk),
-        isSame: () => again.digest().equals(before),
+        update: (chunk) => void repeated.update(chunk),
+        isSame: () => repeated.digest().equals(expected),
       };
     },
   };

@@ -1,21 +1,18 @@
-import type { Readable } from 'node:stream';
-import { finished } from 'node:stream';
-import { problems } from '../../../core/api/index.ts';
+import { finished, type Readable } from 'node:stream';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { hasValidator, type RequestedRange } from './classify-response.ts';
 import type { CompletenessCheck } from './completeness.ts';
 import { createPrefixDigest } from './prefix-digest.ts';
-import { PROGRESS_BYTES } from './retry-policy.ts';
+import { backOff, PROGRESS_BYTES, type RetryState, toUpstreamError } from './retry-policy.ts';
 import {
-  backOff,
+  entityChanged,
   fetchRange,
-  type RetryState,
   type UpstreamBody,
   type UpstreamRequestDependencies,
   type UpstreamTarget,
 } from './upstream-request.ts';
 
-/** Who takes the bytes of a part. `data` gives false when it wants no more for now; then `Part.resume` follows. */
+/** Receives the bytes of a RangeFetch. When `data` returns false, no more follow until `RangeFetch.resume`. */
 export interface RangeSink {
   data(chunk: Buffer): boolean;
   end(): void;
@@ -24,55 +21,57 @@ export interface RangeSink {
 
 export interface RangeFetchOptions extends UpstreamRequestDependencies {
   readonly target: UpstreamTarget;
-  readonly wanted: RequestedRange;
-  /** Bytes held while nobody takes them. */
+  readonly requested: RequestedRange;
+  /** Bytes buffered while the sink does not read. */
   readonly bufferLimitBytes: number;
   /**
-   * Called when the source sends all it has instead of a range: gives the offset up to which this part may go on
-   * with it (infinite: to its end), rather than leave it and be sent all again by the next part.
+   * Called when the source answers a range request with the whole entity. Returns the offset up to which to keep reading
+   * that response (infinite: to its end); undefined: only the requested range. Otherwise the next fetch would transfer
+   * the same bytes again.
    */
-  readonly onWhole?: () => number | undefined;
-  /** Judges an answer of which nothing else tells whether it is complete. */
-  readonly audit?: () => CompletenessCheck;
-  /** Called with bytes as they come. */
+  readonly onFullResponse?: () => number | undefined;
+  /** Checks a body whose truncation HTTP does not reveal. */
+  readonly createCheck?: () => CompletenessCheck;
+  /** Called for each chunk received, with its length. */
   readonly onBytes?: (count: number) => void;
-  /** Called when all of it is here, and when it has failed. */
+  /** Called once, when the last byte has arrived or fetching has failed. */
   readonly onSettled?: () => void;
 }
 
 /**
- * A run of bytes of one target, under way from the moment it is made. Whatever breaks in between is mended at the
- * exact byte. Holds its bytes until a sink is attached, then passes them on as they come, without copying.
+ * Fetches a byte range of one target, starting on construction. After a failure it continues at the next byte. Buffers
+ * until a sink is attached, then passes chunks through without copying.
  */
 export class RangeFetch {
   readonly #options: RangeFetchOptions;
   readonly #abort = new AbortController();
-  readonly #patience: RetryState = { failures: 0 };
-  readonly #held: Buffer[] = [];
-  readonly #begun = Promise.withResolvers<void>();
-  /** Of a thing that says nothing by which to know it again. */
-  readonly #beginning = createPrefixDigest();
-  /** Where its bytes come from, after redirects; empty before the first answer. */
+  readonly #retryState: RetryState = { failures: 0 };
+  readonly #buffer: Buffer[] = [];
+  readonly #firstByte = Promise.withResolvers<void>();
+  /** Identifies an entity without validators: what is sent again must begin with the same bytes. */
+  readonly #prefix = createPrefixDigest();
+  /** URL after redirects; empty before the first response. */
   url = '';
-  #heldBytes = 0;
+  #bufferedBytes = 0;
+  /** Offset of the next byte. */
   #next: number;
   #last: number | undefined;
   #sink: RangeSink | undefined;
   #body: Readable | undefined;
-  /** Is done with the answer under way. */
-  #leave: (() => void) | undefined;
-  /** Goes on asking, once its bytes are wanted again. */
-  #goOn: (() => void) | undefined;
-  #isTaken = true;
-  #progress = 0;
+  /** Settles `#receive` before the body has ended. */
+  #finishBody: (() => void) | undefined;
+  /** Settles `#untilReadable`. */
+  #onReadable: (() => void) | undefined;
+  #isSinkReady = true;
+  #progressBytes = 0;
   #outcome: 'running' | 'complete' | Error = 'running';
 
   constructor(options: RangeFetchOptions) {
     this.#options = options;
-    this.#next = options.wanted.first;
-    this.#last = options.wanted.last;
-    // Whoever waits hears of a failure; where nobody waits, the sink does.
-    this.#begun.promise.catch(() => undefined);
+    this.#next = options.requested.first;
+    this.#last = options.requested.last;
+    // A failure is reported to the sink, too: it must not count as an unhandled rejection.
+    this.#firstByte.promise.catch(() => undefined);
     this.#run().then(
       () => this.#settle('complete'),
       (error: Error) => this.#settle(error),
@@ -84,99 +83,99 @@ export class RangeFetch {
     return this.#outcome === 'running';
   }
 
-  /** Bytes still to come; infinite when nobody knows. */
+  /** Bytes still to come; infinite when the end is unknown. */
   get remainingBytes(): number {
     return this.isRunning ? this.#end - this.#next + 1 : 0;
   }
 
-  /** Bytes held, and still to come: what it may take in memory at most. */
+  /** Bytes that this fetch may hold in memory at most: buffered, and still to come. */
   get maxBufferedBytes(): number {
-    return this.#heldBytes + this.remainingBytes;
+    return this.#bufferedBytes + this.remainingBytes;
   }
 
-  /** Settles when its first bytes are held, or when it has ended without any. Rejects when it has failed before. */
+  /** Resolves when the first bytes are buffered, or when there are none. Rejects when fetching fails before. */
   get firstByte(): Promise<void> {
-    return this.#begun.promise;
+    return this.#firstByte.promise;
   }
 
-  /** Wants nothing beyond `last`; what is held of that goes. */
-  limit(last: number): void {
+  /** Offset of the last byte; undefined when unknown. */
+  get last(): number | undefined {
+    return this.#last;
+  }
+
+  /** Shortens the range to end at `last`, and drops buffered bytes beyond. */
+  truncate(last: number): void {
     if (last >= this.#end) return;
     this.#last = last;
     for (let excess = this.#next - 1 - last; excess > 0; ) {
-      const chunk = this.#held.pop();
+      const chunk = this.#buffer.pop();
       if (!chunk) break;
       const kept = chunk.subarray(0, Math.max(chunk.length - excess, 0));
-      if (kept.length > 0) this.#held.push(kept);
-      this.#heldBytes -= chunk.length - kept.length;
+      if (kept.length > 0) this.#buffer.push(kept);
+      this.#bufferedBytes -= chunk.length - kept.length;
       excess -= chunk.length - kept.length;
     }
-    if (this.#isComplete()) this.#leave?.();
+    if (this.#isComplete()) this.#finishBody?.();
   }
 
-  /** Offset of its last byte, as far as is known. */
-  get last(): number | undefined {
-    return this.#last;
+  /** Passes what is buffered to a sink, then each chunk as it arrives. */
+  attach(sink: RangeSink): void {
+    this.#sink = sink;
+    this.resume();
+  }
+
+  /** The sink is ready for more. */
+  resume(): void {
+    this.#isSinkReady = true;
+    while (this.#sink && this.#isSinkReady) {
+      const chunk = this.#buffer.shift();
+      if (!chunk) break;
+      this.#bufferedBytes -= chunk.length;
+      this.#isSinkReady = this.#sink.data(chunk);
+    }
+    if (this.#buffer.length === 0 && this.#outcome !== 'running') this.#notifySink();
+    else this.#updateFlow();
+  }
+
+  /** Aborts the request and drops what is buffered. The sink is not called again. */
+  destroy(): void {
+    this.#sink = undefined;
+    this.#buffer.length = 0;
+    this.#abort.abort(new Error('Fetch cancelled'));
   }
 
   get #end(): number {
     return this.#last ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Hands over what is held, then everything as it comes. */
-  attach(sink: RangeSink): void {
-    this.#sink = sink;
-    this.resume();
-  }
-
-  /** The sink takes bytes again. */
-  resume(): void {
-    this.#isTaken = true;
-    while (this.#sink && this.#isTaken) {
-      const chunk = this.#held.shift();
-      if (!chunk) break;
-      this.#heldBytes -= chunk.length;
-      this.#isTaken = this.#sink.data(chunk);
-    }
-    if (this.#held.length === 0 && this.#outcome !== 'running') this.#report();
-    else this.#flow();
-  }
-
-  /** Ends the request behind it. Nothing more is handed over. */
-  destroy(): void {
-    this.#sink = undefined;
-    this.#held.length = 0;
-    this.#abort.abort(new Error('No longer read'));
-  }
-
   async #run(): Promise<void> {
-    const options = { ...this.#options, patience: this.#patience };
+    const options = { ...this.#options, retryState: this.#retryState };
     const { target } = options;
     const { signal } = this.#abort;
     while (!this.#isComplete()) {
-      const isCompared = this.#beginning.bytes === this.#next;
-      const answer = await fetchRange(options, { first: this.#next, last: this.#last, isCompared }, signal);
-      this.url = answer.url;
-      const further = answer.isWhole ? options.onWhole?.() : undefined;
-      if (further !== undefined) this.#last = Number.isFinite(further) ? further : undefined;
-      if (target.entity.size !== undefined) this.limit(target.entity.size - 1);
-      const failure = await this.#pour(answer);
+      const isCompared = this.#prefix.bytes === this.#next;
+      const response = await fetchRange(options, { first: this.#next, last: this.#last, isCompared }, signal);
+      this.url = response.url;
+      const extended = response.isFullResponse ? options.onFullResponse?.() : undefined;
+      if (extended !== undefined) this.#last = Number.isFinite(extended) ? extended : undefined;
+      if (target.entity.size !== undefined) this.truncate(target.entity.size - 1);
+      const failure = await this.#receive(response);
       signal.throwIfAborted();
       if (failure) {
         await backOff(options, failure, signal);
-        await this.#untilWanted(signal);
+        await this.#untilReadable(signal);
       } else this.#last ??= this.#next - 1;
     }
   }
 
-  /** A client may rest for longer than its source keeps a connection: asking again meanwhile would lose that one too. */
-  async #untilWanted(signal: AbortSignal): Promise<void> {
+  /** Waits until there is room for more bytes: a request sent while the client is paused would time out again. */
+  async #untilReadable(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#goOn = resolve;
+    this.#onReadable = resolve;
     signal.addEventListener('abort', () => resolve(), { once: true });
-    this.#flow();
+    this.#updateFlow();
     await promise;
-    this.#goOn = undefined;
+    this.#onReadable = undefined;
     signal.throwIfAborted();
   }
 
@@ -185,92 +184,94 @@ export class RangeFetch {
   }
 
   /**
-   * Settles when the answer has given all it said or all that is wanted, with the reason when it gave less.
-   * @throws Problem 502 when what it sends again is something else
+   * Reads a response body.
+   * @returns undefined when it was complete or nothing more of it is needed; otherwise why it fell short
+   * @throws UpstreamError when it repeats bytes that differ from those received before
    */
-  #pour({ body, skip, length, isWhole, isEndTold }: UpstreamBody): Promise<Error | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<Error | undefined>();
-    const audit = isEndTold ? undefined : this.#options.audit?.();
-    const again = skip > 0 && skip === this.#beginning.bytes ? this.#beginning.compare() : undefined;
-    const answerEnd = length === undefined || isWhole ? Number.POSITIVE_INFINITY : this.#next + length - 1;
-    const left = () => Math.min(this.#end, answerEnd) - this.#next + 1;
-    let before = skip;
+  #receive({ body, skip, length, isFullResponse, isSelfDelimited }: UpstreamBody): Promise<UpstreamError | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<UpstreamError | undefined>();
+    const check = isSelfDelimited ? undefined : this.#options.createCheck?.();
+    const comparison = skip > 0 && skip === this.#prefix.bytes ? this.#prefix.compare() : undefined;
+    const bodyEnd = length === undefined || isFullResponse ? Number.POSITIVE_INFINITY : this.#next + length - 1;
+    const remaining = () => Math.min(this.#end, bodyEnd) - this.#next + 1;
+    let leftToSkip = skip;
     this.#body = body;
-    // Its end is still read, so that the connection can serve the next request.
-    const leave = () => {
+    // The end of the body is still read, so that the connection can be reused.
+    const finishBody = () => {
       this.#body = undefined;
-      this.#leave = undefined;
+      this.#finishBody = undefined;
       resolve(undefined);
       body.resume();
     };
-    this.#leave = leave;
+    this.#finishBody = finishBody;
 
     body.on('data', (data: Buffer) => {
-      const passed = Math.min(before, data.length);
-      before -= passed;
-      audit?.update(data);
-      if (passed > 0) again?.update(data.subarray(0, passed));
-      if (passed > 0 && before === 0 && again?.isSame() === false) {
-        reject(problems.fetchFailed(new UpstreamError('The source has other bytes now')));
+      const skipped = Math.min(leftToSkip, data.length);
+      leftToSkip -= skipped;
+      check?.update(data);
+      if (skipped > 0) comparison?.update(data.subarray(0, skipped));
+      if (skipped > 0 && leftToSkip === 0 && comparison?.isSame() === false) {
+        reject(entityChanged());
         body.destroy();
         return;
       }
-      const room = Math.max(left(), 0);
-      // As it is where all of it is wanted: one object less for each of many thousands.
-      const chunk = passed === 0 && data.length <= room ? data : data.subarray(passed, passed + room);
-      // More than was wanted: the rest is not, and who sends more than was said is not trusted with another request.
-      if (data.length - passed > chunk.length) body.destroy();
-      if (chunk.length > 0) this.#take(chunk);
-      if (left() <= 0) leave();
+      const room = Math.max(remaining(), 0);
+      // The common case needs no subarray: one object less per chunk.
+      const chunk = skipped === 0 && data.length <= room ? data : data.subarray(skipped, skipped + room);
+      // More than was requested: closing the connection avoids reading the rest, and not reusing it is safer.
+      if (data.length - skipped > chunk.length) body.destroy();
+      if (chunk.length > 0) this.#accept(chunk);
+      if (remaining() <= 0) finishBody();
     });
     finished(body, (error) => {
-      const isShort = before > 0 || (left() > 0 && Number.isFinite(left()));
-      const missing = isShort ? 'The source sent less than it said' : audit?.missing();
-      resolve(error ?? (missing === undefined ? undefined : new UpstreamError(missing)));
+      if (error) return resolve(toUpstreamError(error));
+      const isShort = leftToSkip > 0 || (remaining() > 0 && Number.isFinite(remaining()));
+      const problem = isShort ? 'shorter than its Content-Length' : check?.problem();
+      resolve(problem === undefined ? undefined : new UpstreamError(`Truncated response: ${problem}`));
     });
-    if (left() <= 0) leave();
-    else this.#flow();
+    if (remaining() <= 0) finishBody();
+    else this.#updateFlow();
     return promise;
   }
 
-  #take(chunk: Buffer): void {
-    if (this.#beginning.bytes === this.#next && !hasValidator(this.#options.target.entity)) this.#beginning.add(chunk);
+  #accept(chunk: Buffer): void {
+    if (this.#prefix.bytes === this.#next && !hasValidator(this.#options.target.entity)) this.#prefix.add(chunk);
     this.#next += chunk.length;
-    this.#progress += chunk.length;
-    if (this.#progress >= PROGRESS_BYTES || this.#isComplete()) {
-      this.#progress = 0;
-      this.#patience.failures = 0;
+    this.#progressBytes += chunk.length;
+    if (this.#progressBytes >= PROGRESS_BYTES || this.#isComplete()) {
+      this.#progressBytes = 0;
+      this.#retryState.failures = 0;
     }
-    if (this.#sink && this.#isTaken && this.#held.length === 0) {
-      this.#isTaken = this.#sink.data(chunk);
+    if (this.#sink && this.#isSinkReady && this.#buffer.length === 0) {
+      this.#isSinkReady = this.#sink.data(chunk);
     } else {
-      this.#held.push(chunk);
-      this.#heldBytes += chunk.length;
+      this.#buffer.push(chunk);
+      this.#bufferedBytes += chunk.length;
     }
-    this.#begun.resolve();
+    this.#firstByte.resolve();
     this.#options.onBytes?.(chunk.length);
-    this.#flow();
+    this.#updateFlow();
   }
 
-  /** The body flows while someone takes its bytes or there is room to hold them. */
-  #flow(): void {
-    const isWanted = this.#sink ? this.#isTaken : this.#heldBytes < this.#options.bufferLimitBytes;
-    if (isWanted) {
+  /** Resumes the body while the sink reads or the buffer has room; else pauses it. */
+  #updateFlow(): void {
+    const isReadable = this.#sink ? this.#isSinkReady : this.#bufferedBytes < this.#options.bufferLimitBytes;
+    if (isReadable) {
       this.#body?.resume();
-      this.#goOn?.();
+      this.#onReadable?.();
     } else this.#body?.pause();
   }
 
   #settle(outcome: 'complete' | Error): void {
     this.#outcome = outcome;
     this.#body = undefined;
-    if (outcome === 'complete') this.#begun.resolve();
-    else this.#begun.reject(outcome);
+    if (outcome === 'complete') this.#firstByte.resolve();
+    else this.#firstByte.reject(outcome);
     this.#options.onSettled?.();
-    if (this.#held.length === 0) this.#report();
+    if (this.#buffer.length === 0) this.#notifySink();
   }
 
-  #report(): void {
+  #notifySink(): void {
     const sink = this.#sink;
     if (!sink || this.#outcome === 'running') return;
     this.#sink = undefined;

@@ -1,39 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getRetryDelay } from '../../../core/concurrency/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
+import type { Log } from '../../../core/log/index.ts';
 
-/** How long a source is given. Milliseconds. */
+/** How often and after how long a failed request is retried. */
 export interface RetryLimits {
-  /** Failures in a row, without progress in between, before it is given up. */
-  readonly attempts: number;
-  /** The first wait; each further one is twice as long, up to `maxBackoff`. */
-  readonly backoff: number;
-  readonly maxBackoff: number;
-  /** The longest Retry-After that is waited for. */
-  readonly maxRetryAfter: number;
+  /** Consecutive failures, without progress in between, after which reading fails. */
+  readonly maxAttempts: number;
+  /** Delay after the first failure; doubled after each further one, up to `maxBackoffMs`. */
+  readonly initialBackoffMs: number;
+  readonly maxBackoffMs: number;
+  /** A longer Retry-After is cut to this. */
+  readonly maxRetryAfterMs: number;
 }
 
-/** Bytes that must come before a failure counts as the first one again: a source that drips must end some day. */
+/** Counts consecutive failures. The reader of the body resets it when there was progress. */
+export interface RetryState {
+  failures: number;
+}
+
+/** Bytes that reset the failure count: without a minimum, a source that sends one byte per connection is retried forever. */
 export const PROGRESS_BYTES = 16 * 1024;
 
 /**
  * Milliseconds to wait after a failure; undefined: give up.
- * @param failures in a row, this one included
- * @param retryAfter as the source sent it: seconds, or a date (RFC 9110 §10.2.3)
+ * @param failures consecutive ones, including this one
+ * @param retryAfter the Retry-After header: seconds, or a date (RFC 9110 §10.2.3)
  * @param now epoch milliseconds
  */
-export function waitAfter(
+export function retryDelayMs(
   failures: number,
   retryAfter: string | undefined,
   limits: RetryLimits,
   now: number,
 ): number | undefined {
-  if (failures >= limits.attempts) return undefined;
-  const wait = getRetryDelay(failures, { initialDelayMs: limits.backoff, maxDelayMs: limits.maxBackoff });
-  return Math.max(wait, Math.min(asked(retryAfter, now), limits.maxRetryAfter));
+  if (failures >= limits.maxAttempts) return undefined;
+  const delayMs = getRetryDelay(failures, { initialDelayMs: limits.initialBackoffMs, maxDelayMs: limits.maxBackoffMs });
+  return Math.max(delayMs, Math.min(parseRetryAfter(retryAfter, now), limits.maxRetryAfterMs));
 }
 
-function asked(retryAfter: string | undefined, now: number): number {
+function parseRetryAfter(retryAfter: string | undefined, now: number): number {
   if (!retryAfter) return 0;
   if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter) * 1000;
   const date = Date.parse(retryAfter);
   return Number.isNaN(date) ? 0 : Math.max(date - now, 0);
 }
+
+export interface BackOffOptions {
+  readonly retryState: RetryState;
+  readonly limits: RetryLimits;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/**
+ * Counts a failure and waits before the next attempt.
+ * @throws UpstreamError the failure itself, when there have been too many
+ */
+export async function backOff(
+  { retryState, limits, now, log }: BackOffOptions,
+  failure: UpstreamError,
+  signal: AbortSignal,
+  retryAfter?: string,
+): Promise<void> {
+  retryState.failures += 1;
+  const delayMs = retryDelayMs(retryState.failures, retryAfter, limits, now());
+  if (delayMs === undefined) throw failure;
+  log.info('Retrying upstream request', { attempt: retryState.failures + 1, delayMs, reason: failure.message });
+  await sleep(delayMs, undefined, { signal });
+}
+
+/** The error of a failed body as an UpstreamError: a premature close, for one, is reported by Node itself. */
+export const toUpstreamError = (error: Error): UpstreamError =>
+  error instanceof UpstreamError ? error : new UpstreamError('Upstream response failed', { cause: error });

@@ -1,219 +1,164 @@
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { problems } from '../../../core/api/index.ts';
 import type { Egress, GuardedResponse } from '../../../core/egress/index.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/index.ts';
-import { formatRange, requestHeaders } from '../../../core/http/index.ts';
 import type { Log } from '../../../core/log/index.ts';
 import type { Track } from '../../../core/state/index.ts';
-import type { ChunkSizer } from './chunk-sizer.ts';
 import { classifyResponse, type Entity, type RequestedRange, type ResponseOutcome } from './classify-response.ts';
 import type { SourceLimits } from './limits.ts';
-import { waitAfter } from './retry-policy.ts';
+import { planHeaders, planRange, planRecovery, type RangePlan, type RangePolicy } from './request-plan.ts';
+import { backOff, type RetryState } from './retry-policy.ts';
 
-/** One thing at a source: a file, a segment, a playlist. */
-export interface UpstreamTarget {
-  /** Where it is now. */
+/** An entity at a source: a file, a segment, a playlist, a key. */
+export interface UpstreamTarget extends RangePolicy {
+  /** Its current URL. */
   locate(signal: AbortSignal): Promise<Location>;
-  /** Finds it again after its URL was refused. @throws Problem, Expired when that cannot be */
+  /** Finds it again after its URL was refused. @throws UrlExpired, UpstreamError, NotFound when that is not possible */
   renew(location: Location, isGone: boolean, signal: AbortSignal): Promise<void>;
-  /** What is known of it; every answer must fit, and adds what it says. */
+  /** What is known of it. Each response is checked against this, and adds to it. */
   entity: Entity;
-  /** How much to ask for at once; absent: all that is wanted. */
-  readonly chunks?: ChunkSizer;
-  /** Absent: it is always asked for by ranges. */
-  readonly ranges?: RangeNeed;
-}
-
-/** Whether a source refuses whoever asks for a whole thing without a Range; shared by all things that it has. */
-export interface RangeNeed {
-  isKnown: boolean;
-  /** How much to ask of such a source at once: never an open end, which some of them refuse as well. */
-  readonly chunks: ChunkSizer;
 }
 
 export interface Location {
   readonly url: string;
   readonly track: Pick<Track, 'headers' | 'cookies'>;
+  /** As `ResolvedLocation.generation`. */
   readonly generation: number;
 }
 
 export interface UpstreamRequestDependencies {
   readonly egress: Pick<Egress, 'request'>;
-  /** The outgoing identity that the links were resolved through. */
+  /** The egress identity that resolved the URLs: many sources bind URLs to an address. */
   readonly identity: string;
   readonly limits: SourceLimits;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly log: Log;
-  /** Called when the source complains of too much. */
-  readonly onBusy?: (() => void) | undefined;
+  /** Called when the source reports overload. */
+  readonly onOverload?: (() => void) | undefined;
 }
 
-/** Bytes on their way: `skip` of them lie before what was wanted; then `length` follow, or all that come. */
+/** A response body: the first `skip` bytes precede the requested range; then `length` follow, or all until the end. */
 export interface UpstreamBody {
-  /** Where they come from, after redirects. */
+  /** URL after redirects. */
   readonly url: string;
-  /** The source was asked for a range and sent all it has. */
-  readonly isWhole: boolean;
+  /** The source answered a range request with the whole entity. */
+  readonly isFullResponse: boolean;
   readonly body: Readable;
   readonly skip: number;
   readonly length: number | undefined;
-  /** HTTP tells where it ends. If not, it ends when its connection does, however soon that is (RFC 9112 §6.3). */
-  readonly isEndTold: boolean;
+  /** False: the body ends when the connection closes, so that truncation goes unnoticed (RFC 9112 §6.3). */
+  readonly isSelfDelimited: boolean;
 }
 
-/** Failures in a row, kept by whoever reads, who also knows when there was progress. */
-export interface RetryState {
-  failures: number;
-}
+/** The source refuses the requested range; another range of the entity may exist. */
+export class RangeRefused extends UpstreamError {}
 
-type AskOptions = UpstreamRequestDependencies & { readonly target: UpstreamTarget; readonly patience: RetryState };
-type Bytes = Extract<ResponseOutcome, { kind: 'bytes' }>;
+export type FetchRangeOptions = UpstreamRequestDependencies & {
+  readonly target: UpstreamTarget;
+  readonly retryState: RetryState;
+};
 
 /**
- * Asks until the source answers with the bytes wanted, or some of the first of them.
- * @throws Problem 404 or 502 when it does not
+ * Requests a range until the source answers with its first bytes: plan, send, classify, and retry where that may help.
+ * @throws UpstreamError (RangeRefused among them), UrlExpired, NotFound, EgressRefused
  */
 export async function fetchRange(
-  options: AskOptions,
-  wanted: RequestedRange,
+  options: FetchRangeOptions,
+  requested: RequestedRange,
   signal: AbortSignal,
 ): Promise<UpstreamBody> {
   const { target } = options;
-  const { ranges } = target;
-  /** What was refused without a Range is asked for with one. */
-  let isTrial = false;
+  let retryWithRange = false;
   for (;;) {
     const location = await target.locate(signal);
-    const chunks = target.chunks ?? (isTrial || ranges?.isKnown ? ranges?.chunks : undefined);
-    const range = bounded(wanted, chunks, target.chunks === undefined, isTrial);
-    const response = await request(options, location, range, signal);
-    if (!response) continue;
-    const verdict = classifyResponse(response, range, target.entity);
-    if (verdict.kind === 'bytes') {
-      if (isTrial && ranges && response.status === 206) ranges.isKnown = true;
-      return take(target, chunks, range, response, verdict);
+    const plan = planRange(requested, target, retryWithRange);
+    const response = await send(options, location, plan.range, signal);
+    if (response instanceof UpstreamError) {
+      await backOff(options, response, signal);
+      continue;
+    }
+    const outcome = classifyResponse(response, plan.range, target.entity);
+    if (outcome.kind === 'bytes') {
+      const { rangeRequirement } = target;
+      if (retryWithRange && rangeRequirement && response.status === 206) rangeRequirement.isRequired = true;
+      return accept(target, plan, response, outcome);
     }
 
     discard(response);
-    switch (verdict.kind) {
+    switch (outcome.kind) {
+      case 'retry':
+        if (outcome.isOverload) options.onOverload?.();
+        await backOff(options, new UpstreamError(outcome.reason), signal, outcome.retryAfter);
+        break;
       case 'expired':
-      case 'refused':
-        if (isSmallerWorthAsking(chunks, range)) break;
-        isTrial = !isTrial && ranges !== undefined && range.last === undefined && mayWantRange(response.status);
-        if (isTrial) break;
-        if (verdict.kind === 'refused') throw refusal(verdict.total, target.entity);
-        await target.renew(location, verdict.gone, signal);
+      case 'refused': {
+        const recovery = planRecovery(plan, target, retryWithRange, response.status);
+        if (recovery === 'smaller-range') break;
+        retryWithRange = recovery === 'with-range';
+        if (retryWithRange) break;
+        if (outcome.kind === 'refused') throw refusal(outcome.total, target.entity);
+        await target.renew(location, outcome.isGone, signal);
         break;
-      case 'again':
-        if (verdict.isBusy) options.onBusy?.();
-        await backOff(options, new UpstreamError(verdict.reason), signal, verdict.retryAfter);
-        break;
+      }
       case 'changed':
-        throw problems.fetchFailed(new UpstreamError('The source has other bytes now'));
-      default:
-        throw problems.fetchFailed(new UpstreamError(verdict.reason));
+        throw entityChanged();
+      case 'unusable':
+        throw new UpstreamError(outcome.reason);
     }
   }
 }
 
-/**
- * Waits before the next attempt.
- * @throws Problem 502 when there have been too many
- */
-export async function backOff(
-  { patience, limits, now, log }: AskOptions,
-  reason: unknown,
-  signal: AbortSignal,
-  retryAfter?: string,
-): Promise<void> {
-  patience.failures += 1;
-  const wait = waitAfter(patience.failures, retryAfter, limits, now());
-  if (wait === undefined) throw problems.fetchFailed(reason);
-  log.info('Asking the source again', { failures: patience.failures, wait, reason: String(reason) });
-  await sleep(wait, undefined, { signal });
-}
+/** The entity is not the one whose first bytes were read: joining both would corrupt the stream. */
+export const entityChanged = (): UpstreamError => new UpstreamError('Upstream entity has changed');
 
-/** Undefined: it failed, and may be asked again. */
-async function request(
-  options: AskOptions,
+/**
+ * Sends one request.
+ * @returns the response, or the failure of a request that may be retried
+ * @throws EgressRefused, UpstreamError when retrying cannot help
+ */
+async function send(
+  { egress, identity, limits }: UpstreamRequestDependencies,
   { url, track }: Location,
-  { first, last }: RequestedRange,
+  range: RequestedRange,
   signal: AbortSignal,
-): Promise<GuardedResponse | undefined> {
-  const { egress, identity, limits } = options;
-  const range: Record<string, string> = last === undefined ? {} : { range: formatRange({ first, last }) };
+): Promise<GuardedResponse | UpstreamError> {
   try {
-    // A segment may stand on another host than its list: the source named it, so its headers go there, as players do it.
-    const headersFor = requestHeaders({ url, headers: withoutRange(track.headers), cookies: track.cookies });
-    return await egress.request(url, {
-      headersFor: (hop) => ({ ...headersFor(hop), 'accept-encoding': 'identity', ...range }),
-      identity,
-      stallTimeoutMs: limits.stallTimeout,
-      signal,
-    });
+    const headersFor = planHeaders(url, track, range);
+    return await egress.request(url, { headersFor, identity, stallTimeoutMs: limits.stallTimeoutMs, signal });
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof EgressRefused) throw problems.notFound(error);
-    if (!(error instanceof UpstreamError)) throw problems.fetchFailed(error);
-    await backOff(options, error, signal);
-    return undefined;
+    if (error instanceof UpstreamError) return error;
+    throw error instanceof EgressRefused ? error : new UpstreamError('Request could not be sent', { cause: error });
   }
 }
 
-function take(
+function accept(
   target: UpstreamTarget,
-  chunks: ChunkSizer | undefined,
-  range: RequestedRange,
+  { range, chunks }: RangePlan,
   { url, status, headers, body }: GuardedResponse,
-  { skip, length, entity }: Bytes,
+  { skip, length, entity }: Extract<ResponseOutcome, { kind: 'bytes' }>,
 ): UpstreamBody {
   target.entity = entity;
-  if (skip === 0 && length !== undefined && range.last !== undefined) chunks?.granted(length);
-  const isEndTold =
+  const isRange = range.last !== undefined;
+  if (skip === 0 && length !== undefined && isRange) chunks?.granted(length);
+  const isSelfDelimited =
     status === 206 ||
     headers['content-length'] !== undefined ||
     /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
-  return { url, isWhole: status === 200 && range.last !== undefined, body, skip, length, isEndTold };
+  return { url, isFullResponse: status === 200 && isRange, body, skip, length, isSelfDelimited };
 }
 
-/** `always`: where no end is wanted, too. A trial is small: what refuses it refuses any. */
-function bounded(
-  wanted: RequestedRange,
-  chunks: ChunkSizer | undefined,
-  always: boolean,
-  isTrial: boolean,
-): RequestedRange {
-  const { first, last } = wanted;
-  if (!chunks || (last === undefined && !always)) return wanted;
-  const end = first + (isTrial ? chunks.next() : chunks.limit()) - 1;
-  return { ...wanted, last: Math.min(last ?? end, end) };
-}
+const refusal = (total: number | undefined, { size }: Entity): UpstreamError =>
+  total !== undefined && size !== undefined && total !== size
+    ? entityChanged()
+    : new RangeRefused('Upstream refuses the range');
 
-/** Not what says that there is nothing, or that who asks is nobody. */
-const mayWantRange = (status: number): boolean => ![401, 404, 410].includes(status);
+/** Bodies up to this size are read to their end, so that the connection can be reused. */
+const MAX_DRAINED_BYTES = 16 * 1024;
 
-const isSmallerWorthAsking = (chunks: ChunkSizer | undefined, { first, last }: RequestedRange): boolean =>
-  last !== undefined && (chunks?.refused(last - first + 1) ?? false);
-
-const refusal = (total: number | undefined, { size }: Entity) =>
-  problems.fetchFailed(
-    total !== undefined && size !== undefined && total !== size
-      ? new UpstreamError('The source has other bytes now')
-      : new RangeRefused('The source refuses the range'),
-  );
-
-/** The cause of a Problem: what was asked for is perhaps not there, though something else may be. */
-export class RangeRefused extends UpstreamError {}
-
-/** What a format may bring along that only this reader decides. */
-const withoutRange = (headers: Track['headers']): Track['headers'] =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(if-)?range$|^accept-encoding$/i.test(name)));
-
-/** Ends a body that nobody reads. A short one is read away, so that its connection can serve the next request. */
+/** Ends a body that is not needed. */
 function discard({ headers, body }: GuardedResponse): void {
   body.on('error', () => undefined);
-  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= 16_384) body.resume();
+  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= MAX_DRAINED_BYTES) body.resume();
   else body.destroy();
 }

@@ -5,8 +5,8 @@ import type { Filter } from '../buffer/index.ts';
 export const KEY_BYTES = 16;
 
 /**
- * Deciphers one segment as its bytes come (RFC 8216 §4.3.2.4: AES-128, CBC, PKCS7).
- * `final` throws when the padding is not right: a wrong key, or bytes that are missing.
+ * Decrypts one segment as its bytes arrive (RFC 8216 §4.3.2.4: AES-128, CBC, PKCS7 padding).
+ * `final` throws on invalid padding: a wrong key, or a truncated segment.
  */
 export function createDecrypt(key: Buffer, iv: Buffer): Filter {
   const decipher = createDecipheriv('aes-128-cbc', key, iv);

@@ -1,4 +1,4 @@
-import { problems } from '../../../core/api/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import {
   type FragmentTime,
   fragmentTimes,
@@ -17,7 +17,7 @@ import type { TrackSelection } from '../source.ts';
  */
 export interface DiscontinuityFilter {
   /** A change of what nobody wants does no harm. */
-  wanted: TrackSelection;
+  selection: TrackSelection;
   /** For an initialization section: the first one passes, another that says the same is left out. */
   init(): Filter;
   /** For a segment. `place`: seconds at which it begins, where its clock may begin anew. */
@@ -49,8 +49,8 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
 
   const readMoov = (moov: Buffer): Buffer => {
     const found = initTracks(moov);
-    if (tracks ? !isSameDescription(tracks, found, KINDS[splice.wanted]) : hasMedia)
-      throw problems.fetchFailed(new Error('The source goes on in another coding'));
+    if (tracks ? !isSameDescription(tracks, found, KINDS[filter.selection]) : hasMedia)
+      throw new UpstreamError('Encoding changed at a discontinuity');
     if (tracks) return NONE;
     tracks = found;
     return moov;
@@ -85,15 +85,15 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
   const readInit = (bytes: Buffer): Buffer => {
     const isMp4 = [...parseBoxes(bytes)].some(({ type }) => type === 'moov');
     const isWebm = bytes.length >= 4 && bytes.readUInt32BE() === EBML;
-    if (isWebm && !isFirst) throw problems.fetchFailed(new Error('The source begins anew as WebM'));
+    if (isWebm && !isFirst) throw new UpstreamError('Discontinuity in WebM');
     const found = isMp4 ? createBoxFilter(readers).update(bytes) : bytes;
     const isLeftOut = isMp4 && !isFirst;
     isFirst = false;
     return isLeftOut ? NONE : found;
   };
 
-  const splice: DiscontinuityFilter = {
-    wanted: 'all',
+  const filter: DiscontinuityFilter = {
+    selection: 'all',
     init() {
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -101,7 +101,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
         update(chunk) {
           chunks.push(chunk);
           bytes += chunk.length;
-          if (bytes > MAX_BOX_BYTES) throw problems.fetchFailed(new Error('An initialization section has no end'));
+          if (bytes > MAX_BOX_BYTES) throw new UpstreamError('Initialization section exceeds the size limit');
           return NONE;
         },
         final: () => readInit(Buffer.concat(chunks, bytes)),
@@ -121,7 +121,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
       };
     },
   };
-  return splice;
+  return filter;
 }
 
 type BoxReaders = Readonly<Record<string, (box: Buffer) => Buffer>>;
@@ -147,7 +147,7 @@ function createBoxFilter(readers: BoxReaders): Filter {
       left = box?.end ?? Number.POSITIVE_INFINITY;
       return step(rest);
     }
-    if (box.end > MAX_BOX_BYTES) throw problems.fetchFailed(new Error(`A ${box.type} of ${box.end} bytes`));
+    if (box.end > MAX_BOX_BYTES) throw new UpstreamError(`Box ${box.type} of ${box.end} bytes exceeds the size limit`);
     return box.end > rest.length ? undefined : [box.end, reader(rest.subarray(0, box.end))];
   };
 

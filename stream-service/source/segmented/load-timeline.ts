@@ -1,16 +1,21 @@
-import { problems } from '../../../core/api/index.ts';
-import { UrlExpired } from '../../../core/errors/index.ts';
+import { UpstreamError, UrlExpired } from '../../../core/errors/index.ts';
 import { dashTimeline } from '../../../core/media/dash/index.ts';
 import { parseHlsPlaylist } from '../../../core/media/hls/index.ts';
 import type { Timeline } from '../../../core/media/timeline/index.ts';
 import type { Track } from '../../../core/state/index.ts';
-import { createPlaylistCheck, fetchBuffer, type RangeNeed, unknownEntity } from '../request/index.ts';
+import {
+  createPlaylistCheck,
+  fetchBuffer,
+  type RangeRequirement,
+  type UpstreamTarget,
+  unknownEntity,
+} from '../request/index.ts';
 import type { OpenRequest } from '../source-kind.ts';
 
 export interface LoadOptions extends OpenRequest {
-  readonly ranges: RangeNeed;
-  /** The timeline as loaded before. */
-  readonly known: Timeline | undefined;
+  readonly rangeRequirement: RangeRequirement;
+  /** The timeline before this load. */
+  readonly previous: Timeline | undefined;
 }
 
 /** Reads the list of segments of a track. @throws UrlExpired when the track must be resolved again */
@@ -19,34 +24,35 @@ export type LoadTimeline = (options: LoadOptions, track: Track, signal: AbortSig
 /** A master playlist names media playlists, never another master playlist (RFC 8216 §4.3.4). */
 const MAX_PLAYLISTS = 2;
 
-/** Fetches and parses an HLS playlist; of a master playlist, its best variant. */
+/** Fetches and parses an HLS playlist; for a master playlist, its best variant. */
 export const loadHls: LoadTimeline = async (options, track, signal) => {
-  const { limits, ranges } = options;
+  const { maxPlaylistBytes, maxSegments } = options.limits;
   let url = track.url;
   for (let count = 0; count < MAX_PLAYLISTS; count++) {
     const location = { url, track, generation: 0 };
-    const target = {
+    const target: UpstreamTarget = {
       locate: async () => location,
-      renew: async (_: unknown, isGone: boolean) => {
+      async renew(_location, isGone) {
         throw new UrlExpired(isGone);
       },
       entity: unknownEntity,
-      ranges,
+      rangeRequirement: options.rangeRequirement,
     };
-    const found = await fetchBuffer({ ...options, target, audit: createPlaylistCheck }, limits.playlistBytes, signal);
+    const createCheck = createPlaylistCheck;
+    const playlist = await fetchBuffer({ ...options, target, createCheck }, maxPlaylistBytes, signal);
     try {
-      const playlist = parseHlsPlaylist(found.bytes.toString('utf8'), { url: found.url, maxSegments: limits.segments });
-      if (playlist.kind === 'media') return playlist.timeline;
-      url = playlist.bestUrl;
+      const parsed = parseHlsPlaylist(playlist.bytes.toString('utf8'), { url: playlist.url, maxSegments });
+      if (parsed.kind === 'media') return parsed.timeline;
+      url = parsed.bestUrl;
     } catch (error) {
-      throw problems.fetchFailed(error);
+      throw new UpstreamError('Invalid HLS playlist', { cause: error });
     }
   }
-  throw problems.fetchFailed(new Error('The master playlist names no media playlist'));
+  throw new UpstreamError('Master playlist names another master playlist');
 };
 
-/** Takes the fragments that resolving listed. Without any, the list was too long to store, or is gone from the manifest. */
-export const loadDash: LoadTimeline = async ({ resource, known }, { fragments }) => {
+/** Takes the fragments that resolving listed. None: the list was too long to store, or the manifest no longer has it. */
+export const loadDash: LoadTimeline = async ({ resource, previous }, { fragments }) => {
   if (!fragments || fragments.length === 0) throw new UrlExpired(false);
-  return dashTimeline(fragments, resource.isLive, known);
+  return dashTimeline(fragments, resource.isLive, previous);
 };

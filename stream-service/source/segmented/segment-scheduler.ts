@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { problems } from '../../../core/api/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import {
   isSameSection,
   type MediaSection,
@@ -13,7 +13,7 @@ import {
   createMediaCheck,
   fetchBuffer,
   RangeFetch,
-  type RangeNeed,
+  type RangeRequirement,
   type UpstreamRequestDependencies,
   type UpstreamTarget,
   unknownEntity,
@@ -23,203 +23,197 @@ import { createDecrypt, KEY_BYTES } from './decrypt.ts';
 import type { DiscontinuityFilter } from './discontinuity-filter.ts';
 
 export interface SegmentSchedulerOptions extends UpstreamRequestDependencies {
-  readonly places: TrackLocator<Timeline>;
+  readonly locator: TrackLocator<Timeline>;
   readonly timeline: Timeline;
-  /** Index of the first segment to give. */
+  /** Index of the first segment to fetch. */
   readonly from: number;
   /** Seconds before it. */
   readonly startSeconds: number;
-  readonly connections: AdaptiveParallelism;
-  /** Keys by URL, shared by all who read this source. */
+  readonly parallelism: AdaptiveParallelism;
+  /** AES-128 keys by URL, shared by all readers of a source. */
   readonly keys: Map<string, Buffer>;
-  readonly ranges: RangeNeed;
-  /** Absent: what is read has one clock and one description throughout. */
-  readonly splice: DiscontinuityFilter | undefined;
+  readonly rangeRequirement: RangeRequirement;
+  /** Absent when timestamps and encoding are continuous throughout. */
+  readonly filter: DiscontinuityFilter | undefined;
 }
 
-/** A segment, or the initialization section before it. */
-interface Piece {
+/** One fetch: the content of a segment, or the initialization section before it. */
+interface SegmentPart {
   readonly segment: Segment;
   readonly side: 'init' | 'content';
   readonly section: MediaSection;
-  /** Seconds before it, where its clock may begin anew. */
-  readonly place: number | undefined;
+  /** Seconds on the timeline of the list, where timestamps may be discontinuous. */
+  readonly discontinuityAt: number | undefined;
 }
 
-/** Gives each segment, and each initialization section where it changes; waits for what a live source will have. */
+const isMedia = ({ isGap }: Segment): boolean => !isGap;
+
+/** Fetches each segment, and each initialization section where it changes; reloads the list of a live source. */
 export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchScheduler {
-  const { places, timeline, keys, connections, limits, log, splice } = options;
-  const ended = new AbortController();
+  const { locator, timeline, keys, parallelism, limits, log, filter } = options;
+  const closing = new AbortController();
   const filters = new WeakMap<RangeFetch, Filter>();
-  const isMedia = ({ isGap }: Segment) => !isGap;
-  let seconds = options.startSeconds;
   const queue: { readonly segment: Segment; readonly startSeconds: number }[] = [];
+  let endSeconds = options.startSeconds;
   const enqueue = (segments: readonly Segment[]) => {
     for (const segment of segments) {
-      if (isMedia(segment)) queue.push({ segment, startSeconds: seconds });
-      seconds += segment.seconds;
+      if (isMedia(segment)) queue.push({ segment, startSeconds: endSeconds });
+      endSeconds += segment.seconds;
     }
   };
   enqueue(timeline.segments.slice(options.from));
   let { isComplete } = timeline;
-  let init: MediaSection | undefined;
-  let isAnew = true;
-  let pending: Piece | undefined;
-  let isBusy = false;
-  let news: (error?: Error) => void = () => undefined;
+  let lastSequence = timeline.segments.at(-1)?.sequence ?? -1;
+  let currentInit: MediaSection | undefined;
+  let isDiscontinuity = true;
+  let pending: SegmentPart | undefined;
+  let isWaiting = false;
+  let onChange: (error?: Error) => void = () => undefined;
 
-  const nextPiece = (): Piece | undefined => {
+  const nextPart = (): SegmentPart | undefined => {
     const [next] = queue;
     if (!next) return undefined;
     const { segment, startSeconds } = next;
-    if (segment.init && !isSameSection(segment.init, init)) {
-      init = segment.init;
-      isAnew = true;
-      return { segment, side: 'init', section: init, place: undefined };
+    if (segment.init && !isSameSection(segment.init, currentInit)) {
+      currentInit = segment.init;
+      isDiscontinuity = true;
+      return { segment, side: 'init', section: currentInit, discontinuityAt: undefined };
     }
     queue.shift();
-    const place = isAnew || segment.isDiscontinuity ? startSeconds : undefined;
-    isAnew = false;
-    return { segment, side: 'content', section: segment.content, place };
+    const discontinuityAt = isDiscontinuity || segment.isDiscontinuity ? startSeconds : undefined;
+    isDiscontinuity = false;
+    return { segment, side: 'content', section: segment.content, discontinuityAt };
   };
 
-  /** What is listed now counts; what is no longer listed may still be there. */
+  /** Uses the URL in the latest list; a segment that is no longer listed may still be available. */
   const targetOf = (
-    { segment, side }: Piece,
+    { segment, side }: SegmentPart,
     urlOf: (section: MediaSection) => string | undefined,
   ): UpstreamTarget => ({
     async locate(signal) {
-      const { value, track, generation } = await places.current(signal);
+      const { value, track, generation } = await locator.current(signal);
       const listed = segmentAt(value, segment.sequence);
       const section = (listed && isMedia(listed) ? listed : segment)[side];
       return { url: (section && urlOf(section)) ?? '', track, generation };
     },
-    renew: ({ generation }, isGone, signal) => places.renew(generation, isGone, signal),
+    renew: ({ generation }, isGone, signal) => locator.renew(generation, isGone, signal),
     entity: unknownEntity,
-    ranges: options.ranges,
+    rangeRequirement: options.rangeRequirement,
   });
 
-  /** Does one thing at a time that `next` has to wait for. */
-  const meanwhile = (work: () => Promise<void>) => {
-    if (isBusy) return;
-    isBusy = true;
+  /** Runs work that `next` waits for, unless some is running. */
+  const startWork = (work: () => Promise<void>) => {
+    if (isWaiting) return;
+    isWaiting = true;
     work().then(
       () => {
-        isBusy = false;
-        if (!ended.signal.aborted) news();
+        isWaiting = false;
+        if (!closing.signal.aborted) onChange();
       },
       (error: Error) => {
-        if (!ended.signal.aborted) news(error);
+        if (!closing.signal.aborted) onChange(error);
       },
     );
   };
 
-  const fetchKey = async (piece: Piece, keyUrl: string) => {
-    const target = targetOf(piece, ({ cipher }) => cipher?.keyUrl);
-    const audit = () => createLengthCheck(KEY_BYTES);
-    const { bytes } = await fetchBuffer({ ...options, target, audit }, KEY_BYTES, ended.signal);
-    if (bytes.length !== KEY_BYTES) throw problems.fetchFailed(new Error('The key has another length'));
+  const fetchKey = async (part: SegmentPart, keyUrl: string) => {
+    const target = targetOf(part, ({ cipher }) => cipher?.keyUrl);
+    const createCheck = () => createLengthCheck(KEY_BYTES);
+    const { bytes } = await fetchBuffer({ ...options, target, createCheck }, KEY_BYTES, closing.signal);
+    if (bytes.length !== KEY_BYTES) throw new UpstreamError(`AES-128 key of ${bytes.length} bytes`);
     keys.set(keyUrl, bytes);
   };
 
-  const awaitMore = createLiveReload({ ...options, signal: ended.signal }, (found) => {
-    const last = timelineEnd;
-    const fresh = found.segments.filter(({ sequence }) => sequence > last);
-    const [first] = fresh;
-    if (first && last >= 0 && first.sequence > last + 1)
-      log.warn('A live source went on without us', { missed: first.sequence - last - 1 });
-    timelineEnd = fresh.at(-1)?.sequence ?? last;
-    const media = fresh.filter(isMedia);
-    if (media.length < fresh.length) log.warn('A live source has a gap', { segments: fresh.length - media.length });
-    enqueue(fresh);
-    isComplete = found.isComplete;
-    // A source that has nothing but gaps has stopped, however often it says so.
+  const reload = createLiveReload({ ...options, signal: closing.signal }, (reloaded) => {
+    const added = reloaded.segments.filter(({ sequence }) => sequence > lastSequence);
+    const [first] = added;
+    if (first && lastSequence >= 0 && first.sequence > lastSequence + 1)
+      log.warn('Missed live segments', { count: first.sequence - lastSequence - 1 });
+    lastSequence = added.at(-1)?.sequence ?? lastSequence;
+    const media = added.filter(isMedia);
+    if (media.length < added.length) log.warn('Gap in live stream', { segments: added.length - media.length });
+    enqueue(added);
+    isComplete = reloaded.isComplete;
+    // A list that only adds gaps counts as stalled.
     return media.length > 0;
   });
-  let timelineEnd = timeline.segments.at(-1)?.sequence ?? -1;
 
-  const start = (piece: Piece): RangeFetch => {
-    const { range, cipher } = piece.section;
+  const startFetch = (part: SegmentPart): RangeFetch => {
+    const { range, cipher } = part.section;
     const key = cipher && keys.get(cipher.keyUrl);
-    const seconds = piece.side === 'content' ? piece.segment.seconds : 0;
-    const part = new RangeFetch({
+    const seconds = part.side === 'content' ? part.segment.seconds : 0;
+    const fetch = new RangeFetch({
       ...options,
-      target: targetOf(piece, ({ url }) => url),
-      wanted: { first: range?.first ?? 0, last: range?.last },
-      bufferLimitBytes: limits.aheadBytes / limits.connections,
-      audit: () => createMediaCheck({ seconds, ...(key && { cipher: { key, iv: cipher.iv } }) }),
+      target: targetOf(part, ({ url }) => url),
+      requested: { first: range?.first ?? 0, last: range?.last },
+      bufferLimitBytes: limits.readAheadBytes / limits.maxConnections,
+      createCheck: () => createMediaCheck({ seconds, cipher: key && { key, iv: cipher.iv } }),
       onBytes(count) {
-        places.progressed();
-        connections.received(count);
+        locator.progressed();
+        parallelism.addBytes(count);
       },
-      onBusy: connections.settle,
-      onSettled: () => news(),
+      onOverload: parallelism.reduceToOne,
+      onSettled: () => onChange(),
     });
-    const steps = [
-      ...(key ? [createDecrypt(key, cipher.iv)] : []),
-      ...(splice ? [piece.side === 'init' ? splice.init() : splice.segment(piece.place)] : []),
-    ];
-    if (steps.length > 0) filters.set(part, inTurn(steps));
-    return part;
+    const steps: Filter[] = [];
+    if (key) steps.push(createDecrypt(key, cipher.iv));
+    if (filter) steps.push(part.side === 'init' ? filter.init() : filter.segment(part.discontinuityAt));
+    if (steps.length > 0) filters.set(fetch, steps.reduce(chainFilters));
+    return fetch;
   };
 
   return {
     next() {
-      pending ??= nextPiece();
+      pending ??= nextPart();
       if (!pending) {
-        if (!isComplete) meanwhile(awaitMore);
+        if (!isComplete) startWork(reload);
         return undefined;
       }
-      const piece = pending;
-      const keyUrl = piece.section.cipher?.keyUrl;
+      const part = pending;
+      const keyUrl = part.section.cipher?.keyUrl;
       if (keyUrl && !keys.has(keyUrl)) {
-        meanwhile(() => fetchKey(piece, keyUrl));
+        startWork(() => fetchKey(part, keyUrl));
         return undefined;
       }
       pending = undefined;
-      return start(piece);
+      return startFetch(part);
     },
     nextBytes: () => undefined,
     isDone: () => isComplete && !pending && queue.length === 0,
-    watch(listener) {
-      news = listener;
+    onChange(listener) {
+      onChange = listener;
     },
-    filter: (part) => filters.get(part),
-    close: () => ended.abort(new Error('No longer read')),
+    filter: (fetch) => filters.get(fetch),
+    close: () => closing.abort(new Error('Reading ended')),
   };
 }
 
-/** One filter behind the other. */
-const inTurn = ([first, ...others]: readonly Filter[]): Filter =>
-  others.reduce<Filter>(
-    (before, after) => ({
-      update: (chunk) => after.update(before.update(chunk)),
-      final: () => Buffer.concat([after.update(before.final()), after.final()]),
-    }),
-    first as Filter,
-  );
+const chainFilters = (first: Filter, second: Filter): Filter => ({
+  update: (chunk) => second.update(first.update(chunk)),
+  final: () => Buffer.concat([second.update(first.final()), second.final()]),
+});
 
 type LiveOptions = SegmentSchedulerOptions & { readonly signal: AbortSignal };
 
 /**
- * Looks at a live list until it has more or is complete (RFC 8216 §6.3.4): after its target duration, after half of
- * that when nothing was new.
- * @param add takes what was found; true: there was something new
+ * Creates a function that reloads a live list until it has new media or is complete (RFC 8216 §6.3.4): after its target
+ * duration, or half of it when nothing was new.
+ * @param add takes the reloaded list; returns whether it has new media
  */
-function createLiveReload(options: LiveOptions, add: (found: Timeline) => boolean): () => Promise<void> {
-  const { places, limits, now, signal } = options;
-  let lookedAt = now();
-  let wait = options.timeline.reloadSeconds * 1000;
+function createLiveReload(options: LiveOptions, add: (reloaded: Timeline) => boolean): () => Promise<void> {
+  const { locator, limits, now, signal } = options;
+  let loadedAt = now();
+  let intervalMs = options.timeline.reloadSeconds * 1000;
   return async () => {
-    const since = now();
+    const startedAt = now();
     for (;;) {
-      await sleep(Math.max(lookedAt + Math.max(wait, limits.minReload) - now(), 0), undefined, { signal });
-      lookedAt = now();
-      const { value } = await places.reload(signal);
+      await sleep(Math.max(loadedAt + Math.max(intervalMs, limits.minReloadMs) - now(), 0), undefined, { signal });
+      loadedAt = now();
+      const { value } = await locator.reload(signal);
       const isNew = add(value);
-      wait = (value.reloadSeconds * 1000) / (isNew ? 1 : 2);
+      intervalMs = (value.reloadSeconds * 1000) / (isNew ? 1 : 2);
       if (isNew || value.isComplete) return;
-      if (now() - since > limits.liveStall) throw problems.fetchFailed(new Error('The live source has stopped'));
+      if (now() - startedAt > limits.liveStallTimeoutMs) throw new UpstreamError('Live stream stalled');
     }
   };
 }

@@ -1,4 +1,4 @@
-import { problems } from '../../../core/api/index.ts';
+import { UpstreamError } from '../../../core/errors/index.ts';
 import {
   durationOf,
   findSegment,
@@ -10,7 +10,7 @@ import {
 import type { Track } from '../../../core/state/index.ts';
 import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import { firstBytes } from '../first-bytes.ts';
-import { createChunkSizer, type RangeNeed } from '../request/index.ts';
+import { createChunkSizer, type RangeRequirement } from '../request/index.ts';
 import type { SegmentedSource, SegmentRun } from '../source.ts';
 import type { OpenRequest } from '../source-kind.ts';
 import { createTrackLocator } from '../track-locator.ts';
@@ -18,65 +18,71 @@ import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontin
 import type { LoadTimeline } from './load-timeline.ts';
 import { createSegmentScheduler } from './segment-scheduler.ts';
 
-/** How the list of a source is read. */
+/** How the list of segments is read. */
 export interface TimelineSource {
-  /** @throws UrlExpired when the track must be resolved again to find it */
+  /** @throws UrlExpired when the track must be resolved again to find the list */
   readonly load: LoadTimeline;
   /** The list comes with resolving: reloading it means resolving again. */
   readonly isResolved: boolean;
 }
 
-/** Segments before the newest with which a live source begins: what players keep (RFC 8216 §6.3.3). */
+/** Segments before the newest with which reading a live source starts (RFC 8216 §6.3.3). */
 const LIVE_SEGMENTS = 3;
 
+type OpenRun = SegmentRun & { readonly filter: DiscontinuityFilter | undefined };
+
 /**
- * Opens HLS or DASH by its list and the first bytes of its media.
- * @throws Problem 404, 502
+ * Opens HLS or DASH: loads the list and waits for the first bytes of its media, which the first reader receives.
+ * @throws UpstreamError, UrlExpired, NotFound
  */
-export async function openSegments(options: OpenRequest, list: TimelineSource): Promise<SegmentedSource> {
-  const { resource, track, limits, signal } = options;
-  const ranges: RangeNeed = { isKnown: false, chunks: createChunkSizer(limits, track.chunkBytes) };
-  let known: Timeline | undefined;
-  const load = async (at: Track, signal: AbortSignal): Promise<Timeline> => {
-    const found = await list.load({ ...options, ranges, known }, at, signal);
-    if (known && !isSameMedia(known, found)) throw problems.fetchFailed(new Error('The source has other media now'));
-    known = found;
-    return found;
+export async function openSegments(request: OpenRequest, list: TimelineSource): Promise<SegmentedSource> {
+  const { resource, track, limits, log, signal } = request;
+  const rangeRequirement: RangeRequirement = {
+    isRequired: false,
+    chunks: createChunkSizer(limits, track.chunkBytes),
   };
-  const places = createTrackLocator({ ...options, renewals: limits.renewals, load, isResolved: list.isResolved });
+  let latest: Timeline | undefined;
+  const load = async (at: Track, signal: AbortSignal): Promise<Timeline> => {
+    const loaded = await list.load({ ...request, rangeRequirement, previous: latest }, at, signal);
+    if (latest && !isSameMedia(latest, loaded)) throw new UpstreamError('Segment list has changed');
+    latest = loaded;
+    return loaded;
+  };
+  const { maxRenewals } = limits;
+  const locator = createTrackLocator({ ...request, maxRenewals, load, isResolved: list.isResolved });
   const keys = new Map<string, Buffer>();
 
-  const run = (
-    timeline: Timeline,
-    seconds: number,
-  ): SegmentRun & { readonly splice: DiscontinuityFilter | undefined } => {
+  const startRun = (timeline: Timeline, seconds: number): OpenRun => {
     const { segments, isComplete } = timeline;
     const { index, startSeconds } = isComplete
       ? findSegment(segments, seconds)
       : { index: Math.max(segments.length - LIVE_SEGMENTS, 0), startSeconds: 0 };
-    const connections = createAdaptiveParallelism(limits.connections, options.eventLoopLoad);
-    const splice =
-      isComplete && !hasDiscontinuity(segments) ? undefined : createDiscontinuityFilter({ onListClock: isComplete });
-    const at = { places, timeline, from: index, startSeconds };
-    const supply = createSegmentScheduler({ ...options, ...at, connections, keys, ranges, splice });
-    const stream = new ReadAheadStream({
-      supply,
-      connections,
-      aheadBytes: limits.aheadBytes,
-      pool: options.readAheadBudget,
+    const parallelism = createAdaptiveParallelism(limits.maxConnections, request.eventLoopLoad);
+    const isContinuous = isComplete && !hasDiscontinuity(segments);
+    const filter = isContinuous ? undefined : createDiscontinuityFilter({ onListClock: isComplete });
+    const position = { timeline, from: index, startSeconds };
+    const scheduler = createSegmentScheduler({
+      ...request,
+      ...position,
+      locator,
+      parallelism,
+      keys,
+      rangeRequirement,
+      filter,
     });
-    return { stream, startSeconds, splice };
+    const { readAheadBytes } = limits;
+    const stream = new ReadAheadStream({ scheduler, parallelism, readAheadBytes, budget: request.readAheadBudget });
+    return { stream, startSeconds, filter };
   };
 
-  const { value: timeline } = await places.current(signal);
-  if (timeline.isComplete && timeline.segments.length === 0)
-    throw problems.fetchFailed(new Error('It has no segments'));
+  const { value: timeline } = await locator.current(signal);
+  if (timeline.isComplete && timeline.segments.length === 0) throw new UpstreamError('Segment list is empty');
   const gapSeconds = longestGapSeconds(timeline.segments);
-  if (gapSeconds > 0) options.log.warn('The source has gaps', { resource: resource.id, longestSeconds: gapSeconds });
-  let opening: ReturnType<typeof run> | undefined = run(timeline, 0);
-  // Nobody listens while it waits for its reader, who finds it destroyed then.
+  if (gapSeconds > 0) log.warn('Gaps in segment list', { resource: resource.id, longestSeconds: gapSeconds });
+  let opening: OpenRun | undefined = startRun(timeline, 0);
+  // A failure while unread must not be an unhandled 'error' event: the reader finds the stream destroyed.
   opening.stream.on('error', () => undefined);
-  const timer = setTimeout(close, limits.holdTimeout).unref();
+  const timer = setTimeout(close, limits.unreadTimeoutMs).unref();
 
   function close(): void {
     clearTimeout(timer);
@@ -84,15 +90,15 @@ export async function openSegments(options: OpenRequest, list: TimelineSource): 
     opening = undefined;
   }
 
-  const leave = () => opening?.stream.destroy(new Error('No longer wanted', { cause: signal.reason }));
-  signal.addEventListener('abort', leave, { once: true });
+  const onAbort = () => opening?.stream.destroy(new Error('Opening aborted', { cause: signal.reason }));
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
     await firstBytes(opening.stream);
   } catch (error) {
     close();
     throw error;
   } finally {
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', onAbort);
   }
 
   const durationSeconds = timeline.isComplete && !timeline.isRounded ? durationOf(timeline.segments) : undefined;
@@ -103,13 +109,14 @@ export async function openSegments(options: OpenRequest, list: TimelineSource): 
     durationSeconds,
     gapSeconds,
     hasDiscontinuity: hasDiscontinuity(timeline.segments),
-    readFrom(seconds, wanted = 'all') {
-      const adopted = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0 ? opening : undefined;
+    readFrom(seconds, selection = 'all') {
+      const isFromStart = !timeline.isComplete || findSegment(timeline.segments, seconds).index === 0;
+      const adopted = isFromStart ? opening : undefined;
       if (adopted) opening = undefined;
       close();
-      const taken = adopted ?? run(known ?? timeline, seconds);
-      if (taken.splice) taken.splice.wanted = wanted;
-      return taken;
+      const run = adopted ?? startRun(latest ?? timeline, seconds);
+      if (run.filter) run.filter.selection = selection;
+      return run;
     },
     close,
   };

@@ -56,7 +56,7 @@ describe('DASH fragments', () => {
         trackAt('', dash((lists[look++] ?? lists[2] ?? []).map((f) => ({ ...f, seconds: f.seconds && 0.01 })))),
       );
     const source = await site.open(
-      { refresh, limits: { liveStall: 100 } },
+      { refresh, limits: { liveStallTimeoutMs: 100 } },
       dash(fragmentsOf('', 0, 1).map((f) => ({ ...f, seconds: f.seconds && 0.01 }))),
       true,
     );

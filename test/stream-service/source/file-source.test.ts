@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Problem, problems } from '../../../core/api/problem.ts';
+import { problems } from '../../../core/api/problem.ts';
+import { toStreamProblem } from '../../../core/api/to-problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import type { FileSource, Source } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type Fault, type FaultOptions } from '../../origin/faults.ts';
@@ -36,12 +37,12 @@ const openWith = async (
 };
 /** The digest of what comes, or `broken` with the status of the Problem that broke it. */
 const readAll = async (stream: Readable) =>
-  buffer(stream).then(sha256, (error: unknown) => `broken ${error instanceof Problem ? error.details.status : error}`);
+  buffer(stream).then(sha256, (error: unknown) => `broken ${toStreamProblem(error).details.status}`);
 const whole = sha256(bytes);
 const statusOf = (opening: Promise<unknown>) =>
   opening.then(
     () => 'opened',
-    (error: unknown) => (error instanceof Problem ? error.details.status : error),
+    (error: unknown) => toStreamProblem(error).details.status,
   );
 
 describe('a file behind a source that', () => {
@@ -111,7 +112,7 @@ describe('a file behind a source that', () => {
   ])('%s does not open', async (_, how, status) => {
     fault(how);
     const refresh = async (resource: ReturnType<typeof resourceWith>) => resource;
-    expect(await statusOf(openWith({ refresh, limits: { stallTimeout: 50 } }))).toBe(status);
+    expect(await statusOf(openWith({ refresh, limits: { stallTimeoutMs: 50 } }))).toBe(status);
   });
 
   it('has no bytes does not open', async () => {
@@ -303,7 +304,7 @@ describe('a stream that nobody reads on', () => {
 
   it('does not lose patience with a source that drops while nobody reads', async () => {
     const { seen } = fault({ name: 'drop', after: 600_000, times: 5 });
-    const source = await openWith({ limits: { attempts: 2 } });
+    const source = await openWith({ limits: { maxAttempts: 2 } });
     await expect.poll(() => seen[0]?.state).toBe('left');
     expect(await readAll(source.read(0, 1_000_000))).toBe(sha256(bytes.subarray(0, 1_000_001)));
   });
@@ -312,7 +313,7 @@ describe('a stream that nobody reads on', () => {
     const { seen } = fault({ name: 'slow-start', milliseconds: 5_000 });
     const track = trackAt(`${upstream.origin}/file`);
     const client = new AbortController();
-    const opening = upstream.reader({ limits: { stallTimeout: 10_000 } })(resourceWith(track), track, client.signal);
+    const opening = upstream.reader({ limits: { stallTimeoutMs: 10_000 } })(resourceWith(track), track, client.signal);
     await expect.poll(() => seen.length).toBe(1);
     client.abort(new Error('left'));
     await expect(opening).rejects.toThrow('left');

@@ -44,7 +44,7 @@ describe('an HLS playlist', () => {
       '/short': KEY.subarray(1),
       ...parts(segments),
     });
-    const limits = { segments: 200, playlistBytes: 100_000 };
+    const limits = { maxSegments: 200, maxPlaylistBytes: 100_000 };
     expect(await statusOf(site.open({ refresh: same, limits }))).toBe(status);
   });
 

@@ -54,13 +54,13 @@ describe('a live playlist', () => {
         ),
       ...files,
     });
-    const source = await site.open({ limits: { liveStall: 50 } }, {}, true);
+    const source = await site.open({ limits: { liveStallTimeoutMs: 50 } }, {}, true);
     expect(await readAll(source.readFrom(0).stream)).toBe('broken 502');
   });
 
   it('that stops moving breaks', async () => {
     site.serve({ '/index.m3u8': () => sliding(0, 2), ...files });
-    const source = await site.open({ limits: { liveStall: 50 } }, {}, true);
+    const source = await site.open({ limits: { liveStallTimeoutMs: 50 } }, {}, true);
     expect(await readAll(source.readFrom(0).stream)).toBe('broken 502');
   });
 

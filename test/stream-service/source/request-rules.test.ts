@@ -7,7 +7,7 @@ import {
   type ResponseOutcome,
   unknownEntity,
 } from '../../../stream-service/source/request/classify-response.ts';
-import { type RetryLimits, waitAfter } from '../../../stream-service/source/request/retry-policy.ts';
+import { type RetryLimits, retryDelayMs } from '../../../stream-service/source/request/retry-policy.ts';
 
 const MiB = 1024 * 1024;
 
@@ -23,11 +23,11 @@ describe('judge', () => {
     ['a weak tag, which says nothing', 206, { ...part, etag: 'W/"b"' }, known, { kind: 'bytes' }],
     ['no tag this time', 206, { 'content-range': 'bytes 100-199/1000' }, known, { kind: 'bytes' }],
     ['an identity coding', 206, { ...part, 'content-encoding': 'identity' }, known, { kind: 'bytes' }],
-    ['more than the range', 206, { 'content-range': 'bytes 100-200/1000' }, known, { kind: 'again' }],
-    ['an earlier range', 206, { 'content-range': 'bytes 99-199/1000' }, known, { kind: 'again' }],
-    ['no Content-Range', 206, {}, known, { kind: 'again' }],
-    ['two lengths', 206, { ...part, 'content-length': '99' }, known, { kind: 'again' }],
-    ['several ranges', 206, { 'content-type': 'multipart/byteranges; boundary=x' }, known, { kind: 'again' }],
+    ['more than the range', 206, { 'content-range': 'bytes 100-200/1000' }, known, { kind: 'retry' }],
+    ['an earlier range', 206, { 'content-range': 'bytes 99-199/1000' }, known, { kind: 'retry' }],
+    ['no Content-Range', 206, {}, known, { kind: 'retry' }],
+    ['two lengths', 206, { ...part, 'content-length': '99' }, known, { kind: 'retry' }],
+    ['several ranges', 206, { 'content-type': 'multipart/byteranges; boundary=x' }, known, { kind: 'retry' }],
     ['another total', 206, { 'content-range': 'bytes 100-199/1001' }, known, { kind: 'changed' }],
     ['another tag', 206, { ...part, etag: '"b"' }, known, { kind: 'changed' }],
     ['no total', 206, { 'content-range': 'bytes 100-199/*' }, unknownEntity, { kind: 'unusable' }],
@@ -37,13 +37,13 @@ describe('judge', () => {
     ['all of something else', 200, { 'content-length': '1001' }, known, { kind: 'changed' }],
     ['all, without a length', 200, { etag: '"a"' }, known, { kind: 'bytes', skip: 100, length: 100 }],
     ['less than where it begins', 200, { 'content-length': '50' }, unknownEntity, { kind: 'refused', total: 50 }],
-    ['401', 401, {}, known, { kind: 'expired', gone: false }],
-    ['403', 403, {}, known, { kind: 'expired', gone: false }],
-    ['404', 404, {}, known, { kind: 'expired', gone: true }],
-    ['410', 410, {}, known, { kind: 'expired', gone: true }],
+    ['401', 401, {}, known, { kind: 'expired', isGone: false }],
+    ['403', 403, {}, known, { kind: 'expired', isGone: false }],
+    ['404', 404, {}, known, { kind: 'expired', isGone: true }],
+    ['410', 410, {}, known, { kind: 'expired', isGone: true }],
     ['416', 416, { 'content-range': 'bytes */900' }, known, { kind: 'refused', total: 900 }],
-    ['429', 429, { 'retry-after': '7' }, known, { kind: 'again', retryAfter: '7' }],
-    ['503', 503, {}, known, { kind: 'again' }],
+    ['429', 429, { 'retry-after': '7' }, known, { kind: 'retry', retryAfter: '7' }],
+    ['503', 503, {}, known, { kind: 'retry' }],
     ['400', 400, {}, known, { kind: 'refused' }],
     ['304', 304, {}, known, { kind: 'unusable' }],
     ['204', 204, {}, known, { kind: 'unusable' }],
@@ -71,7 +71,7 @@ describe('judge', () => {
 });
 
 describe('waitAfter', () => {
-  const limits: RetryLimits = { attempts: 4, backoff: 100, maxBackoff: 250, maxRetryAfter: 5000 };
+  const limits: RetryLimits = { maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 250, maxRetryAfterMs: 5000 };
   const now = Date.parse('Fri, 21 Nov 2025 10:00:00 GMT');
 
   it.each([
@@ -88,12 +88,12 @@ describe('waitAfter', () => {
     [1, 'soon', 100],
     [1, '-5', 100],
   ])('%d failures and Retry-After %j: %j ms', (failures, retryAfter, wait) => {
-    expect(waitAfter(failures, retryAfter, limits, now)).toBe(wait);
+    expect(retryDelayMs(failures, retryAfter, limits, now)).toBe(wait);
   });
 });
 
 describe('a chunk plan', () => {
-  const limits = { chunkBytes: 8 * MiB, minChunkBytes: MiB };
+  const limits = { defaultChunkBytes: 8 * MiB, minChunkBytes: MiB };
 
   it('begins small and doubles while chunks come soon', () => {
     const plan = createChunkSizer(limits);
@@ -137,8 +137,8 @@ describe('how many connections', () => {
     const connections = createAdaptiveParallelism(4, { now: () => time, isBusy: () => isBusy });
     const counts: number[] = [];
     for (; time < seconds * 1000; time += 50) {
-      connections.blocked(clientBlocks && time % 100 === 0);
-      connections.received(50 * Math.min(each * connections.count, all));
+      connections.setBlocked(clientBlocks && time % 100 === 0);
+      connections.addBytes(50 * Math.min(each * connections.count, all));
       if (counts.at(-1) !== connections.count) counts.push(connections.count);
     }
     return counts;
@@ -163,12 +163,12 @@ describe('how many connections', () => {
   ])('how much of the next part is had early while %s', (_, clientBlocks, isBusy, lead) => {
     let time = 0;
     const connections = createAdaptiveParallelism(1, { now: () => time, isBusy: () => isBusy });
-    expect(connections.lead).toBe(128 * 1024);
+    expect(connections.leadBytes).toBe(128 * 1024);
     for (; time < 5000; time += 50) {
-      connections.blocked(clientBlocks && time % 100 === 0);
-      connections.received(50 * 4_000);
+      connections.setBlocked(clientBlocks && time % 100 === 0);
+      connections.addBytes(50 * 4_000);
     }
-    expect(connections.lead).toBe(lead);
+    expect(connections.leadBytes).toBe(lead);
   });
 
   it('tells for how long the client took nothing', () => {
@@ -177,28 +177,28 @@ describe('how many connections', () => {
     const at = (next: number, act: () => void) => {
       time = next;
       act();
-      return connections.rested;
+      return connections.blockedMs;
     };
     expect([
-      at(100, () => connections.blocked(true)),
+      at(100, () => connections.setBlocked(true)),
       at(150, () => undefined),
-      at(200, () => connections.blocked(true)),
+      at(200, () => connections.setBlocked(true)),
       // Bytes that were on their way, and the end of a measurement.
-      at(400, () => connections.received(1000)),
-      at(500, () => connections.blocked(false)),
-      at(600, () => connections.received(1000)),
-      at(700, () => connections.blocked(true)),
-      at(710, () => connections.blocked(false)),
+      at(400, () => connections.addBytes(1000)),
+      at(500, () => connections.setBlocked(false)),
+      at(600, () => connections.addBytes(1000)),
+      at(700, () => connections.setBlocked(true)),
+      at(710, () => connections.setBlocked(false)),
     ]).toEqual([0, 50, 100, 300, 400, 400, 400, 410]);
   });
 
   it('goes back to one for good when the source complains', () => {
     let time = 0;
     const connections = createAdaptiveParallelism(4, { now: () => time, isBusy: () => false });
-    for (; time < 5000; time += 50) connections.received(200_000 * connections.count);
+    for (; time < 5000; time += 50) connections.addBytes(200_000 * connections.count);
     expect(connections.count).toBe(4);
-    connections.settle();
-    for (; time < 20_000; time += 50) connections.received(200_000);
+    connections.reduceToOne();
+    for (; time < 20_000; time += 50) connections.addBytes(200_000);
     expect(connections.count).toBe(1);
   });
 });

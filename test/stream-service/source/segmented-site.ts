@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll } from 'vitest';
-import { Problem } from '../../../core/api/problem.ts';
+import { toStreamProblem } from '../../../core/api/to-problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import type { SegmentedSource } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
@@ -69,10 +69,10 @@ export const parts = (files: readonly (Buffer | FaultHandler)[]): Record<string,
 
 /** The digest of all that a stream gives, or how it broke. */
 export const readAll = async (stream: Readable): Promise<string> =>
-  buffer(stream).then(sha256, (error: unknown) => `broken ${error instanceof Problem ? error.details.status : error}`);
+  buffer(stream).then(sha256, (error: unknown) => `broken ${toStreamProblem(error).details.status}`);
 export const statusOf = (opening: Promise<unknown>): Promise<unknown> =>
   opening.then(
     () => 'opened',
-    (error: unknown) => (error instanceof Problem ? error.details.status : error),
+    (error: unknown) => toStreamProblem(error).details.status,
   );
 export const same = async (resource: ReturnType<typeof resourceWith>) => resource;

@@ -40,7 +40,14 @@ export async function startUpstream(): Promise<Upstream> {
           throw new Error('nothing was to be resolved again');
         },
         ...options,
-        limits: { backoff: 1, maxBackoff: 2, maxRetryAfter: 5, stallTimeout: 250, minReload: 5, ...options.limits },
+        limits: {
+          initialBackoffMs: 1,
+          maxBackoffMs: 2,
+          maxRetryAfterMs: 5,
+          stallTimeoutMs: 250,
+          minReloadMs: 5,
+          ...options.limits,
+        },
       }),
     async close() {
       await egress.close();
