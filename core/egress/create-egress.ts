@@ -5,45 +5,35 @@ import { createAddressGuard, createDialer, type Lookup } from './guard/index.ts'
 import { createForwardProxy, createProxyPool } from './proxy/index.ts';
 
 export interface EgressOptions {
-  /** `host:port` pairs that are admitted though their addresses are private: each opens one port of one host. */
+  /** `host:port` pairs that are admitted although their addresses are private. Each opens one port of one host. */
   readonly allow: readonly string[];
-  /** `http://` or `https://` proxies that new resolves go through in turn. @default none: straight out */
+  /** `http://` or `https://` proxies, assigned to new resolves in turn. @default none: direct connections */
   readonly outgoingProxies?: readonly string[];
   readonly log?: Log;
-  /** Certificates (PEM) to trust besides the system's. */
+  /** Certificates (PEM) to trust in addition to the system's. */
   readonly ca?: string;
   /** @default the system's resolver */
   readonly lookup?: Lookup;
-  /** Milliseconds, for a look-up, a connection and a TLS handshake each. @default 10_000 */
+  /** For each lookup, connection and TLS handshake. @default 10_000 */
   readonly connectTimeoutMs?: number;
 }
 
 /**
- * The only way out. The forward proxy starts with the first lease.
- * @throws Error in one line when a setting makes no sense
+ * Creates the egress. The forward proxy starts with the first session.
+ * @throws Error with a one-line message for an invalid option
  */
 export function createEgress(options: EgressOptions): Egress {
-  const { allow, outgoingProxies = [], log = silentLog, connectTimeoutMs: connectTimeout } = options;
-  const identities = createProxyPool(outgoingProxies, log);
+  const { allow, outgoingProxies = [], log = silentLog, connectTimeoutMs } = options;
+  const proxyPool = createProxyPool(outgoingProxies, log);
   const dialer = createDialer({
     guard: createAddressGuard(allow),
-    ...(options.lookup && { lookup: options.lookup }),
-    ...(connectTimeout && { timeoutMs: connectTimeout }),
+    lookup: options.lookup,
+    timeoutMs: connectTimeoutMs,
   });
-  const client = createGuardedClient({
-    dialer,
-    proxyPool: identities,
-    ...(options.ca && { ca: options.ca }),
-    ...(connectTimeout && { connectTimeoutMs: connectTimeout }),
-  });
-  const forwardProxy = createForwardProxy({
-    dialer,
-    proxyPool: identities,
-    log,
-    ...(options.ca && { ca: options.ca }),
-  });
+  const client = createGuardedClient({ dialer, proxyPool, ca: options.ca, connectTimeoutMs });
+  const forwardProxy = createForwardProxy({ dialer, proxyPool, log, ca: options.ca });
   return {
-    nextIdentity: identities.next,
+    nextIdentity: proxyPool.next,
     request: client.request,
     openProxySession: forwardProxy.openSession,
     close: async () => {

@@ -1,53 +1,60 @@
 import type { Readable } from 'node:stream';
 
-/** The only way out. Every connection, on every hop, goes to an address that the guard admits (`address-guard.ts`). */
+/** All outgoing traffic. Every connection, on every hop, goes to an address that the guard admits (`address-guard.ts`). */
 export interface Egress {
-  /** An outgoing identity for a new resolve: `direct`, or one of the outgoing proxies in turn. */
+  /** The outgoing identity for a new resolve: `direct`, or the id of the next outgoing proxy in turn. */
   nextIdentity(): string;
-  /** Makes one request. Redirects are followed here, each hop guarded. */
+  /**
+   * Sends a request and follows redirects, each hop guarded. Resolves with the head; the body streams.
+   * @throws EgressRefused, UpstreamError; the signal's reason when it is aborted
+   */
   request(url: string, options?: GuardedRequest): Promise<GuardedResponse>;
-  /** A way through the loopback forward proxy for one child process, with credentials of its own. */
+  /** Opens the loopback forward proxy for one child process, with credentials of its own. @throws UpstreamError once closed */
   openProxySession(options: ProxySessionOptions): Promise<ProxySession>;
-  /** Ends every connection and the forward proxy. */
+  /** Closes every connection and the forward proxy. */
   close(): Promise<void>;
 }
 
+/** Options of one request. */
 export interface GuardedRequest {
   readonly method?: 'GET' | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Asked at every hop, so that a redirect to another host takes no cookie and no credential along. */
+  /** Called for every hop, so that a redirect to another host carries no cookie and no credential. */
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
-  /** The outgoing identity, as `pick` gave it. @default 'direct' */
+  /** An outgoing identity from `nextIdentity`. @default 'direct' */
   readonly identity?: string;
-  /** Hops followed before it fails. @default 10 */
+  /** @default 10 */
   readonly maxRedirects?: number;
-  /** Milliseconds without a byte, in headers or body, before it fails. @default 15_000 */
+  /** Maximum time without a byte, in the head or in the body. @default 15_000 */
   readonly stallTimeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
+/** The head of a response, and its body as a stream. */
 export interface GuardedResponse {
   readonly status: number;
   /** Lower-case names; repeated fields joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Where it came from, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string;
-  /** Destroy it when the rest is not wanted. */
+  /** To be read to its end or destroyed. */
   readonly body: Readable;
 }
 
+/** Options of one proxy session. */
 export interface ProxySessionOptions {
   readonly identity?: string;
-  /** Bytes that may come back in all before its connections are cut. */
+  /** Total response bytes after which its connections are closed. @default unlimited */
   readonly maxBytes?: number;
 }
 
+/** Access to the forward proxy for one child process. */
 export interface ProxySession {
-  /** `http://user:password@127.0.0.1:port`, good until `close`. */
+  /** `http://user:password@127.0.0.1:port`, valid until `close`. */
   readonly proxyUrl: string;
-  /** True when the guard refused an address that this child asked for. */
+  /** True after the guard has refused an address to this child. */
   readonly refused: () => boolean;
   readonly bytesReceived: () => number;
-  /** Cuts what is still open and forgets the credentials. */
+  /** Closes open connections and revokes the credentials. */
   close(): void;
 }

@@ -1,8 +1,8 @@
 import { createEgress } from './create-egress.ts';
 
 /**
- * A way out for a child process that admits one server of this machine, and nothing else of it: for who tries a program
- * before it is trusted. It is an egress of its own, and ends with its lease.
+ * Opens a forward proxy that admits one server on this machine besides the public internet, for smoke tests of a program
+ * before it is trusted. The proxy has an egress of its own, which `close` ends.
  * @param host `host:port`
  */
 export async function openLoopbackProxy(host: string): Promise<{ readonly proxyUrl: string; close(): Promise<void> }> {

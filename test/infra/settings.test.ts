@@ -8,7 +8,7 @@ const CERTIFICATE = 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-000
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:reelay/proxies-AbCdEf';
 
 describe('readContext', () => {
-  it('has a sane default for everything, passes over what is CDK’s, and what is blank counts as not set', () => {
+  it('returns the defaults, and ignores blank values and context of CDK', () => {
     const defaults = readContext({}, 'x64');
     expect(defaults).toEqual({
       profile: 'team',
@@ -31,7 +31,7 @@ describe('readContext', () => {
   it.each([
     ['arm64', 'arm64'],
     ['x64', 'x86_64'],
-  ])('builds on %s for %s', (builder, architecture) =>
+  ])('defaults to the architecture of the builder: %s gives %s', (builder, architecture) =>
     expect(readContext({}, builder)).toMatchObject({ architecture }),
   );
 
@@ -71,7 +71,7 @@ describe('readContext', () => {
     ],
     [{ logDays: 365 }, { logDays: 365 }],
     [{ zones: 'use1-az4,use1-az5' }, { zones: ['use1-az4', 'use1-az5'] }],
-  ])('%j', (context, expected) => expect(readContext(context)).toMatchObject(expected));
+  ])('parses %j', (context, expected) => expect(readContext(context)).toMatchObject(expected));
 
   it.each<[string, Record<string, unknown>]>([
     ['profile', { profile: 'enterprise' }],
@@ -119,13 +119,13 @@ describe('readContext', () => {
     ['outgoingProxies', { outgoingProxies: 'http://user:pass@proxy.example' }],
     ['cookiesFile', { cookiesFile: 'cookies.txt' }],
     ['port', { port: 80 }],
-  ])('%s is refused in one line that names it: %j', (name, context) => {
+  ])('rejects with one line that names %s: %j', (name, context) => {
     const act = () => readContext(context);
     expect(act).toThrow(SettingError);
     expect(act).toThrow(new RegExp(`^${name} [^\n]+$`));
   });
 
-  it('repeats no proxy with its password', () => {
+  it('does not repeat the password of a proxy', () => {
     for (const name of ['outgoingProxies', 'outgoingProxiesSecret']) {
       expect(() => readContext({ [name]: 'http://user:hidden@proxy.example' })).toThrow(/^(?!.*hidden)/s);
     }
@@ -133,13 +133,13 @@ describe('readContext', () => {
 });
 
 describe('profileOf', () => {
-  it('gives what the profile says, with the sizes that settings change', () => {
+  it('returns the profile with the sizes that settings override', () => {
     expect(profileOf(readContext({}))).toEqual(profiles.team);
     const sizes = { taskCpu: 2048, taskMemory: 4096, minTasks: 3, maxTasks: 9, entriesAtOnce: 50, monthlyBudget: 500 };
     expect(profileOf(readContext({ profile: 'public', ...sizes }))).toEqual({ ...profiles.public, ...sizes });
   });
 
-  it('refuses a least above the most', () =>
+  it('rejects minTasks above maxTasks', () =>
     expect(() => profileOf(readContext({ minTasks: 5 }))).toThrow(/^minTasks must be at most maxTasks \(4\), not 5$/));
 });
 
@@ -152,7 +152,7 @@ describe('checkPlace', () => {
     ['a certificate of the account', { domain: 'a.example.com', certificateArn: CERTIFICATE }, HERE],
     ['nothing that has a place', {}, HERE],
     ['any place while the stack has none', { cookiesSecret: SECRET }, {}],
-  ])('takes %s', (_, context, env) => checkPlace(settings(context), env));
+  ])('accepts %s', (_, context, env) => checkPlace(settings(context), env));
 
   it.each<[Record<string, unknown>, object, string]>([
     [
@@ -170,7 +170,7 @@ describe('checkPlace', () => {
       { account: '222222222222' },
       'certificateArn must be a certificate of the account 222222222222, not of 111111111111',
     ],
-  ])('refuses %j for %j', (context, env, message) =>
+  ])('rejects %j for %j', (context, env, message) =>
     expect(() => checkPlace(settings(context), env)).toThrow(new SettingError(message)),
   );
 });

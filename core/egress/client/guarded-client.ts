@@ -8,35 +8,37 @@ import { dispatch, type RawResponse } from './response-body.ts';
 import { coalesceTlsRecords } from './tls-record-coalescer.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
+/** Options of `createGuardedClient`. */
 export interface GuardedClientOptions {
   readonly dialer: Dialer;
   readonly proxyPool: ProxyPool;
-  /** Certificates (PEM) to trust besides the system's, for upstreams and https proxies. */
+  /** Certificates (PEM) to trust in addition to the system's, for upstreams and https proxies. */
   readonly ca?: string;
-  /** Milliseconds for TLS, and for a proxy to open a tunnel. @default 10_000 */
+  /** For the TLS handshake, and for a proxy to open a tunnel. @default 10_000 */
   readonly connectTimeoutMs?: number;
 }
 
+/** Sends requests through the guard. */
 export interface GuardedClient {
   /** @throws EgressRefused, UpstreamError; the signal's reason when it was aborted */
   request(url: string, options?: GuardedRequest): Promise<GuardedResponse>;
   close(): Promise<void>;
 }
 
-/** Redirect bodies up to this many bytes are read away, so that the connection can serve the next hop. */
-const DRAINED_BYTES = 16 * 1024;
+/** Redirect bodies up to this size are drained, so that the connection can serve the next hop. */
+const MAX_DRAINED_BYTES = 16 * 1024;
 
-/** An HTTP client whose every connection is opened by the dialer, or by an outgoing proxy after the dialer's check. */
+/** Creates an HTTP client whose connections are opened by the dialer, or by an outgoing proxy after the dialer's check. */
 export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
-  const { dialer, proxyPool: identities } = options;
+  const { dialer, proxyPool } = options;
   const direct = directDispatcher(options);
-  const proxied = new Map<URL, Dispatcher>(identities.proxies.map((proxy) => [proxy, proxyDispatcher(proxy, options)]));
+  const proxied = new Map<URL, Dispatcher>(proxyPool.proxies.map((proxy) => [proxy, proxyDispatcher(proxy, options)]));
 
   const send = async (url: URL, headers: Record<string, string>, request: GuardedRequest): Promise<RawResponse> => {
-    const proxy = identities.resolve(request.identity ?? DIRECT);
-    // The proxy resolves the name again, in its own network: here it is only asked whether it is public.
+    const proxy = proxyPool.resolve(request.identity ?? DIRECT);
+    // The proxy resolves the name itself, in its own network. This lookup only checks that the name is public.
     if (proxy) await dialer.resolve(destinationOf(url));
-    const stallTimeout = request.stallTimeoutMs ?? 15_000;
+    const stallTimeoutMs = request.stallTimeoutMs ?? 15_000;
     return dispatch(
       (proxy && proxied.get(proxy)) ?? direct,
       {
@@ -44,8 +46,8 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
         path: url.pathname + url.search,
         method: request.method ?? 'GET',
         headers,
-        headersTimeout: stallTimeout,
-        bodyTimeout: stallTimeout,
+        headersTimeout: stallTimeoutMs,
+        bodyTimeout: stallTimeoutMs,
       },
       request.signal,
     );
@@ -58,7 +60,7 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
       const next = redirectTarget(url, response);
       if (!next) return { ...response, url: url.href };
       discard(response);
-      if (hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('The upstream redirects too often');
+      if (hops >= (request.maxRedirects ?? 10)) throw new UpstreamError('Too many redirects');
       url = httpUrl(next);
     }
   };
@@ -78,7 +80,7 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
   };
 }
 
-/** Port and host of a URL, as the guard judges them. */
+/** Host and port of a URL, in the form that the guard checks. */
 export const destinationOf = (url: URL): Destination => ({
   hostname: url.hostname,
   port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
@@ -86,15 +88,16 @@ export const destinationOf = (url: URL): Destination => ({
 
 function httpUrl(text: string): URL {
   const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) throw new EgressRefused('Only http and https URLs are requested');
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new EgressRefused('Unsupported URL scheme: only http and https are allowed');
   url.username = '';
   url.password = '';
   url.hash = '';
   return url;
 }
 
-function directDispatcher({ dialer, ca, connectTimeoutMs: connectTimeout = 10_000 }: GuardedClientOptions): Dispatcher {
-  const secure = buildConnector({ allowH2: false, timeout: connectTimeout, ...(ca && { ca }) });
+function directDispatcher({ dialer, ca, connectTimeoutMs = 10_000 }: GuardedClientOptions): Dispatcher {
+  const secure = buildConnector({ allowH2: false, timeout: connectTimeoutMs, ca });
   const connect: buildConnector.connector = (target, callback) => {
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
     dialer.connect({ hostname: target.hostname, port }).then(
@@ -111,28 +114,25 @@ function directDispatcher({ dialer, ca, connectTimeoutMs: connectTimeout = 10_00
   return new Agent({ connect, allowH2: false });
 }
 
-function proxyDispatcher(
-  proxy: URL,
-  { ca, connectTimeoutMs: connectTimeout = 10_000 }: GuardedClientOptions,
-): Dispatcher {
+function proxyDispatcher(proxy: URL, { ca, connectTimeoutMs = 10_000 }: GuardedClientOptions): Dispatcher {
   const tls = ca ? { ca } : {};
   return new ProxyAgent({
     uri: proxy.href,
     allowH2: false,
-    connectTimeout,
+    connectTimeout: connectTimeoutMs,
     requestTls: tls,
     proxyTls: tls,
-    // A proxy that takes the connection and never answers CONNECT must not hold anyone for minutes.
-    clientFactory: (origin, settings) => new Pool(origin, { ...settings, headersTimeout: connectTimeout }),
+    // Bounds the CONNECT response too, which ProxyAgent's connectTimeout does not cover.
+    clientFactory: (origin, settings) => new Pool(origin, { ...settings, headersTimeout: connectTimeoutMs }),
   });
 }
 
 function discard({ headers, body }: RawResponse): void {
   body.on('error', ignore);
   const size = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  if (size > DRAINED_BYTES) body.destroy();
+  if (size > MAX_DRAINED_BYTES) body.destroy();
   else body.resume();
 }
 
-/** A hop that was left behind may fail as it likes. */
+/** Errors of a hop that has been followed no longer matter. */
 const ignore = () => undefined;

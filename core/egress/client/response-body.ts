@@ -4,17 +4,17 @@ import { copyBytes } from '../guard/index.ts';
 import { hasPausedReader } from './paused-reader.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
-/** What an upstream answered, before anyone decides what to do with it. */
+/** The response of one hop. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readable;
 }
 
-/** Bytes from which no more are asked for ahead of a reader that asks by itself. Who pauses has one read held at most. */
+/** Bytes buffered for a reader that pulls. For a paused reader one chunk is buffered at most. */
 const HIGH_WATER_MARK = 64 * 1024;
 
-/** An upstream's body. Destroying it before its end closes the connection at once. */
+/** A response body. Destroying it before its end closes the connection. */
 class ResponseBody extends Readable {
   readonly #controller: Dispatcher.DispatchController;
   #complete = false;
@@ -25,7 +25,7 @@ class ResponseBody extends Readable {
   }
 
   accept(chunk: Buffer): void {
-    // The first lies in one piece of memory with the head of the answer: whoever takes it shall have nothing else.
+    // The first chunk shares its memory with the response head, which would be retained with it.
     const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : copyBytes(chunk);
     if (!this.push(own) || hasPausedReader(this)) this.#controller.pause();
   }
@@ -37,23 +37,23 @@ class ResponseBody extends Readable {
 
   override _read(): void {
     if (hasPausedReader(this)) this.push('');
-    // Not at once: what comes within a `_read`, Node holds before it passes it on.
-    else if (this.#controller.paused) process.nextTick(() => this.#goOn());
+    // Deferred: Node buffers chunks that are pushed during `_read` instead of emitting them.
+    else if (this.#controller.paused) process.nextTick(() => this.#resume());
   }
 
-  #goOn(): void {
+  #resume(): void {
     if (this.destroyed) return;
     if (hasPausedReader(this)) this.push('');
     else this.#controller.resume();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    if (!this.#complete) this.#controller.abort(error ?? new Error('the rest is not wanted'));
+    if (!this.#complete) this.#controller.abort(error ?? new Error('The rest of the response is not needed'));
     callback(error);
   }
 }
 
-/** Sends one request and waits for the head of its answer. Rejects with whatever the dispatcher fails with. */
+/** Sends one request; resolves with the head of the response. Rejects with the dispatcher's error. */
 export function dispatch(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
@@ -64,12 +64,12 @@ export function dispatch(
   let body: ResponseBody | undefined;
 
   const onAbort = () => {
-    const reason = signal?.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal?.reason });
+    const reason = signal?.reason instanceof Error ? signal.reason : new Error('Aborted', { cause: signal?.reason });
     if (body) body.destroy(reason);
     else controller?.abort(reason);
     reject(signal?.reason);
   };
-  const forget = () => signal?.removeEventListener('abort', onAbort);
+  const removeListener = () => signal?.removeEventListener('abort', onAbort);
   if (signal?.aborted) {
     reject(signal.reason);
     return promise;
@@ -83,11 +83,11 @@ export function dispatch(
     },
     onResponseStart(started, status, headers) {
       if (status < 200) return;
-      // They lie in the first chunk from the socket, and would keep all of it for as long as the body lasts.
+      // Raw headers reference the first chunk from the socket and would retain it for as long as the body lasts.
       started.rawHeaders = null;
       body = new ResponseBody(started);
-      body.once('close', forget);
-      resolve({ status, headers: joined(headers), body });
+      body.once('close', removeListener);
+      resolve({ status, headers: joinFields(headers), body });
     },
     onResponseData(_started, chunk) {
       body?.accept(chunk);
@@ -97,14 +97,14 @@ export function dispatch(
     },
     onResponseError(_started, error) {
       if (body) body.destroy(toUpstreamError(error));
-      forget();
+      removeListener();
       reject(error);
     },
   });
   return promise;
 }
 
-const joined = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
+const joinFields = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );

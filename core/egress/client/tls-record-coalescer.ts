@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
 import { releaseBuffer } from '../guard/index.ts';
 
-/** Of a TLS record, at most (RFC 8446 §5.1). Who sends a shorter one had no more to send. */
-const RECORD_BYTES = 16 * 1024;
-/** Four records lie in one read of Node's. With less room than that, each is better passed on as it comes. */
-const WORTHWHILE_BYTES = 4 * RECORD_BYTES;
+/** Maximum plaintext of a TLS record (RFC 8446 §5.1). A shorter record usually ends a write of the sender. */
+const MAX_RECORD_BYTES = 16 * 1024;
+/** One read of Node contains four records. Below that limit each record is passed on immediately. */
+const MIN_COALESCED_BYTES = 4 * MAX_RECORD_BYTES;
 
 /**
- * Lets a TLS socket give the full records that come within one turn of the event loop as one chunk: each would cost its
- * way through the streams. What comes behind a shorter one, an error too, finds everything before it given.
+ * Makes a TLS socket emit the full records that arrive within one turn of the event loop as one chunk, which saves the
+ * per-chunk cost of the streams behind it. A shorter record flushes, so that data and errors keep their order.
  *
- * @param most bytes that may wait in it
+ * @param limitBytes maximum number of bytes to buffer
  */
-export function coalesceTlsRecords(socket: Socket, most: () => number): void {
+export function coalesceTlsRecords(socket: Socket, limitBytes: () => number): void {
   const push = socket.push.bind(socket);
   let records: Buffer[] = [];
   let bytes = 0;
 
   const flush = () => {
-    if (bytes > 0 && !socket.destroyed) push(joined(records, bytes));
+    if (bytes > 0 && !socket.destroyed) push(joinRecords(records, bytes));
     records = [];
     bytes = 0;
   };
@@ -27,16 +27,16 @@ export function coalesceTlsRecords(socket: Socket, most: () => number): void {
       flush();
       return push(null);
     }
-    if (bytes === 0 && most() < WORTHWHILE_BYTES) return push(record);
+    if (bytes === 0 && limitBytes() < MIN_COALESCED_BYTES) return push(record);
     if (bytes === 0) setImmediate(flush);
     records.push(record);
     bytes += record.length;
-    if (record.length < RECORD_BYTES) flush();
-    return bytes + socket.readableLength < most();
+    if (record.length < MAX_RECORD_BYTES) flush();
+    return bytes + socket.readableLength < limitBytes();
   };
 }
 
-function joined(records: readonly Buffer[], bytes: number): Buffer {
+function joinRecords(records: readonly Buffer[], bytes: number): Buffer {
   const [first] = records;
   if (records.length === 1 && first) return first;
   const chunk = Buffer.allocUnsafeSlow(bytes);

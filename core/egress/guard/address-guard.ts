@@ -1,21 +1,21 @@
 import ipaddr from 'ipaddr.js';
 
-/** Where a connection would go: a host as WHATWG URL gives it, and a port. */
+/** The target of a connection. */
 export interface Destination {
-  /** A name or an address literal, lower case, IPv6 in brackets or not. */
+  /** A name or an IP literal as WHATWG URL serializes it; IPv6 with or without brackets. */
   readonly hostname: string;
   readonly port: number;
 }
 
-/** Decides which names and addresses may be connected to. Knows no network: data in, data out. */
+/** Decides which names and addresses may be connected to. Pure: it resolves no names. */
 export interface AddressGuard {
-  /** Whether the name may be looked up at all, or the literal connected to. */
+  /** Whether a name may be looked up, or an IP literal connected to. */
   admitsHost(destination: Destination): boolean;
-  /** Whether one resolved address of that destination may be connected to. */
+  /** Whether a resolved address of the destination may be connected to. */
   admitsAddress(address: string, destination: Destination): boolean;
 }
 
-/** Names that stand for this machine, its network or its cloud's metadata, with every name below them. */
+/** Domains that resolve within a machine, a network or a cloud's metadata service, with their subdomains. */
 const PRIVATE_NAMES = [
   'localhost', // RFC 6761 §6.3
   'localdomain',
@@ -29,16 +29,16 @@ const PRIVATE_NAMES = [
   'onion', // RFC 7686: never to be looked up
 ];
 
-/** Public by its number, and yet a cloud's own: Azure's host answers there, from within every network of its guests. */
+/** A public address that is internal to Azure: every virtual machine reaches its host there. */
 const AZURE_HOST = '168.63.129.16';
 
-/** IPv6 addresses given out as global unicast (RFC 4291 §2.4): everything else is special or unassigned. */
+/** IPv6 global unicast (RFC 4291 §2.4). All other addresses are special or unassigned. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
 /**
- * A guard that admits public addresses alone.
- * @param allow `host:port` pairs that are admitted whatever their address: each opens that one port of that one host
- * @throws Error naming the entry that is not `host:port`
+ * Creates a guard that admits public addresses only.
+ * @param allow `host:port` pairs that are admitted with any address. Each opens one port of one host.
+ * @throws Error that names the first entry that is not `host:port`
  */
 export function createAddressGuard(allow: readonly string[]): AddressGuard {
   const allowed = new Set(allow.map((entry) => endpoint(parseAllowed(entry))));
@@ -52,16 +52,16 @@ export function createAddressGuard(allow: readonly string[]): AddressGuard {
   };
 }
 
-/** Whether a host is an address rather than a name. Only as WHATWG URL gives it: odd notations are normal by then. */
+/** Whether a host is an IP literal. Expects the form of WHATWG URL, which normalizes other notations such as `0x7f.1`. */
 export const isLiteral = (hostname: string): boolean => ipaddr.isValid(withoutBrackets(hostname));
 
-/** The host without the brackets of an IPv6 literal and without the root's dot. */
+/** The host in lower case, without the brackets of an IPv6 literal and without the dot of the root domain. */
 export const bareHost = (hostname: string): string => withoutBrackets(hostname).replace(/\.$/, '').toLowerCase();
 
 /**
- * Whether an address is one of the public internet: not loopback, private, link-local, shared (CGNAT), multicast,
- * reserved, documentation, a cloud's metadata, or one that carries an IPv4 address inside (v4-mapped, NAT64, 6to4, Teredo). What cannot be
- * read as an address is not public.
+ * Whether an address belongs to the public internet: not loopback, private, link-local, shared (CGNAT), multicast,
+ * reserved, documentation, a cloud's metadata, or an IPv6 address that embeds an IPv4 address (v4-mapped, NAT64, 6to4,
+ * Teredo). False for text that is no address.
  */
 export function isPublicAddress(address: string): boolean {
   const bare = withoutBrackets(address);
@@ -71,13 +71,13 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(GLOBAL_UNICAST);
 }
 
-/** A name without a dot only means something inside a network. */
+/** A name without a dot resolves within a network only. */
 function isPublicName(hostname: string): boolean {
   const name = bareHost(hostname);
   return name.includes('.') && !PRIVATE_NAMES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }
 
-/** A name, an IPv4 address, or an IPv6 address in brackets; no wildcard, which would look as if it opened many. */
+/** A name, an IPv4 address, or an IPv6 address in brackets. No wildcards: each entry opens one port of one host. */
 const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
 
 function parseAllowed(entry: string): Destination {

@@ -1,4 +1,4 @@
-/** The same bytes in memory of their own. */
+/** Copies bytes into a buffer that shares no memory. */
 export function copyBytes(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   copy.set(bytes);
@@ -6,8 +6,8 @@ export function copyBytes(bytes: Uint8Array): Buffer {
 }
 
 /**
- * Frees what lies under a chunk that nobody reads any more, unless other chunks share it. The garbage collector comes
- * late for such memory, and is called too often where there is much of it.
+ * Frees the memory of a chunk that is no longer read, unless other chunks share it. The garbage collector frees external
+ * memory late, and much of it triggers frequent collections.
  */
 export function releaseBuffer({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);

@@ -4,52 +4,55 @@ import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import { type AddressGuard, bareHost, type Destination, isLiteral } from './address-guard.ts';
 import { openSocket } from './open-socket.ts';
 
+/** An address of a host; `family` is 4 or 6. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
 }
 
-/** Every address of a name. Rejects with a `code` as `dns.lookup` does. */
+/** Resolves a name to all its addresses. Rejects with a `code` as `dns.lookup` does. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Opens connections to what the guard admits, at the very addresses that it judged. */
+/** Opens connections to the addresses that the guard has admitted, without a second lookup in between. */
 export interface Dialer {
   /**
-   * The addresses of a destination that may be connected to, never none.
-   * @throws EgressRefused when the guard admits none or the name has none
-   * @throws UpstreamError when the resolver does not answer
+   * The admitted addresses of a destination, at least one.
+   * @throws EgressRefused if the guard admits none or the name has none
+   * @throws UpstreamError if the lookup fails
    */
   resolve(destination: Destination): Promise<readonly ResolvedAddress[]>;
   /**
-   * A TCP connection, open.
+   * Opens a TCP connection.
    * @throws EgressRefused, UpstreamError
    */
   connect(destination: Destination): Promise<Socket>;
 }
 
+/** Options of `createDialer`. */
 export interface DialerOptions {
   readonly guard: AddressGuard;
   /** @default the system's resolver */
   readonly lookup?: Lookup;
-  /** Milliseconds for the look-up, and again for the connection. @default 10_000 */
+  /** For the lookup, and again for the connection. @default 10_000 */
   readonly timeoutMs?: number;
 }
 
-/** Codes with which a resolver says that there is no such name, rather than that it could not find out. */
+/** Error codes for a name that does not exist. Any other code is a failed lookup. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA', 'EINVAL', 'ERR_INVALID_ARG_VALUE']);
 
-export function createDialer({ guard, lookup = lookupAll, timeoutMs: timeout = 10_000 }: DialerOptions): Dialer {
+/** Creates a dialer that connects only to addresses that the guard admits. */
+export function createDialer({ guard, lookup = lookupAll, timeoutMs = 10_000 }: DialerOptions): Dialer {
   const resolve = async (destination: Destination) => {
     const host = bareHost(destination.hostname);
-    if (!guard.admitsHost(destination)) throw new EgressRefused('The host is not on the public internet');
+    if (!guard.admitsHost(destination)) throw new EgressRefused('Host is not on the public internet');
     const all = isLiteral(host)
       ? [{ address: host, family: isIP(host) }]
-      : await within(timeout, lookup(host)).catch((cause: unknown) => {
-          if (NO_SUCH_NAME.has(codeOf(cause))) throw new EgressRefused('The name has no address', { cause });
-          throw new UpstreamError('The name could not be looked up', { cause });
+      : await withTimeout(timeoutMs, lookup(host)).catch((cause: unknown) => {
+          if (NO_SUCH_NAME.has(codeOf(cause))) throw new EgressRefused('Host name has no address', { cause });
+          throw new UpstreamError('DNS lookup failed', { cause });
         });
     const admitted = all.filter(({ address }) => guard.admitsAddress(address, destination));
-    if (admitted.length === 0) throw new EgressRefused('The name has no address on the public internet');
+    if (admitted.length === 0) throw new EgressRefused('Host name has no address on the public internet');
     return admitted;
   };
 
@@ -57,14 +60,14 @@ export function createDialer({ guard, lookup = lookupAll, timeoutMs: timeout = 1
     const addresses = await resolve(destination);
     return openSocket(
       { host: bareHost(destination.hostname), port: destination.port, lookup: pinnedLookup(addresses) },
-      timeout,
+      timeoutMs,
     );
   };
 
   return { resolve, connect };
 }
 
-/** A look-up that gives the addresses already judged: what is connected to is what was checked. */
+/** A lookup function that returns addresses already checked, which prevents DNS rebinding between check and connection. */
 export const pinnedLookup =
   (addresses: readonly ResolvedAddress[]): LookupFunction =>
   (_hostname, { all }, callback) => {
@@ -75,9 +78,9 @@ export const pinnedLookup =
 
 const lookupAll: Lookup = (hostname) => systemLookup(hostname, { all: true });
 
-function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const timer = setTimeout(() => reject(new Error('look-up timed out')), milliseconds);
+  const timer = setTimeout(() => reject(new Error('DNS lookup timed out')), timeoutMs);
   work.then(resolve, reject);
   return promise.finally(() => clearTimeout(timer));
 }

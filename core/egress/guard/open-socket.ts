@@ -3,50 +3,50 @@ import { Readable } from 'node:stream';
 import { UpstreamError } from '../../errors/index.ts';
 import { copyBytes } from './chunk-memory.ts';
 
-/** Bytes read from a socket at once. Each read costs its way through the streams, each resting client holds one. */
-const MOST_READ_BYTES = 256 * 1024;
-const LEAST_READ_BYTES = 64 * 1024;
-/** One read of every open socket, as long as each may read the least. */
-const READ_BYTES_IN_ALL = 16 * 1024 * 1024;
+/** Bytes per socket read. Large reads cost less per byte; each paused client retains one. */
+const MAX_READ_BYTES = 256 * 1024;
+const MIN_READ_BYTES = 64 * 1024;
+/** Total of one read per open socket, which MIN_READ_BYTES may exceed. */
+const TOTAL_READ_BYTES = 16 * 1024 * 1024;
 
-/** Where the bytes of every socket arrive, one read at a time. They are copied into as much memory as they need. */
-const arrivals = Buffer.allocUnsafeSlow(MOST_READ_BYTES);
+/** Receives the bytes of every socket, one read at a time. Each read is copied into a buffer of its exact size. */
+const sharedReadBuffer = Buffer.allocUnsafeSlow(MAX_READ_BYTES);
 let openSockets = 0;
 
-/** What the types of `createConnection` leave out. */
+/** Missing in the types of `createConnection`. */
 const UNBUFFERED = { readableHighWaterMark: 0 };
 
-/** Bytes that one of the sockets open now may hold. */
-export const readBufferShareBytes = (): number => Math.min(READ_BYTES_IN_ALL / openSockets, MOST_READ_BYTES);
+/** Bytes that one socket may buffer while the present number is open. */
+export const readBufferShareBytes = (): number => Math.min(TOTAL_READ_BYTES / openSockets, MAX_READ_BYTES);
 
-const roomToRead = (): Uint8Array => arrivals.subarray(0, Math.max(readBufferShareBytes(), LEAST_READ_BYTES));
+const readBuffer = (): Uint8Array => sharedReadBuffer.subarray(0, Math.max(readBufferShareBytes(), MIN_READ_BYTES));
 
 /**
- * Opens a TCP connection, at most `timeout` milliseconds long. What nobody reads stays with the system: a thousand
- * sockets hold nothing here. Every chunk has memory of its own, which whoever takes it may give back.
+ * Opens a TCP connection. Unread bytes stay in the kernel's receive buffer, so that a thousand idle sockets occupy no memory
+ * here. Every chunk has a buffer of its own, which its consumer may release.
  *
- * @throws UpstreamError
+ * @throws UpstreamError if no connection is open after `timeoutMs`
  */
 export function openSocket(
   target: { readonly host: string; readonly port: number; readonly lookup: LookupFunction },
-  timeout: number,
+  timeoutMs: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket: Socket = createConnection({
       ...target,
       ...UNBUFFERED,
-      onread: { buffer: roomToRead, callback: (bytes, room) => socket.push(copyBytes(room.subarray(0, bytes))) },
+      onread: { buffer: readBuffer, callback: (length, buffer) => socket.push(copyBytes(buffer.subarray(0, length))) },
       autoSelectFamily: true,
       noDelay: true,
       keepAlive: true,
     });
     openSockets += 1;
-    // With `onread`, a socket would begin to read whenever it is asked for what it holds: a chunk more for each.
+    // With `onread`, Socket's own `read` starts reading from the kernel on every call: one more chunk per socket.
     Object.assign(socket, { read: Readable.prototype.read });
-    const timer = setTimeout(() => socket.destroy(new Error('connect timed out')), timeout);
+    const timer = setTimeout(() => socket.destroy(new Error('Connection timed out')), timeoutMs);
     const fail = (cause: Error) => {
       clearTimeout(timer);
-      reject(new UpstreamError('The host could not be connected to', { cause }));
+      reject(new UpstreamError('Connection failed', { cause }));
     };
     socket.once('close', () => {
       openSockets -= 1;

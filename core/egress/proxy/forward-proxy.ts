@@ -10,38 +10,40 @@ import { type Destination, type Dialer, pinnedLookup } from '../guard/index.ts';
 import type { ProxyPool } from './proxy-pool.ts';
 import { createSessionState, type SessionState } from './proxy-session.ts';
 
+/** Options of `createForwardProxy`. */
 export interface ForwardProxyOptions {
   readonly dialer: Dialer;
   readonly proxyPool: ProxyPool;
   readonly log: Log;
-  /** Certificates (PEM) to trust besides the system's, for https proxies. */
+  /** Certificates (PEM) to trust in addition to the system's, for https proxies. */
   readonly ca?: string;
 }
 
-/** The loopback proxy that child processes must use: http by absolute URL, all else by CONNECT. */
+/** The loopback proxy for child processes: http by absolute URL, any other protocol by CONNECT. */
 export interface ForwardProxy {
   openSession(options: ProxySessionOptions): Promise<ProxySession>;
   close(): Promise<void>;
 }
 
-/** Told to a child whose address was refused; CONNECT shows it the status alone. */
-const REFUSED = { 'X-Egress': 'refused' };
+/** Marks a refusal for clients that read response headers; clients of CONNECT see the status alone. */
+const REFUSED_HEADERS = { 'X-Egress': 'refused' };
 
-export function createForwardProxy({ dialer, proxyPool: identities, log, ca }: ForwardProxyOptions): ForwardProxy {
-  const leases = new Map<string, SessionState>();
-  const leaseOf = (request: IncomingMessage): SessionState | undefined => {
+/** Creates the forward proxy; it starts to listen on loopback with the first session. */
+export function createForwardProxy({ dialer, proxyPool, log, ca }: ForwardProxyOptions): ForwardProxy {
+  const sessions = new Map<string, SessionState>();
+  const sessionOf = (request: IncomingMessage): SessionState | undefined => {
     const [, token] = /^basic +(\S+)$/i.exec(request.headers['proxy-authorization'] ?? '') ?? [];
-    return token === undefined ? undefined : leases.get(token);
+    return token === undefined ? undefined : sessions.get(token);
   };
 
-  const wayTo = async (
+  const connectTo = async (
     destination: Destination,
-    lease: SessionState,
+    session: SessionState,
     child: Socket,
     isHttp: boolean,
   ): Promise<PrepareRequestFunctionResult> => {
-    const { httpAgent, httpsAgent } = lease;
-    const proxy = identities.resolve(lease.identity);
+    const { httpAgent, httpsAgent } = session;
+    const proxy = proxyPool.resolve(session.identity);
     if (proxy) {
       await dialer.resolve(destination);
       return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href };
@@ -51,51 +53,51 @@ export function createForwardProxy({ dialer, proxyPool: identities, log, ca }: F
       return { httpAgent, dnsLookup };
     }
     const upstream = await dialer.connect(destination);
-    lease.attach(upstream);
+    session.attach(upstream);
     if (child.destroyed) upstream.destroy();
     child.once('close', () => upstream.destroy());
-    return { customConnectServer: tunnelTo(upstream, lease) };
+    return { customConnectServer: tunnelTo(upstream, session) };
   };
 
-  const prepare = async (asked: PrepareRequestFunctionOpts): Promise<PrepareRequestFunctionResult> => {
-    const { request, isHttp } = asked;
-    const lease = leaseOf(request);
-    if (!lease) return { requestAuthentication: true };
-    lease.attach(request.socket);
-    if (lease.isExhausted()) throw new RequestError('This lease is spent', 502);
-    withoutProxyHeaders(request);
+  const prepare = async (options: PrepareRequestFunctionOpts): Promise<PrepareRequestFunctionResult> => {
+    const { request, isHttp } = options;
+    const session = sessionOf(request);
+    if (!session) return { requestAuthentication: true };
+    session.attach(request.socket);
+    if (session.isExhausted()) throw new RequestError('The session has reached its byte limit', 502);
+    removeProxyHeaders(request);
 
     try {
-      return await wayTo(destinationOf(asked), lease, request.socket, isHttp);
+      return await connectTo(destinationOf(options), session, request.socket, isHttp);
     } catch (error) {
-      if (!(error instanceof EgressRefused)) throw new RequestError('The upstream cannot be reached', 502);
-      lease.refused = true;
-      log.info('The egress guard refused an address', { hostname: asked.hostname, port: asked.port });
-      throw new RequestError('Refused', 403, REFUSED);
+      if (!(error instanceof EgressRefused)) throw new RequestError('Upstream unreachable', 502);
+      session.refused = true;
+      log.info('Egress guard refused an address', { hostname: options.hostname, port: options.port });
+      throw new RequestError('Refused', 403, REFUSED_HEADERS);
     }
   };
 
   const server = new GuardedServer(prepare, (request) => {
-    const lease = leaseOf(request);
-    if (lease) lease.refused = true;
+    const session = sessionOf(request);
+    if (session) session.refused = true;
   });
   let listening: Promise<void> | undefined;
   let closed = false;
 
   return {
     openSession: async (options) => {
-      if (closed) throw new UpstreamError('The egress is closed');
+      if (closed) throw new UpstreamError('Egress is closed');
       listening ??= server.listen();
       await listening;
-      const lease = createSessionState(options, ca);
-      leases.set(lease.token, lease);
+      const session = createSessionState(options, ca);
+      sessions.set(session.token, session);
       return {
-        proxyUrl: `http://${lease.username}:${lease.password}@127.0.0.1:${server.port}`,
-        refused: () => lease.refused,
-        bytesReceived: lease.bytesReceived,
+        proxyUrl: `http://${session.username}:${session.password}@127.0.0.1:${server.port}`,
+        refused: () => session.refused,
+        bytesReceived: session.bytesReceived,
         close: () => {
-          leases.delete(lease.token);
-          lease.close();
+          sessions.delete(session.token);
+          session.close();
         },
       };
     },
@@ -103,19 +105,19 @@ export function createForwardProxy({ dialer, proxyPool: identities, log, ca }: F
       if (closed) return;
       closed = true;
       await listening;
-      for (const lease of leases.values()) lease.close();
-      leases.clear();
+      for (const session of sessions.values()) session.close();
+      sessions.clear();
       if (listening) await server.close(true);
     },
   };
 }
 
-/** A server that answers a scheme it does not speak as a refusal, like any other way around the guard. */
+/** A proxy server that refuses URL schemes other than http, which its base class would forward unchecked. */
 class GuardedServer extends Server {
   readonly #onRefused: (request: IncomingMessage) => void;
 
   constructor(
-    prepareRequestFunction: (asked: PrepareRequestFunctionOpts) => Promise<PrepareRequestFunctionResult>,
+    prepareRequestFunction: (options: PrepareRequestFunctionOpts) => Promise<PrepareRequestFunctionResult>,
     onRefused: (request: IncomingMessage) => void,
   ) {
     super({ host: '127.0.0.1', port: 0, authRealm: 'egress', prepareRequestFunction });
@@ -126,35 +128,32 @@ class GuardedServer extends Server {
     const url = request.method === 'CONNECT' ? null : URL.parse(request.url ?? '');
     if (url && url.protocol !== 'http:') {
       this.#onRefused(request);
-      throw new RequestError('Refused', 403, REFUSED);
+      throw new RequestError('Refused', 403, REFUSED_HEADERS);
     }
     return super.getHandlerOpts(request);
   }
 }
 
-/**
- * The host is read once more as that of an http URL: a CONNECT target is not normalised, so `0x7f.1` would pass for a
- * name.
- */
+/** Parses the host as that of an http URL: a CONNECT target is not normalized, and `0x7f.1` would be taken for a name. */
 function destinationOf({ hostname, port }: PrepareRequestFunctionOpts): Destination {
   const url = URL.parse(`http://${hostname}`);
-  if (!url?.hostname) throw new EgressRefused('That is no host');
+  if (!url?.hostname) throw new EgressRefused('Invalid host');
   return { hostname: url.hostname, port };
 }
 
-/** Joins a child's CONNECT to a connection that is open already, in the shape the proxy library hands sockets over. */
-function tunnelTo(upstream: Socket, lease: SessionState): HttpServer {
+/** Connects a child's CONNECT to an open upstream socket, in the form that proxy-chain expects. */
+function tunnelTo(upstream: Socket, session: SessionState): HttpServer {
   const relay = new EventEmitter().once('connection', (child: Socket) => {
     upstream.pipe(child).pipe(upstream);
-    // A reset stays one: a transfer that broke off must not look complete.
+    // Propagates a reset: a truncated transfer must not look complete.
     upstream.once('close', (failed) => (failed ? child.resetAndDestroy() : child.destroySoon()));
-    lease.countBytes(upstream);
+    session.countBytes(upstream);
   });
   return relay as HttpServer;
 }
 
-/** What is said to this proxy is not said to the upstream (RFC 9110 §7.6.1). */
-function withoutProxyHeaders({ rawHeaders }: IncomingMessage): void {
+/** Removes headers that are meant for this proxy (RFC 9110 §7.6.1). */
+function removeProxyHeaders({ rawHeaders }: IncomingMessage): void {
   for (let index = rawHeaders.length - 2; index >= 0; index -= 2)
     if (/^proxy-/i.test(rawHeaders[index] ?? '')) rawHeaders.splice(index, 2);
 }

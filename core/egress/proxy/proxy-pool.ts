@@ -1,47 +1,49 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '../../log/index.ts';
 
-/** The ways out by name: straight, or through one of the outgoing proxies. */
+/** Outgoing identities: `direct`, and one for each configured proxy. */
 export interface ProxyPool {
-  /** `direct`, or the proxies' ids in turn. */
+  /** The ids of the proxies in turn; `direct` without proxies. */
   next(): string;
   /**
-   * The proxy behind an id; undefined: straight out. An id whose proxy is no longer configured falls to one of the
-   * others, always the same one, and the log says so.
+   * The proxy of an id; undefined for a direct connection. An id whose proxy is no longer configured maps to another one,
+   * always the same, which is logged once.
    */
   resolve(id: string): URL | undefined;
   readonly proxies: readonly URL[];
 }
 
+/** The identity of direct connections. */
 export const DIRECT = 'direct';
 
 /**
- * @param urls `http://` or `https://`, with credentials where the proxy asks for them
- * @throws Error that names the entry by its place only: it may hold a password
+ * Creates the pool of configured proxies.
+ * @param urls `http://` or `https://`, with credentials where the proxy requires them
+ * @throws Error that names an invalid entry by its position alone: the entry may contain a password
  */
 export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
   const proxies = new Map(urls.map((url, index) => [identityOf(url), parseProxy(url, index)]));
   const ids = [...proxies.keys()];
-  const orphans = new Set<string>();
-  let turn = 0;
+  const reportedIds = new Set<string>();
+  let nextIndex = 0;
 
-  const heirOf = (id: string): URL | undefined => {
-    const heir = ids[createHash('sha256').update(id).digest().readUInt32BE() % ids.length];
-    if (!orphans.has(id)) {
-      orphans.add(id);
-      log.warn('An outgoing proxy that links were resolved through is no longer configured', { id, instead: heir });
+  const fallbackFor = (id: string): URL | undefined => {
+    const fallback = ids[createHash('sha256').update(id).digest().readUInt32BE() % ids.length];
+    if (!reportedIds.has(id)) {
+      reportedIds.add(id);
+      log.warn('Outgoing proxy is no longer configured, using another one', { id, fallback });
     }
-    return heir === undefined ? undefined : proxies.get(heir);
+    return fallback === undefined ? undefined : proxies.get(fallback);
   };
 
   return {
-    next: () => ids[turn++ % ids.length] ?? DIRECT,
-    resolve: (id) => (id === DIRECT ? undefined : (proxies.get(id) ?? heirOf(id))),
+    next: () => ids[nextIndex++ % ids.length] ?? DIRECT,
+    resolve: (id) => (id === DIRECT ? undefined : (proxies.get(id) ?? fallbackFor(id))),
     proxies: [...proxies.values()],
   };
 }
 
-/** Names a proxy without telling where it is or how to log in. */
+/** An id that reveals neither the address nor the credentials of a proxy. */
 const identityOf = (url: string): string =>
   `proxy-${createHash('sha256').update(url).digest('base64url').slice(0, 12)}`;
 
@@ -55,12 +57,12 @@ function parseProxy(text: string, index: number): URL {
   return url;
 }
 
-/** The libraries that log in with it decode it first, and fail without a word of which setting it was. */
+/** The HTTP libraries decode credentials, and their error would not name the setting. */
 function isPercentEncoded(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;
   } catch {
-    return false; // told by the caller
+    return false; // reported by the caller
   }
 }

@@ -5,27 +5,28 @@ import type { Duplex } from 'node:stream';
 import type { ProxySessionOptions } from '../egress.ts';
 import { DIRECT } from './proxy-pool.ts';
 
-/** What the forward proxy keeps of one child process: its credentials, its connections and how much came back. */
+/** The forward proxy's state of one session: credentials, connections and received bytes. */
 export interface SessionState {
-  /** What follows `Basic ` in its Proxy-Authorization. */
+  /** The credentials as in Proxy-Authorization after `Basic `. */
   readonly token: string;
   readonly username: string;
   readonly password: string;
   readonly identity: string;
-  /** Open and idle connections to upstreams, for this child alone. */
+  /** Connection pools of this session alone. */
   readonly httpAgent: http.Agent;
   readonly httpsAgent: https.Agent;
   refused: boolean;
   bytesReceived: () => number;
-  /** True once more came back than was lent for, or the lease was closed: nothing more is let through. */
+  /** True once `maxBytes` is exceeded or the session is closed: further requests are refused. */
   isExhausted: () => boolean;
-  /** Ends the socket with the lease, and right away when the lease is spent. */
+  /** Closes the socket with the session; at once if the session is exhausted. */
   attach(socket: Duplex): void;
-  /** Counts what an upstream's connection brings. It starts to flow: whoever reads it must listen by the next tick. */
+  /** Counts the bytes that a socket receives. The socket starts to flow: its reader must be attached by the next tick. */
   countBytes(socket: Duplex): void;
   close(): void;
 }
 
+/** Creates a session with random credentials. */
 export function createSessionState(
   { identity = DIRECT, maxBytes = Number.POSITIVE_INFINITY }: ProxySessionOptions,
   ca?: string,
@@ -36,31 +37,31 @@ export function createSessionState(
   let received = 0;
   let closed = false;
 
-  const spent = () => closed || received > maxBytes;
-  const cut = () => {
+  const isExhausted = () => closed || received > maxBytes;
+  const close = () => {
     closed = true;
     for (const socket of sockets) socket.destroy();
     httpAgent.destroy();
     httpsAgent.destroy();
   };
-  const hold = (socket: Duplex) => {
+  const attach = (socket: Duplex) => {
     if (sockets.has(socket)) return;
     socket.on('error', ignore);
-    if (spent()) socket.destroy();
+    if (isExhausted()) socket.destroy();
     else sockets.add(socket.once('close', () => sockets.delete(socket)));
   };
-  const count = (socket: Duplex) => {
+  const countBytes = (socket: Duplex) => {
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > maxBytes) cut();
+      if (received > maxBytes) close();
     });
   };
   const onConnection = (socket: Duplex) => {
-    hold(socket);
-    count(socket);
+    attach(socket);
+    countBytes(socket);
   };
-  const httpAgent = watched(new http.Agent({ keepAlive: true }), onConnection);
-  const httpsAgent = watched(new https.Agent({ keepAlive: true, ...(ca && { ca }) }), onConnection);
+  const httpAgent = observeConnections(new http.Agent({ keepAlive: true }), onConnection);
+  const httpsAgent = observeConnections(new https.Agent({ keepAlive: true, ca }), onConnection);
 
   return {
     token: Buffer.from(`${username}:${password}`).toString('base64'),
@@ -71,15 +72,15 @@ export function createSessionState(
     httpsAgent,
     refused: false,
     bytesReceived: () => received,
-    isExhausted: spent,
-    attach: hold,
-    countBytes: count,
-    close: cut,
+    isExhausted,
+    attach,
+    countBytes,
+    close,
   };
 }
 
-/** An agent that shows every new connection it opens. */
-function watched<A extends http.Agent>(agent: A, onConnection: (socket: Duplex) => void): A {
+/** Makes an agent report every connection that it opens. */
+function observeConnections<A extends http.Agent>(agent: A, onConnection: (socket: Duplex) => void): A {
   const createConnection = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
     const socket = createConnection(options, callback);
@@ -89,5 +90,5 @@ function watched<A extends http.Agent>(agent: A, onConnection: (socket: Duplex) 
   return agent;
 }
 
-/** Whoever uses the socket hears of its failure too; between two users no one would. */
+/** The user of a socket handles its errors; an idle socket in the pool has no user. */
 const ignore = () => undefined;

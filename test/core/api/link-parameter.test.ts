@@ -4,7 +4,7 @@ import { parseLinkParameter } from '../../../core/api/link-parameter.ts';
 const coded = encodeURIComponent;
 const linkOf = (characters: number) => 'http://a.example/'.padEnd(characters, 'x');
 
-describe('readLink', () => {
+describe('parseLinkParameter', () => {
   it.each([
     ['encoded', `url=${coded('https://a.example/watch?v=x&list=y')}`, 'https://a.example/watch?v=x&list=y'],
     ['raw', 'url=https://a.example/watch?v=x', 'https://a.example/watch?v=x'],
@@ -24,9 +24,9 @@ describe('readLink', () => {
     ['another script', `url=${coded('https://пример.example/é')}`, 'https://пример.example/é'],
     ['an address', 'url=http://[::1]:8080/x', 'http://[::1]:8080/x'],
     ['4,096 characters', `url=${linkOf(4096)}`, linkOf(4096)],
-  ])('takes it %s', (_, query, link) => expect(parseLinkParameter(query).link).toBe(link));
+  ])('accepts a link %s', (_, query, link) => expect(parseLinkParameter(query).link).toBe(link));
 
-  it('keeps what was sent beside what it means', () => {
+  it('returns the trimmed link and the string as sent', () => {
     expect(parseLinkParameter('url=%20%09https://a.example/x%20')).toEqual({
       link: 'https://a.example/x',
       sent: ' \thttps://a.example/x ',
@@ -64,7 +64,7 @@ describe('readLink', () => {
     ['not UTF-8', 'url=%FF%FE'],
     ['4,097 characters', `url=${linkOf(4097)}`],
     ['a megabyte', `url=${linkOf(1 << 20)}`],
-  ])('refuses it %s', (_, query) =>
+  ])('rejects a link %s', (_, query) =>
     expect(() => parseLinkParameter(query)).toThrow(
       expect.objectContaining({ details: { title: 'Bad Request', status: 400 } }),
     ),

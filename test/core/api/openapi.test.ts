@@ -10,14 +10,14 @@ describe('openApiDocument', () => {
 
   it('is plain JSON', () => expect(JSON.parse(text)).toEqual(openApiDocument));
 
-  it('refers to nothing that is not in it', () => {
+  it('references defined schemas only', () => {
     const names = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, name]) => name);
     const known = Object.keys(schemas).map((name) => `#/components/schemas/${name}`);
     expect(names.length).toBeGreaterThan(0);
     expect(known).toEqual(expect.arrayContaining([...new Set(names)]));
   });
 
-  it('names every operation once', () => {
+  it('contains every operation once', () => {
     const ids = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
     expect(ids).toEqual(operations.map(({ operationId }) => operationId));
     expect(new Set(ids).size).toBe(ids.length);

@@ -25,7 +25,7 @@ describe('problems', () => {
     expect(headers).toEqual(expectedHeaders);
   });
 
-  it('have a detail with 415 and 503 alone', () => {
+  it('carry a detail with 415 and 503 only', () => {
     const all = [problems.badRequest(), problems.notFound(), problems.internal(), problems.fetchFailed()];
     for (const { details } of all) expect(details).not.toHaveProperty('detail');
     expect(problems.noCapacity().details.detail).toBeDefined();
@@ -33,12 +33,12 @@ describe('problems', () => {
 });
 
 describe('toProblem', () => {
-  it('leaves a problem as it is', () => {
+  it('returns a problem unchanged', () => {
     const problem = problems.notFound();
     expect(toProblem(problem)).toBe(problem);
   });
 
-  it('keeps anything else as the cause of a 500 that says nothing of it', () => {
+  it('turns any other error into a 500 without detail, with the error as its cause', () => {
     const error = new Error('secret');
     const problem = toProblem(error);
     expect(problem.cause).toBe(error);

@@ -35,7 +35,7 @@ const write = async (content: string | Buffer): Promise<string> => {
 };
 const cookiesOf = (file: string) => readSettings({ COOKIES_FILE: file }).cookiesFile;
 describe('COOKIES_FILE', () => {
-  it('is found from where the service starts, wherever yt-dlp runs', async () => {
+  it('becomes an absolute path', async () => {
     const file = await write(`${HEADER}\n${COOKIE}\n`);
     expect(cookiesOf(relative(process.cwd(), file))).toBe(file);
   });
@@ -45,7 +45,7 @@ describe('COOKIES_FILE', () => {
     ['with the header of other programs', `# HTTP Cookie File\n\n${COOKIE}\n`],
     ['with line ends of Windows', `${HEADER}\r\n${COOKIE}\r\n`],
     ['with all that yt-dlp reads or skips', ALL],
-  ])('may be %s', async (_, content) => {
+  ])('accepts %s', async (_, content) => {
     const file = await write(content);
     expect(cookiesOf(file)).toBe(file);
   });
@@ -58,7 +58,7 @@ describe('COOKIES_FILE', () => {
     ['a file with a byte order mark', `\ufeff${HEADER}\n${COOKIE}\n`],
     ['in contradiction with itself', CONTRADICTION],
     ['no text', Buffer.from([0x23, 0xff, 0xfe, 0x0a])],
-  ])('stops the start when it is %s', async (_, content) => {
+  ])('rejects %s', async (_, content) => {
     const file = await write(content);
     const act = () => cookiesOf(file);
     expect(act).toThrow(SettingError);
@@ -66,7 +66,7 @@ describe('COOKIES_FILE', () => {
     expect(act).not.toThrow('s3cret');
   });
 
-  it('is judged as yt-dlp judges it', async () => {
+  it('accepts and rejects what yt-dlp does', async () => {
     const { ytDlp } = await installedTools();
     const startWith = async (content: string) => {
       const cookiesFile = await write(content);

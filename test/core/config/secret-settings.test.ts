@@ -15,14 +15,14 @@ const secrets = (values: Readonly<Record<string, string>>) => ({
 });
 
 describe('loadSecretSettings', () => {
-  it('asks for nothing where no secret is named', async () => {
+  it('fetches nothing without a secret', async () => {
     const fetchSecret = vi.fn();
     const environment = { PORT: '1', COOKIES_SECRET: ' ' };
     expect(await loadSecretSettings(environment, { ...secrets({}), fetchSecret })).toEqual(environment);
     expect(fetchSecret).not.toHaveBeenCalled();
   });
 
-  it('takes proxies one a line as well as by comma', async () => {
+  it('accepts proxies one per line and separated by commas', async () => {
     const values = { [PROXIES]: '\nhttp://a:b@one.example:1\nhttps://two.example:2, http://three.example:3\n' };
     const { OUTGOING_PROXIES } = await loadSecretSettings({ OUTGOING_PROXIES_SECRET: PROXIES }, secrets(values));
     expect(OUTGOING_PROXIES).toBe('http://a:b@one.example:1,https://two.example:2,http://three.example:3');
@@ -32,7 +32,7 @@ describe('loadSecretSettings', () => {
     ['is empty', async () => ' '],
     ['has no text', async () => undefined],
     ['cannot be read', () => Promise.reject(new Error('p4ssword'))],
-  ])('names the setting, and nothing of the secret, when it %s', async (_, fetchSecret) => {
+  ])('names the setting and nothing of the secret when it %s', async (_, fetchSecret) => {
     const load = loadSecretSettings({ COOKIES_SECRET: COOKIES }, { ...secrets({}), fetchSecret });
     const error = await load.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SettingError);
@@ -43,7 +43,7 @@ describe('loadSecretSettings', () => {
   it.each([
     ['COOKIES_SECRET', COOKIES, '[{"name":"sid","value":"p4ssword"}]'],
     ['OUTGOING_PROXIES_SECRET', PROXIES, '10.1.2.3:8080:alice:p4ssword'],
-  ])('refuses what %s holds by that name, and repeats nothing of it', async (name, arn, text) => {
+  ])('rejects an invalid value of %s without repeating it', async (name, arn, text) => {
     const writeCookies = vi.fn();
     const load = loadSecretSettings({ [name]: arn }, { ...secrets({ [arn]: text }), writeCookies });
     const error = await load.catch((thrown: unknown) => thrown);
@@ -54,7 +54,7 @@ describe('loadSecretSettings', () => {
   });
 });
 
-it('reads both secrets from Secrets Manager, cookies into a file of its own', async () => {
+it('readSettingsInAws reads both secrets from Secrets Manager and writes cookies to a file', async () => {
   const values: Readonly<Record<string, string>> = {
     [PROXIES]: 'http://proxy.example:3128',
     [COOKIES]: '# Netscape HTTP Cookie File',

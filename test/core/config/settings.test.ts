@@ -3,7 +3,7 @@ import { SettingError } from '../../../core/config/parsers.ts';
 import { readSettings } from '../../../core/config/settings.ts';
 
 describe('readSettings', () => {
-  it('has a sane default for everything, and what is blank counts as not set', () => {
+  it('returns the defaults for unset and blank variables', () => {
     const defaults = readSettings({});
     expect(defaults).toMatchObject({
       host: '127.0.0.1',
@@ -41,7 +41,7 @@ describe('readSettings', () => {
       { outgoingProxies: ['http://user:pass@proxy.example:3128'] },
     ],
     ['SEARCH', 'on', { search: true }],
-  ])('%s=%s', (name, text, expected) => expect(readSettings({ [name]: text })).toMatchObject(expected));
+  ])('parses %s=%s', (name, text, expected) => expect(readSettings({ [name]: text })).toMatchObject(expected));
 
   it.each([
     ['PORT', '70000'],
@@ -66,14 +66,14 @@ describe('readSettings', () => {
     ['PLAYLIST_LIMIT', '0'],
     ['MAX_STREAMS', '1e9'],
     ['SEARCH', 'perhaps'],
-  ])('%s=%s is refused in one line that names it', (name, text) => {
+  ])('rejects %s=%s in one line that names the variable', (name, text) => {
     const act = () => readSettings({ [name]: text });
     expect(act).toThrow(SettingError);
     expect(act).toThrow(new RegExp(`^${name} must be [^\n]+$`));
   });
 
   it.each(['ftp://user:s3cret@proxy', '10.1.2.3:8080:alice:s3cret', 'http://alice:s3cret%@host:9', 's3cret'])(
-    'names the entry of %s by its number alone: it may hold a password',
+    'identifies the invalid proxy %s by its position only',
     (proxy) => {
       const act = () => readSettings({ OUTGOING_PROXIES: `http://good.example,${proxy}` });
       expect(act).toThrow(SettingError);

@@ -23,7 +23,7 @@ describe('isPublicAddress', () => {
     '2606:4700:4700::1111',
     '2a00:1450:4001:80b::200e',
     '[2606:4700::1]',
-  ])('%s is', (address) => expect(isPublicAddress(address)).toBe(true));
+  ])('accepts %s', (address) => expect(isPublicAddress(address)).toBe(true));
 
   it.each([
     ['unspecified', '0.0.0.0'],
@@ -81,13 +81,13 @@ describe('isPublicAddress', () => {
     ['unassigned', '4000::1'],
     ['not an address', 'example.com'],
     ['nothing', ''],
-  ])('one that is %s (%s) is not', (_kind, address) => expect(isPublicAddress(address)).toBe(false));
+  ])('rejects a %s address: %s', (_kind, address) => expect(isPublicAddress(address)).toBe(false));
 });
 
 const admits = (guard: ReturnType<typeof createAddressGuard>, url: string) =>
   guard.admitsHost(destinationOf(new URL(url)));
 
-describe('a guard that allows nothing more', () => {
+describe('createAddressGuard without allowed pairs', () => {
   const guard = createAddressGuard([]);
 
   it.each([
@@ -100,7 +100,7 @@ describe('a guard that allows nothing more', () => {
     'http://localhost.example.com/',
     'http://bücher.example/',
     'http://not-local.example/',
-  ])('lets %s be looked up or connected to', (url) => expect(admits(guard, url)).toBe(true));
+  ])('admits %s', (url) => expect(admits(guard, url)).toBe(true));
 
   it.each([
     ['decimal', 'http://2130706433/'],
@@ -138,10 +138,10 @@ describe('a guard that allows nothing more', () => {
     'http://localhost.localdomain/',
     'http://redis:6379/',
     'http://abcdefgh.onion/',
-  ])('refuses the name in %s unseen', (url) => expect(admits(guard, url)).toBe(false));
+  ])('refuses the name in %s without a lookup', (url) => expect(admits(guard, url)).toBe(false));
 });
 
-describe('a guard that allows host:port pairs', () => {
+describe('createAddressGuard with allowed pairs', () => {
   const guard = createAddressGuard(['127.0.0.1:9000', 'Origin.test:80', '[::1]:9001', 'localhost:9002']);
   const at = (hostname: string, port: number) => ({ hostname, port });
 
@@ -154,14 +154,14 @@ describe('a guard that allows host:port pairs', () => {
     ['localhost', 9002, true],
     ['localhost.', 9002, true],
     ['localhost', 9000, false],
-  ])('opens %s port %d: %s', (hostname, port, open) => expect(guard.admitsHost(at(hostname, port))).toBe(open));
+  ])('admits %s port %d: %s', (hostname, port, open) => expect(guard.admitsHost(at(hostname, port))).toBe(open));
 
-  it('opens whatever address a listed name has, on the listed port', () => {
+  it('admits every address of an allowed name, on the allowed port', () => {
     expect(guard.admitsAddress('10.0.0.1', at('origin.test', 80))).toBe(true);
     expect(guard.admitsAddress('10.0.0.1', at('origin.test', 81))).toBe(false);
   });
 
-  it('opens a listed address whatever name leads there, on the listed port', () => {
+  it('admits an allowed address under every name, on the allowed port', () => {
     expect(guard.admitsAddress('127.0.0.1', at('other.test', 9000))).toBe(true);
     expect(guard.admitsAddress('127.0.0.1', at('other.test', 80))).toBe(false);
   });
@@ -181,5 +181,5 @@ describe('a guard that allows host:port pairs', () => {
     'host?x:80',
     'host#y:80',
     'host\\x:80',
-  ])('does not understand %j', (entry) => expect(() => createAddressGuard([entry])).toThrow('must be host:port'));
+  ])('throws for the entry %j', (entry) => expect(() => createAddressGuard([entry])).toThrow('must be host:port'));
 });

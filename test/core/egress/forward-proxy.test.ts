@@ -7,16 +7,16 @@ import { itWith } from '../../support/clients.ts';
 import { curl } from './curl.ts';
 import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
 
-/** Both ways that a client has through a proxy. */
-const ways = [
+/** Both methods that a client has through a proxy. */
+const methods = [
   ['by absolute URL', []],
   ['by CONNECT', ['--proxytunnel']],
 ] as const;
 
 const it = itWith('curl');
 
-describe.each(ways)('a lease, used %s', (_way, flags) => {
-  it('brings what the upstream sends, and counts it', async () => {
+describe.each(methods)('a proxy session, used %s', (_way, flags) => {
+  it('relays the response and counts its bytes', async () => {
     const { host } = await serve((request, response) => void response.end(`you asked for ${request.url}`));
     const lease = await egressFor({ allow: [host] }).openProxySession({});
     const { code, output } = await curl(lease.proxyUrl, ...flags, `http://${host}/path?query`);
@@ -25,7 +25,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect(lease.refused()).toBe(false);
   });
 
-  it('brings a long body whole', async () => {
+  it('relays a long body completely', async () => {
     const body = randomBytes(4 << 20).toString('hex');
     const { host } = await serve((_request, response) => void response.end(body));
     const lease = await egressFor({ allow: [host] }).openProxySession({});
@@ -34,7 +34,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect(lease.bytesReceived()).toBeGreaterThan(body.length);
   });
 
-  it('tells the upstream nothing of the proxy', async () => {
+  it('sends no proxy headers upstream', async () => {
     const { host } = await serve((request, response) => void response.end(JSON.stringify(request.rawHeaders)));
     const lease = await egressFor({ allow: [host] }).openProxySession({});
     const { output } = await curl(lease.proxyUrl, ...flags, '--proxy-header', 'Proxy-X: secret', `http://${host}/`);
@@ -43,7 +43,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect(body.toLowerCase()).not.toMatch(/proxy-|secret|via|forwarded/);
   });
 
-  it('refuses what the guard refuses, and says so', async () => {
+  it('answers 403 and sets refused when the guard refuses', async () => {
     const inside = await serve((_request, response) => void response.end('secret'));
     const egress = egressFor({ names: { 'inside.test': ['127.0.0.1', '10.0.0.1'] } });
     const hosts = [
@@ -66,7 +66,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect(inside.taken()).toBe(0);
   });
 
-  it('connects to the address it judged, whatever the name leads to a moment later', async () => {
+  it('connects to the address that was checked when DNS changes afterwards', async () => {
     const { port } = await serve((_request, response) => void response.end('here'));
     let lookups = 0;
     const lookup = async () => [{ address: lookups++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
@@ -76,7 +76,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect(lookups).toBe(1);
   });
 
-  it('asks for credentials that are known', async () => {
+  it('answers 407 without valid credentials', async () => {
     const { host } = await serve((_request, response) => void response.end('secret'));
     const egress = egressFor({ allow: [host] });
     const lease = await egress.openProxySession({});
@@ -88,7 +88,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 407/);
   });
 
-  it('is cut when more comes back than was lent for, and lets nothing through after that', async () => {
+  it('closes its connections above maxBytes and refuses further requests', async () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
     const lease = await egressFor({ allow: [origin.host] }).openProxySession({ maxBytes: 1 << 20 });
     const first = await curl(lease.proxyUrl, ...flags, `http://${origin.host}/`);
@@ -100,7 +100,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     await origin.idle();
   });
 
-  it('counts over all its requests', async () => {
+  it('counts the bytes of all its requests', async () => {
     const { host } = await serve((_request, response) => void response.end(Buffer.alloc(300_000)));
     const lease = await egressFor({ allow: [host] }).openProxySession({ maxBytes: 700_000 });
     const codes = [];
@@ -108,7 +108,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect(codes.map((code) => code === 0)).toEqual([true, true, false]);
   });
 
-  it('breaks off what breaks off', async () => {
+  it('propagates a truncated response', async () => {
     const { host } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 10 }).write('five5', () => response.destroy());
     });
@@ -116,7 +116,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).code).not.toBe(0);
   });
 
-  it('answers a gateway failure when the upstream cannot be reached', async () => {
+  it('answers 502 when the upstream is unreachable', async () => {
     const port = await deadPort();
     const lease = await egressFor({ allow: [`127.0.0.1:${port}`] }).openProxySession({});
     const { output } = await curl(lease.proxyUrl, ...flags, `http://127.0.0.1:${port}/`);
@@ -125,7 +125,7 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
     expect(lease.refused()).toBe(false);
   });
 
-  it.each(['the lease', 'the egress'])('ends its connections when %s is closed', async (what) => {
+  it.each(['the session', 'the egress'])('closes its connections when %s is closed', async (what) => {
     const origin = await serve((_request, response) => void response.write('first'));
     const egress = egressFor({ allow: [origin.host] });
     const lease = await egress.openProxySession({});
@@ -141,21 +141,21 @@ describe.each(ways)('a lease, used %s', (_way, flags) => {
       if (received.includes('first')) break;
     }
     const closed = once(child, 'close');
-    if (what === 'the lease') lease.close();
+    if (what === 'the session') lease.close();
     else await egress.close();
     await Promise.all([closed, origin.idle()]);
   });
 });
 
-describe('the forward proxy', () => {
-  it('carries TLS by CONNECT', async () => {
+describe('createForwardProxy', () => {
+  it('tunnels TLS by CONNECT', async () => {
     const { host } = await serveTls((_request, response) => void response.end('secure'));
     const lease = await egressFor({ allow: [host] }).openProxySession({});
     const { output } = await curl(lease.proxyUrl, '-k', `https://${host}/`);
     expect(output).toContain('secure');
   });
 
-  it('keeps the bytes of one lease apart from those of another', async () => {
+  it('counts the bytes of each session separately', async () => {
     const { host } = await serve((_request, response) => void response.end(Buffer.alloc(100_000)));
     const egress = egressFor({ allow: [host] });
     const [one, two] = await Promise.all([egress.openProxySession({}), egress.openProxySession({})]);
@@ -164,7 +164,7 @@ describe('the forward proxy', () => {
     expect(two.bytesReceived()).toBe(0);
   });
 
-  it('lends nothing more once it is closed', async () => {
+  it('rejects new sessions once closed', async () => {
     const egress = egressFor({});
     await egress.openProxySession({});
     await egress.close();
@@ -172,7 +172,7 @@ describe('the forward proxy', () => {
     await expect(egress.openProxySession({})).rejects.toThrow(UpstreamError);
   });
 
-  it('listens on loopback alone', async () => {
+  it('listens on loopback only', async () => {
     const lease = await egressFor({}).openProxySession({});
     expect(new URL(lease.proxyUrl).hostname).toBe('127.0.0.1');
   });
@@ -186,7 +186,7 @@ describe('the forward proxy', () => {
     ['a private address in percent-encoding', 'CONNECT %31%32%37.0.0.1:80', 403],
     ['a host that is none', 'CONNECT a%00b:80', 403],
     ['garbage', '\x16\x03\x01', 400],
-  ])('turns away %s', async (_what, request, status) => {
+  ])('rejects %s', async (_what, request, status) => {
     const lease = await egressFor({}).openProxySession({});
     const { port, username, password } = new URL(lease.proxyUrl);
     const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
@@ -198,7 +198,7 @@ describe('the forward proxy', () => {
     expect(lease.refused()).toBe(status === 403);
   });
 
-  it('lets go of an upstream when the child leaves', async () => {
+  it('closes the upstream connection when the child disconnects', async () => {
     const origin = await serveTcp((socket) => void socket.write('first'));
     const lease = await egressFor({ allow: [origin.host] }).openProxySession({});
     const { port, username, password } = new URL(lease.proxyUrl);

@@ -39,8 +39,8 @@ async function chunksOf(socket: Socket): Promise<Buffer[]> {
 
 const largest = (chunks: readonly Buffer[]) => Math.max(...chunks.map(({ length }) => length));
 
-describe('a socket', () => {
-  it('reads as much at once as there is room for, and gives each chunk memory of its own', async () => {
+describe('openSocket', () => {
+  it('reads up to its share at once, each chunk into a buffer of its own', async () => {
     const chunks = await chunksOf(await open());
     expect(Buffer.concat(chunks).equals(SENT)).toBe(true);
     expect(largest(chunks)).toBeGreaterThan(64 * 1024);
@@ -48,7 +48,7 @@ describe('a socket', () => {
     for (const { byteLength, buffer } of chunks) expect(buffer.byteLength).toBe(byteLength);
   });
 
-  it('reads less at once where many are open, and more again when they are gone', async () => {
+  it('reads less at once while many sockets are open', async () => {
     const all = await Promise.all(Array.from({ length: CROWD }, open));
     const [one, ...others] = all as [Socket, ...Socket[]];
     // Its first read was arranged for when there were fewer.
@@ -59,7 +59,7 @@ describe('a socket', () => {
     expect(largest(await chunksOf(await open()))).toBeGreaterThan(64 * 1024);
   });
 
-  it('leaves with the system what nobody asks for', async () => {
+  it('leaves unread bytes in the kernel', async () => {
     const resting = await open();
     await once(resting, 'readable');
     resting.read();
@@ -72,7 +72,7 @@ describe('a socket', () => {
     expect(rest.length).toBeGreaterThan(0);
   });
 
-  it('that nobody answers is an UpstreamError, in time', async () => {
+  it('rejects with UpstreamError after timeoutMs', async () => {
     const { port } = server.address() as AddressInfo;
     const lookup = () => undefined; // It never calls back.
     await expect(openSocket({ host: 'origin.test', port, lookup }, 50)).rejects.toThrow(UpstreamError);

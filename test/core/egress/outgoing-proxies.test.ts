@@ -9,12 +9,12 @@ import { deadPort, egressFor, serve, serveProxy, serveTcp, serveTls } from './se
 
 const PUBLIC = { 'origin.test': ['93.184.216.34'], 'inside.test': ['10.0.0.1'] };
 
-describe('pick', () => {
-  it('is the direct way when there is no proxy', () => {
+describe('nextIdentity', () => {
+  it('returns direct without proxies', () => {
     expect(egressFor({}).nextIdentity()).toBe('direct');
   });
 
-  it('gives the proxies in turn, under names that tell nothing', () => {
+  it('returns the proxies in turn, under opaque ids', () => {
     const outgoingProxies = ['http://user:secret@proxy-a.example:8080', 'https://proxy-b.example'];
     const egress = egressFor({ outgoingProxies });
     const [first, second, third] = [egress.nextIdentity(), egress.nextIdentity(), egress.nextIdentity()];
@@ -32,7 +32,7 @@ describe('pick', () => {
     'http://user:secret%@host:9',
     'http://host:9/?secret',
     '10.1.2.3:8080:alice:secret',
-  ])('does not start with %j, and does not repeat it', (url) => {
+  ])('rejects %j without repeating it', (url) => {
     const start = () => createEgress({ allow: [], outgoingProxies: ['http://good.example', url] });
     expect(start).toThrow(/^Outgoing proxy 2 [^\n]+$/);
     expect(start).not.toThrow('secret');
@@ -40,7 +40,7 @@ describe('pick', () => {
 });
 
 describe('a request through an outgoing proxy', () => {
-  it('goes by absolute URL, with the credentials for the proxy alone', async () => {
+  it('sends http by absolute URL, credentials to the proxy only', async () => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
@@ -51,7 +51,7 @@ describe('a request through an outgoing proxy', () => {
     expect(proxy.seen).toEqual(['GET http://origin.test/path']);
   });
 
-  it('goes by CONNECT when it is TLS', async () => {
+  it('tunnels https by CONNECT', async () => {
     const origin = await serveTls((_request, response) => void response.end('secure'));
     const proxy = await serveProxy({ 'origin.test:443': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC, ca: certificate.cert });
@@ -60,7 +60,7 @@ describe('a request through an outgoing proxy', () => {
     expect(proxy.seen).toEqual(['CONNECT origin.test:443']);
   });
 
-  it('is guarded first: the proxy never hears of what is refused, at no hop', async () => {
+  it('checks every hop before the proxy is contacted', async () => {
     const origin = await serve((_request, response) => {
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
     });
@@ -72,7 +72,7 @@ describe('a request through an outgoing proxy', () => {
     expect(proxy.seen).toEqual(['GET http://origin.test/']);
   });
 
-  it('goes straight out when it has no identity', async () => {
+  it('connects directly without an identity', async () => {
     const origin = await serve((_request, response) => void response.end('direct'));
     const proxy = await serveProxy({});
     const egress = egressFor({ outgoingProxies: [proxy.url], allow: [origin.host] });
@@ -80,17 +80,20 @@ describe('a request through an outgoing proxy', () => {
     expect(proxy.seen).toEqual([]);
   });
 
-  it.each(['http', 'https'])('is an UpstreamError when the proxy is down, or does not know us (%s)', async (scheme) => {
-    const proxy = await serveProxy({});
-    const wrong = proxy.url.replace('user:', 'stranger:');
-    for (const url of [`http://127.0.0.1:${await deadPort()}`, wrong]) {
-      const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
-      const request = egress.request(`${scheme}://origin.test/`, { identity: egress.nextIdentity() });
-      await expect(request).rejects.toThrow(UpstreamError);
-    }
-  });
+  it.each(['http', 'https'])(
+    'rejects with UpstreamError when the proxy is down or rejects the credentials (%s)',
+    async (scheme) => {
+      const proxy = await serveProxy({});
+      const wrong = proxy.url.replace('user:', 'stranger:');
+      for (const url of [`http://127.0.0.1:${await deadPort()}`, wrong]) {
+        const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
+        const request = egress.request(`${scheme}://origin.test/`, { identity: egress.nextIdentity() });
+        await expect(request).rejects.toThrow(UpstreamError);
+      }
+    },
+  );
 
-  it.each(['http', 'https'])('is an UpstreamError when the proxy never answers (%s)', async (scheme) => {
+  it.each(['http', 'https'])('rejects with UpstreamError when the proxy does not respond (%s)', async (scheme) => {
     const silent = await serveTcp((socket) => void socket.resume());
     const egress = egressFor({ outgoingProxies: [`http://${silent.host}`], names: PUBLIC, connectTimeoutMs: 100 });
     const request = egress.request(`${scheme}://origin.test/`, {
@@ -100,7 +103,7 @@ describe('a request through an outgoing proxy', () => {
     await expect(request).rejects.toThrow(UpstreamError);
   });
 
-  it('takes another proxy, always the same, when its own is no longer configured, and says so once', async () => {
+  it('uses another proxy, always the same, when its own is no longer configured, and warns once', async () => {
     const origin = await serve((_request, response) => void response.end('x'));
     const [a, b] = await Promise.all([
       serveProxy({ 'origin.test': origin.port }),
@@ -123,20 +126,20 @@ describe('a request through an outgoing proxy', () => {
     expect(JSON.stringify(warnings)).not.toMatch(/pass|127\.0\.0\.1/);
   });
 
-  it('goes straight out when no proxy is configured any more', async () => {
+  it('connects directly when no proxy is configured any more', async () => {
     const { host } = await serve((_request, response) => void response.end('direct'));
     const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { identity: 'proxy-gone' });
     expect(await text(body)).toBe('direct');
   });
 });
 
-describe('a lease through an outgoing proxy', () => {
+describe('a proxy session through an outgoing proxy', () => {
   const it = itWith('curl');
 
   it.each([
     ['by absolute URL', [], 'GET http://origin.test/'],
     ['by CONNECT', ['--proxytunnel'], 'CONNECT origin.test:80'],
-  ])('goes %s, is counted, and keeps its own credentials to itself', async (_way, flags, line) => {
+  ])('connects %s, counts bytes and sends none of its own credentials upstream', async (_way, flags, line) => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
@@ -149,7 +152,7 @@ describe('a lease through an outgoing proxy', () => {
     expect(lease.bytesReceived()).toBeGreaterThan(50);
   });
 
-  it.each(ways())('is guarded first (%s)', async (_way, flags) => {
+  it.each(methods())('checks the destination before the proxy is contacted (%s)', async (_way, flags) => {
     const proxy = await serveProxy({});
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
     for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
@@ -160,7 +163,7 @@ describe('a lease through an outgoing proxy', () => {
     expect(proxy.seen).toEqual([]);
   });
 
-  it.each(ways())('answers a gateway failure when the proxy is down or does not know us (%s)', async (_way, flags) => {
+  it.each(methods())('answers 502 when the proxy is down or rejects the credentials (%s)', async (_way, flags) => {
     const proxy = await serveProxy({});
     for (const url of [`http://127.0.0.1:${await deadPort()}`, proxy.url.replace('user:', 'stranger:')]) {
       const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
@@ -169,7 +172,7 @@ describe('a lease through an outgoing proxy', () => {
     }
   });
 
-  it('is cut when more comes back than was lent for', async () => {
+  it('closes its connections above maxBytes', async () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
@@ -183,7 +186,7 @@ describe('a lease through an outgoing proxy', () => {
   });
 });
 
-function ways(): [string, string[]][] {
+function methods(): [string, string[]][] {
   return [
     ['by absolute URL', []],
     ['by CONNECT', ['--proxytunnel']],

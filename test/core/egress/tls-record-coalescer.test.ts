@@ -19,8 +19,8 @@ function idle(most = MOST): Socket {
   return socket;
 }
 
-describe('what a socket gathers', () => {
-  it('is what comes in one turn, as one chunk that has its memory to itself', async () => {
+describe('coalesceTlsRecords', () => {
+  it('emits the full records of one event loop turn as one chunk with a buffer of its own', async () => {
     const socket = idle();
     const records = [record(RECORD, 1), record(RECORD, 2), record(RECORD, 3)];
     const whole = Buffer.concat(records);
@@ -34,7 +34,7 @@ describe('what a socket gathers', () => {
     expect(records.map(({ buffer }) => buffer.byteLength)).toEqual([0, 0, 0]);
   });
 
-  it('is given at once behind a short record, and before the end', async () => {
+  it('flushes after a short record and before the end', async () => {
     const socket = idle();
     socket.push(record(RECORD, 1));
     socket.push(record(10, 2));
@@ -47,7 +47,7 @@ describe('what a socket gathers', () => {
     expect(Buffer.concat(chunks).equals(Buffer.concat(whole))).toBe(true);
   });
 
-  it('is bounded: no more is wanted while so much waits for its reader', async () => {
+  it('applies backpressure at its limit', async () => {
     const socket = idle(4 * RECORD);
     for (const value of [1, 2, 3]) expect(socket.push(record(RECORD, value))).toBe(true);
     expect(socket.push(record(RECORD, 4))).toBe(false);
@@ -57,13 +57,13 @@ describe('what a socket gathers', () => {
     expect(socket.push(record(10, 6))).toBe(true);
   });
 
-  it('is nothing where there is little room: each record is given as it comes', () => {
+  it('passes on each record below the minimum limit', () => {
     const socket = idle(2 * RECORD);
     socket.push(record(RECORD, 1));
     expect(socket.readableLength).toBe(RECORD);
   });
 
-  it('is gone with the socket', async () => {
+  it('discards buffered records when the socket is destroyed', async () => {
     const socket = idle();
     socket.push(record(RECORD, 1));
     socket.destroy();
@@ -71,7 +71,7 @@ describe('what a socket gathers', () => {
     expect(socket.readableLength).toBe(0);
   });
 
-  it('is every byte that TLS brings, whoever rests in between', async () => {
+  it('loses no byte of a TLS stream when the reader pauses', async () => {
     const sent = randomBytes(8 * 1024 * 1024);
     const { port } = await serveTls((_request, response) => void response.end(sent));
     const socket = connect({ host: '127.0.0.1', port, ca: certificate.cert, servername: 'origin.test' });

@@ -23,11 +23,13 @@ describe('corsHeaders', () => {
     ['another port', `${PAGE}:8443`, [PAGE], { vary: 'Origin' }],
     ['an opaque one', 'null', [PAGE], { vary: 'Origin' }],
     ['an empty one', '', [PAGE], { vary: 'Origin' }],
-  ])('for %s', (_, origin, allowed, headers) => expect(corsHeaders(origin, allowed)).toEqual(headers));
+  ])('returns the headers for %s', (_, origin, allowed, headers) =>
+    expect(corsHeaders(origin, allowed)).toEqual(headers),
+  );
 });
 
 describe('preflightHeaders', () => {
-  it('permits the headers that a player sends', () =>
+  it('allows the headers that a player sends', () =>
     expect(preflightHeaders(PAGE, [PAGE], 'GET, HEAD')).toEqual({
       ...READABLE,
       allow: 'GET, HEAD, OPTIONS',
@@ -36,15 +38,15 @@ describe('preflightHeaders', () => {
       'access-control-max-age': '7200',
     }));
 
-  it('tells a stranger the methods alone', () =>
+  it('contains only Allow for an origin that is not allowed', () =>
     expect(preflightHeaders('https://evil.example', [PAGE], 'GET')).toEqual({ vary: 'Origin', allow: 'GET, OPTIONS' }));
 });
 
-describe('joinVary', () => {
+describe('mergeVary', () => {
   it.each([
     [['Accept', 'Origin'], 'Accept, Origin'],
     [['Accept, Origin', 'Origin'], 'Accept, Origin'],
     [[undefined, 'Origin'], 'Origin'],
     [[undefined, undefined], ''],
-  ])('%j', (fields, joined) => expect(mergeVary(...fields)).toBe(joined));
+  ])('merges %j', (fields, joined) => expect(mergeVary(...fields)).toBe(joined));
 });

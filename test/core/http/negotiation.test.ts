@@ -24,11 +24,11 @@ describe('chooseJsonType', () => {
     ['text/plain;q=-1, text/json;q=0.001', 'text/json'],
     [',,;q=1,/', 'application/json'],
     ['x/y,'.repeat(100_000), 'application/json'],
-  ])('%.60j gives %s', (accept, type) => expect(chooseJsonType(accept)).toBe(type));
+  ])('returns for Accept %.60j: %s', (accept, type) => expect(chooseJsonType(accept)).toBe(type));
 });
 
 describe('renderJson', () => {
-  it('names its character set and that it depends on Accept', () => {
+  it('sets the charset, and Vary to Accept', () => {
     expect(renderJson({ title: 'é' }, 'text/plain')).toEqual({
       headers: { 'content-type': 'text/plain; charset=utf-8', vary: 'Accept' },
       body: '{"title":"é"}',

@@ -14,18 +14,18 @@ const rendition: Rendition = {
   mimeType: 'video/mp4',
 };
 
-describe('a key', () => {
+describe('findByKey', () => {
   it.each([
     ['offered', aResource(0, { renditions: [rendition] }), rendition],
     ['withdrawn', aResource(0, { withdrawn: [rendition] }), rendition],
     ['of which the source has no track any more', aResource(0, { withdrawn: [rendition], tracks: [] }), undefined],
     ['unknown', aResource(0), undefined],
-  ])('finds what is %s', async (_, resource, found) => {
+  ])('finds a rendition that is %s', async (_, resource, found) => {
     const key = keyOf(resource.id, rendition.id);
     expect((await findByKey(key, 'Media', async () => resource))?.rendition).toEqual(found);
     expect(await findByKey(key, 'Combined', async () => resource)).toBeUndefined();
   });
 
-  it('that cannot be one reads nothing', async () =>
+  it('reads nothing for an invalid key', async () =>
     expect(await findByKey('no', 'Media', () => Promise.reject(new Error('read')))).toBeUndefined());
 });

@@ -15,22 +15,22 @@ describe('keys', () => {
     );
   });
 
-  it('differ for several items of one page', () =>
+  it('differ for the items of one page', () =>
     expect(resourceId(origin)).not.toBe(resourceId({ ...origin, entryId: '2' })));
 
-  it('differ for what a list names otherwise, and not by a fragment', () => {
+  it('differ for items that a list names itself, and not by the URL fragment', () => {
     expect(resourceId(origin)).not.toBe(resourceId({ ...origin, list: 'https://media.example/feed' }));
     expect(resourceId(origin)).toBe(resourceId({ ...origin, url: `${origin.url}#/route` }));
   });
 
-  it('tell the two digests apart again', () =>
+  it('are parsed into their two digests', () =>
     expect(parseKey(keyOf('r'.repeat(22), 'q'.repeat(11)))).toEqual({
       resourceId: 'r'.repeat(22),
       renditionId: 'q'.repeat(11),
     }));
 
   it.each(['', 'x', 'a'.repeat(32), 'a'.repeat(34), 'a'.repeat(5000), `${'a'.repeat(32)}%`, `${'a'.repeat(32)}\n`])(
-    '%j cannot be one',
+    'rejects %j',
     (key) => expect(parseKey(key)).toBeUndefined(),
   );
 });

@@ -50,7 +50,7 @@ async function open() {
 }
 
 describe('resources', () => {
-  it('come back as they were put', async () => {
+  it('are read as they were written', async () => {
     const { state } = await open();
     const resource = aResource(START);
     await state.putResource(resource);
@@ -58,7 +58,7 @@ describe('resources', () => {
     expect(await state.getResource('unknown')).toBeUndefined();
   });
 
-  it('are absent from the second in which they expire, while the table still has them', async () => {
+  it('are absent once expired, before the table deletes them', async () => {
     const { state, clock, rawItem } = await open();
     const resource = aResource(START);
     await state.putResource(resource);
@@ -69,7 +69,7 @@ describe('resources', () => {
     expect(await rawItem(`resource#${resource.id}`)).toHaveProperty('pk');
   });
 
-  it('are kept for another day by a use, once an hour', async () => {
+  it('are extended by a day when touched, once an hour', async () => {
     const { state, clock } = await open();
     const resource = aResource(START);
     await state.putResource(resource);
@@ -84,7 +84,7 @@ describe('resources', () => {
     expect(await expiryAfterUseAt(START + 2 * HOUR)).toBe(START + 2 * HOUR + DAY);
   });
 
-  it('are neither brought back nor overwritten by a use', async () => {
+  it('are neither restored nor overwritten when touched', async () => {
     const { state, clock, rawItem } = await open();
     const resource = aResource(START);
     await state.touchResource({ ...resource, expiresAt: START });
@@ -100,7 +100,7 @@ describe('resources', () => {
     expect(await state.getResource(resource.id)).toBeUndefined();
   });
 
-  it('lose their fragments when they would not fit, and say so', async () => {
+  it('are stored without fragments above the size limit, with a warning', async () => {
     const { state, warnings } = await open();
     const fragments = Array.from({ length: 6000 }, () => ({ url: randomBytes(64).toString('hex'), seconds: 2 }));
     const resource = aResource(START, { tracks: [aTrack({ delivery: 'dash', fragments })] });
@@ -110,7 +110,7 @@ describe('resources', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('are refused when they do not fit even so', async () => {
+  it('are rejected when too large without fragments', async () => {
     const { state } = await open();
     const resource = aResource(START, { title: randomBytes(400 * 1024).toString('base64') });
     await expect(state.putResource(resource)).rejects.toThrow(ItemTooLarge);
@@ -122,7 +122,7 @@ describe('resources', () => {
     ['corrupt bytes', { data: Buffer.from('not brotli') }],
     ['no bytes', { data: 'text' }],
     ['an expiry that is no number', { expiresAt: 'soon' }],
-  ])('of %s read as absent', async (_what, change) => {
+  ])('with %s are absent', async (_what, change) => {
     const { state, tableName, rawItem } = await open();
     const resource = aResource(START);
     await state.putResource(resource);
@@ -131,7 +131,7 @@ describe('resources', () => {
     expect(await state.getResource(resource.id)).toBeUndefined();
   });
 
-  it('of another id read as absent', async () => {
+  it('with another id are absent', async () => {
     const { state, tableName, rawItem } = await open();
     const resource = aResource(START);
     await state.putResource(resource);
@@ -142,7 +142,7 @@ describe('resources', () => {
 });
 
 describe('links', () => {
-  it('come back as they were put, until they expire', async () => {
+  it('are read as they were written, until they expire', async () => {
     const { state, clock } = await open();
     const url = 'https://media.example/list';
     const entry = { url: 'https://media.example/1', title: 'One', author: null, coverUrl: null };
@@ -155,8 +155,8 @@ describe('links', () => {
   });
 });
 
-describe('the count', () => {
-  it('is zero at first and misses none of many at once', async () => {
+describe('request count', () => {
+  it('starts at zero and counts concurrent requests', async () => {
     const { state } = await open();
     expect(await state.countRequests()).toBe(0);
     await Promise.all(Array.from({ length: 60 }, () => state.addRequest()));
@@ -164,8 +164,8 @@ describe('the count', () => {
   });
 });
 
-describe('the tools', () => {
-  it('are absent before the first install', async () => {
+describe('tools record', () => {
+  it('is absent before the first installation', async () => {
     const { state } = await open();
     expect(await state.getTools()).toBeUndefined();
     const record = {
@@ -179,11 +179,11 @@ describe('the tools', () => {
   });
 });
 
-describe('the maintenance lease', () => {
+describe('maintenance lease', () => {
   const lease = { activity: 'Downloading yt-dlp', owner: 'one', expiresAt: START + 60 };
   const other = { activity: 'Downloading FFmpeg', owner: 'two', expiresAt: START + 120 };
 
-  it('goes to one owner, who may renew it', async () => {
+  it('is held by one owner, who can renew it', async () => {
     const { state } = await open();
     expect(await state.getMaintenance()).toBeUndefined();
     expect(await state.takeMaintenance(lease)).toBe(true);
@@ -192,14 +192,14 @@ describe('the maintenance lease', () => {
     expect(await state.getMaintenance()).toEqual({ ...lease, activity: 'Downloading FFmpeg' });
   });
 
-  it('goes to only one of many who ask at once', async () => {
+  it('is granted to one of many concurrent owners', async () => {
     const { state } = await open();
     const owners = ['a', 'b', 'c', 'd', 'e'];
     const taken = await Promise.all(owners.map((owner) => state.takeMaintenance({ ...lease, owner })));
     expect(taken.filter(Boolean)).toHaveLength(1);
   });
 
-  it('is none when it has expired, and free to take', async () => {
+  it('can be acquired once expired', async () => {
     const { state, clock } = await open();
     await state.takeMaintenance(lease);
     clock.now = lease.expiresAt;
@@ -207,7 +207,7 @@ describe('the maintenance lease', () => {
     expect(await state.takeMaintenance(other)).toBe(true);
   });
 
-  it('is ended by its owner alone', async () => {
+  it('is released by its owner only', async () => {
     const { state } = await open();
     await state.takeMaintenance(lease);
     await state.endMaintenance('two');
@@ -218,17 +218,17 @@ describe('the maintenance lease', () => {
   });
 });
 
-describe('the lease of whoever starts the stream host', () => {
+describe('stream task lease', () => {
   const lease = { owner: 'one', startedAt: START, expiresAt: START + 60 };
 
-  it('goes to only one of many who ask at once', async () => {
+  it('is granted to one of many concurrent owners', async () => {
     const { state } = await open();
     const owners = ['a', 'b', 'c', 'd', 'e'];
     const taken = await Promise.all(owners.map((owner) => state.takeStreamTask({ ...lease, owner })));
     expect(taken.filter(Boolean)).toHaveLength(1);
   });
 
-  it('remembers which host it is, and is given back by its owner alone', async () => {
+  it('stores the task, and is released by its owner only', async () => {
     const { state } = await open();
     const known = { ...lease, taskArn: 'arn:1' };
     expect(await state.takeStreamTask(lease)).toBe(true);
@@ -239,7 +239,7 @@ describe('the lease of whoever starts the stream host', () => {
     expect(await state.getStreamTask()).toBeUndefined();
   });
 
-  it('may be taken from an owner whose host is dead, once', async () => {
+  it('can be taken over from a failed owner, once', async () => {
     const { state } = await open();
     await state.takeStreamTask(lease);
     expect(await state.takeStreamTask({ ...lease, owner: 'two' })).toBe(false);
@@ -247,7 +247,7 @@ describe('the lease of whoever starts the stream host', () => {
     expect((await Promise.all(heirs)).filter(Boolean)).toHaveLength(1);
   });
 
-  it('is none when it has run out', async () => {
+  it('is absent once expired', async () => {
     const { state, clock } = await open();
     await state.takeStreamTask(lease);
     clock.now = lease.expiresAt;
@@ -255,15 +255,15 @@ describe('the lease of whoever starts the stream host', () => {
     expect(await state.takeStreamTask({ ...lease, owner: 'two' })).toBe(true);
   });
 
-  it('has nothing to do with maintenance', async () => {
+  it('is independent of maintenance', async () => {
     const { state } = await open();
     await state.takeStreamTask(lease);
     expect(await state.getMaintenance()).toBeUndefined();
   });
 });
 
-describe('the origin secret', () => {
-  it('is the first candidate, for ever', async () => {
+describe('origin secret', () => {
+  it('keeps the first candidate', async () => {
     const { state, clock } = await open();
     const kept = await Promise.all(['a', 'b', 'c'].map((candidate) => state.keepOriginSecret(candidate)));
     expect(new Set(kept).size).toBe(1);
@@ -273,7 +273,7 @@ describe('the origin secret', () => {
 });
 
 describe('ensureTable', () => {
-  it('leaves a table that is there as it is', async () => {
+  it('leaves an existing table unchanged', async () => {
     const { state, tableName } = await open();
     await state.addRequest();
     await ensureTable(client, tableName);
@@ -281,8 +281,8 @@ describe('ensureTable', () => {
   });
 });
 
-describe('the purge of the embedded table', () => {
-  it('deletes what has expired and nothing else', async () => {
+describe('purge of the embedded table', () => {
+  it('deletes expired items only', async () => {
     const { state, tableName, rawItem } = await open();
     const gone = aResource(START, { id: 'gone', expiresAt: START });
     const live = aResource(START, { id: 'live' });
@@ -303,8 +303,8 @@ describe('the purge of the embedded table', () => {
   });
 });
 
-describe('the right to update the tools', () => {
-  it("is one owner's until it is given back or runs out, and no maintenance", async () => {
+describe('tools update lease', () => {
+  it('is held by one owner until released or expired, and is no maintenance', async () => {
     const { state, clock } = await open();
     const take = (owner: string) => state.takeToolsUpdate({ owner, expiresAt: clock.now + 60 });
     expect(await take('one')).toBe(true);

@@ -33,8 +33,8 @@ describe.each([
   ['never answers', () => undefined],
   ['hangs up', (socket: Socket) => socket.destroy()],
   ['speaks another protocol', (socket: Socket) => socket.end('220 ready\r\n')],
-])('a table that %s', (_what, onConnection) => {
-  it('fails every call, in bounded time, with the one error callers know', async () => {
+])('createState with a table that %s', (_what, onConnection) => {
+  it('rejects every call with StateUnavailable within its time limit', async () => {
     const { client, state } = await tableThat(onConnection);
     const calls = [
       state.getResource('x'),
@@ -51,7 +51,7 @@ describe.each([
   });
 });
 
-it('waits in a rush for a table that answers one call after the other', async () => {
+it('queues calls to a table that answers one at a time', async () => {
   let running = 0;
   let most = 0;
   const queue: (() => void)[] = [];
@@ -80,7 +80,7 @@ it('waits in a rush for a table that answers one call after the other', async ()
   expect(most).toBeLessThanOrEqual(16);
 }, 30_000);
 
-it('fails when the table does not exist', async () => {
+it('rejects with StateUnavailable when the table does not exist', async () => {
   const { state } = await tableThat((socket) => {
     const body = JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#ResourceNotFoundException' });
     socket.end(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`);

@@ -174,7 +174,7 @@ describe('a release that is not to be trusted', () => {
     [
       'a download that ends early',
       async () => pages.files.set(`2026.11.20/${ASSET}`, { cut: await archiveOf('2026.11.20') }),
-      /closed the connection|another length/,
+      /closed the connection|Content-Length/,
     ],
     ['no file for this processor', () => pages.files.delete(`2026.11.20/${ASSET}`), /answers 404/],
     [
