@@ -1,0 +1,20 @@
+/** The service that `npm run dev` restarts when its code changes: without the page, and without draining. */
+import { readSettings } from '../core/config/index.ts';
+import { createProcessLog, createTerminal, shutdownOnSignals } from './process/index.ts';
+import { startService } from './service.ts';
+
+const terminal = createTerminal(process.stdout);
+const service = await startService({
+  settings: readSettings(process.env),
+  log: createProcessLog(process.stderr),
+  onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
+  hasPage: false,
+  drainSeconds: 0,
+});
+shutdownOnSignals(terminal, service.close);
+terminal.say('API listening');
+// The process stays without tools: the next change may be the fix.
+await service.ready.then(
+  () => terminal.say('Tools ready'),
+  (error: unknown) => terminal.say(error instanceof Error ? error.message : String(error)),
+);

@@ -1,0 +1,72 @@
+/**
+ * `npm run dev`: the page from a Vite server with live reload, which forwards API requests to a service that restarts
+ * when a module of it changes.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import { resolve } from 'node:path';
+import { createServer } from 'vite';
+import { readSettings } from '../core/config/index.ts';
+import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
+import { createTerminal, shutdownOnSignals } from './process/index.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const LOOPBACK = '127.0.0.1';
+
+const terminal = createTerminal(process.stdout);
+const { host, port } = readSettings(process.env);
+const servicePort = await freePort();
+const service = startWatched(servicePort);
+const page = await startPage(`http://${LOOPBACK}:${servicePort}`);
+terminal.say(`Reelay in development on ${page.resolvedUrls?.local[0] ?? `http://${host}:${port}`}`);
+
+shutdownOnSignals(terminal, async () => {
+  service.kill('SIGTERM');
+  await Promise.all([page.close(), hasExited(service)]);
+});
+
+/** A port for the service, the same across restarts. */
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const { port: free } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return free;
+}
+
+/** Node watches the modules that the program imports; what it reads in other ways (Python, JSON data) it does not. */
+function startWatched(watchedPort: number): ChildProcess {
+  const program = resolve(import.meta.dirname, 'dev-service.ts');
+  return spawn(process.execPath, ['--watch', '--watch-preserve-output', ...nodeFlags, program], {
+    env: { ...process.env, HOST: LOOPBACK, PORT: String(watchedPort) },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // In a process group of its own: Ctrl-C would reach the service too, which then exits at once on the second signal.
+    detached: process.platform !== 'win32',
+  });
+}
+
+async function startPage(target: string) {
+  const server = await createServer({
+    configFile: resolve(ROOT, 'web/vite.config.ts'),
+    configLoader: 'native',
+    cacheDir: resolve(ROOT, 'node_modules/.cache/vite'),
+    clearScreen: false,
+    logLevel: 'warn',
+    server: { host, port, strictPort: true, proxy: { '^/(api|swagger)': { target } } },
+  });
+  try {
+    return await server.listen();
+  } catch (error) {
+    service.kill('SIGTERM');
+    await hasExited(service);
+    terminal.say(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }
+}
+
+async function hasExited(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}

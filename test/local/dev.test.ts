@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { descendantsOf } from '../support/processes.ts';
+
+const LOCAL = resolve(import.meta.dirname, '../../local');
+const TIMEOUT_MS = 60_000;
+
+let folder = '';
+let child: ChildProcess | undefined;
+afterEach(async () => {
+  if (child?.exitCode === null) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('npm run dev', () => {
+  it('serves the page with live reload and the API, restarts on a change, and leaves no process', async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reelay-dev-'));
+    const port = await freePort();
+    const started = spawn(process.execPath, [join(LOCAL, 'dev.ts')], {
+      cwd: folder,
+      // No download: the tools are not what is tested.
+      env: {
+        ...{ PATH: process.env.PATH, HOME: process.env.HOME, HOST: '127.0.0.1', PORT: String(port) },
+        ...{ DATA_DIR: join(folder, 'data'), YT_DLP_PATH: '/nowhere/yt-dlp', FFMPEG_PATH: '/nowhere/ffmpeg' },
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child = started;
+    let output = '';
+    started.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const wait = { timeout: TIMEOUT_MS, interval: 200 };
+    await expect.poll(() => output, wait).toContain(`Reelay in development on ${baseUrl}`);
+    await expect.poll(() => output, wait).toContain('API listening');
+
+    expect(await (await fetch(baseUrl)).text()).toContain('/@vite/client');
+    expect((await fetch(`${baseUrl}/src/main.tsx`)).status).toBe(200);
+    expect(await (await fetch(`${baseUrl}/api/App`)).json()).toMatchObject({ isHealthy: false });
+    expect((await fetch(`${baseUrl}/swagger/v1/swagger.json`)).status).toBe(200);
+
+    const now = new Date();
+    await utimes(join(LOCAL, 'dev-service.ts'), now, now);
+    await expect.poll(() => output.split('API listening').length, wait).toBe(3);
+    expect((await fetch(`${baseUrl}/api/App`)).status).toBe(200);
+
+    const processes = await descendantsOf(started.pid ?? 0);
+    expect(processes.length).toBeGreaterThan(1);
+    started.kill('SIGINT');
+    expect((await once(started, 'exit'))[0]).toBe(0);
+    for (const { pid } of processes) expect(() => process.kill(pid, 0)).toThrow();
+  }, 180_000);
+});
