@@ -21,6 +21,11 @@ export interface AppOptions {
 
 /** WAF web ACLs for CloudFront exist only here. */
 const CLOUDFRONT_REGION = 'us-east-1';
+/**
+ * CloudFront rejects updates of a VPC origin that is in use, tag changes included. A tagged CloudFront function fails its
+ * creation in some accounts with 409 (CloudFormation coverage roadmap, 2508).
+ */
+const UNTAGGED_TYPES = ['AWS::CloudFront::VpcOrigin', 'AWS::CloudFront::Function'];
 const ROOT = join(import.meta.dirname, '..');
 const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
 
@@ -50,8 +55,7 @@ export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: 
     ...(env && { env }),
     ...(firewall && { firewall: firewall.attrArn, crossRegionReferences: true }),
   });
-  // CloudFront rejects updates of a VPC origin that is in use, tag changes included.
-  const untagged = { excludeResourceTypes: ['AWS::CloudFront::VpcOrigin'] };
+  const untagged = { excludeResourceTypes: UNTAGGED_TYPES };
   Tags.of(app).add('reelay:stage', settings.stage, untagged);
   Tags.of(app).add('reelay:profile', settings.profile, untagged);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
@@ -61,7 +65,7 @@ export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: 
 /** The firewall in a stack of its own; undefined when none is needed or the main stack contains it. */
 function createFirewall(app: App, name: string, { profile }: Deployment, env?: Environment): Firewall | undefined {
   if (!profile.firewall || !env?.region || env.region === CLOUDFRONT_REGION) return undefined;
-  const stack = new Stack(app, `${name}-edge`, {
+  const stack = new Stack(app, `${name}-edge-${env.region}`, {
     description: 'Reelay: what CloudFront wants in us-east-1',
     env: { ...env, region: CLOUDFRONT_REGION },
     crossRegionReferences: true,

@@ -5,7 +5,7 @@ import type { Deployment } from './config/index.ts';
 import { Api } from './constructs/api/index.ts';
 import { EdgeDistribution, Firewall, OriginSecret, Page } from './constructs/edge/index.ts';
 import { Monitoring } from './constructs/monitoring/index.ts';
-import { StateTable, useStackLogGroups } from './constructs/shared/index.ts';
+import { regionalName, StateTable, useStackLogGroups } from './constructs/shared/index.ts';
 import {
   BALANCED_TRUSTED_PROXIES,
   BalancedStreamHost,
@@ -51,7 +51,9 @@ export class ReelayStack extends Stack {
     const balanced = isBalanced
       ? new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInstalled: tools.installed })
       : undefined;
-    const keyValueStore = isBalanced ? undefined : new KeyValueStore(this, 'TaskAddress');
+    const keyValueStore = isBalanced
+      ? undefined
+      : new KeyValueStore(this, 'TaskAddress', { keyValueStoreName: regionalName(this, 'task-address') });
     const onDemand =
       keyValueStore && new OnDemandStreamHost(this, 'Streams', { deployment, network, task, table, keyValueStore });
     const host = balanced ?? onDemand;

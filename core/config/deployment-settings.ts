@@ -18,9 +18,9 @@ export const deploymentSettings = {
   stage: {
     scope: 'aws',
     parse: matching(
-      // The stack of another stage's firewall ends in -edge.
-      /^(?!.*-edge$)[a-z][a-z0-9-]{0,18}[a-z0-9]$/,
-      'small letters, digits and hyphens, 2 to 20, a letter first, and not end in -edge',
+      // The firewall stack of another stage is called reelay-STAGE-edge-REGION.
+      /^(?!.*-edge(?:-|$))[a-z][a-z0-9-]{0,18}[a-z0-9]$/,
+      'small letters, digits and hyphens, 2 to 20, a letter first, and without -edge',
     ),
     default: 'main',
     description: 'Name of the deployment; several stages fit in one account',

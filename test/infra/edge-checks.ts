@@ -83,7 +83,7 @@ export function checkEdge(): void {
 
   describe('the firewall', () => {
     it('is there in public alone, in us-east-1', () => {
-      expect(regional.public.stacks).toEqual(['reelay-blue-edge', 'reelay-blue']);
+      expect(regional.public.stacks).toEqual(['reelay-blue-edge-eu-central-1', 'reelay-blue']);
       expect(resourcesOfType(regionalTemplate('public'), 'AWS::WAFv2::WebACL')).toEqual([]);
       expect(distribution(regionalTemplate('public')).WebACLId).toMatchObject({
         'Fn::GetStackOutput': expect.anything(),
@@ -94,7 +94,7 @@ export function checkEdge(): void {
 
     it('counts by path, whatever the case and the spelling, and never reads the query', () => {
       const [acl] = resourcesOfType(
-        regional.public.templates['reelay-blue-edge'] ?? { Resources: {} },
+        regional.public.templates['reelay-blue-edge-eu-central-1'] ?? { Resources: {} },
         'AWS::WAFv2::WebACL',
       );
       expect(acl?.properties.Scope).toBe('CLOUDFRONT');

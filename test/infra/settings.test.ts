@@ -78,6 +78,7 @@ describe('readContext', () => {
     ['stage', { stage: 'Main' }],
     ['stage', { stage: 'x' }],
     ['stage', { stage: 'blue-edge' }],
+    ['stage', { stage: 'x-edge-eu-west-1' }],
     ['stage', { stage: 'a-stage-of-more-than-twenty' }],
     ['architecture', { architecture: 'mips' }],
     ['reelayEnvironment', { reelayEnvironment: 'staging' }],

@@ -22,17 +22,30 @@ export function onlyResource(template: Template, type: string): Properties {
 const NAME =
   /^((Function|Bucket|Table|Role|Rule|Cluster|Service|Topic|Alarm|Dashboard|Budget|Layer|LogGroup)?Name|Family)$/;
 
-/** Names that resources are given outright: top properties, and those of CloudFront's configurations. */
+/** Names that resources are given explicitly: top-level properties, and those of CloudFront's configurations. */
 export const explicitNames = ({ Resources }: Template): string[] =>
   Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
+    // Its ServiceName is AWS's.
+    if (Type === 'AWS::EC2::VPCEndpoint') return [];
     const nested = Type.startsWith('AWS::CloudFront::') ? Object.values(Properties) : [];
     const places = [Properties, ...nested.filter((value) => typeof value === 'object' && !Array.isArray(value))];
     return places.flatMap((place) =>
       Object.entries(place as object)
-        .filter(([key, value]) => NAME.test(key) && typeof value === 'string')
-        .map(([, value]) => value),
+        .filter(([key]) => NAME.test(key))
+        .flatMap(([, value]) => plainText(value) ?? []),
     );
   });
+
+/** A string, or an Fn::Join with `<…>` for its references; undefined for any other value. */
+function plainText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const { 'Fn::Join': join, Ref: reference } = (value ?? {}) as { 'Fn::Join'?: [string, unknown[]]; Ref?: string };
+  if (join)
+    return join[1]
+      .map((part) => (typeof part === 'object' ? `<${(part as { Ref: string }).Ref}>` : part))
+      .join(join[0]);
+  return reference?.startsWith('AWS::') ? `<${reference}>` : undefined;
+}
 
 /** What a resource cannot be without: by reference or by order; those again, and so on. */
 export function dependenciesOf(template: Template, type: string, name: RegExp): Set<string> {

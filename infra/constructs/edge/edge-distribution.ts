@@ -15,6 +15,7 @@ import {
   type KeyValueStore,
   OriginProtocolPolicy,
   OriginRequestPolicy,
+  S3OriginAccessControl,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
@@ -22,7 +23,7 @@ import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { suppressNag } from '../shared/index.ts';
+import { regionalName, suppressNag } from '../shared/index.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
 import { viewerRequestSource } from './viewer-request-source.ts';
 
@@ -72,6 +73,9 @@ export class EdgeDistribution extends Construct {
         // LIST makes S3 answer 404 instead of 403 for missing objects.
         origin: S3BucketOrigin.withOriginAccessControl(page, {
           originId: 'page',
+          originAccessControl: new S3OriginAccessControl(this, 'PageAccess', {
+            originAccessControlName: regionalName(this, 'page'),
+          }),
           originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
         }),
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Duration } from 'aws-cdk-lib';
 import { HeadersFrameOption, HeadersReferrerPolicy, ResponseHeadersPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
+import { regionalName } from '../shared/index.ts';
 
 /** Headers of the page when its build provides no headers file. */
 const PAGE_DEFAULT_HEADERS: Headers = {
@@ -51,6 +52,7 @@ export function createHeadersPolicy(scope: Construct, id: string, headers: Heade
   const transport = take('strict-transport-security');
   const contentTypeOptions = take('x-content-type-options');
   return new ResponseHeadersPolicy(scope, id, {
+    responseHeadersPolicyName: regionalName(scope, id),
     comment: `Reelay ${id}`,
     securityHeadersBehavior: {
       ...(contentSecurityPolicy && { contentSecurityPolicy: { contentSecurityPolicy, override: true } }),

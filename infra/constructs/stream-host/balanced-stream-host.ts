@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { suppressNag } from '../shared/index.ts';
+import { regionalName, suppressNag } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 import { scaleByStreams } from './stream-scaling.ts';
 import { CONTAINER_NAME, type StreamTask, TASK_PORT } from './stream-task.ts';
@@ -83,6 +83,7 @@ export class BalancedStreamHost extends Construct {
     scaleByStreams(this.service, deployment);
     this.origin = VpcOrigin.withApplicationLoadBalancer(this.balancer, {
       originId: 'stream',
+      vpcOriginName: regionalName(this, 'stream'),
       protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
       httpPort: 80,
       readTimeout: Duration.seconds(60),

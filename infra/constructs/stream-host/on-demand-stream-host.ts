@@ -1,5 +1,5 @@
 import { CustomResource, Duration } from 'aws-cdk-lib';
-import { type KeyValueStore, OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
+import { FunctionUrlOriginAccessControl, type KeyValueStore, OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import { FunctionUrlOrigin, HttpOrigin, OriginGroup } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
@@ -8,7 +8,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { arnInStack, ServiceFunction, type StateTable } from '../shared/index.ts';
+import { arnInStack, regionalName, ServiceFunction, type StateTable } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 import { CONTAINER_NAME, type StreamTask, TASK_PORT } from './stream-task.ts';
 
@@ -73,7 +73,13 @@ export class OnDemandStreamHost extends Construct {
       }),
       fallbackOrigin: FunctionUrlOrigin.withOriginAccessControl(
         this.wake.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }),
-        { originId: 'wake', connectionAttempts: 1 },
+        {
+          originId: 'wake',
+          connectionAttempts: 1,
+          originAccessControl: new FunctionUrlOriginAccessControl(this, 'WakeAccess', {
+            originAccessControlName: regionalName(this, 'wake'),
+          }),
+        },
       ),
       // Not 502: the service answers 502 for upstream failures, which clients must see.
       fallbackStatusCodes: [503, 504],

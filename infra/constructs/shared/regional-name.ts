@@ -1,0 +1,11 @@
+import { Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+
+/**
+ * A name for a CloudFront resource. CloudFront is global, so names must be unique in the account: CDK's generated names
+ * lack the region, and the same stage in two regions would collide.
+ */
+export const regionalName = (scope: Construct, suffix: string): string => {
+  const { stackName, region } = Stack.of(scope);
+  return `${stackName}-${region}-${suffix}`;
+};

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { PROFILE_NAMES, template } from './deployments.ts';
+import type { Template } from './permissions.ts';
+import { EUROPE, synthesize } from './synth.ts';
+import { explicitNames, resourcesOfType } from './template.ts';
+
+/** Services whose names are unique in an account, not in a region. */
+const GLOBAL = /^AWS::(CloudFront|IAM|S3|Budgets)::/;
+
+const globalNames = ({ Resources }: Template): string[] =>
+  explicitNames({
+    Resources: Object.fromEntries(Object.entries(Resources).filter(([, { Type }]) => GLOBAL.test(Type))),
+  });
+
+describe.each(PROFILE_NAMES)('the profile %s', (profile) => {
+  it('has no account-wide name in common with the same stage in another region', async () => {
+    const there = { ...EUROPE, region: 'eu-west-1' };
+    const [here, elsewhere] = [await synthesize({ profile }, EUROPE), await synthesize({ profile }, there)];
+    const names = (of: typeof here) => Object.values(of.templates).flatMap(globalNames);
+    expect(names(here).length).toBeGreaterThan(4);
+    expect(names(here).filter((name) => names(elsewhere).includes(name))).toEqual([]);
+    // The firewall stack is in us-east-1 in both cases.
+    const firewalls = (of: typeof here) => of.stacks.filter((name) => name !== 'reelay-main');
+    expect(firewalls(here)).toHaveLength(profile === 'public' ? 1 : 0);
+    expect(firewalls(here).filter((name) => firewalls(elsewhere).includes(name))).toEqual([]);
+  });
+
+  it('has the region in every account-wide name when it is known only at deployment', () => {
+    for (const name of globalNames(template(profile))) expect(name).toContain('<AWS::Region>');
+  });
+
+  it('keeps CloudFront functions free of tags, with which their creation can fail', () => {
+    const [route, ...more] = resourcesOfType(template(profile), 'AWS::CloudFront::Function');
+    expect(more).toEqual([]);
+    expect(route?.properties).not.toHaveProperty('Tags');
+  });
+});
