@@ -36,7 +36,7 @@ export interface LinkResolver {
   readonly resolveEntry: ResolveEntry;
 }
 
-/** A link to resolve, as an entry of a list with what the list says about it. */
+/** A link to resolve; for an entry of a list, with the list's metadata of it. */
 interface LinkContext {
   /** In the form of `normalizeLink`. */
   readonly link: string;

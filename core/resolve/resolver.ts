@@ -52,7 +52,7 @@ export interface ResolvedPlaylist {
 /** One entry of a playlist to resolve. Serializable as JSON: it may be resolved in another process. */
 export interface EntryRequest {
   readonly url: string;
-  /** What the list says about it. */
+  /** The list's metadata of it. */
   readonly entry: Info;
   /** Links of the lists that contain it, outermost first. */
   readonly ancestors: readonly string[];

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { getRetryDelay } from '../../core/concurrency/index.ts';
 import type { Settings } from '../../core/config/index.ts';
 import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -52,13 +53,13 @@ export function startTaskTools(options: TaskToolsOptions): TaskTools {
   });
   const isMissing = () => !tools.ytDlp() || !tools.ffmpeg();
 
-  let nextRetryMs = retryDelayMs;
+  /** Checks that found a tool missing. */
+  let failures = 0;
   /** Milliseconds until the next check; undefined: there is none. */
   const nextDelayMs = (): number | undefined => {
     if (!isMissing()) return updateIntervalMs > 0 ? withJitter(updateIntervalMs) : undefined;
-    const delayMs = withJitter(nextRetryMs);
-    nextRetryMs = Math.min(nextRetryMs * 2, MINUTE_MS);
-    return delayMs;
+    failures += 1;
+    return withJitter(getRetryDelay(failures, { initialDelayMs: retryDelayMs, maxDelayMs: MINUTE_MS }));
   };
   const keepUpdated = async () => {
     for (;;) {

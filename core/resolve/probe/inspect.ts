@@ -59,7 +59,7 @@ async function withExactDuration(
   return usable.with(index, { ...candidate, track });
 }
 
-/** The failure that says most: DRM, then a refusal; that nothing is there only when that is true of all tracks. */
+/** The most specific failure: DRM, then a refusal; NotFound only when it applies to all tracks. */
 function combineFailures(failures: readonly unknown[]): Error {
   const refusals = failures.filter((failure) => failure instanceof NotDeliverable);
   const refusal = refusals.find(({ detail }) => detail === DRM_PROTECTED) ?? refusals[0];

@@ -9,7 +9,7 @@ import type { Info } from './yt-dlp-info.ts';
 /** One link for yt-dlp. */
 export interface ExtractRequest extends Deadline {
   readonly url: string;
-  /** What a list says about it, when it is an entry of one: yt-dlp merges it into its answer. */
+  /** For an entry of a list, the list's metadata of it: yt-dlp merges it into its response. */
   readonly entry?: Info;
   /** The outgoing identity to send requests through. */
   readonly identity: string;

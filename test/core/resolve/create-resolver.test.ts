@@ -31,20 +31,20 @@ describe('resolve', () => {
   it('resolves an item once for concurrent callers', async () => {
     const { resource, workers } = createFixture();
     const answers = [resource(), resource(), resource(`${PAGE}#again`)];
-    await expect.poll(() => workers[0]?.questions.length).toBe(1);
-    workers[0]?.questions[0]?.answer(item('1'));
+    await expect.poll(() => workers[0]?.pending.length).toBe(1);
+    workers[0]?.pending[0]?.answer(item('1'));
     expect(new Set((await Promise.all(answers)).map(({ id }) => id)).size).toBe(1);
-    expect(workers[0]?.questions).toHaveLength(1);
+    expect(workers[0]?.pending).toHaveLength(1);
   });
 
   it('is aborted when the last caller leaves', async () => {
     const { resolve, workers } = createFixture();
     const leaving = new AbortController();
     const left = resolve(PAGE, { signal: leaving.signal });
-    await expect.poll(() => workers[0]?.questions.length).toBe(1);
+    await expect.poll(() => workers[0]?.pending.length).toBe(1);
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
-    await expect.poll(() => workers[0]?.questions[0]?.signal?.aborted).toBe(true);
+    await expect.poll(() => workers[0]?.pending[0]?.signal?.aborted).toBe(true);
   });
 
   it.each<[string, Info, number]>([

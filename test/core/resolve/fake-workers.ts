@@ -1,7 +1,7 @@
 import type { WorkerOptions, WorkerProcess } from '../../../layers/tools/worker/worker-process.ts';
 import type { WorkerFailure, WorkerRequest, WorkerResponse } from '../../../layers/tools/worker/worker-protocol.ts';
 
-export interface FakeQuestion {
+export interface PendingRequest {
   readonly request: Omit<WorkerRequest, 'id'>;
   readonly signal: AbortSignal | undefined;
   answer(info: Record<string, unknown>): void;
@@ -10,14 +10,14 @@ export interface FakeQuestion {
 
 export interface FakeWorker {
   readonly options: WorkerOptions;
-  /** What it was asked and has not answered, oldest first. */
-  readonly questions: FakeQuestion[];
+  /** Requests without a response, oldest first. */
+  readonly pending: PendingRequest[];
   closed: boolean;
-  /** Ends as a process does that was killed. */
+  /** Exits like a killed process. */
   crash(): void;
 }
 
-/** A worker whose answers the test gives, by hand or by `answers`. */
+/** Fake workers: the test responds to pending requests, unless `answers` does. */
 export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Record<string, unknown> | WorkerFailure) {
   const workers: FakeWorker[] = [];
 
@@ -25,10 +25,10 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const worker: FakeWorker = {
       options,
-      questions: [],
+      pending: [],
       closed: false,
       crash: () => {
-        for (const question of worker.questions.splice(0)) question.fail({ kind: 'crash' });
+        for (const pendingRequest of worker.pending.splice(0)) pendingRequest.fail({ kind: 'crash' });
         end();
       },
     };
@@ -41,17 +41,17 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
       },
       request: (request, signal) =>
         new Promise<WorkerResponse>((settle) => {
-          const question: FakeQuestion = {
+          const pendingRequest: PendingRequest = {
             request,
             signal,
             answer: (info) => settle({ id: '1', ok: true, info }),
             fail: (error) => settle({ id: '1', ok: false, error }),
           };
           const given = answers?.(request);
-          if (given && 'kind' in given) return question.fail(given as unknown as WorkerFailure);
-          if (given) return question.answer(given);
-          worker.questions.push(question);
-          signal?.addEventListener('abort', () => question.fail({ kind: 'cancelled' }), { once: true });
+          if (given && 'kind' in given) return pendingRequest.fail(given as unknown as WorkerFailure);
+          if (given) return pendingRequest.answer(given);
+          worker.pending.push(pendingRequest);
+          signal?.addEventListener('abort', () => pendingRequest.fail({ kind: 'cancelled' }), { once: true });
         }),
     };
   };

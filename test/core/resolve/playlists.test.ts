@@ -52,8 +52,8 @@ describe('playlists', () => {
   it('keep the metadata of entries that miss the deadline', async () => {
     const { resolver, workers } = createFixture();
     const resolving = resolver.resolve(PAGE, { deadline: Date.now() + 400 });
-    await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
-    workers[0]?.questions.shift()?.answer(list(listed('a'), listed('b')));
+    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
+    workers[0]?.pending.shift()?.answer(list(listed('a'), listed('b')));
     expect(await resolving).toMatchObject({
       type: 'PlayList',
       items: [{ entry: { url: entryUrl('a'), title: 'Listed a' } }, { entry: { title: 'Listed b' } }],
@@ -105,12 +105,12 @@ describe('playlists', () => {
     const entry = listed('a', { _type: 'url_transparent', url: `${entryUrl('a')}#__youtubedl_smuggle=%7B%7D` });
     const { resolver, workers } = createFixture();
     const resolving = resolver.resolve(PAGE, { deadline: Date.now() + 20_000 });
-    await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
-    workers[0]?.questions.shift()?.answer(list(entry));
-    await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
-    const question = workers[0]?.questions.shift();
-    expect(question?.request).toMatchObject({ url: entryUrl('a'), entry });
-    question?.answer(item('a'));
+    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
+    workers[0]?.pending.shift()?.answer(list(entry));
+    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
+    const pendingRequest = workers[0]?.pending.shift();
+    expect(pendingRequest?.request).toMatchObject({ url: entryUrl('a'), entry });
+    pendingRequest?.answer(item('a'));
     expect(await resolving).toMatchObject({ items: [{ entry: { url: entryUrl('a') } }] });
   });
 
@@ -121,8 +121,8 @@ describe('playlists', () => {
     const titleOf = async (url: string, ...answers: Info[]) => {
       const resolving = resolver.resolve(url, { deadline: Date.now() + 20_000 });
       for (const answer of answers) {
-        await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
-        workers[0]?.questions.shift()?.answer(answer);
+        await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
+        workers[0]?.pending.shift()?.answer(answer);
       }
       const resolved = await resolving;
       const found = resolved.type === 'Media' ? resolved.resource : resolved.items[0]?.resource;
@@ -207,11 +207,11 @@ describe('playlists', () => {
     const { resolve, workers } = createFixture();
     const leaving = new AbortController();
     const left = resolve(PAGE, { signal: leaving.signal });
-    await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
-    workers[0]?.questions.shift()?.answer(list(listed('a')));
-    await expect.poll(() => workers[0]?.questions.length, { interval: 5 }).toBe(1);
+    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
+    workers[0]?.pending.shift()?.answer(list(listed('a')));
+    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
-    await expect.poll(() => workers[0]?.questions[0]?.signal?.aborted).toBe(true);
+    await expect.poll(() => workers[0]?.pending[0]?.signal?.aborted).toBe(true);
   });
 });

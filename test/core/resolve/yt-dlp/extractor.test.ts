@@ -35,7 +35,7 @@ function createFixture(options: Partial<ExtractorOptions> = {}) {
     log: silentLog,
     ...options,
   });
-  const ask = (more: { url?: string; signal?: AbortSignal; deadline?: number } = {}) =>
+  const extract = (more: { url?: string; signal?: AbortSignal; deadline?: number } = {}) =>
     extractor.extract({
       url: 'https://media.example/',
       identity: 'direct',
@@ -43,7 +43,7 @@ function createFixture(options: Partial<ExtractorOptions> = {}) {
       signal: new AbortController().signal,
       ...more,
     });
-  return { ask, extractor, inPlace, sessions, workers };
+  return { extract, extractor, inPlace, sessions, workers };
 }
 
 const until = (condition: () => boolean | undefined) =>
@@ -52,53 +52,53 @@ const status = (status: number) => ({ details: { status } });
 
 describe('createExtractor', () => {
   it('sends each request to one warm worker, through its own proxy session', async () => {
-    const { ask, sessions, workers, extractor } = createFixture();
+    const { extract, sessions, workers, extractor } = createFixture();
     await extractor.warm();
-    const first = ask();
-    await until(() => workers[0]?.questions.length === 1);
-    expect(workers[0]?.questions[0]?.request).toMatchObject({
+    const first = extract();
+    await until(() => workers[0]?.pending.length === 1);
+    expect(workers[0]?.pending[0]?.request).toMatchObject({
       url: 'https://media.example/',
       flat: true,
       proxy: 'http://u:p@127.0.0.1:1',
       playlistLimit: 7,
     });
     expect(sessions.open).toBe(1);
-    workers[0]?.questions.shift()?.answer({ id: 'a' });
+    workers[0]?.pending.shift()?.answer({ id: 'a' });
     expect(await first).toEqual({ id: 'a' });
     expect(sessions.open).toBe(0);
     expect(workers).toHaveLength(1);
   });
 
   it('fails with 503 while yt-dlp is not installed', async () => {
-    const { ask, inPlace } = createFixture();
+    const { extract, inPlace } = createFixture();
     inPlace.ytDlp = undefined;
-    await expect(asProblem(ask())).rejects.toMatchObject(status(503));
+    await expect(asProblem(extract())).rejects.toMatchObject(status(503));
   });
 
   it('fails with 502 when the worker crashes, and restarts it', async () => {
-    const { ask, sessions, workers } = createFixture();
-    const lost = ask();
-    await until(() => workers[0]?.questions.length === 1);
+    const { extract, sessions, workers } = createFixture();
+    const lost = extract();
+    await until(() => workers[0]?.pending.length === 1);
     workers[0]?.crash();
     await expect(asProblem(lost)).rejects.toMatchObject(status(502));
     await until(() => workers.length === 2);
-    const next = ask();
-    await until(() => workers[1]?.questions.length === 1);
-    workers[1]?.questions.shift()?.answer({ id: 'b' });
+    const next = extract();
+    await until(() => workers[1]?.pending.length === 1);
+    workers[1]?.pending.shift()?.answer({ id: 'b' });
     expect(await next).toEqual({ id: 'b' });
     expect(sessions.open).toBe(0);
   });
 
   it('backs off after a worker that fails to start', async () => {
     let starts = 0;
-    const { ask } = createFixture({
+    const { extract } = createFixture({
       startWorker: async () => {
         starts += 1;
         throw new Error('not executable');
       },
     });
-    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
-    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
+    await expect(asProblem(extract())).rejects.toMatchObject(status(502));
+    await expect(asProblem(extract())).rejects.toMatchObject(status(502));
     expect(starts).toBe(1);
   });
 
@@ -121,78 +121,78 @@ describe('createExtractor', () => {
   });
 
   it('switches to a newer yt-dlp while the old worker answers its open requests', async () => {
-    const { ask, inPlace, workers } = createFixture({ concurrency: 2 });
-    const old = ask();
-    await until(() => workers[0]?.questions.length === 1);
+    const { extract, inPlace, workers } = createFixture({ concurrency: 2 });
+    const old = extract();
+    await until(() => workers[0]?.pending.length === 1);
     inPlace.ytDlp = ytDlp('2');
-    const fresh = ask();
-    await until(() => workers[1]?.questions.length === 1);
+    const fresh = extract();
+    await until(() => workers[1]?.pending.length === 1);
     expect(workers.map(({ options }) => options.ytDlp.version)).toEqual(['1', '2']);
     expect(workers[0]?.closed).toBe(false);
-    workers[0]?.questions.shift()?.answer({ id: 'old' });
-    workers[1]?.questions.shift()?.answer({ id: 'new' });
+    workers[0]?.pending.shift()?.answer({ id: 'old' });
+    workers[1]?.pending.shift()?.answer({ id: 'new' });
     expect(await Promise.all([old, fresh])).toEqual([{ id: 'old' }, { id: 'new' }]);
     await until(() => workers[0]?.closed);
     expect(workers[1]?.closed).toBe(false);
   });
 
   it('fails with 503 when the queue is full', async () => {
-    const { ask, workers } = createFixture();
-    const asked = [ask(), ask()];
-    await expect(asProblem(ask())).rejects.toMatchObject(status(503));
-    for (const one of asked) {
-      await until(() => workers[0]?.questions.length === 1);
-      workers[0]?.questions.shift()?.answer({});
+    const { extract, workers } = createFixture();
+    const results = [extract(), extract()];
+    await expect(asProblem(extract())).rejects.toMatchObject(status(503));
+    for (const one of results) {
+      await until(() => workers[0]?.pending.length === 1);
+      workers[0]?.pending.shift()?.answer({});
       await one;
     }
   });
 
   it('cancels the request when its caller leaves', async () => {
-    const { ask, sessions, workers } = createFixture();
+    const { extract, sessions, workers } = createFixture();
     const leaving = new AbortController();
-    const left = ask({ signal: leaving.signal });
-    await until(() => workers[0]?.questions.length === 1);
+    const left = extract({ signal: leaving.signal });
+    await until(() => workers[0]?.pending.length === 1);
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
-    expect(workers[0]?.questions[0]?.signal?.aborted).toBe(true);
+    expect(workers[0]?.pending[0]?.signal?.aborted).toBe(true);
     expect(sessions.open).toBe(0);
   });
 
   it('fails with 502 at the deadline when the worker does not start', async () => {
-    const { ask } = createFixture({ startWorker: () => new Promise(() => undefined) });
-    await expect(asProblem(ask({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
+    const { extract } = createFixture({ startWorker: () => new Promise(() => undefined) });
+    await expect(asProblem(extract({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
   });
 
   it('fails with 502 at the deadline when no fork is free', async () => {
-    const { ask, workers } = createFixture();
+    const { extract, workers } = createFixture();
     const leaving = new AbortController();
-    const slow = ask({ signal: leaving.signal });
-    await expect(asProblem(ask({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
+    const slow = extract({ signal: leaving.signal });
+    await expect(asProblem(extract({ deadline: Date.now() + 50 }))).rejects.toMatchObject(status(502));
     leaving.abort();
     await expect(slow).rejects.toThrow();
-    expect(workers[0]?.questions).toHaveLength(1);
+    expect(workers[0]?.pending).toHaveLength(1);
   });
 
   it('interrupts and requeues a request of a host that holds all forks when another host waits', async () => {
-    const { ask, sessions, workers } = createFixture({ concurrency: 4, queueLimit: 9 });
-    const slow = [1, 2, 3, 4].map((page) => ask({ url: `https://slow.example/${page}` }));
-    await until(() => workers[0]?.questions.length === 4);
-    const honest = ask({ url: 'https://honest.example/' });
-    await until(() => workers[0]?.questions.length === 5);
-    const questions = workers[0]?.questions ?? [];
-    const of = (path: string) => questions.filter(({ request }) => request.url.endsWith(path));
-    expect(questions.map(({ signal }) => signal?.aborted)).toEqual([false, false, false, true, false]);
-    of('honest.example/')[0]?.answer({ id: 'honest' });
-    expect(await honest).toEqual({ id: 'honest' });
+    const { extract, sessions, workers } = createFixture({ concurrency: 4, queueLimit: 9 });
+    const slow = [1, 2, 3, 4].map((page) => extract({ url: `https://slow.example/${page}` }));
+    await until(() => workers[0]?.pending.length === 4);
+    const other = extract({ url: 'https://other.example/' });
+    await until(() => workers[0]?.pending.length === 5);
+    const pending = workers[0]?.pending ?? [];
+    const of = (path: string) => pending.filter(({ request }) => request.url.endsWith(path));
+    expect(pending.map(({ signal }) => signal?.aborted)).toEqual([false, false, false, true, false]);
+    of('other.example/')[0]?.answer({ id: 'other' });
+    expect(await other).toEqual({ id: 'other' });
     await until(() => of('/4').length === 2);
-    for (const question of questions) question.answer({ id: question.request.url });
+    for (const one of pending) one.answer({ id: one.request.url });
     expect(await Promise.all(slow)).toMatchObject([{}, {}, {}, { id: 'https://slow.example/4' }]);
     expect(sessions.open).toBe(0);
   });
 
   it('fails with 502 when the worker ignores the deadline', async () => {
-    const { ask } = createFixture();
-    await expect(asProblem(ask({ deadline: Date.now() - 1 }))).rejects.toMatchObject(status(502));
+    const { extract } = createFixture();
+    await expect(asProblem(extract({ deadline: Date.now() - 1 }))).rejects.toMatchObject(status(502));
   });
 
   it.each([
@@ -200,20 +200,20 @@ describe('createExtractor', () => {
     ['a refusal is not the cause of an unsupported link', { refused: true }, 'unsupported' as const, 415],
     ['too many bytes are a 502', { bytes: 1000 }, 'unsupported' as const, 502],
   ])('takes the cause from the proxy: %s', async (_, session, kind, expected) => {
-    const { ask, sessions, workers } = createFixture();
+    const { extract, sessions, workers } = createFixture();
     Object.assign(sessions, session);
-    const asked = ask();
-    await until(() => workers[0]?.questions.length === 1);
-    workers[0]?.questions[0]?.fail({ kind });
-    await expect(asProblem(asked)).rejects.toMatchObject(status(expected));
+    const result = extract();
+    await until(() => workers[0]?.pending.length === 1);
+    workers[0]?.pending[0]?.fail({ kind });
+    await expect(asProblem(result)).rejects.toMatchObject(status(expected));
   });
 
   it('closes the worker, then fails with 502', async () => {
-    const { ask, extractor, workers } = createFixture();
+    const { extract, extractor, workers } = createFixture();
     await extractor.warm();
     await extractor.close();
     expect(workers[0]?.closed).toBe(true);
-    await expect(asProblem(ask())).rejects.toMatchObject(status(502));
+    await expect(asProblem(extract())).rejects.toMatchObject(status(502));
     expect(workers).toHaveLength(1);
   });
 });
