@@ -71,4 +71,4 @@ async function fetchAndKeep(
 }
 
 const wrongVersion = (said: string, version: string): string | undefined =>
-  compareVersions(said, version) === 0 ? undefined : `it calls itself ${said.slice(0, 40)}`;
+  compareVersions(said, version) === 0 ? undefined : `it reports version ${said.slice(0, 40)}`;

@@ -8,13 +8,13 @@ const TONE = ['-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000:duratio
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=size=64x64:rate=10:duration=1'];
 
 /**
- * Finds out what an FFmpeg is, and that it does for real what this service asks of it: MP3 by LAME, and fragmented MP4.
+ * Identifies an FFmpeg build and checks that it can encode MP3 with LAME and mux fragmented MP4.
  * @throws Error in one line
  */
 export async function inspectFfmpeg(path: string, source: ToolSource, signal: AbortSignal): Promise<Ffmpeg> {
   const said = (await run(path, ['-version'], { signal })).toString();
   const [, version] = /^ffmpeg version (\S+)/.exec(said) ?? [];
-  if (!version) throw new Error('it is no FFmpeg');
+  if (!version) throw new Error('it is not FFmpeg');
   await checkMp3(path, signal);
   await checkMp4(path, signal);
   return { version, path, source, buildId: await buildIdOf(path, said) };
@@ -36,7 +36,7 @@ async function checkMp4(path: string, signal: AbortSignal): Promise<void> {
 const encode = (path: string, args: readonly string[], signal: AbortSignal): Promise<Buffer> =>
   run(path, ['-nostdin', '-v', 'error', ...args], { signal });
 
-/** Of what it says of itself, libraries included, and of its file: packagers build one version in several ways. */
+/** Digest of the output of `-version`, libraries included, and of the file: builds of one version differ. */
 async function buildIdOf(path: string, said: string): Promise<string> {
   const digest = createHash('sha256').update(said);
   await pipeline(createReadStream(path), digest, { end: false });

@@ -5,33 +5,33 @@ import type { ToolProvider } from '../tool-provider.ts';
 import type { Ffmpeg, ToolSource } from '../tools.ts';
 import { inspectFfmpeg } from './ffmpeg-check.ts';
 
-/** The FFmpeg that the operator names. */
+/** The FFmpeg at the path that the operator sets. */
 export const ffmpegAtPath = (path: string): ToolProvider<Ffmpeg> =>
   inPlace('path', `the path ${path}`, async () => path);
 
-/** The FFmpeg that the system has. */
+/** The FFmpeg on PATH. */
 export const ffmpegOfSystem = (): ToolProvider<Ffmpeg> =>
   inPlace('system', 'the system', async () => {
     const path = await findOnPath('ffmpeg');
-    if (!path) throw new Error('it has none');
+    if (!path) throw new Error('not installed');
     return path;
   });
 
 /**
- * The FFmpeg of the package `ffmpeg-static`, where somebody let its install script run. This service does not do what
- * that script does: it publishes no checksum to hold the file against.
+ * The FFmpeg of the npm package `ffmpeg-static`, if its install script was run. The service does not run that script:
+ * it publishes no checksum to verify the download with.
  */
 export const ffmpegFromNpm = (): ToolProvider<Ffmpeg> =>
   inPlace('npm', 'the package ffmpeg-static', async () => {
     const path = (await import('ffmpeg-static')).default as unknown as string | null;
     if (!path) throw new Error('it has no build for this machine');
     await access(path).catch((cause) => {
-      throw new Error('its install script is off', { cause });
+      throw new Error('its install script was not run', { cause });
     });
     return path;
   });
 
-/** The FFmpeg that PyPI's `imageio-ffmpeg` carries in its wheel, for which the registry's checksum vouches. */
+/** The FFmpeg in the wheel of PyPI's `imageio-ffmpeg`, verified by the registry's checksum. */
 export const ffmpegFromPypi = (): ToolProvider<Ffmpeg> => ({
   name: 'pypi',
   label: 'PyPI',
@@ -40,14 +40,14 @@ export const ffmpegFromPypi = (): ToolProvider<Ffmpeg> => ({
     await python.install('imageio-ffmpeg', folder, { signal });
     const inside = join('imageio_ffmpeg', 'binaries');
     const name = (await readdir(join(folder, inside))).find((file) => file.startsWith('ffmpeg-'));
-    if (!name) throw new Error('its wheel carries none for this machine');
+    if (!name) throw new Error('its wheel has no build for this machine');
     await chmod(join(folder, inside, name), 0o755);
     const tool = await inspectFfmpeg(join(folder, inside, name), 'pypi', signal);
     return (place) => ({ ...tool, path: join(place, inside, name) });
   },
 });
 
-/** One that stays where it is. */
+/** A provider of an FFmpeg that is used where it is. */
 const inPlace = (name: ToolSource, label: string, find: () => Promise<string>): ToolProvider<Ffmpeg> => ({
   name,
   label,

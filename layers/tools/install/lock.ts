@@ -7,34 +7,34 @@ import { isProcessGone } from '../process/index.ts';
 
 export interface LockOptions {
   readonly signal: AbortSignal;
-  /** Called once, when another process holds the lock; what it throws ends the wait. */
+  /** Called once when another process holds the lock. An error that it throws ends the wait. */
   readonly onWait?: () => void;
   /**
-   * Milliseconds without a sign of life after which a holder on another machine counts as dead. One on this machine
-   * does at once when its process is gone. @default 30_000
+   * Time without a heartbeat after which the lock of another machine is taken over. On this machine it is taken over as
+   * soon as the process of its owner is gone. @default 30_000
    */
   readonly staleAfterMs?: number;
-  /** Milliseconds between looks. @default 500 */
+  /** @default 500 */
   readonly pollIntervalMs?: number;
 }
 
 /**
- * Does work that one process at a time may do. The holder gives signs of life; whoever waits takes over from one that
- * died.
+ * Runs work under a lock file, in one process at a time. The owner updates the modification time of the file as a
+ * heartbeat; a waiting process takes over when the heartbeat or the process has stopped.
  */
 export async function withLock<T>(file: string, work: () => Promise<T>, options: LockOptions): Promise<T> {
-  const { signal, onWait, staleAfterMs: staleAfter = 30_000, pollIntervalMs: interval = 500 } = options;
+  const { signal, onWait, staleAfterMs = 30_000, pollIntervalMs = 500 } = options;
   const owner = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID() });
   await mkdir(dirname(file), { recursive: true });
-  const isSilent = createWatch(staleAfter);
+  const isStale = createStaleCheck(staleAfterMs);
   for (let waits = 0; !(await take(file, owner)); waits++) {
     if (waits === 0) onWait?.();
-    if (!(await evict(file, isSilent))) await sleep(interval, undefined, { signal });
+    if (!(await evict(file, isStale))) await sleep(pollIntervalMs, undefined, { signal });
   }
   const beat = setInterval(() => {
     const now = new Date();
-    utimes(file, now, now).catch(() => undefined); // taken over meanwhile: its owner beats now
-  }, staleAfter / 4);
+    utimes(file, now, now).catch(() => undefined); // taken over by another process, which now sends the heartbeat
+  }, staleAfterMs / 4);
   try {
     return await work();
   } finally {
@@ -54,30 +54,30 @@ async function take(file: string, owner: string): Promise<boolean> {
 }
 
 /**
- * Tells a holder that is silent: its last sign of life, in epoch milliseconds, is long ago, or has been the same for as
- * long as that. By the time of day alone, one whose clock was ahead would be alive for ever.
+ * Whether a heartbeat, in epoch milliseconds, is too old, or has not changed for that long. The second check is for an
+ * owner whose clock was ahead, whose heartbeat would never be too old.
  */
-function createWatch(staleAfter: number): (lastSign: number) => boolean {
+function createStaleCheck(staleAfterMs: number): (heartbeat: number) => boolean {
   let last = Number.NaN;
   let since = 0;
-  return (lastSign) => {
-    if (lastSign !== last) [last, since] = [lastSign, performance.now()];
-    return Date.now() - lastSign >= staleAfter || performance.now() - since >= staleAfter;
+  return (heartbeat) => {
+    if (heartbeat !== last) [last, since] = [heartbeat, performance.now()];
+    return Date.now() - heartbeat >= staleAfterMs || performance.now() - since >= staleAfterMs;
   };
 }
 
-/** True when the place may be free now. */
-async function evict(file: string, isSilent: (lastSign: number) => boolean): Promise<boolean> {
+/** Removes an abandoned lock. @returns true when the lock may be free now */
+async function evict(file: string, isStale: (heartbeat: number) => boolean): Promise<boolean> {
   const seen = await stat(file).catch(() => undefined);
   if (!seen) return true;
   const holder = await read(file);
-  if (!isSilent(seen.mtimeMs) && !isGone(holder)) return false;
-  // Moved away rather than removed: of several who wait, one has it, and puts back what turns out to be another's.
+  if (!isStale(seen.mtimeMs) && !isGone(holder)) return false;
+  // Renamed rather than removed: only one waiting process succeeds, and it restores a lock that was taken meanwhile.
   const aside = `${file}.${randomUUID()}`;
   try {
     await rename(file, aside);
   } catch {
-    return true; // somebody else was faster
+    return true; // another process was faster
   }
   if ((await read(aside)) !== holder) await link(aside, file).catch(() => undefined);
   await rm(aside, { force: true });
@@ -90,7 +90,7 @@ function isGone(holder: string | undefined): boolean {
     const { host, pid } = JSON.parse(holder ?? '') as { host: string; pid: number };
     return host === hostname() && isProcessGone(pid);
   } catch {
-    return false; // it is no note of ours
+    return false; // not a lock of this format
   }
 }
 

@@ -2,44 +2,44 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from '
 import { isAbsolute, join } from 'node:path';
 import { compareVersions, folderNameOf } from '../versions.ts';
 
-/** A tool on the shelf. */
+/** A version in the store. */
 export interface InstalledVersion<Tool> {
   readonly tool: Tool;
   /** Epoch seconds. */
   readonly installedAt: number;
-  /** Its folder's name. */
+  /** The name of its folder. */
   readonly folder: string;
 }
 
 /**
- * Versions of one tool side by side, one of them current. What is not yet current has a name that starts with a dot, and
- * a tool becomes current by one rename: a process that is killed at any moment leaves either the old or the new one.
+ * Versions of one tool side by side, one of them current. Names of staged folders start with a dot, and a version becomes
+ * current by one rename: a process that is killed at any time leaves either the old or the new version current.
  */
 export interface VersionStore<Tool> {
-  /** The current one, if its files are still what they were. */
+  /** The current version, if its files are unchanged. */
   current(): Promise<InstalledVersion<Tool> | undefined>;
-  /** The others whose files are still what they were, newest first. */
+  /** All other versions whose files are unchanged, newest first. */
   others(): Promise<InstalledVersion<Tool>[]>;
-  /** An empty folder that is not on the shelf yet. */
+  /** Creates an empty folder that is not a version yet. */
   stage(): Promise<string>;
-  /** Puts a staged folder on the shelf and makes it current. */
+  /** Turns a staged folder into the current version. */
   activate(staged: string, locate: (folder: string) => Tool): Promise<InstalledVersion<Tool>>;
   switchTo(placed: InstalledVersion<Tool>): Promise<void>;
-  /** Whether something was begun and not placed yet, or never. */
+  /** Whether there are staged folders: in use by the process that holds the lock, or left by one that was killed. */
   hasStaged(): Promise<boolean>;
-  /** Removes what was begun and never placed: for whoever holds the lock. */
+  /** Removes staged folders. Requires the lock. */
   cleanStaged(): Promise<void>;
-  /** Removes all but the current one and the newest others. */
+  /** Removes all but the current version and the newest `keep` others. */
   prune(keep: number): Promise<void>;
 }
 
-/** Size and time of change of each file that a tool starts with. */
+/** Size and modification time of each file in the command of a tool. */
 type Stamp = Readonly<Record<string, string>>;
 
 const POINTER = 'current';
-const NOTE = 'tool.json';
+const MANIFEST = 'tool.json';
 
-/** @param filesOf what a tool starts with: a change to any of them makes it another tool */
+/** @param filesOf the files that a tool is started with. A version whose files have changed is ignored. */
 export function createVersionStore<Tool extends { readonly version: string }>(
   dir: string,
   filesOf: (tool: Tool) => readonly string[],
@@ -51,10 +51,10 @@ export function createVersionStore<Tool extends { readonly version: string }>(
 
   const read = async (folder: string): Promise<InstalledVersion<Tool> | undefined> => {
     try {
-      const { tool, installedAt, stamp } = JSON.parse(await readFile(join(dir, folder, NOTE), 'utf8'));
+      const { tool, installedAt, stamp } = JSON.parse(await readFile(join(dir, folder, MANIFEST), 'utf8'));
       return JSON.stringify(await stampOf(tool)) === JSON.stringify(stamp) ? { tool, installedAt, folder } : undefined;
     } catch {
-      return undefined; // never finished, damaged, or gone: as good as not there
+      return undefined; // unfinished, damaged or removed
     }
   };
   const pointer = () => readFile(join(dir, POINTER), 'utf8').catch(() => '');
@@ -62,7 +62,7 @@ export function createVersionStore<Tool extends { readonly version: string }>(
     const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
     return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
   };
-  const begun = async () => (await readdir(dir).catch(() => [])).filter((name) => name.startsWith('.'));
+  const staged = async () => (await readdir(dir).catch(() => [])).filter((name) => name.startsWith('.'));
   const others = async () => {
     const current = await pointer();
     const placed = await Promise.all((await folders()).filter((name) => name !== current).map(read));
@@ -84,24 +84,24 @@ export function createVersionStore<Tool extends { readonly version: string }>(
       await mkdir(dir, { recursive: true });
       return mkdtemp(join(dir, '.staged-'));
     },
-    async activate(staged, locate) {
+    async activate(stagedFolder, locate) {
       const taken = new Set(await folders());
       const name = folderNameOf(locate('').version);
       let folder = name;
       for (let copy = 2; taken.has(folder); copy++) folder = `${name}+${copy}`;
       const tool = locate(join(dir, folder));
       const installedAt = Math.floor(Date.now() / 1000);
-      await rename(staged, join(dir, folder));
-      const note = JSON.stringify({ tool, installedAt, stamp: await stampOf(tool) }, undefined, 2);
-      await writeFile(join(dir, folder, NOTE), note);
+      await rename(stagedFolder, join(dir, folder));
+      const manifest = JSON.stringify({ tool, installedAt, stamp: await stampOf(tool) }, undefined, 2);
+      await writeFile(join(dir, folder, MANIFEST), manifest);
       const placed = { tool, installedAt, folder };
       await switchTo(placed);
       return placed;
     },
     switchTo,
-    hasStaged: async () => (await begun()).length > 0,
+    hasStaged: async () => (await staged()).length > 0,
     async cleanStaged() {
-      await Promise.all((await begun()).map((name) => rm(join(dir, name), { recursive: true, force: true })));
+      await Promise.all((await staged()).map((name) => rm(join(dir, name), { recursive: true, force: true })));
     },
     async prune(keep) {
       const current = await pointer();

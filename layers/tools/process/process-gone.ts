@@ -1,4 +1,4 @@
-/** Whether there is no such process on this machine: one of another user's is there. */
+/** Whether no process has this id on this machine. False for a process of another user (EPERM). */
 export function isProcessGone(pid: number): boolean {
   try {
     process.kill(pid, 0);

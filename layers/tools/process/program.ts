@@ -6,26 +6,31 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 
 export interface RunOptions {
-  /** All that the program knows of its surroundings. @default nothing */
+  /** The complete environment of the program. @default empty */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Milliseconds until it is killed. @default 30_000 */
+  /** After this it is killed. @default 30_000 */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Bytes of either output. */
-const MAX_OUTPUT = 2 ** 24;
-const LAST_WORDS = 200;
+/** Of stdout and stderr each. */
+const MAX_OUTPUT_BYTES = 2 ** 24;
+const MAX_REASON_LENGTH = 200;
 
 /**
- * Runs a program to its end and gives what it printed.
- * @throws Error in one line with its last words, when it fails or takes too long
+ * Runs a program and returns its stdout.
+ * @throws Error with the last error line of stderr, when the program fails or times out
  */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
-  const { env = {}, cwd, timeoutMs: timeout = 30_000, signal } = options;
+  const { env = {}, cwd, timeoutMs = 30_000, signal } = options;
   try {
-    const limits = { timeout, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT, encoding: 'buffer' } as const;
+    const limits = {
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+      maxBuffer: MAX_OUTPUT_BYTES,
+      encoding: 'buffer',
+    } as const;
     const { stdout } = await execute(program, args, { env, ...limits, ...(cwd && { cwd }), ...(signal && { signal }) });
     return stdout;
   } catch (error) {
@@ -39,11 +44,12 @@ function reasonOf(error: unknown): string {
   if (killed) return 'it took too long';
   const lines = stderr?.toString().trim().split('\n') ?? [];
   return (
-    (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? message).trim().slice(0, LAST_WORDS) || message
+    (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? message).trim().slice(0, MAX_REASON_LENGTH) ||
+    message
   );
 }
 
-/** Where a program stands on the search path of this process, links followed; absent when it is not there. */
+/** The path of a program on PATH, symbolic links resolved; undefined when it is not found. */
 export async function findOnPath(name: string, searchPath = process.env.PATH ?? ''): Promise<string | undefined> {
   for (const dir of searchPath.split(delimiter).filter(isAbsolute)) {
     const path = join(dir, name);
@@ -52,12 +58,12 @@ export async function findOnPath(name: string, searchPath = process.env.PATH ?? 
   return undefined;
 }
 
-/** Whether there is a program that this process may run. */
+/** Whether the path is a file that this process may execute. */
 export const isExecutable = async (path: string): Promise<boolean> => {
   try {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();
   } catch {
-    return false; // not there, or not ours to run: the search goes on
+    return false; // missing, or not executable by this user
   }
 };

@@ -1,63 +1,64 @@
 import { compareVersions } from '../versions.ts';
 import { run } from './program.ts';
 
-/** yt-dlp of today starts with no older one. */
-const OLDEST = '3.10';
-const ABOUT = `
+/** Required by current versions of yt-dlp. */
+const MIN_VERSION = '3.10';
+const DESCRIBE_SCRIPT = `
 import sys, importlib.util
 print(sys.executable, '%d.%d.%d' % sys.version_info[:3], importlib.util.find_spec('pip') is not None, sep='\\n')`;
 
-/** Milliseconds: packages are some 90 MB, and a line may be slow. */
-const PIP_TIMEOUT = 10 * 60_000;
+/** For packages of some 90 MB on a slow connection. */
+const PIP_TIMEOUT_MS = 10 * 60_000;
 
-/** What pip must know to reach the registry that this machine is set up for, and nothing else of the environment. */
+/** The variables that configure how pip reaches its registry. No others are passed on. */
 const PIP_ENVIRONMENT =
   /^(PATH|HOME|LANG|LC_ALL|TMPDIR|XDG_CONFIG_(HOME|DIRS)|PIP_\w+|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|(https?|all|no)_proxy)$/i;
 
 /** An interpreter that can install packages. */
 export interface Python {
-  /** The interpreter itself, not a shim in front of it: a worker has no search path. */
+  /** The interpreter itself rather than a shim: the worker runs without PATH. */
   readonly path: string;
   /**
-   * Installs packages with all they need into a folder of their own, wheels only: nothing of theirs runs meanwhile.
+   * Installs packages with their dependencies into a folder. Wheels only: no code of a package runs during the install.
    *
-   * pip talks to its registry itself, as the machine is configured, and not through the egress guard: a registry inside
-   * a private network is the operator's choice, and no user's URL reaches pip.
+   * pip connects to its registry directly, as the machine is configured, and not through the egress guard: the operator
+   * may use a registry in a private network, and no URL of a user reaches pip.
    */
   install(requirement: string, target: string, options?: InstallOptions): Promise<void>;
-  /** The version of a package that `install` would choose: the newest whose own needs can be met, too. */
+  /** The version that `install` would choose: the newest whose dependencies can be met. */
   choose(name: string, requirement: string, options?: InstallOptions): Promise<string>;
 }
 
 export interface InstallOptions {
-  /** Versions before a release, too. */
+  /** Include pre-releases. */
   readonly pre?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws Error in one line when there is no interpreter, an old one, or one without pip */
+/** Finds a Python interpreter. @throws Error in one line when there is none, it is too old, or it has no pip */
 export async function findPython(program = 'python3', environment = process.env): Promise<Python> {
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => PIP_ENVIRONMENT.test(name)));
-  const about = await run(program, ['-c', ABOUT], { env }).catch((cause: Error) => {
+  const about = await run(program, ['-c', DESCRIBE_SCRIPT], { env }).catch((cause: Error) => {
     throw new Error(isMissing(cause) ? 'there is no Python' : `Python does not run: ${cause.message}`, { cause });
   });
   const [path = '', version = '', hasPip] = about.toString().trim().split('\n');
-  if (compareVersions(version, OLDEST) < 0) throw new Error(`Python ${version} is too old (${OLDEST} or newer)`);
+  if (compareVersions(version, MIN_VERSION) < 0)
+    throw new Error(`Python ${version} is too old (${MIN_VERSION} or newer)`);
   if (hasPip !== 'True') throw new Error('Python has no pip');
 
   const pip = (args: readonly string[], signal?: AbortSignal) =>
     run(path, ['-m', 'pip', '--disable-pip-version-check', '--no-input', '--quiet', ...args], {
-      ...{ env, timeoutMs: PIP_TIMEOUT, signal },
+      ...{ env, timeoutMs: PIP_TIMEOUT_MS, signal },
     });
   const selection = ({ pre }: InstallOptions) => ['--only-binary', ':all:', ...(pre ? ['--pre'] : [])];
   return {
     path,
     async install(requirement, target, options = {}) {
       await pip(['install', '--no-compile', '--target', target, ...selection(options), requirement], options.signal);
-      // A package may carry files for another Python: what does not compile is not meant for this one.
+      // Failures are ignored: packages may contain files for other versions of Python.
       await run(path, ['-m', 'compileall', '-q', target], {
         env,
-        timeoutMs: PIP_TIMEOUT,
+        timeoutMs: PIP_TIMEOUT_MS,
         signal: options.signal,
       }).catch(() => options.signal?.throwIfAborted());
     },
@@ -65,13 +66,13 @@ export async function findPython(program = 'python3', environment = process.env)
       const plan = ['install', '--dry-run', '--ignore-installed', '--report', '-', ...selection(options), requirement];
       const { install } = JSON.parse((await pip(plan, options.signal)).toString()) as Report;
       const version = install.find(({ metadata }) => metadata.name === name)?.metadata.version;
-      if (!version) throw new Error('pip names no version');
+      if (!version) throw new Error('pip reports no version');
       return version;
     },
   };
 }
 
-/** What pip would do (its installation report, version 1). */
+/** pip's installation report, version 1. */
 interface Report {
   readonly install: readonly { readonly metadata: { readonly name: string; readonly version: string } }[];
 }

@@ -12,39 +12,39 @@ export type Download = (
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Where it came from, after redirects. */
+  /** After redirects. */
   readonly url: string;
   readonly body: Readable;
 }>;
 
 export interface DownloadLimits {
   readonly maxBytes: number;
-  /** Milliseconds for all of it. */
+  /** For the whole download. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-async function open(download: Download, url: string, { maxBytes, timeoutMs: timeout, signal }: DownloadLimits) {
-  const both = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
+async function open(download: Download, url: string, { maxBytes, timeoutMs, signal }: DownloadLimits) {
+  const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const response = await download(url, { signal: both });
   const length = Number(response.headers['content-length']);
   const refuse = (reason: string) => {
     response.body.destroy();
     throw new Error(reason);
   };
-  if (response.status !== 200) refuse(`it answers ${response.status}`);
+  if (response.status !== 200) refuse(`upstream returned ${response.status}`);
   if (length > maxBytes) refuse(`it has ${length} bytes, more than ${maxBytes}`);
   return { ...response, total: length > 0 ? length : undefined, signal: both };
 }
 
-/** Where a URL leads to. */
+/** Follows redirects and returns the final URL. */
 export async function resolveUrl(download: Download, url: string, bounds: DownloadLimits): Promise<string> {
   const response = await open(download, url, bounds);
   response.body.destroy();
   return response.url;
 }
 
-/** A small file, whole. @throws when it is not there or too large */
+/** Downloads a small file into memory. @throws Error when it is missing, too large or too slow */
 export async function downloadBytes(download: Download, url: string, bounds: DownloadLimits): Promise<Buffer> {
   const { body, signal } = await open(download, url, bounds);
   const capped = capAt(bounds.maxBytes);
@@ -52,7 +52,7 @@ export async function downloadBytes(download: Download, url: string, bounds: Dow
   return bytes;
 }
 
-/** Writes a file and gives its SHA-256 in hex. @throws when it is not there, too large or too slow */
+/** Downloads to a file and returns its SHA-256 in hex. @throws Error when it is missing, too large or too slow */
 export async function downloadFile(
   download: Download,
   url: string,
@@ -61,11 +61,11 @@ export async function downloadFile(
 ): Promise<string> {
   const { body, total, signal } = await open(download, url, bounds);
   const digest = createHash('sha256');
-  const look = capAt(bounds.maxBytes, (chunk, bytes) => {
+  const meter = capAt(bounds.maxBytes, (chunk, bytes) => {
     digest.update(chunk);
     onBytes(bytes, total);
   });
-  await pipeline(body, look, createWriteStream(path), { signal });
+  await pipeline(body, meter, createWriteStream(path), { signal });
   return digest.digest('hex');
 }
 

@@ -1,5 +1,5 @@
 /**
- * What yt-dlp's releases are signed with, as its repository publishes it (`public.key`).
+ * The public key that signs releases of yt-dlp, from its repository (`public.key`).
  * Fingerprint AC0C BBE6 848D 6A87 3464 AF4E 57CF 6593 3B5A 7581.
  */
 export const RELEASE_KEY = `

@@ -8,19 +8,19 @@ import { checkSignature, digestOf } from './signature.ts';
 export interface ReleasesOptions {
   readonly download: Download;
   readonly channel: 'stable' | 'nightly';
-  /** Where releases are. @default yt-dlp's on GitHub */
+  /** Base URL of the releases. @default yt-dlp on GitHub */
   readonly url?: string;
-  /** The key they are signed with, armored. @default yt-dlp's */
+  /** Armored public key of their signatures. @default the pinned key of yt-dlp */
   readonly key?: string;
 }
 
-/** yt-dlp's own releases, each known by its tag. */
+/** The official releases of yt-dlp, by tag. */
 export interface Releases {
   /** The tag of the newest one. @throws Error in one line */
   findNewest(signal: AbortSignal): Promise<string>;
   /**
-   * Writes one file of a release as it is: the list of checksums must be signed by the pinned key, and the file must be
-   * the one it lists. Nothing that is signed names the release: what is in the file has to say so itself.
+   * Downloads one file of a release: the list of checksums must be signed by the pinned key, and the file must match its
+   * checksum. The signature does not cover the tag: the caller checks the version that the program reports.
    * @throws Error in one line
    */
   fetch(tag: string, asset: string, path: string, options: FetchOptions): Promise<FetchedRelease>;
@@ -37,21 +37,21 @@ const RELEASES = {
   nightly: 'https://github.com/yt-dlp/yt-dlp-nightly-builds/releases',
 };
 
-/** Milliseconds to be told of a release: an instance without a way to GitHub does not wait for it. */
-const LOOK_TIMEOUT = 15_000;
-const DOWNLOAD_TIMEOUT = 10 * 60_000;
-const LIST_BYTES = 2 ** 18;
-const ARCHIVE_BYTES = 2 ** 28;
+/** Short, so that an instance without access to GitHub soon tries the next provider. */
+const METADATA_TIMEOUT_MS = 15_000;
+const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
+const MAX_LIST_BYTES = 2 ** 18;
+const MAX_ARCHIVE_BYTES = 2 ** 28;
 
 export function createReleases(options: ReleasesOptions): Releases {
   const { download, channel, url = RELEASES[channel], key = RELEASE_KEY } = options;
-  const small = (signal: AbortSignal) => ({ maxBytes: LIST_BYTES, timeoutMs: LOOK_TIMEOUT, signal });
+  const small = (signal: AbortSignal) => ({ maxBytes: MAX_LIST_BYTES, timeoutMs: METADATA_TIMEOUT_MS, signal });
 
   return {
     async findNewest(signal) {
-      const page = await resolveUrl(download, `${url}/latest`, { ...small(signal), maxBytes: ARCHIVE_BYTES });
+      const page = await resolveUrl(download, `${url}/latest`, { ...small(signal), maxBytes: MAX_ARCHIVE_BYTES });
       const tag = page.split('/').at(-1);
-      if (!tag || !isReleaseTag(tag)) throw new Error('it names no release');
+      if (!tag || !isReleaseTag(tag)) throw new Error('the latest release has no valid tag');
       return tag;
     },
     async fetch(tag, asset, path, { onBytes, signal }) {
@@ -63,9 +63,9 @@ export function createReleases(options: ReleasesOptions): Releases {
       });
       const expected = digestOf(list.toString(), asset);
 
-      const bounds = { maxBytes: ARCHIVE_BYTES, timeoutMs: DOWNLOAD_TIMEOUT, signal, onBytes };
+      const bounds = { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: DOWNLOAD_TIMEOUT_MS, signal, onBytes };
       const sha256 = await downloadFile(download, at(asset), path, bounds);
-      if (sha256 !== expected) throw new Error(`${asset} is not the file its checksum names`);
+      if (sha256 !== expected) throw new Error(`${asset} does not match its checksum`);
       return { sha256, bytes: (await stat(path)).size };
     },
   };

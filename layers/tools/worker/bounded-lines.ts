@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 
 export interface BoundedLinesOptions {
-  /** Bytes of a line at most, its end not counted. */
+  /** Of a line, without its line feed. */
   readonly maxBytes: number;
   readonly onLine: (line: string) => void;
-  /** Called once for each line that is longer, with its beginning; the rest of it is dropped. */
-  readonly onTooLong: (beginning: string) => void;
+  /** Called once for each longer line, with its first `maxBytes`; the rest is dropped. */
+  readonly onTooLong: (start: string) => void;
 }
 
-/** Reads UTF-8 lines, never keeping more than one of `maxBytes`. What follows the last line end is no line. */
+/** Reads UTF-8 lines and buffers at most one of `maxBytes`. Bytes after the last line feed are ignored. */
 export function readBoundedLines(stream: Readable, { maxBytes, onLine, onTooLong }: BoundedLinesOptions): void {
   let parts: Buffer[] = [];
   let size = 0;

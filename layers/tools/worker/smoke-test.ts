@@ -5,21 +5,21 @@ import { startWorker } from './worker-process.ts';
 import type { WorkerResponse } from './worker-protocol.ts';
 
 export interface SmokeTestOptions {
-  /** A lease of the egress that admits this one `host:port` on loopback, and nothing else. */
+  /** Opens a proxy that connects only to this `host:port` on loopback. */
   readonly openProxy: (host: string) => Promise<{ readonly proxyUrl: string; close(): unknown }>;
   readonly signal?: AbortSignal | undefined;
 }
 
 const MEMORY_BYTES = 2 ** 30;
-/** Seconds for each of the two answers. */
-const TIMEOUT = 20;
+/** For each of the two requests. */
+const TIMEOUT_SECONDS = 20;
 
 /**
- * Finds out whether a yt-dlp works as a worker here: it starts, tells what is behind a link, tells a 404 from it, and
- * does both through its proxy. Its plugin interface promises nothing from one version to the next.
+ * Checks that a version of yt-dlp works as a worker on this machine: it starts, resolves a link, and reports a 404, both
+ * through its proxy. The plugin interface of yt-dlp is not stable between versions.
  * @throws Error in one line
  */
-export async function smokeTestYtDlp(ytDlp: YtDlp, { openProxy: lend, signal }: SmokeTestOptions): Promise<void> {
+export async function smokeTestYtDlp(ytDlp: YtDlp, { openProxy, signal }: SmokeTestOptions): Promise<void> {
   const origin = createServer((request, response) => {
     if (request.url !== '/clip.mp4') response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 4 }).end('mp4!');
@@ -27,25 +27,25 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, { openProxy: lend, signal }: 
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
   try {
-    const lease = await lend(host);
+    const proxy = await openProxy(host);
     try {
       const worker = await startWorker({
         ...{ ytDlp, concurrency: 1, memoryBytes: MEMORY_BYTES },
         ...(signal && { signal }),
       });
-      const ask = (path: string) =>
+      const resolveLink = (path: string) =>
         worker.request({
-          ...{ url: `http://${host}${path}`, timeoutSeconds: TIMEOUT, proxy: lease.proxyUrl },
+          ...{ url: `http://${host}${path}`, timeoutSeconds: TIMEOUT_SECONDS, proxy: proxy.proxyUrl },
           ...{ flat: true, playlistLimit: 1 },
         });
       try {
-        checkFound(await ask('/clip.mp4'), `http://${host}/clip.mp4`);
-        checkMissing(await ask('/missing'));
+        checkFound(await resolveLink('/clip.mp4'), `http://${host}/clip.mp4`);
+        checkMissing(await resolveLink('/missing'));
       } finally {
         await worker.close();
       }
     } finally {
-      await lease.close();
+      await proxy.close();
     }
   } finally {
     origin.closeAllConnections();

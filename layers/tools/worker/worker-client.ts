@@ -1,20 +1,20 @@
 import type { WorkerFailureKind, WorkerRequest, WorkerResponse } from './worker-protocol.ts';
 
-/** Questions and answers over one pair of line streams. */
+/** Requests and responses over one pair of line streams. */
 export interface WorkerClient {
-  /** Settles at the worker's greeting, never when there is none. */
+  /** Resolves with the greeting of the worker. Stays pending without one. */
   readonly ready: Promise<void>;
   send(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
-  /** Takes a line of the worker; false when it is none of the protocol. */
+  /** Handles a line from the worker. @returns false when it is not part of the protocol */
   receive(line: string): boolean;
-  /** Answers what is open, and all that is asked later, with `crash`. */
+  /** Settles pending and later requests with the failure `crash`. */
   fail(): void;
 }
 
-/** The worker drops longer lines. */
-const MAX_QUESTION_BYTES = 4 * 2 ** 20;
+/** The worker drops longer lines (MAX_REQUEST_BYTES of _reelay_serve.py). */
+const MAX_REQUEST_BYTES = 4 * 2 ** 20;
 
-/** @param write sends one line, its end included */
+/** @param write sends one line, which includes its line feed */
 export function createWorkerClient(write: (line: string) => void): WorkerClient {
   const open = new Map<string, (answer: WorkerResponse) => void>();
   const greeting = Promise.withResolvers<void>();
@@ -33,11 +33,11 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
       const line = `${JSON.stringify({ ...request, id })}\n`;
       if (hasEnded) return Promise.resolve(failed(id, 'crash'));
       if (signal?.aborted) return Promise.resolve(failed(id, 'cancelled'));
-      if (Buffer.byteLength(line) > MAX_QUESTION_BYTES) return Promise.resolve(failed(id, 'too_large'));
+      if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) return Promise.resolve(failed(id, 'too_large'));
 
       const cancel = () => {
         write(`${JSON.stringify({ cancel: id })}\n`);
-        // Not left to the worker: whoever leaves does not wait for one that hangs.
+        // Settled here, since the worker may hang.
         settle(id, failed(id, 'cancelled'));
       };
       signal?.addEventListener('abort', cancel, { once: true });
@@ -68,7 +68,7 @@ function parse(line: string): Record<string, unknown> | undefined {
     const message: unknown = JSON.parse(line);
     return isObject(message) ? message : undefined;
   } catch {
-    return undefined; // told by the caller, which knows where the line came from
+    return undefined; // reported by the caller
   }
 }
 

@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isProcessGone } from '../process/index.ts';
 
-/** The process that made it is in its name. */
+/** The name contains the id of the process that created the directory. */
 const NAME = /^reelay-worker-(\d+)-/;
-/** Milliseconds: where containers share a temporary folder, one's process is unknown to the other. */
-const OLD = 24 * 3_600_000;
+/** Containers that share a temporary folder do not see each other's processes: a missing process alone proves nothing. */
+const MIN_STALE_AGE_MS = 24 * 3_600_000;
 
-let isSwept = false;
+let isCleaned = false;
 
-/** A folder of its own for one worker. The first call also sweeps away what killed processes have left. */
+/** Creates the working directory of one worker. The first call also removes directories of killed processes. */
 export async function createWorkerDirectory(): Promise<string> {
-  if (!isSwept) void removeStaleWorkerDirectories(tmpdir());
-  isSwept = true;
+  if (!isCleaned) void removeStaleWorkerDirectories(tmpdir());
+  isCleaned = true;
   return mkdtemp(join(tmpdir(), `reelay-worker-${process.pid}-`));
 }
 
-/** Removes workers' folders that are old and whose process is gone, as far as they are ours to remove. */
+/** Removes old directories of workers whose process is gone. Those of other users are skipped. */
 export async function removeStaleWorkerDirectories(dir: string): Promise<void> {
   const names = await readdir(dir).catch(() => []);
   for (const name of names) {
@@ -25,7 +25,8 @@ export async function removeStaleWorkerDirectories(dir: string): Promise<void> {
     if (!pid || !isProcessGone(pid)) continue;
     const home = join(dir, name);
     const changed = (await stat(home).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    // Another user's stays: nobody waits for it.
-    if (Date.now() - changed > OLD) await rm(home, { recursive: true, force: true }).catch(() => undefined);
+    // Fails for directories of other users, which stay.
+    if (Date.now() - changed > MIN_STALE_AGE_MS)
+      await rm(home, { recursive: true, force: true }).catch(() => undefined);
   }
 }

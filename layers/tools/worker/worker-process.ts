@@ -11,67 +11,67 @@ import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
 
 export interface WorkerOptions {
   readonly ytDlp: YtDlp;
-  /** Extra plugin folders: only tests load any. */
+  /** Additional plugin folders, for tests. */
   readonly pluginDirs?: readonly string[];
-  /** Forks at once. */
+  /** Maximum number of forks. */
   readonly concurrency: number;
-  /** Bytes of address space a fork may take. */
+  /** Address space of one fork. */
   readonly memoryBytes: number;
-  /** Netscape cookies file of the operator. */
+  /** Netscape cookies file. */
   readonly cookiesFile?: string;
-  /** Ends the worker, starting or started. */
+  /** Kills the worker, also while it starts. */
   readonly signal?: AbortSignal;
   readonly onStderr?: (line: string) => void;
 }
 
-/** yt-dlp running as a warm worker: forks per request, speaks JSON lines. */
+/** yt-dlp as a warm worker process: one fork per request, JSON lines on stdin and stdout. */
 export interface WorkerProcess {
-  /** Settles with the answer; a dead worker answers `crash`. Aborting kills the fork and answers `cancelled`. */
+  /** Never rejects: a dead worker settles as `crash`, and an abort kills the fork and settles as `cancelled`. */
   request(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
-  /** Settles when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>;
-  /** Ends it and every fork. */
+  /** Ends the worker and its forks. */
   close(): Promise<void>;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const PLUGIN_DIR = fileURLToPath(new URL('plugins', import.meta.url));
-/** Milliseconds until it must be warm: a first start on a cold disk compiles yt-dlp, which takes seconds. */
-const START_TIMEOUT = 60_000;
-/** Milliseconds it has to end its forks and itself before it is killed; the forks end with it either way. */
-const CLOSE_TIMEOUT = 2_000;
-/** Milliseconds after its end in which its last lines are read. */
-const LINGER = 500;
-/** The worker answers with 32 MiB at most, an id before it. */
-const MAX_ANSWER_BYTES = 33 * 2 ** 20;
+/** A first start on a cold disk compiles yt-dlp, which takes seconds. */
+const START_TIMEOUT_MS = 60_000;
+/** Time to end itself and its forks before it is killed. Its forks end with it in both cases. */
+const CLOSE_TIMEOUT_MS = 2_000;
+/** Time to read its last lines after its exit. */
+const DRAIN_TIMEOUT_MS = 500;
+/** The worker limits a response to 32 MiB (MAX_RESPONSE_BYTES of _reelay_resolve.py). */
+const MAX_RESPONSE_LINE_BYTES = 33 * 2 ** 20;
 const MAX_STDERR_LINE_BYTES = 4_096;
 
 /**
  * Starts a worker and waits until it is ready.
- * @throws when it does not become ready, with the last line it wrote
+ * @throws Error with the last line of its stderr when it does not become ready
  */
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
   const { signal, onStderr = () => undefined } = options;
   signal?.throwIfAborted();
-  const home = await createWorkerDirectory();
-  const child = spawnWorker(options, home);
-  const conversation = createWorkerClient((line) => child.stdin.write(line));
-  let lastWords = 'it said nothing';
-  listen(child, conversation, (line) => {
-    lastWords = line;
+  const directory = await createWorkerDirectory();
+  const child = spawnWorker(options, directory);
+  const client = createWorkerClient((line) => child.stdin.write(line));
+  let lastLine = 'no output';
+  listen(child, client, (line) => {
+    lastLine = line;
     onStderr(line);
   });
   const ended = endOf(child).then(async (spawnError) => {
-    lastWords = spawnError?.message ?? lastWords;
-    conversation.fail();
+    lastLine = spawnError?.message ?? lastLine;
+    client.fail();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch((error) => onStderr(String(error)));
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 }).catch((error) => onStderr(String(error)));
   });
 
   const close = async () => {
     child.stdin.end();
-    const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_TIMEOUT);
+    const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_TIMEOUT_MS);
     await ended;
     clearTimeout(timer);
   };
@@ -79,22 +79,22 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   signal?.addEventListener('abort', kill, { once: true });
   void ended.then(() => signal?.removeEventListener('abort', kill));
 
-  const startTimer = setTimeout(kill, START_TIMEOUT);
-  const isReady = await Promise.race([conversation.ready.then(() => true), ended.then(() => false)]);
+  const startTimer = setTimeout(kill, START_TIMEOUT_MS);
+  const isReady = await Promise.race([client.ready.then(() => true), ended.then(() => false)]);
   clearTimeout(startTimer);
   signal?.throwIfAborted();
-  if (!isReady) throw new Error(`yt-dlp ended before it was ready: ${lastWords}`);
-  return { request: conversation.send, ended, close };
+  if (!isReady) throw new Error(`yt-dlp ended before it was ready: ${lastLine}`);
+  return { request: client.send, ended, close };
 }
 
 function spawnWorker(options: WorkerOptions, home: string): Child {
   const [program, ...before] = options.ytDlp.command;
   return spawn(program, [...before, ...flagsOf(options, home)], {
     cwd: home,
-    // Nothing of ours: no credentials, no proxies, nothing that Node or Python would load.
+    // Nothing of this process: no credentials, no proxies, no variables that Node or Python read.
     env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own: Ctrl-C at the terminal reaches the service, which then ends this in its order.
+    // Its own process group: Ctrl-C reaches only the service, which then closes the worker in order.
     detached: true,
   });
 }
@@ -105,7 +105,7 @@ function flagsOf({ concurrency, memoryBytes, cookiesFile, pluginDirs = [] }: Wor
     ...['--no-plugin-dirs', ...[PLUGIN_DIR, ...pluginDirs].flatMap((dir) => ['--plugin-dirs', dir])],
     ...['--cache-dir', join(home, 'cache'), '--no-remote-components'],
     ...['--no-js-runtimes', '--js-runtimes', `node:${process.execPath}`],
-    // Nobody listens there: a request that does not bring its own proxy reaches nothing.
+    // Nothing listens there: a request without its own proxy cannot connect.
     ...['--proxy', 'http://127.0.0.1:9'],
     ...['--socket-timeout', '10', '--retries', '1', '--extractor-retries', '1'],
     ...['--flat-playlist', '--no-playlist', '--no-check-formats', '--no-mark-watched', '--no-wait-for-video'],
@@ -115,25 +115,25 @@ function flagsOf({ concurrency, memoryBytes, cookiesFile, pluginDirs = [] }: Wor
   ];
 }
 
-/** Settles when it is gone and its last lines are read; with the reason when it could not even be spawned. */
+/** Resolves when the process is gone and its output is read; with an error when it could not be spawned. */
 function endOf(child: Child): Promise<Error | undefined> {
   return new Promise((resolve) => {
     child.once('error', resolve);
     child.once('close', () => resolve(undefined));
-    // A fork that outlives it for a moment keeps the streams open.
-    child.once('exit', () => setTimeout(resolve, LINGER, undefined));
+    // A fork that ends a little later keeps the streams open.
+    child.once('exit', () => setTimeout(resolve, DRAIN_TIMEOUT_MS, undefined));
   });
 }
 
-function listen(child: Child, conversation: WorkerClient, onStderr: (line: string) => void): void {
-  // A worker that is gone does not read; its end is told by `exit`.
+function listen(child: Child, client: WorkerClient, onStderr: (line: string) => void): void {
+  // EPIPE when the worker is gone, which `exit` reports.
   child.stdin.on('error', () => undefined);
   readBoundedLines(child.stdout, {
-    maxBytes: MAX_ANSWER_BYTES,
+    maxBytes: MAX_RESPONSE_LINE_BYTES,
     onLine: (line) => {
-      if (!conversation.receive(line)) onStderr(`Not an answer: ${line.slice(0, 200)}`);
+      if (!client.receive(line)) onStderr(`Not an answer: ${line.slice(0, 200)}`);
     },
-    // It never writes such a line: it is no longer what was started.
+    // The worker never writes such a line: the process is not the worker any more.
     onTooLong: () => child.kill('SIGKILL'),
   });
   readBoundedLines(child.stderr, { maxBytes: MAX_STDERR_LINE_BYTES, onLine: onStderr, onTooLong: onStderr });

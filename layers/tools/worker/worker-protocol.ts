@@ -1,15 +1,16 @@
-/** One line to the resolver worker. `proxy` is the egress lease of this request alone. */
+/** One line to the worker. Implemented by plugins/reelay/…/_reelay_serve.py. */
 export interface WorkerRequest {
   readonly id: string;
   readonly url: string;
-  /** Seconds until the worker kills the fork. */
+  /** The worker kills the fork after this time. */
   readonly timeoutSeconds: number;
+  /** URL of the egress proxy, with the credentials of this request. */
   readonly proxy: string;
-  /** Lists a playlist's entries without resolving them. */
+  /** List the entries of a playlist without resolving them. */
   readonly flat: boolean;
-  /** An unresolved entry of a playlist (`_type` `url` or `url_transparent`), to keep what the list said of it. */
+  /** An unresolved entry of a playlist (`_type` `url` or `url_transparent`): its metadata is merged into the result. */
   readonly entry?: unknown;
-  /** Entries listed at most. */
+  /** Maximum number of entries listed. */
   readonly playlistLimit: number;
 }
 
@@ -18,17 +19,17 @@ export type WorkerResponse =
   | { readonly id: string; readonly ok: true; readonly info: Record<string, unknown> }
   | { readonly id: string; readonly ok: false; readonly error: WorkerFailure };
 
-/** Why a resolve failed, told by exception classes rather than by text. */
+/** Why a resolve failed, derived from exception classes rather than from messages. */
 export interface WorkerFailure {
-  /** `extraction/failures.ts` says what each answers. */
+  /** `core/resolve/yt-dlp/failures.ts` translates each kind. */
   readonly kind: WorkerFailureKind;
-  /** Status of the upstream's answer, where there was one. */
+  /** Status of the upstream response, if there was one. */
   readonly httpStatus?: number;
-  /** Whether yt-dlp itself calls it expected. */
+  /** `expected` of the ExtractorError: not a bug of the extractor. */
   readonly expected?: boolean;
   readonly message?: string;
   readonly extractor?: string;
-  /** For the log: classes of the exception chain, outermost first. */
+  /** Classes of the exception chain, outermost first, for the log. */
   readonly classes?: readonly string[];
 }
 

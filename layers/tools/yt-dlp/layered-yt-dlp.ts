@@ -4,14 +4,14 @@ import { isExecutable, run } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
 import { isReleaseTag } from '../versions.ts';
 
-/** The programs of a release for Linux, unpacked: each has `_internal` beside it. */
+/** Programs of the unpacked releases for Linux; each needs `_internal` beside it. */
 const PROGRAMS = ['yt-dlp_linux', 'yt-dlp_linux_aarch64'];
 
 /**
- * The yt-dlp of a release that was unpacked into a folder that cannot be written to, such as a Lambda layer's. Archives
- * of releases carry no permissions: a program that may not be run is copied, and finds the rest of it through a link.
- * @param stagingDir where to, when it must be
- * @returns undefined when the folder has none
+ * The yt-dlp of a release that was unpacked into a read-only folder, such as a Lambda layer. Release archives carry no
+ * permissions: a program that is not executable is copied, with a link to the rest of the release beside it.
+ * @param stagingDir for the copy
+ * @returns undefined when the folder has no yt-dlp
  * @throws Error in one line when it does not run
  */
 export async function findLayeredYtDlp(dir: string, stagingDir: string): Promise<YtDlp | undefined> {
@@ -22,7 +22,7 @@ export async function findLayeredYtDlp(dir: string, stagingDir: string): Promise
     const env = { HOME: stagingDir, TMPDIR: stagingDir, LANG: 'C.UTF-8' };
     const said = await run(program, ['--ignore-config', '--version'], { env, timeoutMs: 60_000 });
     const version = said.toString().trim();
-    if (!isReleaseTag(version)) throw new Error(`it calls itself ${version.slice(0, 40)}`);
+    if (!isReleaseTag(version)) throw new Error(`it reports version ${version.slice(0, 40)}`);
     return { version, command: [program], source: 'release' };
   }
   return undefined;

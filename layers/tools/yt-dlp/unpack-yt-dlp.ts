@@ -6,33 +6,35 @@ import type { YtDlp } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
 
 export interface UnpackYtDlpOptions {
-  /** A verified archive of a release; it is gone afterwards. */
+  /** A verified release archive. It is deleted once unpacked. */
   readonly archive: string;
-  /** The archive's name in the release: the program in it has the same. */
+  /** The name of the archive in the release, which is that of the program in it plus `.zip`. */
   readonly asset: string;
-  /** What it must call itself. */
+  /** The version that the program must report. */
   readonly tag: string;
   readonly folder: string;
   readonly signal: AbortSignal;
 }
 
-const UNPACKED_BYTES = 2 ** 30;
+const MAX_UNPACKED_BYTES = 2 ** 30;
 
 /**
- * Unpacks the archive of a release, whose program must call itself by its tag, so that nobody serves an old release as a
- * new one. Gives how to name it from wherever its folder ends up.
+ * Unpacks a release archive. Its program must report the version of the tag: signatures do not cover the tag, so that an
+ * old release could be served as a new one.
+ * @returns how to run it, given the path that the folder will have later
  * @throws Error in one line
  */
 export async function unpackYtDlp(options: UnpackYtDlpOptions): Promise<(place: string) => YtDlp> {
   const { archive, asset, tag, folder, signal } = options;
-  await unpack(archive, folder, UNPACKED_BYTES);
+  await unpack(archive, folder, MAX_UNPACKED_BYTES);
   await rm(archive);
 
   const program = asset.replace(/\.zip$/, '');
-  await chmod(join(folder, program), 0o755); // archives of releases carry no permissions
+  await chmod(join(folder, program), 0o755); // release archives carry no permissions
   const env = { TMPDIR: folder, HOME: folder, LANG: 'C.UTF-8' };
   const said = await run(join(folder, program), ['--ignore-config', '--version'], { env, timeoutMs: 60_000, signal });
   const version = said.toString().trim();
-  if (compareVersions(version, tag) !== 0) throw new Error(`the release ${tag} calls itself ${version.slice(0, 40)}`);
+  if (compareVersions(version, tag) !== 0)
+    throw new Error(`the release ${tag} reports version ${version.slice(0, 40)}`);
   return (place) => ({ version, command: [join(place, program)], source: 'release' });
 }

@@ -3,14 +3,14 @@ import { findPython, type InstallOptions, run } from '../process/index.ts';
 import type { ToolProvider } from '../tool-provider.ts';
 import type { YtDlp } from '../tools.ts';
 
-/** The first to run JavaScript by Node. Without it, pip would settle for any version whose needs it can meet. */
-const OLDEST = '2025.11.12';
-/** With what YouTube needs (`default`), and with browsers' TLS fingerprints where there is a wheel for this machine. */
-const REQUIREMENTS = [`yt-dlp[default,curl-cffi]>=${OLDEST}`, `yt-dlp[default]>=${OLDEST}`] as const;
-/** pip's words when something is missing for this machine; anything else fails the same way with fewer packages. */
+/** The first version that can run JavaScript with Node. pip would fall back to any older version that it can install. */
+const MIN_VERSION = '2025.11.12';
+/** `default` is what YouTube needs; `curl-cffi` imitates the TLS fingerprints of browsers, and lacks wheels for some machines. */
+const REQUIREMENTS = [`yt-dlp[default,curl-cffi]>=${MIN_VERSION}`, `yt-dlp[default]>=${MIN_VERSION}`] as const;
+/** pip's messages when a package is missing for this machine. Other failures would recur with fewer packages. */
 const UNMET = /no matching distribution|could not find a version|resolutionimpossible|conflicting/i;
 
-/** yt-dlp from PyPI by pip, which vouches for it: the registry's checksums over TLS. */
+/** yt-dlp from PyPI, verified by pip: the registry's checksums over TLS. */
 export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'nightly' }): ToolProvider<YtDlp> {
   const selection = (signal: AbortSignal): InstallOptions => ({ pre: channel === 'nightly', signal });
   return {
@@ -25,7 +25,7 @@ export function ytDlpFromPypi({ channel }: { readonly channel: 'stable' | 'night
       await eachRequirement(signal, (requirement) => python.install(requirement, folder, selection(signal)));
       const command = (place: string): YtDlp['command'] => [
         python.path,
-        // Neither the environment, nor the user's, nor the system's packages: what is in the folder is all there is.
+        // Isolated from the environment and from the packages of user and system.
         ...['-I', '-S'],
         join(place, 'yt_dlp', '__main__.py'),
       ];

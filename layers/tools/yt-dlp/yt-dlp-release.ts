@@ -5,15 +5,15 @@ import type { YtDlp } from '../tools.ts';
 import { unpackYtDlp } from './unpack-yt-dlp.ts';
 
 export interface ReleaseOptions extends ReleasesOptions {
-  /** The file of a release for this machine; absent when there is none. */
+  /** The release file for this machine; undefined where there is none. */
   readonly asset?: string | undefined;
 }
 
 /**
- * yt-dlp's own releases: the archive must be verified (`releases.ts`), and what is in it must call itself by the tag it
- * was fetched under (`unpack-yt-dlp.ts`).
+ * The official releases of yt-dlp: the archive is verified by signature and checksum (`releases.ts`), and its program must
+ * report the version of the tag (`unpack-yt-dlp.ts`).
  *
- * The unpacked build rather than the single file: that one unpacks itself anew at every start.
+ * The directory build rather than the single file, which unpacks itself at every start.
  */
 export function ytDlpRelease({ asset = assetFor(), ...options }: ReleaseOptions): ToolProvider<YtDlp> {
   const releases = createReleases(options);
@@ -22,7 +22,7 @@ export function ytDlpRelease({ asset = assetFor(), ...options }: ReleaseOptions)
     label: 'the official release',
     findNewest: releases.findNewest,
     async fetch(folder, { onBytes, signal }) {
-      if (!asset) throw new Error(`it has no build for ${process.platform} ${process.arch}`);
+      if (!asset) throw new Error(`no build for ${process.platform} ${process.arch}`);
       const tag = await releases.findNewest(signal);
       const archive = join(folder, 'archive.zip');
       await releases.fetch(tag, asset, archive, { onBytes, signal });
@@ -31,7 +31,7 @@ export function ytDlpRelease({ asset = assetFor(), ...options }: ReleaseOptions)
   };
 }
 
-/** The unpacked build of a release for a machine: Linux by its C library, macOS for both processors. */
+/** The release file with the directory build for a machine: Linux by C library, macOS for both processors. */
 export function assetFor(
   platform = process.platform,
   arch: string = process.arch,

@@ -45,6 +45,6 @@ describe('findLayeredYtDlp', () => {
 
   it('refuses a program that does not call itself a release', async () => {
     await unpackRelease('yt-dlp_linux', 'hello');
-    await expect(findLayeredYtDlp(layer, staging)).rejects.toThrow('it calls itself hello');
+    await expect(findLayeredYtDlp(layer, staging)).rejects.toThrow('it reports version hello');
   });
 });

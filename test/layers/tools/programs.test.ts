@@ -101,20 +101,16 @@ describe('a yt-dlp that is there already', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    [
-      'is too old',
-      answering('2023.03.04', 'echo "--plugin-dirs"'),
-      /2023\.03\.04 is too old: it does not know --js-runtimes/,
-    ],
+    ['is too old', answering('2023.03.04', 'echo "--plugin-dirs"'), /2023\.03\.04 is too old: it lacks --js-runtimes/],
     ['does not run', '#!/bin/sh\nexit 1\n', /Command failed/],
-    ['has no interpreter', '#!/usr/bin/env no-such-python\n', /needs no-such-python/],
+    ['has no interpreter', '#!/usr/bin/env no-such-python\n', /no-such-python is not on PATH/],
   ])('is passed by when it %s', async (name, text, reason) => {
     await expect(ytDlpAtPath(await script(name, text)).fetch('', options)).rejects.toThrow(reason);
   });
 
   it('is passed by when the system has none', async () => {
     vi.stubEnv('PATH', '/nonexistent');
-    await expect(ytDlpOfSystem().fetch('', options)).rejects.toThrow(/^it has none$/);
+    await expect(ytDlpOfSystem().fetch('', options)).rejects.toThrow(/^not installed$/);
   });
 });
 
@@ -132,7 +128,7 @@ describe('an FFmpeg that is there already', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['is no FFmpeg', 'echo something', /it is no FFmpeg/],
+    ['is no FFmpeg', 'echo something', /it is not FFmpeg/],
     [
       'has no LAME',
       `case "$*" in *libmp3lame*) echo "Unknown encoder 'libmp3lame'" >&2; exit 1;; esac; exec ${ffmpeg.path} "$@"`,
@@ -147,6 +143,6 @@ describe('an FFmpeg that is there already', () => {
 
   it('is passed by when the system has none', async () => {
     vi.stubEnv('PATH', '/nonexistent');
-    await expect(ffmpegOfSystem().fetch('', options)).rejects.toThrow(/^it has none$/);
+    await expect(ffmpegOfSystem().fetch('', options)).rejects.toThrow(/^not installed$/);
   });
 });
