@@ -11,7 +11,7 @@ export const openApiDocument = {
     description: 'Turns a media link into metadata and renditions and streams the one you choose.',
   },
   paths: Object.fromEntries(operations.map((operation) => [operation.path, { get: describe(operation) }])),
-  // As plain JSON: what the schema library keeps on its objects for itself is not part of the description.
+  // Plain JSON: TypeBox attaches symbols to its schemas that are not part of the description.
   components: { schemas: JSON.parse(JSON.stringify(schemas)) as Record<string, object> },
 };
 

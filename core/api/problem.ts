@@ -1,6 +1,6 @@
 import { formatContentRange } from '../http/index.ts';
 
-/** An error body in the style of RFC 7807. Absent fields are left out of the JSON. */
+/** An error body after RFC 9457. Absent fields are omitted from the JSON. */
 export interface ProblemDetails {
   readonly title: string;
   readonly status: number;
@@ -8,8 +8,8 @@ export interface ProblemDetails {
 }
 
 /**
- * A failure with an answer: thrown anywhere, turned into a response in one place per host.
- * `cause` is for the log; it never reaches the client.
+ * A failure with its response. Thrown for invalid requests; other failures are translated by `toProblem`. Each host turns
+ * problems into responses in one place. `cause` is for the log and never reaches the client.
  */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -25,15 +25,15 @@ export class Problem extends Error {
 
 const retryAfter = (seconds: number) => ({ 'retry-after': String(seconds) });
 
-/** The failures this service answers, so that no two places word them differently. */
+/** Every problem that the API responds with. */
 export const problems = {
   badRequest: () => new Problem({ title: 'Bad Request', status: 400 }),
   notFound: (cause?: unknown) => new Problem({ title: 'Resource Not Found', status: 404 }, {}, { cause }),
   methodNotAllowed: (allow: string) => new Problem({ title: 'Method Not Allowed', status: 405 }, { allow }),
-  /** `detail` says which: protected, refused by the source, or a shape of link that is not handled. */
+  /** `detail`: protected, refused by the source, or an unsupported kind of link. */
   notDeliverable: (detail: string, cause?: unknown) =>
     new Problem({ title: 'Unsupported Media Type', status: 415, detail }, {}, { cause }),
-  /** `size` in bytes: what the representation has (RFC 9110 §15.5.17). */
+  /** `size` of the representation in bytes (RFC 9110 §15.5.17). */
   rangeNotSatisfiable: (size: number) =>
     new Problem(
       { title: 'Range Not Satisfiable', status: 416 },
@@ -47,7 +47,7 @@ export const problems = {
       { title: activity, status: 503, detail: 'The instance is updating its tools. Try again in a few seconds.' },
       retryAfter(5),
     ),
-  /** Every stream or encode this instance may run is taken. */
+  /** All streams, or all encoders, of the instance are in use. */
   noCapacity: (seconds = 10) =>
     new Problem(
       { title: 'No Capacity', status: 503, detail: 'The instance runs as many streams as it can. Try again soon.' },

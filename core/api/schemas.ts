@@ -4,7 +4,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 const object = <P extends Record<string, TSchema>>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** JSON null too. */
+/** Allows JSON null as well. */
 const nullable = <S extends TSchema>(schema: S) => Type.Unsafe<Static<S> | null>({ ...schema, nullable: true });
 
 const text = nullable(Type.String());
@@ -76,7 +76,7 @@ const ResourceInformation = object({
   mediaItems: listOf('MediaInformation', MediaInformation),
 });
 
-/** RFC 7807; the one object that permits further properties. */
+/** RFC 9457; the only object that allows additional properties. */
 const ProblemDetails = Type.Object({
   type: Type.Optional(text),
   title: Type.Optional(text),
@@ -85,7 +85,7 @@ const ProblemDetails = Type.Object({
   instance: Type.Optional(text),
 });
 
-/** What shields.io reads for a badge: exactly these four keys. */
+/** The endpoint badge format of shields.io, which allows these four keys only. */
 const RequestCount = object({
   schemaVersion: Type.Integer({ format: 'int32' }),
   label: Type.String(),

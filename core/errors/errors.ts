@@ -1,42 +1,42 @@
 /**
- * What can go wrong, said by the component that it happened to. None of them knows an HTTP status: `toProblem` of
- * `core/api` translates them once, at the edge of each host. `cause` is for the log.
+ * Failures, thrown by the component in which they happen. They know no HTTP status: each host translates them once, with
+ * `toProblem` of `core/api`. `cause` is for the log.
  */
 
-/** The egress guard refused the destination. Answered like a name that does not exist. */
+/** The egress guard refused the destination. Clients receive 404, as for a name that does not exist. */
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';
 }
 
-/** The source failed: refused, reset, timed out, stalled, TLS, too many redirects, or a response that makes no sense. */
+/** An upstream request failed: refused, reset, timed out, stalled, TLS, too many redirects, or an invalid response. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
 }
 
-/** The source no longer accepts a URL. `gone`: the source does not even know it (404, 410). */
+/** The source no longer accepts a URL. `gone`: it answers 404 or 410. */
 export class UrlExpired extends Error {
   override readonly name = 'UrlExpired';
   readonly gone: boolean;
 
   constructor(gone: boolean) {
-    super(gone ? 'The source no longer has the media' : 'The source refuses the URL');
+    super(gone ? 'Upstream URL is gone' : 'Upstream refused the URL');
     this.gone = gone;
   }
 }
 
-/** There is no media where one was asked for: no such key, a link that leads to nothing, a format that is gone. */
+/** No media: an unknown key, a link without media, or a format that is gone. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
 
-  constructor(message = 'There is no media here', options?: ErrorOptions) {
+  constructor(message = 'Media not found', options?: ErrorOptions) {
     super(message, options);
   }
 }
 
-/** The media exists and cannot be delivered: protected, refused by the source, or a kind of link that is not handled. */
+/** The media exists but cannot be delivered: protected, refused by the source, or an unsupported kind of link. */
 export class NotDeliverable extends Error {
   override readonly name = 'NotDeliverable';
-  /** One sentence for the client: which of them it is. */
+  /** The reason, as one sentence for the client. */
   readonly detail: string;
 
   constructor(detail: string, options?: ErrorOptions) {
@@ -45,15 +45,15 @@ export class NotDeliverable extends Error {
   }
 }
 
-/** The state table does not answer. */
+/** The state table does not respond. */
 export class StateUnavailable extends Error {
   override readonly name = 'StateUnavailable';
 }
 
-/** A tool is being fetched or updated. */
+/** A tool is being installed or updated. */
 export class InMaintenance extends Error {
   override readonly name = 'InMaintenance';
-  /** The activity, as the contract's `maintenance` field names it. */
+  /** The activity, as in the API's `maintenance` field. */
   readonly activity: string;
 
   constructor(activity: string) {
@@ -62,7 +62,7 @@ export class InMaintenance extends Error {
   }
 }
 
-/** The instance runs as much as it may. */
+/** A limit of the instance is reached. */
 export class CapacityExceeded extends Error {
   override readonly name = 'CapacityExceeded';
   readonly retryAfterSeconds: number | undefined;
@@ -73,7 +73,7 @@ export class CapacityExceeded extends Error {
   }
 }
 
-/** One client uses as much as one client may. */
+/** A limit per client address is reached. */
 export class ClientLimitExceeded extends Error {
   override readonly name = 'ClientLimitExceeded';
   readonly retryAfterSeconds: number;

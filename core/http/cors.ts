@@ -1,5 +1,5 @@
-/** What pages of other origins may read besides the body. */
-const EXPOSED = [
+/** Response headers that pages of other origins may read. */
+const EXPOSED_HEADERS = [
   'Content-Disposition',
   'Content-Length',
   'Content-Range',
@@ -10,20 +10,20 @@ const EXPOSED = [
   'X-Request-Count',
 ].join(', ');
 
-const PREFLIGHT_SECONDS = 7200;
+const PREFLIGHT_MAX_AGE_SECONDS = 7200;
 
 /**
- * The headers that let a page of `origin` read an answer (Fetch standard, CORS protocol): one rule for every host, so
- * that no two disagree. Without an allowed origin only `Vary`, and nothing at all where no origin is allowed.
+ * The headers that let a page of `origin` read a response (Fetch standard, CORS protocol). For an origin that is not allowed
+ * only `Vary`; none if no origin is allowed at all.
  * @param allowed origins, or `*` for any
  */
 export function corsHeaders(origin: string | undefined, allowed: readonly string[]): Readonly<Record<string, string>> {
   if (allowed.length === 0) return {};
   if (!isAllowed(origin, allowed)) return { vary: 'Origin' };
-  return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };
+  return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS };
 }
 
-/** What an OPTIONS request is answered, with status 204. `methods` of the path, such as `GET, HEAD`. */
+/** The headers of the 204 to an OPTIONS request. `methods` of the path besides OPTIONS, such as `GET, HEAD`. */
 export function preflightHeaders(
   origin: string | undefined,
   allowed: readonly string[],
@@ -35,11 +35,11 @@ export function preflightHeaders(
     ...headers,
     'access-control-allow-methods': methods,
     'access-control-allow-headers': 'Range, If-Range, Accept, Content-Type',
-    'access-control-max-age': String(PREFLIGHT_SECONDS),
+    'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
   };
 }
 
-/** `Vary` of an answer that two rules have a say in. */
+/** Merges field names of several `Vary` headers, without duplicates. */
 export const mergeVary = (...fields: readonly (string | undefined)[]): string =>
   [...new Set(fields.flatMap((field) => field?.split(/\s*,\s*/) ?? []))].filter((name) => name !== '').join(', ');
 

@@ -1,33 +1,33 @@
-/** The types under which every JSON body is offered, the one that wins a tie first. */
+/** The media types of JSON responses; the first wins a tie. */
 export const JSON_TYPES = ['application/json', 'text/json', 'text/plain'] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
 
-/** A JSON answer, ready for any host. */
+/** A JSON response without its status. */
 export interface JsonResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A body in the type that `accept` rates highest. */
+/** Serializes a value as the JSON type that `accept` prefers. */
 export const renderJson = (value: unknown, accept: string | undefined): JsonResponse => ({
   headers: { 'content-type': `${chooseJsonType(accept)}; charset=utf-8`, vary: 'Accept' },
   body: JSON.stringify(value),
 });
 
 /**
- * The JSON type that an Accept header rates highest (RFC 9110 §12.5.1). A tie, a wildcard, another type or no header
- * give `application/json`: nobody is refused for what they accept. (A library picks the first of a tie instead.)
+ * The JSON type that an Accept header prefers (RFC 9110 §12.5.1). `application/json` for a tie, a wildcard, another type or
+ * no header: 406 is never answered. Libraries choose the client's first type in a tie instead.
  */
 export function chooseJsonType(accept = ''): JsonType {
-  const ranges = accept.split(',', MOST_RANGES).map(parseRange);
+  const ranges = accept.split(',', MAX_MEDIA_RANGES).map(parseRange);
   const rated = JSON_TYPES.map((type) => ({ type, weight: weightOf(type, ranges) }));
   const highest = Math.max(...rated.map(({ weight }) => weight));
   const best = rated.filter(({ weight }) => weight === highest);
   return best.length === 1 && best[0] ? best[0].type : 'application/json';
 }
 
-/** Ranges read of a header: more are a client's mischief. */
-const MOST_RANGES = 64;
+/** Media ranges parsed of a header, which bounds the cost of a malicious one. */
+const MAX_MEDIA_RANGES = 64;
 
 interface MediaRange {
   readonly range: string;
@@ -40,7 +40,7 @@ function parseRange(text: string): MediaRange {
   return { range, weight: /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality) ? Number(quality) : 0 };
 }
 
-/** The most specific range that names the type decides. */
+/** The weight of the most specific range that matches the type. */
 function weightOf(type: JsonType, ranges: readonly MediaRange[]): number {
   const names = [type, `${type.split('/')[0]}/*`, '*/*'];
   for (const name of names) {

@@ -2,47 +2,50 @@
 export interface Cookie {
   readonly name: string;
   readonly value: string;
-  /** Host it belongs to, without a leading dot; `hostOnly` excludes the hosts below it. */
+  /** Host without a leading dot; `hostOnly` excludes its subdomains. */
   readonly domain: string;
   readonly hostOnly: boolean;
   readonly path: string;
   readonly secure: boolean;
 }
 
-/** What a source wants to be asked with. */
+/** Headers and cookies that a source requires. */
 export interface RequestIdentity {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: readonly Cookie[];
 }
 
-/** What tells any host no more than a browser would. All else may be a credential. */
-const HARMLESS = new Set(['user-agent', 'accept', 'accept-language', 'referer', 'origin']);
+/** Headers that browsers send to every host. Any other may be a credential. */
+const SAFE_HEADERS = new Set(['user-agent', 'accept', 'accept-language', 'referer', 'origin']);
 
 /**
- * The headers of a request for a track's bytes, hop by hop: what the source asked for goes to its own host alone, and
- * each cookie only where it belongs. For `GuardedRequest.headersFor`.
+ * The request headers for each hop of a request, for `GuardedRequest.headersFor`: all headers go to the origin of `url`, safe
+ * ones to any host, and each cookie where it matches.
  */
 export function requestHeaders({ url, headers, cookies }: RequestIdentity) {
-  const home = new URL(url).origin;
+  const origin = new URL(url).origin;
   return (target: URL): Record<string, string> => {
     const cookie = cookieHeader(cookies, target);
-    const sent = Object.entries(headers).filter(([name]) => target.origin === home || HARMLESS.has(name.toLowerCase()));
+    const sent = Object.entries(headers).filter(
+      ([name]) => target.origin === origin || SAFE_HEADERS.has(name.toLowerCase()),
+    );
     return { ...Object.fromEntries(sent), ...(cookie && { cookie }) };
   };
 }
 
-/** The Cookie header for one URL (RFC 6265 §5.4); undefined when none belongs there. */
+/** The Cookie header for a URL (RFC 6265 §5.4); undefined if no cookie matches. */
 export function cookieHeader(cookies: readonly Cookie[], url: URL): string | undefined {
-  const pairs = cookies.filter((cookie) => belongs(cookie, url)).map(({ name, value }) => `${name}=${value}`);
+  const pairs = cookies.filter((cookie) => matches(cookie, url)).map(({ name, value }) => `${name}=${value}`);
   return pairs.length > 0 ? pairs.join('; ') : undefined;
 }
 
-function belongs({ domain, hostOnly, path, secure }: Cookie, { hostname, pathname, protocol }: URL): boolean {
+function matches({ domain, hostOnly, path, secure }: Cookie, { hostname, pathname, protocol }: URL): boolean {
   if (secure && protocol !== 'https:') return false;
-  // An address has no hosts below it (RFC 6265 §5.1.3).
-  const below = !hostOnly && !/^[\d.]+$|:/.test(hostname) && hostname.endsWith(`.${domain}`);
+  // An IP address has no subdomains (RFC 6265 §5.1.3).
+  const isSubdomain = !hostOnly && !/^[\d.]+$|:/.test(hostname) && hostname.endsWith(`.${domain}`);
   return (
-    (hostname === domain || below) && (pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
+    (hostname === domain || isSubdomain) &&
+    (pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
   );
 }

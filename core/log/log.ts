@@ -1,11 +1,11 @@
-/** Where a layer says what happened. Fields are data for a machine; no secret and no media URL's query goes in. */
+/** Structured log. Fields must contain no secrets and no query of a media URL. */
 export interface Log {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-const nothing = () => undefined;
+const noop = () => undefined;
 
-/** For a caller that does not want to hear. */
-export const silentLog: Log = { info: nothing, warn: nothing, error: nothing };
+/** Discards all messages. */
+export const silentLog: Log = { info: noop, warn: noop, error: noop };

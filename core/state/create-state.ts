@@ -10,8 +10,9 @@ import type { Link, Resource } from './resource.ts';
 import type { State, ToolsRecord } from './state.ts';
 import { callTimeout, createTableClient } from './table.ts';
 
+/** Options of `createState`. */
 export interface StateOptions {
-  /** A client, or what to build one from: `{ endpoint }` for a table of this machine, `{}` in AWS. */
+  /** A client, or its configuration: `{ endpoint }` for the embedded table, `{}` in AWS. */
   readonly client: DynamoDBClient | DynamoDBClientConfig;
   readonly tableName: string;
   /** Epoch milliseconds. @default Date.now */
@@ -19,23 +20,23 @@ export interface StateOptions {
   readonly log?: Log;
 }
 
-/** Seconds that a use keeps a resource, and how much of that may pass before a use writes again. */
-const KEPT_SECONDS = 24 * 3600;
-const TOUCH_SECONDS = 3600;
+/** Lifetime of a resource after a touch, and the minimum interval between the writes of touches. */
+const RESOURCE_TTL_SECONDS = 24 * 3600;
+const TOUCH_INTERVAL_SECONDS = 3600;
 
 /**
- * The state over one DynamoDB table. Reads are consistent; a call throws `StateUnavailable` when the table does not
- * answer within seconds.
+ * Creates the state over one DynamoDB table. Reads are consistent; every call throws `StateUnavailable` if the table does
+ * not respond within 20 seconds.
  */
 export function createState({ client, tableName, now = Date.now, log = silentLog }: StateOptions): State {
   const base = client instanceof DynamoDBClient ? client : createTableClient(client);
   const table = DynamoDBDocumentClient.from(base, { marshallOptions: { removeUndefinedValues: true } });
   const counter = createCounter(table, tableName);
   const seconds = () => Math.floor(now() / 1000);
-  const inTable = { table, tableName, now: seconds };
-  const maintenance = createLeaseItem({ ...inTable, pk: 'maintenance', read: readMaintenance });
-  const streamTask = createLeaseItem({ ...inTable, pk: 'stream-task', read: readStreamTask });
-  const toolsUpdate = createLeaseItem({ ...inTable, pk: 'tools-update', read: readLease });
+  const leaseOptions = { table, tableName, now: seconds };
+  const maintenance = createLeaseItem({ ...leaseOptions, pk: 'maintenance', read: readMaintenance });
+  const streamTask = createLeaseItem({ ...leaseOptions, pk: 'stream-task', read: readStreamTask });
+  const toolsUpdate = createLeaseItem({ ...leaseOptions, pk: 'tools-update', read: readLease });
 
   const get = async (pk: string) => {
     const command = new GetCommand({ TableName: tableName, Key: { pk }, ConsistentRead: true });
@@ -43,14 +44,14 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
   };
   const put = async (item: PackedItem) => {
     if (item.data.byteLength > MAX_ITEM_BYTES)
-      throw new ItemTooLarge(`${item.pk}: ${item.data.byteLength} bytes packed`);
+      throw new ItemTooLarge(`${item.pk}: ${item.data.byteLength} bytes compressed`);
     await table.send(new PutCommand({ TableName: tableName, Item: item }), callTimeout());
   };
 
   const packResource = async (resource: Resource): Promise<PackedItem> => {
     const whole = await packItem(`resource#${resource.id}`, resource);
     if (whole.data.byteLength <= MAX_ITEM_BYTES) return whole;
-    log.warn('A resource is kept without its DASH fragments: they are too many', { id: resource.id });
+    log.warn('Storing resource without its DASH fragments: item too large', { id: resource.id });
     const tracks = resource.tracks.map(({ fragments: _, ...track }) => track);
     return packItem(whole.pk, { ...resource, tracks } as Resource);
   };
@@ -60,18 +61,18 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
     putResource: async (resource) => put(await packResource(resource)),
     touchResource: async ({ id, expiresAt }) => {
       const time = seconds();
-      if (expiresAt > time + KEPT_SECONDS - TOUCH_SECONDS) return;
+      if (expiresAt > time + RESOURCE_TTL_SECONDS - TOUCH_INTERVAL_SECONDS) return;
       const command = new UpdateCommand({
         TableName: tableName,
         Key: { pk: `resource#${id}` },
         UpdateExpression: 'SET #expiresAt = :until',
-        // Not what has expired (it would rise from the dead), and not what was kept for long enough a moment ago.
+        // Excludes expired items, which a touch would restore, and items that a concurrent touch has extended.
         ConditionExpression: '#expiresAt > :now AND #expiresAt <= :stale',
         ExpressionAttributeNames: { '#expiresAt': 'expiresAt' },
         ExpressionAttributeValues: {
           ':now': time,
-          ':until': time + KEPT_SECONDS,
-          ':stale': time + KEPT_SECONDS - TOUCH_SECONDS,
+          ':until': time + RESOURCE_TTL_SECONDS,
+          ':stale': time + RESOURCE_TTL_SECONDS - TOUCH_INTERVAL_SECONDS,
         },
       });
       await succeedsIfConditionHolds(table.send(command, callTimeout()));
@@ -100,21 +101,21 @@ export function createState({ client, tableName, now = Date.now, log = silentLog
       });
       if (await succeedsIfConditionHolds(table.send(command, callTimeout()))) return candidate;
       const kept = (await get('origin-secret'))?.secret;
-      if (typeof kept !== 'string') throw new Error('The kept secret cannot be read');
+      if (typeof kept !== 'string') throw new Error('Origin secret is not a string');
       return kept;
     },
   };
-  return failingAlike(state);
+  return rejectWithStateUnavailable(state);
 }
 
-/** Every call fails with the one error that callers know, the client's own as its cause. */
-function failingAlike(state: State): State {
+/** Makes every call reject with StateUnavailable, with the client's error as its cause. */
+function rejectWithStateUnavailable(state: State): State {
   const guarded = Object.entries(state).map(([name, call]: [string, (...args: never[]) => Promise<unknown>]) => [
     name,
     (...args: never[]) =>
       call(...args).catch((cause: unknown) => {
         if (cause instanceof ItemTooLarge) throw cause;
-        throw new StateUnavailable(`The state table failed: ${name}`, { cause });
+        throw new StateUnavailable(`State table call failed: ${name}`, { cause });
       }),
   ]);
   return Object.fromEntries(guarded) as State;

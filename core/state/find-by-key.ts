@@ -2,7 +2,7 @@ import { parseKey } from './keys.ts';
 import type { Rendition, Resource, Track } from './resource.ts';
 import type { State } from './state.ts';
 
-/** What stands behind a key. */
+/** The rendition that a key identifies. */
 export interface KeyedRendition {
   readonly key: string;
   readonly resource: Resource;
@@ -12,9 +12,9 @@ export interface KeyedRendition {
 }
 
 /**
- * The rendition behind a key; undefined when there is none, or when it is not of the endpoint that was asked. A key that
- * cannot be ours reads nothing.
- * @throws whatever `getResource` throws
+ * Finds the rendition of a key; undefined if there is none, or if it belongs to the other endpoint. An invalid key causes no
+ * read.
+ * @throws StateUnavailable, as `getResource` does
  */
 export async function findByKey(
   key: string,

@@ -1,21 +1,21 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 
-/** The shape that this version writes. An item of another shape reads as absent: it is resolved anew. */
+/** Version of the item format. An item of another version is read as absent, and so resolved again. */
 const SCHEMA_VERSION = 1;
 
-/** Compressed bytes of one item. DynamoDB takes 400 KB, names and numbers included. */
+/** Maximum compressed size of a record. DynamoDB limits an item to 400 KB, attribute names included. */
 export const MAX_ITEM_BYTES = 350 * 1024;
 
-/** More than any item of ours unpacks to: corrupt bytes must not fill the memory. */
+/** Limit for decompression: corrupt data must not exhaust memory. */
 const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
 
-/** A record that the table cannot take. */
+/** A record exceeds the maximum size of an item. */
 export class ItemTooLarge extends Error {
   override readonly name = 'ItemTooLarge';
 }
 
-/** A record as the table keeps it: packed, beside what the table itself must see. */
+/** A compressed record with the attributes that the table needs. */
 export interface PackedItem {
   readonly pk: string;
   readonly v: number;
@@ -26,18 +26,18 @@ export interface PackedItem {
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
-/** A third of the best ratio's time for nearly its size, on JSON full of alike URLs. */
+/** Quality 5 needs a third of the maximum's time for nearly its ratio, on JSON with similar URLs. */
 const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-/** Packs a record. The caller checks `data` against `MAX_ITEM_BYTES`. */
+/** Compresses a record. The caller checks the size of `data` against `MAX_ITEM_BYTES`. */
 export async function packItem(pk: string, record: { readonly expiresAt: number }): Promise<PackedItem> {
   const data = await compress(JSON.stringify(record), COMPRESSION);
   return { pk, v: SCHEMA_VERSION, expiresAt: record.expiresAt, data };
 }
 
 /**
- * The record in an item, its `expiresAt` as the table has it (that is what a touch moves). Undefined when it has
- * expired, is of another version, or cannot be read.
+ * Decompresses the record of an item, with `expiresAt` from the item, which touches change. Undefined if the item has
+ * expired, is of another version, or is corrupt.
  * @param now epoch seconds
  */
 export async function unpackItem<T extends { readonly id: string; readonly expiresAt: number }>(
@@ -60,6 +60,6 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Corrupt is absent: nothing is lost that a resolve does not bring back. */
+/** A corrupt item is read as absent: resolving again restores it. */
 const unreadable = (_error: unknown) => undefined;
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

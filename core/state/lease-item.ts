@@ -2,36 +2,38 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { callTimeout } from './table.ts';
 
-/** The right to do something alone, until it is given back or runs out: whoever dies with it locks nobody out. */
+/** An exclusive right with an expiry, so that a crashed owner does not block others. */
 export interface Lease {
   readonly owner: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
 
-/** One lease of the table, under a key of its own. */
+/** One lease, stored as an item of the table. */
 export interface LeaseItem<T extends Lease> {
-  /** The lease in force; an expired one is none. */
+  /** The current lease; undefined once expired. */
   get(): Promise<T | undefined>;
   /**
-   * Takes or renews it. False when another owner holds it.
-   * @param from another owner that it may be taken from: one that was found dead
+   * Acquires or renews the lease. False if another owner holds it.
+   * @param from an owner to take it over from, after that owner was found to have failed
    */
   acquire(lease: T, from?: string): Promise<boolean>;
-  /** Gives it back if this owner still holds it. */
+  /** Releases the lease if this owner still holds it. */
   release(owner: string): Promise<void>;
 }
 
+/** Options of `createLeaseItem`. */
 export interface LeaseItemOptions<T extends Lease> {
   readonly table: DynamoDBDocumentClient;
   readonly tableName: string;
   readonly pk: string;
-  /** What stands in an item; undefined when it is no such lease. */
+  /** Parses an item; undefined if it is no such lease. */
   readonly read: (item: Readonly<Record<string, unknown>>) => T | undefined;
   /** Epoch seconds. */
   readonly now: () => number;
 }
 
+/** Creates access to one lease. */
 export function createLeaseItem<T extends Lease>({
   table,
   tableName,
@@ -69,7 +71,7 @@ export function createLeaseItem<T extends Lease>({
   };
 }
 
-/** Whether a conditional write was done. */
+/** True after a conditional write, false if its condition failed. */
 export async function succeedsIfConditionHolds(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;

@@ -2,8 +2,8 @@ import type { ConversionName } from '../conversions/index.ts';
 import type { Cookie } from '../http/index.ts';
 
 /**
- * One resolved item as the table keeps it: what it is, and where it was last seen. What a stream promises (duration,
- * size, tag text) is frozen here at resolve, so that the same key gives the same bytes.
+ * One resolved item with its metadata and upstream formats. Duration, sizes and tag text of its streams are fixed at
+ * resolve, so that a key always identifies the same bytes.
  */
 export interface Resource extends PromisedConversions {
   /** Digest of the origin (`keys.ts`): the first part of every key of this resource. */
@@ -12,26 +12,26 @@ export interface Resource extends PromisedConversions {
   readonly title: string | null;
   readonly author: string | null;
   readonly coverUrl: string | null;
-  /** Seconds, as exact as is known; absent when unknown or live. */
+  /** As exact as known; absent if unknown or live. */
   readonly durationSeconds?: number;
   readonly isLive: boolean;
   /** Every upstream format that a rendition uses, once. */
   readonly tracks: readonly Track[];
-  /** What is offered, video before audio, each best first. Conversions are not in it: see `PromisedConversions`. */
+  /** Offered renditions, video before audio, each best first. Conversions are listed in `PromisedConversions`. */
   readonly renditions: readonly Rendition[];
-  /** What the tag of a conversion says, where that was promised before the title changed. Absent: title and author. */
+  /** Tag of a conversion whose size was promised before the title changed. Absent: title and author. */
   readonly tag?: { readonly title: string | null; readonly artist: string | null };
-  /** Renditions that were offered by earlier resolves, but not by the last: whoever has their keys may still use them. */
+  /** Renditions of earlier resolves that the last one did not offer; their keys remain valid. */
   readonly withdrawn?: readonly Rendition[];
-  /** Which outgoing proxy resolved it (`egress` names them); links are bound to the address that resolved them. */
+  /** The outgoing identity that resolved it: many sources bind URLs to the client address. */
   readonly egress: string;
   /** Epoch seconds. Until then GetResource answers from the table. */
   readonly freshUntil: number;
-  /** Epoch seconds. From then on the resource and its keys are gone, whether or not the table has deleted it. */
+  /** Epoch seconds from which the resource and its keys are invalid, even if the table has not deleted the item yet. */
   readonly expiresAt: number;
 }
 
-/** What to resolve again, and which part of the answer this resource was. */
+/** Where a resource was found: the URL to resolve again, and the item of the result. */
 export interface ResourceOrigin {
   /** WHATWG form, without userinfo and fragment. */
   readonly url: string;
@@ -40,8 +40,8 @@ export interface ResourceOrigin {
   /** yt-dlp's `id` of the item. */
   readonly entryId: string;
   /**
-   * The list that names the item otherwise than it names itself, as feeds do: what one list says of it is nothing that
-   * others should hear.
+   * The list whose metadata replaces the item's own, as in feeds. It separates resources of one item that different lists
+   * describe differently.
    */
   readonly list?: string;
 }
@@ -49,26 +49,26 @@ export interface ResourceOrigin {
 /** How an upstream sends a format: one file, an HLS media playlist, or DASH fragments. */
 export type Delivery = 'direct' | 'hls' | 'dash';
 
-/** One upstream format: what it is, and where it was last seen. */
+/** One upstream format and its last known URL. */
 export interface Track {
   /** yt-dlp's `format_id`: the same across resolves of one resource. */
   readonly formatId: string;
   readonly delivery: Delivery;
   /** The file, the media playlist, or the manifest. */
   readonly url: string;
-  /** DASH only. Absent when the list was too long to keep: resolve again to have it. */
+  /** DASH only. Absent if the list was too large to store: resolving again restores it. */
   readonly fragments?: readonly Fragment[];
-  /** To send with every request for this track's bytes. */
+  /** Request headers for this track. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Each only to the hosts and paths it belongs to. */
+  /** Sent to the hosts and paths that each belongs to. */
   readonly cookies: readonly Cookie[];
-  /** The largest range the source gives at once, bytes (yt-dlp's `downloader_options.http_chunk_size`). */
+  /** Maximum range that the source serves per request (yt-dlp's `downloader_options.http_chunk_size`). */
   readonly chunkBytes?: number;
-  /** Epoch seconds after which the URL is known to be dead. */
+  /** Epoch seconds after which the URL is known to be invalid. */
   readonly urlExpiresAt?: number;
   /** File format without a dot: `mp4`, `webm`, `mp3`, `ogg` … */
   readonly container: string;
-  /** `null`: there is no such side. Traits that are not known are absent. */
+  /** `null`: the track has no video, or no audio. Unknown traits are absent. */
   readonly video: VideoTraits | null;
   readonly audio: AudioTraits | null;
   /** Bytes. Only an exact figure may become a Content-Length. */
@@ -76,14 +76,14 @@ export interface Track {
   readonly sizeIsExact: boolean;
   /** kbit/s, both sides together. */
   readonly bitrate?: number;
-  /** Seconds, from the container where it was read (then exact), else from the source's metadata. */
+  /** From the container where it was probed (then exact), else from the source's metadata. */
   readonly durationSeconds?: number;
   readonly language?: string;
   /** yt-dlp's one-line description of the format. */
   readonly description?: string;
 }
 
-/** A piece of a DASH representation. The initialization segment comes first and lasts 0 seconds. */
+/** A segment of a DASH representation. The initialization segment is first and lasts 0 seconds. */
 export interface Fragment {
   readonly url: string;
   readonly seconds: number;
@@ -105,7 +105,7 @@ export interface AudioTraits {
   readonly bitrate?: number;
 }
 
-/** One entry of what GetResource offers. `video` and `audio` say on which side it is listed. */
+/** A rendition as GetResource lists it, under `video` or `audio`. */
 export interface Rendition {
   /** Digest of side and tracks (`keys.ts`): the second part of its key. */
   readonly id: string;
@@ -125,7 +125,7 @@ export interface Rendition {
   readonly bitrate?: number;
 }
 
-/** The conversions that are offered, each under its name: `mp3` … Frozen at resolve. */
+/** Offered conversions by name, such as `mp3`. Fixed at resolve. */
 export type PromisedConversions = { readonly [Name in ConversionName]?: PromisedConversion };
 
 export interface PromisedConversion {
@@ -135,7 +135,7 @@ export interface PromisedConversion {
   readonly sizeBytes?: number;
 }
 
-/** What a link turned out to be, so that asking again needs no resolve. */
+/** The result of resolving a link, which repeated requests read instead of resolving again. */
 export type Link = MediaLink | PlaylistLink;
 
 interface LinkBase {
@@ -143,7 +143,7 @@ interface LinkBase {
   readonly id: string;
   /** WHATWG form, without userinfo and fragment. */
   readonly url: string;
-  /** Epoch seconds. Until then it need not be resolved again. */
+  /** Epoch seconds until which it is not resolved again. */
   readonly freshUntil: number;
   /** Epoch seconds. */
   readonly expiresAt: number;
@@ -154,7 +154,7 @@ export interface MediaLink extends LinkBase {
   readonly resourceId: string;
 }
 
-/** A list of resources, so that asking again completes it. */
+/** A list of resources. Repeated requests resolve its missing entries. */
 export interface PlaylistLink extends LinkBase {
   readonly type: 'PlayList';
   readonly title: string | null;
@@ -164,13 +164,13 @@ export interface PlaylistLink extends LinkBase {
 }
 
 export interface PlaylistEntry {
-  /** The entry's own URL: what it resolves by. */
+  /** The URL by which the entry is resolved. */
   readonly url: string;
   readonly title: string | null;
   readonly author: string | null;
   readonly coverUrl: string | null;
-  /** Set once it is resolved. */
+  /** Absent until the entry is resolved. */
   readonly resourceId?: string;
-  /** The list names it otherwise than it names itself. */
+  /** The metadata of the list replaces the item's own. */
   readonly isNamedByList?: true;
 }

@@ -1,60 +1,62 @@
 import type { Lease } from './lease-item.ts';
 import type { Link, Resource } from './resource.ts';
 
-/** Everything this service remembers. Each call throws `StateUnavailable` when the table does not answer within its bound. */
+/** The persistent state of an instance. Every call throws `StateUnavailable` if the table does not respond in time. */
 export interface State {
-  /** Live ones only: what has expired is absent even while the table still has it. */
+  /** Undefined once expired, even if the table has not deleted the item yet. */
   getResource(id: string): Promise<Resource | undefined>;
-  /** Without its fragments when it is too large with them. @throws ItemTooLarge when it is even so */
+  /** Omits DASH fragments above the maximum size of an item. @throws ItemTooLarge if it is too large without them */
   putResource(resource: Resource): Promise<void>;
-  /** Keeps the resource, and so its keys, for another day. Writes at most once an hour per resource. */
+  /** Extends the lifetime of a resource and its keys by a day. Writes at most once an hour per resource. */
   touchResource(resource: Resource): Promise<void>;
   getLink(id: string): Promise<Link | undefined>;
   putLink(link: Link): Promise<void>;
-  /** Counts one answered resolve. */
+  /** Counts one served resolve. */
   addRequest(): Promise<void>;
   countRequests(): Promise<number>;
-  /** The tools in place, as whoever installed them recorded; absent before the first install. */
+  /** The installed tools; undefined before the first installation. */
   getTools(): Promise<ToolsRecord | undefined>;
   putTools(record: ToolsRecord): Promise<void>;
-  /** The lease in force; an expired one is no maintenance, so a crashed updater cannot lock the instance. */
+  /** The current lease; undefined once expired, so that a crashed updater cannot lock the instance. */
   getMaintenance(): Promise<MaintenanceLease | undefined>;
-  /** Takes or renews the lease. False when another owner holds it. */
+  /** Acquires or renews the lease. False if another owner holds it. */
   takeMaintenance(lease: MaintenanceLease): Promise<boolean>;
-  /** Ends the lease if this owner still holds it. */
+  /** Releases the lease if this owner still holds it. */
   endMaintenance(owner: string): Promise<void>;
-  /** Who starts the stream host, or has just started it. */
+  /** The lease of the process that starts the stream host, or has just started it. */
   getStreamTask(): Promise<StreamTaskLease | undefined>;
-  /** Takes or renews the lease. False when another owner holds it. `from`: an owner whose host was found dead. */
+  /** Acquires or renews the lease, also from the owner `from`, whose host has failed. False if another owner holds it. */
   takeStreamTask(lease: StreamTaskLease, from?: string): Promise<boolean>;
-  /** Gives the lease back if this owner still holds it. */
+  /** Releases the lease if this owner still holds it. */
   endStreamTask(owner: string): Promise<void>;
-  /** Takes or renews the right to update the tools, which is no maintenance yet. False when another owner holds it. */
+  /** Acquires or renews the lease for updating tools, which is not maintenance yet. False if another owner holds it. */
   takeToolsUpdate(lease: Lease): Promise<boolean>;
-  /** Gives it back if this owner still holds it. */
+  /** Releases the lease if this owner still holds it. */
   endToolsUpdate(owner: string): Promise<void>;
-  /** The secret that this instance's origins ask for: the first candidate ever, from then on always the same. */
+  /** Stores the first candidate as the instance's origin secret; returns the stored one on every call. */
   keepOriginSecret(candidate: string): Promise<string>;
 }
 
+/** The installed versions of the tools. */
 export interface ToolsRecord {
   readonly ytDlp: string;
   readonly ffmpeg: string;
-  /** Who vouches for them: `signature`, `registry`, `system`, `path`. */
+  /** How each was verified: `signature`, `registry`, `system`, `path`. */
   readonly verifiedBy: Readonly<{ ytDlp: string; ffmpeg: string }>;
   /** Epoch seconds. */
   readonly installedAt: number;
 }
 
+/** Held while tools are installed or updated. */
 export interface MaintenanceLease extends Lease {
-  /** What GetResource answers as a title and App as `maintenance`, e.g. `Downloading yt-dlp`. */
+  /** The title of GetResource's 503 and the `maintenance` field of App, such as `Downloading yt-dlp`. */
   readonly activity: string;
 }
 
-/** Held while the stream host of an instance that scales to zero starts. */
+/** Held while an on-demand stream host starts. */
 export interface StreamTaskLease extends Lease {
-  /** Epoch seconds at which the owner set out to start it. */
+  /** Epoch seconds at which the start began. */
   readonly startedAt: number;
-  /** Absent until AWS has taken the order. */
+  /** Absent until ECS has accepted the task. */
   readonly taskArn?: string;
 }

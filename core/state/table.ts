@@ -9,64 +9,64 @@ import {
 import { createSemaphore } from '../concurrency/index.ts';
 import { StateUnavailable } from '../errors/index.ts';
 
-/** Milliseconds for one attempt, from when it is sent. */
+/** For one attempt, from the moment it is sent. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
-/** Milliseconds for which an attempt waits to be sent in a rush, and for a call with all that. */
+/** For waiting for a permit to send, and for a whole call with its attempts. */
 const WAIT_TIMEOUT_MS = 15_000;
 const CALL_TIMEOUT_MS = 20_000;
 /**
- * Calls sent at once. A table of this machine answers one after the other, some hundreds a second: a thousand sent at
- * once would all time out, and be sent again.
+ * Concurrent calls. The embedded table serves one call at a time, some hundreds per second: of a thousand concurrent calls
+ * most would time out and be retried.
  */
-const CALLS_AT_ONCE = { embedded: 16, aws: 128 };
+const MAX_CONCURRENT_CALLS = { embedded: 16, aws: 128 };
 
 /**
- * A client that fails within seconds when the table does not answer. In a rush calls wait for those before them, within
- * a bound, before their own seconds begin.
- * @param config with an `endpoint` alone, a table of this machine is meant: region and credentials are made up
+ * Creates a client with short timeouts and bounded concurrency. The timeout of an attempt starts when it is sent; before
+ * that it waits for a permit.
+ * @param config an `endpoint` selects the embedded table, for which region and credentials are placeholders
  */
 export function createTableClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
   const embedded = config.endpoint && {
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
-  const atOnce = embedded ? CALLS_AT_ONCE.embedded : CALLS_AT_ONCE.aws;
-  const turns = createSemaphore({ permits: atOnce, maxWaitMs: WAIT_TIMEOUT_MS });
+  const maxCalls = embedded ? MAX_CONCURRENT_CALLS.embedded : MAX_CONCURRENT_CALLS.aws;
+  const semaphore = createSemaphore({ permits: maxCalls, maxWaitMs: WAIT_TIMEOUT_MS });
   const client = new DynamoDBClient({
     maxAttempts: 2,
     requestHandler: {
       connectionTimeout: 1_000,
       requestTimeout: ATTEMPT_TIMEOUT_MS,
       throwOnRequestTimeout: true,
-      httpsAgent: { keepAlive: true, maxSockets: atOnce },
-      httpAgent: { keepAlive: true, maxSockets: atOnce },
+      httpsAgent: { keepAlive: true, maxSockets: maxCalls },
+      httpAgent: { keepAlive: true, maxSockets: maxCalls },
     },
     ...embedded,
     ...config,
   });
-  const inTurn =
+  const limitConcurrency =
     <Arguments, Result>(next: (call: Arguments) => Promise<Result>) =>
     async (call: Arguments): Promise<Result> => {
-      const release = await turns.acquire();
+      const release = await semaphore.acquire();
       try {
         return await next(call);
       } finally {
         release();
       }
     };
-  // Behind the retries: each attempt takes a turn of its own.
-  client.middlewareStack.add(inTurn, { step: 'deserialize', priority: 'high', name: 'inTurn' });
+  // Added after the retry middleware, so that each attempt acquires its own permit.
+  client.middlewareStack.add(limitConcurrency, { step: 'deserialize', priority: 'high', name: 'limitConcurrency' });
   return client;
 }
 
-/** Ends a call that its client would let run on. */
+/** Options that abort a call after CALL_TIMEOUT_MS: the client bounds single attempts only. */
 export const callTimeout = (): { readonly abortSignal: AbortSignal } => ({
   abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS),
 });
 
 /**
- * Creates the table when there is none: one string key `pk`, paid by use, items deleted some time after their
- * `expiresAt`. In AWS the stack does this; here it is for a table of this machine.
+ * Creates the table if it does not exist: string key `pk`, on-demand capacity, TTL attribute `expiresAt`. For the embedded
+ * table; in AWS the stack creates it.
  * @throws StateUnavailable
  */
 export async function ensureTable(client: DynamoDBClient, tableName: string): Promise<void> {
@@ -93,7 +93,7 @@ async function expireItems(client: DynamoDBClient, tableName: string): Promise<v
   try {
     await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }), callTimeout());
   } catch (error) {
-    // The embedded table has no TTL; it is purged by whoever starts it.
+    // The embedded table does not implement TTL; the service on one machine purges it.
     if ((error as Error).name !== 'UnknownOperationException') throw error;
   }
 }

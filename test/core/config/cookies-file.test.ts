@@ -45,7 +45,7 @@ describe('COOKIES_FILE', () => {
     ['with the header of other programs', `# HTTP Cookie File\n\n${COOKIE}\n`],
     ['with line ends of Windows', `${HEADER}\r\n${COOKIE}\r\n`],
     ['with all that yt-dlp reads or skips', ALL],
-  ])('accepts %s', async (_, content) => {
+  ])('accepts a file %s', async (_, content) => {
     const file = await write(content);
     expect(cookiesOf(file)).toBe(file);
   });
