@@ -6,14 +6,14 @@ import { pipeline, type Readable } from 'node:stream';
 import { decideRange, formatContentRange } from '../../core/http/index.ts';
 import type { FileSource, SegmentedSource, Source, TrackSelection } from '../source/index.ts';
 
-/** A source as FFmpeg meets it: a URL on this machine, good while the stream it is for runs. */
+/** A source as an input of FFmpeg: a loopback URL, valid until it is closed. */
 export interface FfmpegInput {
   readonly url: string;
-  /** Input options that belong before `-i url`. */
+  /** Input options, to be placed before `-i url`. */
   readonly args: readonly string[];
-  /** Set once reading the source has failed: FFmpeg itself may not notice that its input was cut. */
+  /** Set once reading the source has failed: FFmpeg itself may not notice that its input was truncated. */
   readonly failure: () => Error | undefined;
-  /** Aborts with that failure as its reason, before FFmpeg sees the cut: hand it to `runFfmpeg`. */
+  /** Aborted with that failure as its reason, before FFmpeg sees the truncated input: pass it to `runFfmpeg`. */
   readonly failed: AbortSignal;
   close(): void;
 }
@@ -23,35 +23,35 @@ export interface ServeOptions {
   readonly wanted?: TrackSelection;
 }
 
-/** The one HTTP server, on 127.0.0.1 alone, from which every FFmpeg reads. */
+/** The HTTP server on 127.0.0.1 from which every FFmpeg process reads its inputs. */
 export interface FfmpegInputServer {
   /**
-   * A source that is still being opened keeps its reader waiting; failing to open is a failure like any other.
-   * `fromSeconds` and `wanted` are for segmented sources.
+   * Serves a source until the input is closed. While the source is being opened, the request waits; a failure to open
+   * counts like one to read. `fromSeconds` and `wanted` apply to segmented sources.
    */
   serve(source: Source | Promise<Source>, options?: ServeOptions): FfmpegInput;
   close(): Promise<void>;
 }
 
 /**
- * What FFmpeg may take an input for. Playlists and scripts are not among them: they would make it open what they name.
+ * Formats that FFmpeg may detect. Playlists and scripts are excluded: they would make it open the URLs in them.
  */
 const DEMUXERS =
   'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
 const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS];
 
 /**
- * FFmpeg takes a jump of the clock of more than 10 s for a new clock, and closes it up: what is behind a gap would come
- * too early. One that is known is longer than that by itself. Where a clock does begin anew, and nothing is missing, a
- * jump of a second is one that nobody is to wait for.
+ * FFmpeg treats a timestamp jump of more than 10 s as a discontinuity and removes it, which would move what follows a real
+ * gap forward: the threshold must exceed the longest declared gap. Across a declared discontinuity without a gap, a jump
+ * of one second is removed, so that players do not wait for it.
  */
 const JUMP_SECONDS = 10;
-const LEAST_JUMP_SECONDS = 1;
+const MIN_JUMP_SECONDS = 1;
 function jumpArgs(source: Source | Promise<Source>): string[] {
   if (source instanceof Promise || !source.needsRemux) return [];
   const { gapSeconds = 0, hasDiscontinuity } = source;
   if (gapSeconds > 0) return ['-dts_delta_threshold', String(Math.ceil(gapSeconds) + JUMP_SECONDS)];
-  return hasDiscontinuity ? ['-dts_delta_threshold', String(LEAST_JUMP_SECONDS)] : [];
+  return hasDiscontinuity ? ['-dts_delta_threshold', String(MIN_JUMP_SECONDS)] : [];
 }
 
 interface Entry {
@@ -61,12 +61,12 @@ interface Entry {
   readonly responses: Set<ServerResponse>;
 }
 
-/** Starts the server on a free port. */
+/** Starts the server on a free loopback port. */
 export async function createFfmpegInputServer(): Promise<FfmpegInputServer> {
   const entries = new Map<string, Entry>();
   const server = createServer((request, response) => {
     const entry = entries.get(request.url ?? '');
-    if (entry && request.method === 'GET') void answer(entry, request, response);
+    if (entry && request.method === 'GET') void respond(entry, request, response);
     else response.writeHead(404).end();
   });
   server.listen(0, '127.0.0.1');
@@ -104,7 +104,7 @@ export async function createFfmpegInputServer(): Promise<FfmpegInputServer> {
   };
 }
 
-async function answer(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {
   entry.responses.add(response);
   response.once('close', () => entry.responses.delete(response));
   const source = await entry.source.catch(() => undefined);
@@ -136,13 +136,13 @@ function sendSegments(entry: Entry, source: SegmentedSource, response: ServerRes
   send(entry, source.readFrom(fromSeconds, wanted).stream, response);
 }
 
-/** A body that fails is noted before its reader can see the cut; a reader that leaves is no failure. */
+/** Records a failure of the body before FFmpeg sees the truncated input; a disconnect of FFmpeg is no failure. */
 function send({ failed }: Entry, body: Readable, response: ServerResponse): void {
-  const note = (error: Error) => {
+  const recordFailure = (error: Error) => {
     if (!response.destroyed) failed.abort(error);
   };
-  // It may have failed between its opening and now: nobody hears that event any more.
-  if (body.errored) note(body.errored);
-  body.once('error', note);
+  // It may have failed before this call: the event is not emitted again.
+  if (body.errored) recordFailure(body.errored);
+  body.once('error', recordFailure);
   pipeline(body, response, () => undefined);
 }

@@ -3,12 +3,12 @@ import { Problem, problems } from '../../core/api/index.ts';
 import { renderJson } from '../../core/http/index.ts';
 
 /**
- * Bytes of a request's head that a server of ours reads: a link of 4,096 characters, each encoded as nine, has its
- * answer, and one that is too long its 400.
+ * Limit of a request's header section in bytes: a link of 4,096 characters, each percent-encoded as nine, fits, and a
+ * longer one is answered with 400.
  */
 export const MAX_HEADER_BYTES = 64 * 1024;
 
-/** What Node's parser says, and the bytes it could not read. */
+/** Error of Node's HTTP parser, with the bytes that it could not parse. */
 interface ParseError extends Error {
   readonly code?: string;
   readonly rawPacket?: unknown;
@@ -16,7 +16,7 @@ interface ParseError extends Error {
 
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
-/** Answers what is no HTTP request, where no framework has a reply to offer (`clientError` of a server). */
+/** Answers input that Node cannot parse as HTTP (`clientError` of a server), where Fastify has no reply. */
 export function respondToClientError(error: ParseError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -31,7 +31,7 @@ export function respondToClientError(error: ParseError, socket: Socket): void {
 
 function problemOf({ code, rawPacket }: ParseError): Problem {
   if (code === 'HPE_HEADER_OVERFLOW') return new Problem({ title: 'Request Header Fields Too Large', status: 431 });
-  // A method that the parser has never heard of, so that no path has it.
+  // A method unknown to Node's parser, which no path supports.
   const isRequest = Buffer.isBuffer(rawPacket) && REQUEST_LINE.test(rawPacket.toString('latin1'));
   if (code === 'HPE_INVALID_METHOD' && isRequest) return problems.methodNotAllowed('GET, HEAD, OPTIONS');
   return problems.badRequest();

@@ -1,13 +1,13 @@
 import { encodeExtended } from 'content-disposition';
 
-/** Characters of the name, extension aside: with every one at 4 bytes it stays under the 255 bytes of file systems. */
+/** Characters of the name without its extension: at 4 bytes each they fit the 255 bytes of file systems. */
 const MAX_CHARACTERS = 60;
 /**
- * Control and direction characters, lone surrogates, and what a file system reads as something else. The two joiners
- * stay: emoji and some scripts are spelt with them.
+ * Control and direction characters, lone surrogates, and characters that file systems reserve. The two joiners stay:
+ * emoji and some scripts need them.
  */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+|(?![\u200c\u200d])\p{Cf}/gu;
-/** Names Windows keeps for devices, whatever the extension. */
+/** Device names, which Windows reserves with any extension. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
 
 export interface Naming {
@@ -15,10 +15,10 @@ export interface Naming {
   readonly author: string | null;
 }
 
-/** `Artist - Title.ext`, as a file system takes it. `fileExtension` with a leading dot. */
+/** `Artist - Title.ext`, safe for file systems. `fileExtension` with a leading dot. */
 export function fileName({ title, author }: Naming, fileExtension: string): string {
-  const wanted = [author, title].filter((part) => part?.trim()).join(' - ');
-  const clean = [...wanted.normalize('NFC').replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
+  const text = [author, title].filter((part) => part?.trim()).join(' - ');
+  const clean = [...text.normalize('NFC').replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
     .slice(0, MAX_CHARACTERS)
     .join('')
     .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
@@ -26,14 +26,14 @@ export function fileName({ title, author }: Naming, fileExtension: string): stri
   return name + fileExtension;
 }
 
-/** The Content-Disposition of a download: a name in ASCII for old clients and the whole name beside it (RFC 6266 §5). */
+/** Content-Disposition of a download: an ASCII name for old clients, and the full name (RFC 6266 §5). */
 export function contentDisposition(naming: Naming, fileExtension: string): string {
   const name = fileName(naming, fileExtension);
-  // Quoted always: some clients look for nothing else.
+  // Always quoted: some clients parse nothing else.
   return `attachment; filename="${toAscii(name)}"; filename*=${encodeExtended(name)}`;
 }
 
-/** Letters without their accents; what has no such form becomes an underscore. */
+/** Removes accents from letters and replaces other characters by underscores. */
 const toAscii = (text: string) =>
   text
     .normalize('NFKD')

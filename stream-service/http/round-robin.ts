@@ -1,13 +1,13 @@
 export interface RoundRobinOptions {
-  /** Bytes that all together move in one turn of the event loop. */
+  /** Bytes that all members together move in one turn of the event loop. */
   readonly turnBytes: number;
-  /** Bytes that one moves at a time while others wait. */
+  /** Bytes that one member moves at a time while others wait. */
   readonly quantumBytes: number;
 }
 
 /**
- * Who moves bytes in this process, one after the other within short turns of the event loop. Without it each turn takes
- * all that every socket has, seconds for a thousand of them, and in each turn one connection is accepted.
+ * Schedules the streams of this process within short turns of the event loop. Without it one turn would read everything
+ * that every socket has, which takes seconds for a thousand streams, and one connection is accepted per turn.
  */
 export interface RoundRobin {
   readonly members: () => number;
@@ -15,13 +15,13 @@ export interface RoundRobin {
 }
 
 export interface Member {
-  /** Notes bytes moved. True: enough for now, `wait` for the next turn. Never for the only one. */
-  spend(bytes: number): boolean;
-  /** True when nothing more should begin to move in this turn. */
+  /** Charges bytes to the member. True: its share is used up, `wait` for the next turn. Never for the only member. */
+  charge(bytes: number): boolean;
+  /** Whether the bytes of this turn are used up. */
   isTurnOver(): boolean;
-  /** Calls back, once, when it has its turn: first come, first served. */
+  /** Calls back once, when the member may continue: first come, first served. */
   wait(next: () => void): void;
-  /** Is not called back any more. */
+  /** Removes the member; its callback is dropped. */
   leave(): void;
 }
 
@@ -41,10 +41,10 @@ export function createRoundRobin({ turnBytes, quantumBytes }: RoundRobinOptions)
     isEndScheduled = false;
     turn += 1;
     turnSpent = 0;
-    let places = Math.max(turnBytes / quantumBytes, 1);
+    let slots = Math.max(turnBytes / quantumBytes, 1);
     for (const [member, next] of waiting) {
-      if (places <= 0) break;
-      places -= 1;
+      if (slots <= 0) break;
+      slots -= 1;
       waiting.delete(member);
       next();
     }
@@ -59,7 +59,7 @@ export function createRoundRobin({ turnBytes, quantumBytes }: RoundRobinOptions)
       let spent = 0;
       members += 1;
       const member: Member = {
-        spend(bytes) {
+        charge(bytes) {
           scheduleEnd();
           if (spentIn !== turn) spent = 0;
           spentIn = turn;

@@ -3,30 +3,30 @@ import { finished, type Readable } from 'node:stream';
 import { releaseBuffer } from '../../core/egress/guard/index.ts';
 import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 
-/** Bytes that one body gathers before they are written: one large write wakes a client once. */
-const GATHERED_BYTES = 512 * 1024;
-/** The same for all together: a thousand slow clients are written to as the bytes come. */
-const GATHERED_BYTES_IN_ALL = 16 * 1024 * 1024;
+/** Bytes of one body collected per write: one large write wakes the client once. */
+const MAX_CORKED_BYTES = 512 * 1024;
+/** The same over all bodies: with a thousand of them, chunks are written as they arrive. */
+const MAX_TOTAL_CORKED_BYTES = 16 * 1024 * 1024;
 
-/** All bodies of this process: some 10 ms to a turn of the event loop, and what comes from one socket in one turn to each. */
+/** All bodies of this process: about 10 ms per turn of the event loop, and per body what a socket delivers in one turn. */
 const ALL_BODIES = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
 
 /**
- * Sends a body, behind the head that has been written: the response ends when the body has ended, and breaks when it
- * fails. A client that leaves ends the body.
+ * Sends a body after the head has been written. The response ends with the body, and is destroyed when the body fails;
+ * the body is destroyed when the client disconnects.
  *
- * Whatever the body gives belongs to this function, which gives its memory back as soon as the system has it. The
- * garbage collector comes for the chunks of slow clients late: with a thousand of them, after some 100 MB.
+ * This function owns the chunks, and releases their memory as soon as the system has taken them: the garbage collector
+ * would keep the chunks of slow clients for longer, about 100 MB for a thousand of them.
  */
 export function sendBody(body: Readable, response: ServerResponse, bodies: RoundRobin = ALL_BODIES): void {
   const member = bodies.join();
-  let gathered = 0;
-  /** For its turn, whether or not the client takes bytes. */
+  let corkedBytes = 0;
+  /** For the round robin, whether or not the client accepts bytes. */
   let isWaiting = false;
   const flush = () => {
-    if (gathered === 0) return;
-    gathered = 0;
-    // In chunked coding Node would otherwise give each chunk and each line between them to the system one by one.
+    if (corkedBytes === 0) return;
+    corkedBytes = 0;
+    // Uncorked, Node would pass each chunk and each line of the chunked coding to the system by itself.
     const { socket } = response;
     socket?.cork();
     response.uncork();
@@ -48,18 +48,18 @@ export function sendBody(body: Readable, response: ServerResponse, bodies: Round
   };
 
   body.on('data', (chunk: Buffer) => {
-    if (gathered === 0) {
+    if (corkedBytes === 0) {
       response.cork();
-      // What else is there to be read now comes before it.
+      // Further chunks that are available now are read before this runs.
       setImmediate(flush);
     }
-    gathered += chunk.length;
+    corkedBytes += chunk.length;
     response.write(chunk, () => {
       releaseBuffer(chunk);
       onWritten();
     });
-    if (gathered >= Math.min(GATHERED_BYTES, GATHERED_BYTES_IN_ALL / bodies.members())) flush();
-    if (member.spend(chunk.length)) waitForTurn();
+    if (corkedBytes >= Math.min(MAX_CORKED_BYTES, MAX_TOTAL_CORKED_BYTES / bodies.members())) flush();
+    if (member.charge(chunk.length)) waitForTurn();
   });
   finished(body, { writable: false }, (error) => {
     member.leave();

@@ -2,7 +2,7 @@ import { runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Source } from '../../source/index.ts';
 import type { EncoderOptions } from './encoder-options.ts';
 
-/** Where the clock of an audio track stands at its first sample: not at 0 in MPEG-TS, in HLS, in a cut file. */
+/** Timestamp of the first sample of an audio track: not 0 in MPEG-TS, in HLS, or in a trimmed file. */
 export interface AudioStart {
   /** Hz, as decoded (HE-AAC decodes to twice what its container says). */
   readonly sampleRate: number;
@@ -10,22 +10,22 @@ export interface AudioStart {
   readonly firstSample: number;
 }
 
-/** The source holds no sound that FFmpeg can decode. */
+/** The source has no audio that FFmpeg can decode. */
 export class NoAudio extends Error {
   override readonly name = 'NoAudio';
 }
 
-/** What is known of sources that were read before. */
+/** Audio starts of sources that were read before. */
 export interface AudioStarts {
   /**
-   * @param entity names what the source holds and the build that reads it
-   * @throws NoAudio when nothing can be decoded, FfmpegFailed, or what made the source fail
+   * @param entity identifies the content of the source and the FFmpeg build
+   * @throws NoAudio when nothing can be decoded, FfmpegFailed, or the error of the source
    */
   find(entity: string, source: Source, encoder: EncoderOptions, signal: AbortSignal): Promise<AudioStart>;
 }
 
-/** Sources remembered: enough for every one that is played now. */
-const REMEMBERED = 1000;
+/** Cached sources: more than are played at a time. */
+const MAX_CACHED = 1000;
 
 export function createAudioStarts(): AudioStarts {
   const known = new Map<string, AudioStart>();
@@ -35,7 +35,7 @@ export function createAudioStarts(): AudioStarts {
       known.delete(entity);
       known.set(entity, start);
       for (const [oldest] of known) {
-        if (known.size <= REMEMBERED) break;
+        if (known.size <= MAX_CACHED) break;
         known.delete(oldest);
       }
       return start;
@@ -43,7 +43,7 @@ export function createAudioStarts(): AudioStarts {
   };
 }
 
-/** Decodes the first audio frame of a source to learn its clock. */
+/** Decodes the first audio frame of a source. @throws NoAudio, FfmpegFailed, or the error of the source */
 export async function findAudioStart(
   source: Source,
   encoder: EncoderOptions,
@@ -68,7 +68,7 @@ export async function findAudioStart(
   }
 }
 
-/** Reads FFmpeg's framecrc text: a time base in a comment, then `stream, dts, pts, …` per frame. */
+/** Parses the output of FFmpeg's framecrc muxer: a time base in a comment, then `stream, dts, pts, …` per frame. */
 export function parseFrameCrc(text: string): AudioStart | undefined {
   const [, numerator, denominator] = /^#tb 0: (\d+)\/(\d+)$/m.exec(text) ?? [];
   const [, sampleRate] = /^#sample_rate 0: (\d+)$/m.exec(text) ?? [];

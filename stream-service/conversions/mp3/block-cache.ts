@@ -2,20 +2,19 @@ import { Readable } from 'node:stream';
 import { createLruCache } from '../../../core/concurrency/index.ts';
 import type { FileSource } from '../../source/index.ts';
 
-/** Small enough that a seek reads little in vain, large enough that a file is read in few requests. */
+/** Small enough that a seek wastes little, large enough that a file needs few requests. */
 const BLOCK_BYTES = 512 * 1024;
 
 /** Recently read blocks of files. */
 export interface BlockCache {
   /**
-   * The same file, read in whole blocks that are kept for a while: every encoder of a conversion reads the header of
-   * the file again, and the end of one segment's sound lies next to the start of another's. Aborting `signal` ends what
-   * is under way and forgets the blocks.
+   * Wraps a file so that it is read in cached blocks: every encoder of a conversion reads the header of the file, and
+   * adjacent segments share a block. Aborting `signal` aborts its reads and evicts its blocks.
    */
   wrap(source: FileSource, signal: AbortSignal): FileSource;
 }
 
-/** @param budgetBytes what all files together may hold; what has not been used for longest goes first */
+/** @param budgetBytes limit over all files, beyond which the least recently used blocks are evicted */
 export function createBlockCache(budgetBytes: number): BlockCache {
   const blocks = createLruCache<string, Promise<Buffer>>(Math.max(Math.floor(budgetBytes / BLOCK_BYTES), 1));
   let files = 0;
@@ -35,13 +34,13 @@ export function createBlockCache(budgetBytes: number): BlockCache {
   return {
     wrap(source, signal) {
       const { size } = source;
-      if (size === undefined) return source; // Nothing but its beginning can be asked for.
+      if (size === undefined) return source; // It can only be read from its beginning.
       const prefix = `${files++}:`;
       const end = Math.ceil(size / BLOCK_BYTES);
-      const forget = () => {
+      const evict = () => {
         for (const key of [...blocks.keys()]) if (key.startsWith(prefix)) blocks.delete(key);
       };
-      signal.addEventListener('abort', forget, { once: true });
+      signal.addEventListener('abort', evict, { once: true });
 
       const block = (index: number) =>
         load(prefix + index, async () => {
@@ -54,7 +53,7 @@ export function createBlockCache(budgetBytes: number): BlockCache {
         const start = Math.floor(first / BLOCK_BYTES);
         for (let index = start; index * BLOCK_BYTES <= last; index += 1) {
           const current = block(index);
-          // Whoever reads on past one block will want the next one too.
+          // Reading past one block predicts a sequential read: fetch the next block.
           if (index > start && index + 1 < end) void block(index + 1);
           const offset = index * BLOCK_BYTES;
           yield (await current).subarray(Math.max(first - offset, 0), last + 1 - offset);

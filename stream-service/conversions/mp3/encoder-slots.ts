@@ -3,26 +3,26 @@ import { createSemaphore } from '../../../core/concurrency/index.ts';
 import { CapacityExceeded } from '../../../core/errors/index.ts';
 import type { Release } from '../../sessions/index.ts';
 
-/** Milliseconds until a stream that has begun looks again for a process that others have taken. */
+/** Interval at which a waiting stream tries again to get an FFmpeg process. */
 const RETRY_MS = 200;
 
-/** Turns at encoding. Each lasts a second or so, whatever its client does with it: so waiting for one is worthwhile. */
+/** Slots for encoders. An encoder runs for about a second, however slow its client is, so waiting for a slot pays off. */
 export interface EncoderSlots {
   /**
-   * Waits for a turn, first come, first served.
-   * @param patient waits as long as it takes: the client has bytes already and cannot be answered otherwise
-   * @throws Problem 503 when it is not patient and too many wait, or all processes are taken by other work; the signal's
-   *   reason when it aborts
+   * Waits for a slot, first come, first served.
+   * @param patient waits without limit: the client has received bytes, so a refusal cannot be answered
+   * @throws CapacityExceeded unless patient, when too many streams wait or other work runs every FFmpeg process; the
+   *   signal's reason when it aborts
    */
   acquire(signal: AbortSignal, patient: boolean): Promise<Release>;
 }
 
 export interface EncoderSlotsOptions {
-  /** Encoders at once. */
+  /** Concurrent encoders. */
   readonly parallelism: number;
-  /** A place among all FFmpeg processes of the instance, if one is free. */
+  /** Takes one of the instance's FFmpeg processes, if one is free. */
   readonly tryAcquireFfmpeg: () => Release | undefined;
-  /** Turns waited for at once by streams that have not begun. */
+  /** Streams without a sent byte that may wait for a slot. */
   readonly maxWaiting: number;
 }
 
@@ -44,15 +44,15 @@ export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }
       try {
         let release = tryAcquireFfmpeg();
         while (!release) {
-          // Ours end soon; those of others may run for hours.
+          // Other encoders end within seconds; muxers may run for hours.
           if (!patient && encoding === 0) throw new CapacityExceeded('Other work runs every FFmpeg process');
           await delay(RETRY_MS, undefined, { signal });
           release = tryAcquireFfmpeg();
         }
         encoding += 1;
-        const giveBack = release;
+        const releaseFfmpeg = release;
         return () => {
-          giveBack();
+          releaseFfmpeg();
           encoding -= 1;
           leave();
         };

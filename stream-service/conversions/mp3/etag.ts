@@ -4,14 +4,14 @@ import type { Ffmpeg } from '../../../layers/tools/index.ts';
 import type { FileSource, SegmentedSource } from '../../source/index.ts';
 import { LAYOUT_VERSION, type Layout } from './layout.ts';
 
-/** What a source says of itself before it is read. A segmented one says nothing. */
+/** What identifies the content of a source before it is read. Segments have no validator. */
 type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pick<SegmentedSource, 'needsRemux'>;
 
-/** Names a source and the build that encodes it: what is learnt of one holds for the other. */
+/** Identifies the content of a source and the build that encodes it. */
 export const mp3Entity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
   digest([resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId]);
 
-/** The strong validator of a conversion: another layout or another tag is another file. */
+/** The strong validator of a conversion: it changes with the layout and the tag. */
 export const mp3Etag = (entity: string, { frames }: Layout, tag: Buffer): string =>
   `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64')])}"`;
 

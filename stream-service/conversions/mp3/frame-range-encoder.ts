@@ -5,39 +5,39 @@ import type { EncoderOptions } from './encoder-options.ts';
 import type { FrameRange } from './layout.ts';
 import { seekSegmented } from './seek-segmented.ts';
 import { encodeFrameRange } from './segment-encoder.ts';
-import { fromItsStart, planPiece } from './segment-plan.ts';
+import { planFrameRange, withTimestampsFromZero } from './segment-plan.ts';
 
 export interface FrameRangeEncoderOptions {
   readonly source: Source;
-  /** Names source and encoder build: what is learnt of one holds for the other. */
+  /** Identifies the content of the source and the FFmpeg build. */
   readonly entity: string;
   readonly encoder: EncoderOptions;
   readonly cache: BlockCache;
   readonly starts: AudioStarts;
 }
 
-/** Encodes the pieces of one stream. What they all need of the source is read once, when the first is asked for. */
+/** Encodes frame ranges of one stream. The audio start that they all need is read once, with the first range. */
 export function openFrameRangeEncoder({ source, entity, encoder, cache, starts }: FrameRangeEncoderOptions) {
   let opened: { readonly source: Source; readonly start: Promise<AudioStart> } | undefined;
 
   const open = (signal: AbortSignal) => {
     const cached = source.needsRemux ? source : cache.wrap(source, signal);
     const start = starts.find(entity, cached, encoder, signal);
-    start.catch(() => undefined); // Each piece meets it below.
+    start.catch(() => undefined); // Every range awaits it below.
     return { source: cached, start };
   };
 
-  return async function* encode(piece: FrameRange, signal: AbortSignal): AsyncGenerator<Buffer> {
+  return async function* encode(range: FrameRange, signal: AbortSignal): AsyncGenerator<Buffer> {
     opened ??= open(signal);
     const start = await opened.start;
-    const { readFromSeconds, filters, ...wanted } = planPiece(piece);
+    const { readFromSeconds, filters, ...output } = planFrameRange(range);
 
     if (!opened.source.needsRemux) {
-      // Without `-noaccurate_seek` FFmpeg would cut off the run-up before our own filters see it.
+      // Without `-noaccurate_seek` FFmpeg would drop the run-up before the filters see it.
       const seek = readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', readFromSeconds.toFixed(3)] : [];
       const inputArgs = [...seek, '-copyts'];
       yield* encodeFrameRange(
-        { ...wanted, source: opened.source, inputArgs, filters: filters(start) },
+        { ...output, source: opened.source, inputArgs, filters: filters(start) },
         encoder,
         signal,
       );
@@ -47,8 +47,8 @@ export function openFrameRangeEncoder({ source, entity, encoder, cache, starts }
     const run = await seekSegmented(opened.source, readFromSeconds, start, encoder, signal);
     try {
       const firstSample = -Math.round(run.offsetSeconds * start.sampleRate);
-      const fromRun = fromItsStart(filters({ ...start, firstSample }));
-      yield* encodeFrameRange({ ...wanted, source: run.source, inputArgs: [], filters: fromRun }, encoder, signal);
+      const fromRun = withTimestampsFromZero(filters({ ...start, firstSample }));
+      yield* encodeFrameRange({ ...output, source: run.source, inputArgs: [], filters: fromRun }, encoder, signal);
     } finally {
       run.close();
     }

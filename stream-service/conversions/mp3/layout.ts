@@ -2,36 +2,36 @@ import { MP3_FRAME_BYTES, mp3Frames } from '../../../core/conversions/mp3/index.
 import type { Resource, Track } from '../../../core/state/index.ts';
 
 /**
- * Changes with everything that decides which bytes stand where: the segment length, the way a segment is cut and
- * encoded. It is part of the ETag, so that no client joins two layouts.
+ * Increment it with any change to which bytes are at which offset: the segment length, or how segments are split and
+ * encoded. It is part of the ETag, so that no client joins ranges of two layouts.
  */
 export const LAYOUT_VERSION = 2;
 
 /**
- * Frames of a segment: 144 s. Longer ones cost less (each encoder has to start and to find its place in the source, as
- * much work as encoding some 10 s), shorter ones are decoded sooner up to a place in their middle.
+ * Frames of a segment: 144 s. Longer ones cost less (starting an encoder and seeking in the source is as much work as
+ * encoding about 10 s), shorter ones take less decoding up to a seek position in their middle.
  * A multiple of 5: that many frames last 0.12 s, a whole number of samples at every usual sample rate.
  */
 export const SEGMENT_FRAMES = 6000;
 
-/** A conversion that exists only as this: a tag, then so many frames. */
+/** A conversion is a tag and a number of frames; nothing else of it is stored. */
 export interface Layout {
   readonly tagBytes: number;
   readonly frames: number;
 }
 
-/** Frames to encode, all of one segment, and which of their bytes are wanted: `slice` as `Buffer.subarray` takes it. */
+/** Frames of one segment to encode, and which of their bytes to send: `slice` as in `Buffer.subarray`. */
 export interface FrameRange {
   readonly segment: number;
   readonly firstFrame: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly endFrame: number;
   readonly slice: readonly [start: number, end: number];
 }
 
 /**
- * Frames of the conversion of a track: where its size was promised at resolve, as many as that size holds. Undefined
- * when the duration is not known.
+ * Frames of the conversion of a track: as many as the size promised at resolve holds, else by the duration. Undefined
+ * when that is unknown.
  */
 export function promisedFrames({ mp3, renditions, isLive, durationSeconds }: Resource, track: Track, tagBytes: number) {
   const carrier = renditions.find(({ id }) => id === mp3?.renditionId);
@@ -41,21 +41,21 @@ export function promisedFrames({ mp3, renditions, isLive, durationSeconds }: Res
   return isLive || !durationSeconds ? undefined : countable(mp3Frames(durationSeconds));
 }
 
-/** Beyond, one frame more is the same number: whoever counts up to it never gets there. */
+/** Beyond the safe integers offsets are not exact any more. */
 const countable = (frames: number): number | undefined =>
   Number.isSafeInteger(frames * MP3_FRAME_BYTES) ? frames : undefined;
 
 export const layoutBytes = ({ tagBytes, frames }: Layout): number => tagBytes + frames * MP3_FRAME_BYTES;
 
-/** What a byte range (both ends included) has of the tag, as `Buffer.subarray` takes it. */
+/** The part of the tag within a byte range (both ends included), as in `Buffer.subarray`. */
 export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [start: number, end: number] => [
   Math.min(first, tagBytes),
   Math.min(last + 1, tagBytes),
 ];
 
 /**
- * The next frames to encode for a byte range (both ends included) that is sent up to `first`: at most `frames` of them.
- * Undefined when the range has no more.
+ * The next frames to encode for a byte range (both ends included) that has been sent up to `first`: at most `frames`.
+ * Undefined at the end of the range.
  */
 export function nextFrameRange(
   { tagBytes }: Layout,

@@ -8,26 +8,24 @@ import { splitRemaining } from './split-remaining.ts';
 export interface RangedStreamOptions {
   readonly layout: Layout;
   readonly tag: Buffer;
-  /** Encodes the bytes of a piece. */
-  readonly encode: (piece: FrameRange, signal: AbortSignal) => AsyncIterable<Buffer>;
-  /** A turn at encoding; not `patient` when the client can still be told that there is none. */
+  readonly encode: (range: FrameRange, signal: AbortSignal) => AsyncIterable<Buffer>;
+  /** Takes an encoder slot; `patient` once the client has bytes, so that a refusal cannot be answered any more. */
   readonly acquire: (signal: AbortSignal, patient: boolean) => Promise<Release>;
-  /** Segments under way at once, behind the one that is sent, for a client that takes all it can get. */
+  /** Segments encoded concurrently ahead of the one that is sent, for a fast client. */
   readonly parallelism: number;
 }
 
-/** Bytes that lie in memory for a slow client: 12 s. A client is a fast one once it has taken as many without a rest. */
-const LITTLE_BYTES = 500 * MP3_FRAME_BYTES;
-/** For a fast one: a whole segment, 3.5 MB, for each that is under way. */
-const MUCH_BYTES = SEGMENT_FRAMES * MP3_FRAME_BYTES;
-/** Milliseconds that a client may take for a chunk, some 30 kB, and still be a fast one. */
-const REST_MS = 250;
+/** Buffered for a slow client: 12 s. A client counts as fast once it has read as many bytes without a pause. */
+const SLOW_CLIENT_BUFFER_BYTES = 500 * MP3_FRAME_BYTES;
+/** Buffered for a fast client: a whole segment, 3.5 MB, for each one that is being encoded. */
+const FAST_CLIENT_BUFFER_BYTES = SEGMENT_FRAMES * MP3_FRAME_BYTES;
+/** A client that takes longer to read a chunk, about 30 kB, counts as slow. */
+const MAX_CHUNK_MS = 250;
 
 /**
- * Sends a byte range (both ends included) of a conversion: segments are encoded side by side, in order on the wire, a
- * bounded way ahead of the client: 3.5 MB for the segment that is sent and for each of those behind it. While the client
- * takes what there is, an encoder runs through to the end of its segment, and every core is kept busy; for one that
- * rests only a little is kept, and the encoder ends. Destroying the stream ends its encoders.
+ * Reads a byte range (both ends included) of a conversion. Segments are encoded concurrently and sent in order; at most
+ * 3.5 MB are buffered for each segment. For a fast client encoders run to the end of their segments and use every core;
+ * for a slow one only a short buffer is kept, and its encoder ends. Destroying the stream ends its encoders.
  */
 export function rangedStream(first: number, last: number, options: RangedStreamOptions): Readable {
   const controller = new AbortController();
@@ -44,24 +42,24 @@ async function* bytes(
 ): AsyncGenerator<Buffer> {
   const pending: SegmentBuffer[] = [];
   let cursor = Math.max(first, layout.tagBytes);
-  /** Bytes taken since the client rested. */
+  /** Bytes read since the last pause of the client. */
   let taken = 0;
-  /** The client can still be told that there is no turn. */
+  /** No byte has been sent: a failure can still be answered. */
   let isUnanswered = true;
-  const isFast = () => taken >= LITTLE_BYTES;
+  const isFast = () => taken >= SLOW_CLIENT_BUFFER_BYTES;
 
-  async function* encodeInTurn(from: number, to: number): AsyncGenerator<Buffer> {
-    const piece = nextFrameRange(layout, from, to, SEGMENT_FRAMES);
-    if (!piece) return;
+  async function* encodeInSlot(from: number, to: number): AsyncGenerator<Buffer> {
+    const range = nextFrameRange(layout, from, to, SEGMENT_FRAMES);
+    if (!range) return;
     const release = await acquire(signal, !isUnanswered);
     try {
-      yield* encode(piece, signal);
+      yield* encode(range, signal);
     } finally {
       release();
     }
   }
 
-  /** Frames of the rest of a segment for the next encoder. */
+  /** Frames of the rest of a segment that the next encoder should take. */
   const nextShare = (segment: number, begun: readonly SegmentBuffer[]): number => {
     if (!isFast()) return segment;
     const left = Math.ceil((last + 1 - cursor) / MP3_FRAME_BYTES);
@@ -70,16 +68,16 @@ async function* bytes(
 
   const startNext = (begun: readonly SegmentBuffer[] = []): SegmentBuffer | undefined => {
     const rest = nextFrameRange(layout, cursor, last, SEGMENT_FRAMES);
-    const piece = rest && nextFrameRange(layout, cursor, last, nextShare(rest.endFrame - rest.firstFrame, begun));
-    if (!piece) return undefined;
+    const range = rest && nextFrameRange(layout, cursor, last, nextShare(rest.endFrame - rest.firstFrame, begun));
+    if (!range) return undefined;
     const from = cursor;
-    cursor += piece.slice[1] - piece.slice[0];
-    const room = () => (isFast() ? MUCH_BYTES : LITTLE_BYTES);
-    return startSegmentBuffer({ first: from, last: cursor - 1, encode: encodeInTurn, room });
+    cursor += range.slice[1] - range.slice[0];
+    const maxBufferedBytes = () => (isFast() ? FAST_CLIENT_BUFFER_BYTES : SLOW_CLIENT_BUFFER_BYTES);
+    return startSegmentBuffer({ first: from, last: cursor - 1, encode: encodeInSlot, maxBufferedBytes });
   };
 
-  /** Whoever is slow needs the next segment only when this one is there. */
-  const lookAhead = (current: SegmentBuffer) => {
+  /** For a slow client the next segment starts only when the current one is encoded. */
+  const encodeAhead = (current: SegmentBuffer) => {
     const wanted = isFast() ? parallelism : Number(current.missingBytes === 0);
     while (pending.length < wanted) {
       const next = startNext([current, ...pending]);
@@ -88,15 +86,15 @@ async function* bytes(
     }
   };
 
-  // The tag waits for the first frames: before them, a failure can still be answered.
+  // The tag is sent with the first frames: until then, a failure can still be answered.
   let head = tag.subarray(...tagSlice(layout, first, last));
   for (let current = startNext(); current; current = pending.shift() ?? startNext()) {
     for (let chunk = await current.take(); chunk; chunk = await current.take()) {
       isUnanswered = false;
-      lookAhead(current);
+      encodeAhead(current);
       const offered = performance.now();
       yield head.length > 0 ? Buffer.concat([head, chunk]) : chunk;
-      taken = performance.now() - offered > REST_MS ? 0 : taken + chunk.length;
+      taken = performance.now() - offered > MAX_CHUNK_MS ? 0 : taken + chunk.length;
       head = head.subarray(head.length);
     }
   }

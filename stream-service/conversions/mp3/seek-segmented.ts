@@ -4,14 +4,14 @@ import { type AudioStart, findAudioStart } from './audio-start.ts';
 import type { EncoderOptions } from './encoder-options.ts';
 import { runOffsetSeconds } from './segment-clock.ts';
 
-/** Bytes in which the first audio frame is looked for. */
-const HEAD_BYTES = 1024 * 1024;
-/** How often an earlier run is asked for when the playlist led past the place. */
-const TRIES = 4;
+/** Bytes searched for the first audio frame. */
+const MAX_HEAD_BYTES = 1024 * 1024;
+/** Attempts with an earlier position when the playlist leads past the requested one. */
+const MAX_ATTEMPTS = 4;
 
-/** A part of a segmented source whose place in time is known. */
+/** A read of a segmented source whose position in time is known. */
 export interface LocatedSegments {
-  /** Gives this run once, whatever is asked of it. */
+  /** Yields this read once, whatever position is requested. */
   readonly source: SegmentedSource;
   /** Seconds from the first audio sample of the whole source to the first one here. */
   readonly offsetSeconds: number;
@@ -21,7 +21,7 @@ export interface LocatedSegments {
 /**
  * Opens a segmented source at or before `seconds`, counted from its first audio sample.
  *
- * @param start where the clock of the source stands at that first sample
+ * @param start timestamp of the source at that first sample
  */
 export async function seekSegmented(
   source: SegmentedSource,
@@ -31,7 +31,7 @@ export async function seekSegmented(
   signal: AbortSignal,
 ): Promise<LocatedSegments> {
   let from = seconds;
-  for (let left = TRIES; ; left -= 1) {
+  for (let left = MAX_ATTEMPTS; ; left -= 1) {
     const { stream, startSeconds } = source.readFrom(from, 'sound');
     const close = () => void stream.destroy();
     const once = (stream: Readable) => onceFrom(stream, source);
@@ -41,7 +41,7 @@ export async function seekSegmented(
     const head = await readHead(chunks);
     const run = await findAudioStart(once(Readable.from(head)), quiet(encoder), signal).catch((error: unknown) => {
       if (signal.aborted) throw error;
-      return undefined; // No audio so soon: the playlist has to do.
+      return undefined; // No audio in the head: the position by the playlist has to suffice.
     });
     const offsetSeconds = runOffsetSeconds(start, run, startSeconds, source.hasDiscontinuity);
     if (offsetSeconds <= seconds || left === 1) {
@@ -54,7 +54,7 @@ export async function seekSegmented(
 
 async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer[]> {
   const head: Buffer[] = [];
-  for (let bytes = 0; bytes < HEAD_BYTES; ) {
+  for (let bytes = 0; bytes < MAX_HEAD_BYTES; ) {
     const { value, done } = await chunks.next();
     if (done) break;
     head.push(value);
@@ -75,5 +75,5 @@ const onceFrom = (stream: Readable, source: SegmentedSource): SegmentedSource =>
   close: () => undefined,
 });
 
-/** A head cut anywhere makes FFmpeg complain. */
+/** FFmpeg reports an error for every truncated head: those are not logged. */
 const quiet = (encoder: EncoderOptions): EncoderOptions => ({ ...encoder, onFailure: () => undefined });

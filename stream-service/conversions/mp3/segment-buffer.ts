@@ -1,6 +1,6 @@
-/** Bytes of one segment, encoded as far ahead of their reader as there is room. */
+/** The bytes of one segment, encoded ahead of their reader up to a limit. */
 export interface SegmentBuffer {
-  /** The next of them, as soon as there are some; undefined at its end. @throws what made the encode fail */
+  /** Waits for the next chunk; undefined at the end of the segment. @throws the error that the encoder failed with */
   take(): Promise<Buffer | undefined>;
   /** Bytes still to be encoded. */
   readonly missingBytes: number;
@@ -11,58 +11,58 @@ export interface SegmentBufferOptions {
   readonly first: number;
   readonly last: number;
   /**
-   * Encodes from an offset on, for as long as it is read. What it gives depends on the offset alone, so that an encode
-   * that was left is taken up by another.
+   * Encodes from an offset, for as long as it is read. The bytes depend on the offset alone, so that a later encoder can
+   * continue where one was ended.
    */
   readonly encode: (first: number, last: number) => AsyncIterable<Buffer>;
-  /** Bytes that may lie in memory. An encoder never waits for its reader: without room it ends. */
-  readonly room: () => number;
+  /** Limit of buffered bytes. An encoder never waits for its reader: at the limit it ends. */
+  readonly maxBufferedBytes: () => number;
 }
 
-export function startSegmentBuffer({ first, last, encode, room }: SegmentBufferOptions): SegmentBuffer {
-  const held: Buffer[] = [];
-  let heldBytes = 0;
+export function startSegmentBuffer({ first, last, encode, maxBufferedBytes }: SegmentBufferOptions): SegmentBuffer {
+  const buffered: Buffer[] = [];
+  let bufferedBytes = 0;
   let next = first;
   let failure: { readonly error: unknown } | undefined;
-  let news = Promise.withResolvers<void>();
+  let progress = Promise.withResolvers<void>();
   let taken = Promise.withResolvers<void>();
 
-  const tell = () => {
-    news.resolve();
-    news = Promise.withResolvers();
+  const notify = () => {
+    progress.resolve();
+    progress = Promise.withResolvers();
   };
 
   const fill = async () => {
     while (next <= last) {
       for await (const chunk of encode(next, last)) {
-        held.push(chunk);
-        heldBytes += chunk.length;
+        buffered.push(chunk);
+        bufferedBytes += chunk.length;
         next += chunk.length;
-        tell();
-        if (heldBytes > room() && next <= last) break;
+        notify();
+        if (bufferedBytes > maxBufferedBytes() && next <= last) break;
       }
-      // Half of it must be free again: an encoder for less is not worth its start.
-      while (heldBytes > room() / 2 && next <= last) await taken.promise;
+      // Waits until half of the buffer is free: starting an encoder for less costs more than it gains.
+      while (bufferedBytes > maxBufferedBytes() / 2 && next <= last) await taken.promise;
     }
   };
   fill().catch((error: unknown) => {
     failure = { error };
-    tell();
+    notify();
   });
 
   return {
     async take() {
       for (;;) {
-        const chunk = held.shift();
+        const chunk = buffered.shift();
         if (chunk) {
-          heldBytes -= chunk.length;
+          bufferedBytes -= chunk.length;
           taken.resolve();
           taken = Promise.withResolvers();
           return chunk;
         }
         if (next > last) return undefined;
         if (failure) throw failure.error;
-        await news.promise;
+        await progress.promise;
       }
     },
     get missingBytes() {

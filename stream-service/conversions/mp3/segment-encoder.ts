@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { FfmpegFailed, type FfmpegInput, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Source } from '../../source/index.ts';
 import type { EncoderOptions } from './encoder-options.ts';
-import { encodeArgs, WHOLE_FILTERS } from './segment-plan.ts';
+import { encodeArgs, SEQUENTIAL_FILTERS } from './segment-plan.ts';
 
-/** One run of FFmpeg, and which of the bytes it writes are wanted. */
+/** One run of FFmpeg, and which part of its output to keep. */
 export interface FrameRangeEncode {
   readonly source: Source;
   /** Options before `-i`. */
@@ -15,14 +15,14 @@ export interface FrameRangeEncode {
 }
 
 /**
- * Where sample rate or channels change midway, FFmpeg would begin all filters anew: those of a piece would count its
- * samples from there once more, and put silence where sound is. So it fails instead.
+ * Where the sample rate or channels change midway, FFmpeg would reinitialize all filters, which would then count samples
+ * from 0 again and replace audio by silence. With this option it fails instead.
  */
 const FIXED_FORMAT = ['-reinit_filter', '0'];
 
 /**
- * Encodes a piece: exactly its bytes, or it throws. It also throws when the source fails in a way that FFmpeg takes for
- * the end of the audio, so that silence is never sent in its place.
+ * Encodes a frame range: exactly its bytes, or it throws. It also throws when the source fails in a way that FFmpeg
+ * takes for the end of the audio, so that silence never replaces missing audio.
  */
 export const encodeFrameRange = (
   { source, inputArgs, filters, skipBytes, bytes }: FrameRangeEncode,
@@ -33,9 +33,12 @@ export const encodeFrameRange = (
     cut(run(input, [...FIXED_FORMAT, ...inputArgs], filters, encoder, signal), skipBytes, bytes),
   );
 
-/** The conversion of a source whose duration nobody knows: from its beginning, or from now, until it ends. */
-export const encodeWhole = (source: Source, encoder: EncoderOptions, signal: AbortSignal): AsyncGenerator<Buffer> =>
-  withInput(source, encoder, (input) => run(input, [], WHOLE_FILTERS, encoder, signal));
+/** Encodes a source of unknown duration: from its beginning, or live from now, to its end. */
+export const encodeSequentially = (
+  source: Source,
+  encoder: EncoderOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> => withInput(source, encoder, (input) => run(input, [], SEQUENTIAL_FILTERS, encoder, signal));
 
 async function* withInput(
   source: Source,
@@ -65,8 +68,8 @@ const run = (
   });
 
 /**
- * `length` bytes of what FFmpeg writes, after the first `skip`. The last of them are held back until FFmpeg has ended
- * well: they may be silence after audio that it could not read.
+ * `length` bytes of FFmpeg's output after the first `skip`. The last chunk is held back until FFmpeg has exited with 0: it
+ * may be padding after audio that could not be read.
  */
 async function* cut(output: AsyncIterable<Buffer>, skip: number, length: number): AsyncGenerator<Buffer> {
   let toSkip = skip;
@@ -80,6 +83,6 @@ async function* cut(output: AsyncIterable<Buffer>, skip: number, length: number)
     if (held) yield held;
     held = part;
   }
-  if (left > 0) throw new FfmpegFailed(`FFmpeg wrote ${left} bytes too few`);
+  if (left > 0) throw new FfmpegFailed(`FFmpeg output is ${left} bytes short`);
   if (held) yield held;
 }

@@ -8,58 +8,56 @@ import type { AudioStart } from './audio-start.ts';
 import { type FrameRange, SEGMENT_FRAMES } from './layout.ts';
 
 /**
- * Frames that resampler and encoder run before a segment begins, so that its joint is smooth. A multiple of 5, as
+ * Frames that resampler and encoder process before a segment, so that its boundary is seamless. A multiple of 5, as
  * segments are.
  */
 const PREROLL_FRAMES = 10;
 /**
- * Frames after which LAME has forgotten where it began (its longest memory is the adaption to loudness, some 100
- * frames): from there on it writes the bytes of the encode that ran through from the start of the segment.
+ * Frames after which the output of LAME no longer depends on where it started (its longest state is the loudness
+ * adaptation, about 100 frames): from there it equals an encode from the start of the segment.
  */
 const WARM_UP_FRAMES = 200;
-/** Frames LAME looks ahead, rounded up. They are cut off again. */
+/** LAME's look-ahead in frames, rounded up. They are dropped from the output. */
 const LOOK_AHEAD_FRAMES = 3;
-/** Seconds before the place sought: decoders need a run-up, and containers store sound a little apart from its time. */
+/** Seconds read before the seek position: decoders need preroll, and containers interleave audio inexactly. */
 const RUN_UP_SECONDS = 3;
 
 const FRAME_SECONDS = MP3_SAMPLES_PER_FRAME / MP3_SAMPLE_RATE;
 
-/** Always stereo: players decode one kind of frame, and the size of a frame does not depend on it. */
+/** Always stereo: players meet one kind of frame, and the frame size does not depend on the channels. */
 const STEREO = 'aformat=channel_layouts=stereo';
 
-/** The filters of a conversion from the beginning to wherever the audio ends. */
-export const WHOLE_FILTERS = `aresample=${MP3_SAMPLE_RATE}:async=1,${STEREO}`;
+/** Filters of a sequential conversion, which ends with the audio. */
+export const SEQUENTIAL_FILTERS = `aresample=${MP3_SAMPLE_RATE}:async=1,${STEREO}`;
 
 /**
- * Output arguments for the first audio track: nothing but frames, each of `MP3_FRAME_BYTES`, none borrowing bits from
- * another.
+ * Output arguments for the first audio track: frames of `MP3_FRAME_BYTES` alone, without a bit reservoir.
  */
 export const encodeArgs = (filters: string): string[] => [
   ...['-map', '0:a:0', '-af', filters, '-c:a', 'libmp3lame', '-b:a', `${MP3_BITRATE_KBPS}k`, '-reservoir', '0'],
   ...['-write_xing', '0', '-id3v2_version', '0', '-flush_packets', '0', '-f', 'mp3'],
 ];
 
-/** How to encode a piece: what to ask of the source, and what of FFmpeg's output is the piece. */
-export interface PiecePlan {
-  /** Seconds from the first audio sample at which to begin to read; 0: from the start. */
+/** How to encode a frame range: what to read of the source, and which part of FFmpeg's output to keep. */
+export interface FrameRangePlan {
+  /** Seconds from the first audio sample at which reading starts; 0: from the start of the source. */
   readonly readFromSeconds: number;
-  /** The audio filters, given where the clock of what is read stands at the first audio sample of the source. */
+  /** The audio filters, by the timestamp that the first audio sample of the source has in what is read. */
   readonly filters: (start: AudioStart) => string;
-  /** Bytes of output before the wanted ones. */
+  /** Bytes of output to drop at the start. */
   readonly skipBytes: number;
-  /** Bytes wanted. */
+  /** Bytes of output to keep after them. */
   readonly bytes: number;
 }
 
 /**
- * Plans the encode of a piece. Decoding and resampling always begin where the segment begins, so that the samples are a
- * function of the segment alone; the encoder begins shortly before the piece.
+ * Plans the encode of a frame range. Decoding and resampling always start with the segment, so that samples are a
+ * function of the segment alone; the encoder starts shortly before the range.
  *
  * Time counts from the first audio sample. Gaps in the source's timestamps are filled with silence (`async=1`): closing
- * them up would let the end of a segment be heard again at the start of the next. Audio that ends too soon goes on in
- * silence (`apad`).
+ * them would repeat the end of a segment at the start of the next. Audio that ends early is padded (`apad`).
  */
-export function planPiece({ segment, firstFrame, endFrame, slice: [from, to] }: FrameRange): PiecePlan {
+export function planFrameRange({ segment, firstFrame, endFrame, slice: [from, to] }: FrameRange): FrameRangePlan {
   const decodeFrame = Math.max(segment * SEGMENT_FRAMES - PREROLL_FRAMES, 0);
   const encodeFrame = Math.max(firstFrame - WARM_UP_FRAMES, decodeFrame);
   const decodeSeconds = decodeFrame * FRAME_SECONDS;
@@ -84,5 +82,5 @@ export function planPiece({ segment, firstFrame, endFrame, slice: [from, to] }: 
   };
 }
 
-/** Lets the clock of what is read begin at 0 with its first audio sample. */
-export const fromItsStart = (filters: string): string => `asetpts=PTS-STARTPTS,${filters}`;
+/** Shifts timestamps so that the first audio sample read has timestamp 0. */
+export const withTimestampsFromZero = (filters: string): string => `asetpts=PTS-STARTPTS,${filters}`;

@@ -2,17 +2,17 @@ import { Readable } from 'node:stream';
 import type { Release } from '../../sessions/index.ts';
 import type { Source } from '../../source/index.ts';
 import type { EncoderOptions } from './encoder-options.ts';
-import { encodeWhole } from './segment-encoder.ts';
+import { encodeSequentially } from './segment-encoder.ts';
 
 export interface SequentialStreamOptions {
   readonly source: Source;
   readonly tag: Buffer;
   readonly encoder: EncoderOptions;
-  /** A place for a process that runs as long as the stream. @throws Problem 503 */
+  /** Takes a slot for a process that runs as long as the stream. @throws CapacityExceeded */
   readonly acquire: () => Release;
 }
 
-/** Sends the tag and everything that can be heard, from the beginning or from now on. Destroying it ends the encoder. */
+/** Reads the tag and all audio: of a file from its beginning, of a live source from now on. Destroying it ends the encoder. */
 export function sequentialStream(options: SequentialStreamOptions): Readable {
   const controller = new AbortController();
   const body = Readable.from(bytes(options, controller.signal), { objectMode: false });
@@ -23,13 +23,13 @@ export function sequentialStream(options: SequentialStreamOptions): Readable {
 async function* bytes({ source, tag, encoder, acquire }: SequentialStreamOptions, signal: AbortSignal) {
   const release = acquire();
   try {
-    // The tag waits for the first frames: before them, a failure can still be answered.
+    // The tag is sent with the first frames: until then, a failure can still be answered.
     let head = tag;
-    for await (const chunk of encodeWhole(source, encoder, signal)) {
+    for await (const chunk of encodeSequentially(source, encoder, signal)) {
       yield head.length > 0 ? Buffer.concat([head, chunk]) : chunk;
       head = head.subarray(head.length);
     }
-    if (head.length > 0) throw new Error('Nothing could be heard');
+    if (head.length > 0) throw new Error('The source has no audio');
   } finally {
     release();
   }

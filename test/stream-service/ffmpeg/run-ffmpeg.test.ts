@@ -41,7 +41,7 @@ describe('runFfmpeg', () => {
       await withTemporaryFolder(async (folder) => {
         const cut = join(folder, name);
         await writeFile(cut, file.subarray(0, file.length * 0.6));
-        await expect(copy(cut)).rejects.toThrow('An input ends before what it promises');
+        await expect(copy(cut)).rejects.toThrow('An input is shorter than its index declares');
       });
     });
 

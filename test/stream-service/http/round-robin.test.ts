@@ -8,16 +8,16 @@ const roundRobin = () => createRoundRobin({ turnBytes: TURN, quantumBytes: QUANT
 
 it('never stops the only one', () => {
   const only = roundRobin().join();
-  expect([only.spend(10 * TURN), only.isTurnOver()]).toEqual([false, false]);
+  expect([only.charge(10 * TURN), only.isTurnOver()]).toEqual([false, false]);
 });
 
 it('ends a turn for all once its bytes have moved, and begins another', async () => {
   const { join } = roundRobin();
   const [first, second] = [join(), join()];
-  expect([first.spend(TURN - 1), second.isTurnOver()]).toEqual([false, false]);
-  expect([first.spend(1), second.isTurnOver(), second.spend(1)]).toEqual([true, true, true]);
+  expect([first.charge(TURN - 1), second.isTurnOver()]).toEqual([false, false]);
+  expect([first.charge(1), second.isTurnOver(), second.charge(1)]).toEqual([true, true, true]);
   await nextTurn();
-  expect([second.isTurnOver(), second.spend(1)]).toEqual([false, false]);
+  expect([second.isTurnOver(), second.charge(1)]).toEqual([false, false]);
 });
 
 it('gives turns to whoever waits, in the order they came, as many at a time as a turn has quanta', async () => {
@@ -40,12 +40,12 @@ it('gives turns to whoever waits, in the order they came, as many at a time as a
 it('makes who has had its quantum give way to those who wait, and to nobody else', async () => {
   const { join } = roundRobin();
   const [busy, other] = [join(), join()];
-  expect(busy.spend(QUANTUM)).toBe(false);
+  expect(busy.charge(QUANTUM)).toBe(false);
   await nextTurn();
   // Two wait before it: it is not their turn yet when the next one begins.
   for (const member of [join(), join(), other]) member.wait(() => undefined);
-  expect(busy.spend(QUANTUM - 1)).toBe(false);
-  expect(busy.spend(1)).toBe(true);
+  expect(busy.charge(QUANTUM - 1)).toBe(false);
+  expect(busy.charge(1)).toBe(true);
 });
 
 it('counts the bytes of each turn by themselves', async () => {
@@ -53,7 +53,7 @@ it('counts the bytes of each turn by themselves', async () => {
   const [busy, other] = [join(), join()];
   for (let turn = 0; turn < 5; turn += 1) {
     for (const member of [join(), join(), other]) member.wait(() => undefined);
-    expect(busy.spend(QUANTUM - 1)).toBe(false);
+    expect(busy.charge(QUANTUM - 1)).toBe(false);
     await nextTurn();
   }
 });
@@ -66,7 +66,7 @@ it('lets all have the same, however much each has to move', async () => {
     let isEnough = false;
     while (!isEnough) {
       moved[index] = (moved[index] ?? 0) + 10;
-      isEnough = members[index]?.spend(10) ?? true;
+      isEnough = members[index]?.charge(10) ?? true;
     }
     members[index]?.wait(() => move(index));
   };

@@ -35,7 +35,7 @@ async function all(stretch: SegmentBuffer): Promise<Buffer> {
 
 it('is encoded in one go while there is room', async () => {
   const { encode, starts } = encoder();
-  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, room: () => 200_000 });
+  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 200_000 });
   await expect.poll(() => stretch.missingBytes).toBe(0);
   expect(sha256(await all(stretch))).toBe(sha256(bytes));
   expect(starts).toEqual([FIRST]);
@@ -43,7 +43,7 @@ it('is encoded in one go while there is room', async () => {
 
 it('is left where there is no more room, and taken up there when half of it is free', async () => {
   const { encode, starts, running } = encoder();
-  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, room: () => 10_000 });
+  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 10_000 });
   await expect.poll(() => [starts.length, running()]).toEqual([1, 0]);
   const received = [await stretch.take()];
   for (let count = 0; count < 4; count += 1) received.push(await stretch.take());
@@ -58,7 +58,7 @@ it('is left where there is no more room, and taken up there when half of it is f
 
 it('gives what came before a failure, then fails', async () => {
   const { encode } = encoder({ failsAt: FIRST + 3000 });
-  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, room: () => 10_000 });
+  const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 10_000 });
   for (let count = 0; count < 3; count += 1) expect((await stretch.take())?.length).toBe(1000);
   await expect(stretch.take()).rejects.toThrow('It broke');
   expect(stretch.missingBytes).toBeGreaterThan(0);
