@@ -10,7 +10,7 @@ import type { FileSource, OpenSource, Source } from '../../stream-service/source
 const origin = { url: 'https://site.example/watch', extractor: 'Test', entryId: '1' };
 export const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: 'build' } as const;
 
-/** A track of a direct MP4 file with both sides. */
+/** A track of a direct MP4 file with video and audio. */
 export const trackOf = (formatId: string, traits: Partial<Track> = {}): Track => ({
   formatId,
   delivery: 'direct',
@@ -60,13 +60,13 @@ export const combinedKey = (video = 'video', audio = 'audio') =>
 
 export interface Service {
   readonly url: string;
-  /** Ids of the resources that were kept for longer. */
+  /** Ids of the resources whose expiry was extended. */
   readonly touched: string[];
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The service on a free port, with one resource in its table and its tracks' sources by format id. */
+/** Starts the service on a free port, with one resource in its table and sources by the format id of their track. */
 export async function startService(
   resource: Resource,
   sources: Readonly<Record<string, Source | OpenSource>>,
@@ -96,31 +96,31 @@ export async function startService(
   return { url: `http://127.0.0.1:${port}`, touched, drain: service.drain, close: service.close };
 }
 
-/** Makes a request and gives the answer with its body unread, as a slow client would leave it. */
-export function openAnswer(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+/** Sends a request and returns the response with its body unread, like a slow client. */
+export function openResponse(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { headers, agent: false }, resolve);
     request.once('error', reject).end();
   });
 }
 
-/** Settles when something has become true; the test's own time limit ends the waiting. */
+/** Polls until a condition is true; the timeout of the test bounds it. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** A source that gives its first `healthyBytes` and then nothing, until it dies by word of the test. */
-export function mortalSource(source: FileSource, healthyBytes: number): FileSource & { die(): void } {
-  const death = Promise.withResolvers<void>();
+/** A source that stalls after its first `healthyBytes` until the test calls `fail`. */
+export function failingSource(source: FileSource, healthyBytes: number): FileSource & { fail(): void } {
+  const failure = Promise.withResolvers<void>();
   async function* bytes(first: number, last: number) {
     if (first < healthyBytes) yield* source.read(first, Math.min(last, healthyBytes - 1));
     if (last < healthyBytes) return;
-    await death.promise;
-    throw new Error('The source died');
+    await failure.promise;
+    throw new Error('The source failed');
   }
   return {
     ...source,
     read: (first, last = (source.size ?? 0) - 1) => Readable.from(bytes(first, last), { objectMode: false }),
-    die: () => death.resolve(),
+    fail: () => failure.resolve(),
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mediaKey, openAnswer, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
+import { mediaKey, openResponse, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { startUpstream, type Upstream } from '../../stream-service/source/upstream.ts';
 import type { ScriptedTask } from '../../support/scripted-aws.ts';
 import { createDistribution, type View } from './distribution.ts';
@@ -125,7 +125,7 @@ describe('a host on demand', () => {
   it('is not doubled when it has no room: the next is told so', async () => {
     const { host } = await awake({ MAX_STREAMS: '1' });
     const secret = instance.aws.store.get('host')?.split('|')[1] ?? '';
-    const held = await openAnswer(`http://127.0.0.1:${host.port}${MEDIA}`, { 'x-reelay-origin': secret });
+    const held = await openResponse(`http://127.0.0.1:${host.port}${MEDIA}`, { 'x-reelay-origin': secret });
     expect(held.statusCode).toBe(200);
     instance.pass(60);
     expect(titled(await view())).toEqual({ by: 'wake', status: 503, title: 'No Capacity', retryAfter: '10' });

@@ -4,7 +4,7 @@ import { createFfmpegInputServer, type FfmpegInputServer } from '../../../stream
 import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
 import { ask } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
-import { mortalSource, openAnswer, until } from '../fixture.ts';
+import { failingSource, openResponse, until } from '../fixture.ts';
 
 const bytes = randomBytes(200_000);
 let loopback: FfmpegInputServer;
@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => loopback.close());
 
-describe('loopback', () => {
-  it('serves a file by range from a path nobody can guess', async () => {
+describe('createFfmpegInputServer', () => {
+  it('serves a file by range at an unguessable path', async () => {
     const input = loopback.serve(fileSource(bytes));
     expect(input.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}$/);
     const part = await ask(input.url, { headers: { range: 'bytes=100-' } });
@@ -26,7 +26,7 @@ describe('loopback', () => {
     expect(input.failure()).toBeUndefined();
   });
 
-  it('serves a file of unknown size from its beginning alone', async () => {
+  it('serves a file of unknown size only from its beginning', async () => {
     const input = loopback.serve({ ...fileSource(bytes), size: undefined });
     const { status, headers, body } = await ask(input.url, { headers: { range: 'bytes=100-' } });
     expect(status).toBe(200);
@@ -34,7 +34,7 @@ describe('loopback', () => {
     expect(headers).not.toHaveProperty('accept-ranges');
   });
 
-  it('serves segments from the time asked for', async () => {
+  it('serves segments from the requested time', async () => {
     const asked: number[] = [];
     const readFrom = (seconds: number) => {
       asked.push(seconds);
@@ -52,7 +52,7 @@ describe('loopback', () => {
     expect(asked).toEqual([4]);
   });
 
-  it('knows no path but those it gave, and those no more once they are closed', async () => {
+  it('answers 404 for unknown paths and for closed inputs', async () => {
     const input = loopback.serve(fileSource(bytes));
     const { origin } = new URL(input.url);
     for (const path of ['/', '/x', '/../', '/favicon.ico']) expect((await ask(origin + path)).status).toBe(404);
@@ -61,25 +61,25 @@ describe('loopback', () => {
     expect((await ask(input.url)).status).toBe(404);
   });
 
-  it('tells of a failure before its reader can see the cut', async () => {
-    const source = mortalSource(fileSource(bytes), 100_000);
+  it('aborts `failed` before the reader sees the truncated body', async () => {
+    const source = failingSource(fileSource(bytes), 100_000);
     const input = loopback.serve(source);
-    const answer = await openAnswer(input.url);
+    const answer = await openResponse(input.url);
     const seen = new Promise<Error | undefined>((resolve) => answer.once('error', () => resolve(input.failure())));
     answer.resume();
-    source.die();
-    expect(await seen).toEqual(new Error('The source died'));
+    source.fail();
+    expect(await seen).toEqual(new Error('The source failed'));
     expect(input.failed.reason).toBe(input.failure());
   });
 
-  it('keeps its reader waiting for a source that is being opened', async () => {
+  it('delays the response while the source is being opened', async () => {
     const opening = Promise.withResolvers<Source>();
     const answer = ask(loopback.serve(opening.promise).url);
     opening.resolve(fileSource(bytes));
     expect((await answer).body.equals(bytes)).toBe(true);
   });
 
-  it('fails when its source cannot be opened', async () => {
+  it('aborts `failed` when the source cannot be opened', async () => {
     const opening = Promise.withResolvers<Source>();
     const input = loopback.serve(opening.promise);
     const answer = ask(input.url);
@@ -88,20 +88,20 @@ describe('loopback', () => {
     expect(input.failure()).toEqual(new Error('Gone'));
   });
 
-  it('stops reading the source when its reader leaves, which is no failure', async () => {
+  it('stops reading the source when the reader disconnects, without a failure', async () => {
     const source = fileSource(randomBytes(20_000_000));
     const input = loopback.serve(source);
-    const answer = await openAnswer(input.url);
+    const answer = await openResponse(input.url);
     expect(source.reading.size).toBe(1);
     answer.destroy();
     await until(() => source.reading.size === 0);
     expect(input.failure()).toBeUndefined();
   });
 
-  it('stops reading the source when it is closed', async () => {
+  it('stops reading the source when the input is closed', async () => {
     const source = fileSource(randomBytes(20_000_000));
     const input = loopback.serve(source);
-    const answer = await openAnswer(input.url);
+    const answer = await openResponse(input.url);
     answer.once('error', () => undefined);
     input.close();
     await until(() => source.reading.size === 0);

@@ -16,11 +16,11 @@ const endless = ['-f', 'lavfi', '-i', 'sine', '-f', 's16le'];
 afterEach(() => expect(runningFfmpegs()).toBe(0));
 
 describe('runFfmpeg', () => {
-  it('gives what FFmpeg writes, to the last byte', async () => {
+  it('streams the output of FFmpeg to its last byte', async () => {
     expect((await buffer(runFfmpeg({ path: 'ffmpeg', args: tone(10) }))).length).toBe(10 * 44_100 * 2);
   });
 
-  it('fails with the end of stderr when FFmpeg does', async () => {
+  it('reports the end of stderr when FFmpeg fails', async () => {
     const said: string[] = [];
     const args = ['-i', '/nowhere/file.mp4', '-f', 'null'];
     const output = runFfmpeg({ path: 'ffmpeg', args, onFailure: (stderr) => said.push(stderr) });
@@ -28,7 +28,7 @@ describe('runFfmpeg', () => {
     expect(said).toEqual([expect.stringContaining('No such file or directory')]);
   });
 
-  it('fails when there is no FFmpeg', async () => {
+  it('fails when the executable does not exist', async () => {
     await expect(buffer(runFfmpeg({ path: '/nowhere/ffmpeg', args: [] }))).rejects.toThrow('ENOENT');
   });
 
@@ -36,7 +36,7 @@ describe('runFfmpeg', () => {
     const copy = (file: string) =>
       buffer(runFfmpeg({ path: 'ffmpeg', args: ['-i', file, '-c', 'copy', '-f', 'matroska'] }));
 
-    it('fails when it is cut, though FFmpeg takes that for the end', async () => {
+    it('fails for a truncated input, although FFmpeg exits with 0', async () => {
       const file = await readFile(join(await ensureMedia(), name));
       await withTemporaryFolder(async (folder) => {
         const cut = join(folder, name);
@@ -45,12 +45,12 @@ describe('runFfmpeg', () => {
       });
     });
 
-    it('does not when it is whole', async () => {
+    it('succeeds for the complete input', async () => {
       expect((await copy(join(await ensureMedia(), name))).length).toBeGreaterThan(10_000);
     });
   });
 
-  it('ends the process when its reader leaves', async () => {
+  it('kills the process when the stream is destroyed', async () => {
     const output = runFfmpeg({ path: 'ffmpeg', args: endless });
     await firstBytes(output);
     expect(runningFfmpegs()).toBe(1);
@@ -59,7 +59,7 @@ describe('runFfmpeg', () => {
     expect(runningFfmpegs()).toBe(0);
   });
 
-  it('ends the process when it is aborted, for the reason given', async () => {
+  it('kills the process when the signal aborts, and fails with its reason', async () => {
     const controller = new AbortController();
     const output = runFfmpeg({ path: 'ffmpeg', args: endless, signal: controller.signal });
     await firstBytes(output);
@@ -67,12 +67,12 @@ describe('runFfmpeg', () => {
     await expect(buffer(output)).rejects.toThrow('An input died');
   });
 
-  it('does not begin when it was aborted before', async () => {
+  it('does not start the process when the signal has aborted', async () => {
     const signal = AbortSignal.abort(new Error('Too late'));
     await expect(buffer(runFfmpeg({ path: 'ffmpeg', args: endless, signal }))).rejects.toThrow('Too late');
   });
 
-  it('holds little for a reader that does not read', async () => {
+  it('buffers a bounded amount for a reader that does not read', async () => {
     const output = runFfmpeg({ path: 'ffmpeg', args: endless });
     await until(() => output.readableLength >= output.readableHighWaterMark);
     expect(output.readableLength).toBeLessThan(2 * output.readableHighWaterMark);
@@ -80,7 +80,7 @@ describe('runFfmpeg', () => {
     await until(() => output.closed);
   });
 
-  it('does not let an input make it open another one', async () => {
+  it('does not open URLs named by an input', async () => {
     const asked: string[] = [];
     const loopback = await createFfmpegInputServer();
     const secret = {

@@ -19,7 +19,7 @@ afterAll(() => service.close());
 const at = (path: string, method = 'GET', headers = {}) => ask(service.url + path, { method, headers });
 const NOT_FOUND = { title: 'Resource Not Found', status: 404 };
 
-describe('what is not there', () => {
+describe('404', () => {
   it.each([
     ['an unknown path', '/api/Stream/Other/x'],
     ['no key', '/api/Stream/Media/'],
@@ -29,14 +29,14 @@ describe('what is not there', () => {
     ['a malformed key', '/api/Stream/Media/not!a*key'],
     ['an undecodable key', '/api/Stream/Media/%ZZ'],
     ['an undecodable path', '/%ZZ/%'],
-    ['half of a UTF-8 character', '/api/Stream/Media/%C3'],
+    ['a truncated UTF-8 character', '/api/Stream/Media/%C3'],
     ['a NUL', '/api/Stream/Media/%00'],
     ['an overlong key', `/api/Stream/Media/${'A'.repeat(5000)}`],
     ['a key of another type', `/api/Stream/Combined/${mediaKey('file')}`],
     ['dots', '/api/Stream/Media/../../etc/passwd'],
     ['encoded slashes', '/api/Stream/Media/%2e%2e%2fpasswd'],
-    ['an object of JavaScript', '/api/Stream/Media/__proto__'],
-  ])('%s', async (_name, path) => {
+    ['a property of Object.prototype', '/api/Stream/Media/__proto__'],
+  ])('answers %s', async (_name, path) => {
     const { status, headers, body } = await at(path);
     expect(status).toBe(404);
     expect(JSON.parse(body.toString())).toEqual(NOT_FOUND);
@@ -48,7 +48,7 @@ describe('what is not there', () => {
     });
   });
 
-  it('is told in the type the client rates highest', async () => {
+  it('has the content type that the client prefers', async () => {
     const { headers, body } = await at('/nothing', 'GET', { accept: 'text/plain;q=0.9, text/json' });
     expect(headers['content-type']).toBe('text/json; charset=utf-8');
     expect(JSON.parse(body.toString())).toEqual(NOT_FOUND);
@@ -62,18 +62,21 @@ describe('what is not there', () => {
 });
 
 describe('methods', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'])('%s is not allowed on a stream', async (method) => {
-    const { status, headers, body } = await at(media, method);
-    expect(status).toBe(405);
-    expect(headers.allow).toBe('GET, HEAD, OPTIONS');
-    expect(JSON.parse(body.toString())).toEqual({ title: 'Method Not Allowed', status: 405 });
-  });
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'])(
+    'answers %s on a stream with 405',
+    async (method) => {
+      const { status, headers, body } = await at(media, method);
+      expect(status).toBe(405);
+      expect(headers.allow).toBe('GET, HEAD, OPTIONS');
+      expect(JSON.parse(body.toString())).toEqual({ title: 'Method Not Allowed', status: 405 });
+    },
+  );
 
-  it.each(['POST', 'PROPFIND'])('%s of an unknown path is not found', async (method) => {
+  it.each(['POST', 'PROPFIND'])('answers %s on an unknown path with 404', async (method) => {
     expect((await at('/nothing', method)).status).toBe(404);
   });
 
-  it('does not look at a body that comes with one', async () => {
+  it('does not parse the request body', async () => {
     const request = ['POST /api/Stream/Media/x HTTP/1.1', 'Host: x', 'Content-Type: application/json'];
     const body = ['Content-Length: 9', 'Connection: close', '', '{"broken"'];
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
@@ -82,17 +85,17 @@ describe('methods', () => {
   });
 });
 
-describe('what is no HTTP', () => {
+describe('malformed HTTP', () => {
   it.each([
     ['a line of nonsense', 'nonsense\r\n\r\n', 400, 'Bad Request'],
-    ['a method nobody has', `BREW ${'/x'} HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'Method Not Allowed'],
+    ['an unknown method', `BREW ${'/x'} HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'Method Not Allowed'],
     [
       'endless headers',
       `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(80_000)}\r\n\r\n`,
       431,
       'Request Header Fields Too Large',
     ],
-  ])('%s', async (_name, bytes, status, title) => {
+  ])('answers %s', async (_name, bytes, status, title) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.on('error', () => undefined).write(bytes);
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
@@ -101,8 +104,8 @@ describe('what is no HTTP', () => {
   });
 });
 
-describe('pages of other origins', () => {
-  it('may read streams and failures when they are listed', async () => {
+describe('CORS', () => {
+  it('lets listed origins read streams and failures', async () => {
     for (const path of [media, '/nothing']) {
       const { headers } = await at(path, 'GET', { origin: PAGE });
       expect(headers['access-control-allow-origin']).toBe(PAGE);
@@ -111,14 +114,14 @@ describe('pages of other origins', () => {
     }
   });
 
-  it('get the body without the headers when they are not', async () => {
+  it('sends no CORS headers to other origins', async () => {
     const { status, headers, body } = await at(media, 'GET', { origin: 'https://other.example' });
     expect(status).toBe(200);
     expect(body.toString()).toBe('some media');
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  it('may ask for ranges', async () => {
+  it('allows Range in a preflight', async () => {
     const asked = { origin: PAGE, 'access-control-request-method': 'GET', 'access-control-request-headers': 'range' };
     const { status, headers } = await at(media, 'OPTIONS', asked);
     expect(status).toBe(204);
@@ -126,8 +129,8 @@ describe('pages of other origins', () => {
   });
 });
 
-describe('a table that does not answer', () => {
-  it('is 502', async () => {
+describe('an unavailable state table', () => {
+  it('answers 502', async () => {
     const failing = () => Promise.reject(new StateUnavailable('the table at 10.0.0.1 timed out'));
     const state = { getResource: failing, touchResource: failing };
     const broken = await startService(resourceOf([]), {}, { state });
@@ -137,7 +140,7 @@ describe('a table that does not answer', () => {
     await broken.close();
   });
 
-  it('does not keep a stream from being sent when it cannot be written to', async () => {
+  it('sends the stream when extending the expiry fails', async () => {
     const resource = resourceOf([trackOf('file')]);
     const state = { getResource: async () => resource, touchResource: () => Promise.reject(new Error('throttled')) };
     const throttled = await startService(resource, { file: source() }, { state });
@@ -146,8 +149,8 @@ describe('a table that does not answer', () => {
   });
 });
 
-describe('a fault of ours', () => {
-  it('is 500 and tells nothing', async () => {
+describe('an internal error', () => {
+  it('answers 500 without details', async () => {
     // A resource as no resolve would store it.
     const resource = resourceOf([], { renditions: [{ ...renditionOf(['file']), formatIds: undefined as never }] });
     const faulty = await startService(resource, {});

@@ -19,9 +19,9 @@ describe('fileName', () => {
     ['\u200d. \u200d', null, 'media.mp4'],
     ['half \ud800 pair', null, 'half pair.mp4'],
     ['Été 🎵', 'Björk', 'Björk - Été 🎵.mp4'],
-  ])('%j by %j is %j', (title, author, name) => expect(fileName({ title, author }, '.mp4')).toBe(name));
+  ])('names %j by %j %j', (title, author, name) => expect(fileName({ title, author }, '.mp4')).toBe(name));
 
-  it('fits any file system, however long the title', () => {
+  it('fits any file system for very long titles', () => {
     const name = fileName({ title: '𝕬'.repeat(5000), author: null }, '.mp4');
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
     expect(name).toMatch(/^(?:𝕬)+\.mp4$/u);
@@ -29,19 +29,19 @@ describe('fileName', () => {
 });
 
 describe('contentDisposition', () => {
-  it('has a name in ASCII beside the whole one', () => {
+  it('has an ASCII name beside the full one', () => {
     expect(contentDisposition({ title: 'Été 🎵', author: 'Björk' }, '.mp3')).toBe(
       `attachment; filename="Bjork - Ete _.mp3"; filename*=UTF-8''Bj%C3%B6rk%20-%20%C3%89t%C3%A9%20%F0%9F%8E%B5.mp3`,
     );
   });
 
-  it('quotes the name for old clients always', () => {
+  it('always quotes the ASCII name', () => {
     expect(contentDisposition({ title: 'clip', author: null }, '.mp4')).toBe(
       `attachment; filename="clip.mp4"; filename*=UTF-8''clip.mp4`,
     );
   });
 
-  it.each(['"; x="', '\\"\\', '%22%0d%0a', "UTF-8''x", '名前', '\u0000'])('survives %j', (title) => {
+  it.each(['"; x="', '\\"\\', '%22%0d%0a', "UTF-8''x", '名前', '\u0000'])('encodes %j', (title) => {
     const { type, parameters } = parse(contentDisposition({ title, author: null }, '.mp4'));
     expect(type).toBe('attachment');
     expect(parameters.filename).toBe(fileName({ title, author: null }, '.mp4'));

@@ -6,12 +6,12 @@ const QUANTUM = 100;
 const TURN = 2 * QUANTUM;
 const roundRobin = () => createRoundRobin({ turnBytes: TURN, quantumBytes: QUANTUM });
 
-it('never stops the only one', () => {
+it('never stops the only member', () => {
   const only = roundRobin().join();
   expect([only.charge(10 * TURN), only.isTurnOver()]).toEqual([false, false]);
 });
 
-it('ends a turn for all once its bytes have moved, and begins another', async () => {
+it('ends a turn for all members once its bytes are used up, and starts another', async () => {
   const { join } = roundRobin();
   const [first, second] = [join(), join()];
   expect([first.charge(TURN - 1), second.isTurnOver()]).toEqual([false, false]);
@@ -20,7 +20,7 @@ it('ends a turn for all once its bytes have moved, and begins another', async ()
   expect([second.isTurnOver(), second.charge(1)]).toEqual([false, false]);
 });
 
-it('gives turns to whoever waits, in the order they came, as many at a time as a turn has quanta', async () => {
+it('calls waiting members in order, as many per turn as it has quanta', async () => {
   const { join } = roundRobin();
   const called: number[] = [];
   for (const index of [0, 1, 2, 3, 4]) join().wait(() => called.push(index));
@@ -37,7 +37,7 @@ it('gives turns to whoever waits, in the order they came, as many at a time as a
   ]);
 });
 
-it('makes who has had its quantum give way to those who wait, and to nobody else', async () => {
+it('makes a member that used its quantum yield to waiting members only', async () => {
   const { join } = roundRobin();
   const [busy, other] = [join(), join()];
   expect(busy.charge(QUANTUM)).toBe(false);
@@ -48,7 +48,7 @@ it('makes who has had its quantum give way to those who wait, and to nobody else
   expect(busy.charge(1)).toBe(true);
 });
 
-it('counts the bytes of each turn by themselves', async () => {
+it('counts the bytes of each turn separately', async () => {
   const { join } = roundRobin();
   const [busy, other] = [join(), join()];
   for (let turn = 0; turn < 5; turn += 1) {
@@ -58,7 +58,7 @@ it('counts the bytes of each turn by themselves', async () => {
   }
 });
 
-it('lets all have the same, however much each has to move', async () => {
+it('shares evenly, however much each member has to move', async () => {
   const { join } = roundRobin();
   const moved = [0, 0, 0, 0, 0];
   const members = moved.map(() => join());
@@ -77,7 +77,7 @@ it('lets all have the same, however much each has to move', async () => {
   expect(Math.max(...moved) - Math.min(...moved)).toBeLessThanOrEqual(TURN);
 });
 
-it('does not call who has left', async () => {
+it('does not call a member that has left', async () => {
   const { join, members } = roundRobin();
   const [stays, leaves] = [join(), join()];
   const called: string[] = [];

@@ -75,13 +75,13 @@ async function digestOf(answer: IncomingMessage): Promise<string> {
 it.each([
   ['with a length', { 'content-length': CHUNKS * CHUNK_BYTES }],
   ['without one', {}],
-])('sends every byte %s, and gives the memory back', async (_, headers) => {
+])('sends every byte %s, and releases the memory of chunks', async (_, headers) => {
   const { body, given, digest } = numbered();
   expect(await digestOf(await answerOf(body, headers))).toBe(digest());
   await until(() => given.every(({ buffer }) => buffer.byteLength === 0));
 });
 
-it('keeps what chunks share', async () => {
+it('does not release memory that chunks share', async () => {
   const shared = Buffer.alloc(3 * CHUNK_BYTES, 'shared');
   const body = Readable.from([0, 1, 2].map((part) => shared.subarray(part * CHUNK_BYTES, (part + 1) * CHUNK_BYTES)));
   const digest = createHash('sha256').update(shared).digest('hex');
@@ -89,7 +89,7 @@ it('keeps what chunks share', async () => {
   expect(shared.buffer.byteLength).toBeGreaterThan(0);
 });
 
-it('waits for a client that rests, and goes on where it was', async () => {
+it('pauses the body for a client that stops reading, and resumes it', async () => {
   const { body, given, digest } = numbered();
   const answer = await answerOf(body);
   let before = -1;
@@ -102,7 +102,7 @@ it('waits for a client that rests, and goes on where it was', async () => {
   expect(await digestOf(answer)).toBe(digest());
 });
 
-it('breaks the connection when the body fails, though chunks of it were sent', async () => {
+it('destroys the response when the body fails after chunks were sent', async () => {
   const body = new Readable({ read: () => undefined });
   body.push(Buffer.alloc(CHUNK_BYTES));
   const answer = await answerOf(body);
@@ -112,7 +112,7 @@ it('breaks the connection when the body fails, though chunks of it were sent', a
   expect((await broken)[0]).toMatchObject({ code: 'ECONNRESET' });
 });
 
-it('ends the body when the client leaves', async () => {
+it('destroys the body when the client disconnects', async () => {
   const { body } = numbered();
   const answer = await answerOf(body);
   answer.destroy();
@@ -123,7 +123,7 @@ it.each<[string, (body: Readable, answer: IncomingMessage) => unknown]>([
   ['the body has ended', (_, answer) => answer.resume()],
   ['the body fails', (body, answer) => answer.on('error', () => undefined) && body.destroy(new Error('gone'))],
   ['the client leaves', (_, answer) => answer.destroy()],
-])('gives its place among the bodies back when %s', async (_, end) => {
+])('leaves the round robin when %s', async (_, end) => {
   const round = createRound();
   const { body } = numbered();
   const answer = await answerAt(await serve([body], {}, round));
@@ -132,7 +132,7 @@ it.each<[string, (body: Readable, answer: IncomingMessage) => unknown]>([
   await until(() => round.members() === 0);
 });
 
-it('lets several bodies take turns', async () => {
+it('interleaves several bodies', async () => {
   const order: number[] = [];
   const bodies = [0, 1, 2].map((index) => numbered(() => order.push(index)));
   const port = await serve(bodies.map(({ body }) => body));

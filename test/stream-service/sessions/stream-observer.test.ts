@@ -7,7 +7,7 @@ import {
   combinedKey,
   ffmpeg,
   mediaKey,
-  openAnswer,
+  openResponse,
   resourceOf,
   type Service,
   startService,
@@ -55,7 +55,7 @@ describe('StreamObserver', () => {
   });
 
   it('receives the end of a stream whose client disconnects', async () => {
-    const answer = await openAnswer(url(mediaKey('video')));
+    const answer = await openResponse(url(mediaKey('video')));
     expect(seen).toMatchObject({ begun: 1, running: 1 });
     answer.destroy();
     await until(() => seen.running === 0);

@@ -12,7 +12,7 @@ function slotsFor({ maxFfmpeg = 10, parallelism = 2, maxWaiting = 2 } = {}) {
 }
 
 describe('createEncoderSlots', () => {
-  it('lets no more encode at once than there are turns, first come, first served', async () => {
+  it('limits concurrent encoders and serves waiters in order', async () => {
     const { acquire, admission } = slotsFor();
     const [first, second] = [await acquire(forever, false), await acquire(forever, false)];
     const order: string[] = [];
@@ -30,7 +30,7 @@ describe('createEncoderSlots', () => {
     expect(admission.ffmpegs()).toBe(0);
   });
 
-  it('refuses a new client when too many wait, never one that has begun', async () => {
+  it('refuses impatient callers when too many wait, never patient ones', async () => {
     const { acquire } = slotsFor({ parallelism: 1, maxWaiting: 1 });
     const release = await acquire(forever, false);
     const waiting = [acquire(forever, false), acquire(forever, true)];
@@ -39,7 +39,7 @@ describe('createEncoderSlots', () => {
     for (const next of waiting) (await next)();
   });
 
-  it('refuses a new client when other work has every process', async () => {
+  it('refuses impatient callers when other work runs every process', async () => {
     const { acquire, admission } = slotsFor({ maxFfmpeg: 1 });
     const other = admission.acquireFfmpeg();
     await expect(acquire(forever, false)).rejects.toThrow(CapacityExceeded);
@@ -49,7 +49,7 @@ describe('createEncoderSlots', () => {
     (await acquire(forever, false))();
   });
 
-  it('forgets who leaves while waiting', async () => {
+  it('removes a waiter whose signal aborts', async () => {
     const { acquire, admission } = slotsFor({ parallelism: 1 });
     const release = await acquire(forever, false);
     const leaver = new AbortController();
@@ -64,7 +64,7 @@ describe('createEncoderSlots', () => {
     expect(admission.ffmpegs()).toBe(0);
   });
 
-  it('gives its turn back when it leaves while other work has every process', async () => {
+  it('releases the slot of a caller that aborts while other work runs every process', async () => {
     const { acquire, admission } = slotsFor({ maxFfmpeg: 1, parallelism: 1 });
     const other = admission.acquireFfmpeg();
     const leaver = new AbortController();

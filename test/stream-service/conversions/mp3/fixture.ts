@@ -39,7 +39,7 @@ export async function startMp3(
   return { open, admission, close: () => inputServer.close() };
 }
 
-/** A file in memory; `cutAt` is where reading it fails, `sized` whether it tells its size. */
+/** A file in memory. Reading fails at offset `cutAt`; `sized: false` hides its size. */
 export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, sized = true } = {}) {
   const reading = new Set<Readable>();
   const source: FileSource = {
@@ -57,14 +57,14 @@ export function fileSource(bytes: Buffer, { cutAt = Number.POSITIVE_INFINITY, si
   };
   async function* chunks(first: number, last: number) {
     for (let at = first; at <= last; at += 65_536) {
-      if (at >= cutAt) throw new Error('The source died');
+      if (at >= cutAt) throw new Error('The source failed');
       yield bytes.subarray(at, Math.min(at + 65_536, last + 1));
     }
   }
   return Object.assign(source, { reading });
 }
 
-/** A run of segment files, as a playlist on disk lists them. */
+/** The segments of a playlist on disk. Reading fails at the segment `deadFrom`. */
 export async function segmentedSource(playlist: string, { live = false, deadFrom = Number.POSITIVE_INFINITY } = {}) {
   const folder = playlist.replace(/[^/]+$/, '');
   const text = await readFile(playlist, 'utf8');
@@ -90,7 +90,7 @@ export async function segmentedSource(playlist: string, { live = false, deadFrom
         (async function* () {
           yield* init;
           for (const [offset, { file }] of segments.slice(index).entries()) {
-            if (index + offset >= deadFrom) throw new Error('A segment stayed dead');
+            if (index + offset >= deadFrom) throw new Error('A segment could not be read');
             yield await readFile(file);
           }
         })(),
@@ -103,7 +103,7 @@ export async function segmentedSource(playlist: string, { live = false, deadFrom
   return source;
 }
 
-/** Reads a range to its end. */
+/** Reads a byte range, both ends included. */
 export const readRange = (representation: Representation, first: number, last?: number): Promise<Buffer> =>
   buffer(representation.read(first, last));
 

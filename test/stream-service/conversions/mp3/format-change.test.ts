@@ -24,13 +24,13 @@ const joined = async (name: string) =>
   Buffer.concat(await Promise.all(['first', name].map((each) => readFile(join(folder, `${each}.aac`)))));
 const resource = resourceOf({ durationSeconds: 16 });
 
-describe('a conversion of sound whose format changes midway', () => {
-  it.each(['rate', 'mono'])('breaks where it would be in the wrong place (%s)', async (name) => {
+describe('MP3 conversion of audio whose format changes midway', () => {
+  it.each(['rate', 'mono'])('fails where the position of samples would be wrong (%s)', async (name) => {
     const source = fileSource(await joined(name));
     await expect(readRange(await mp3.open(resource, track, source), 0)).rejects.toThrow(FfmpegFailed);
   });
 
-  it('goes on where no size was promised', async () => {
+  it('continues when no size was promised', async () => {
     const source = fileSource(await joined('mono'), { sized: false });
     expect(await melody(await readRange(await mp3.open(resource, track, source), 0))).toMatch(/^400×8 800×8/);
   });

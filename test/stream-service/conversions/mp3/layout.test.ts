@@ -18,7 +18,7 @@ const layout: Layout = { tagBytes: 100, frames: 15_000 };
 const size = 100 + 15_000 * 576;
 
 describe('layoutBytes', () => {
-  it('is the tag and the frames', () => expect(layoutBytes(layout)).toBe(size));
+  it('adds up tag and frames', () => expect(layoutBytes(layout)).toBe(size));
 });
 
 describe('tagSlice', () => {
@@ -27,19 +27,19 @@ describe('tagSlice', () => {
     ['its first byte', 0, 0, [0, 1]],
     ['its last byte and more', 99, 2000, [99, 100]],
     ['nothing of it', 100, 2000, [100, 100]],
-  ])('a range can have %s', (_, first, last, slice) => expect(tagSlice(layout, first, last)).toEqual(slice));
+  ])('returns %s', (_, first, last, slice) => expect(tagSlice(layout, first, last)).toEqual(slice));
 });
 
-describe('nextPiece', () => {
+describe('nextFrameRange', () => {
   it.each([
     ['only the tag', 0, 99, 500, undefined],
-    ['what is sent already', 576, 575, 500, undefined],
-    ['the first byte of sound', 100, 100, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 1] }],
+    ['an empty rest', 576, 575, 500, undefined],
+    ['the first byte of audio', 100, 100, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 1] }],
     ['one whole frame', 100, 675, 500, { segment: 0, firstFrame: 0, endFrame: 1, slice: [0, 576] }],
-    ['the seam of two frames', 675, 676, 500, { segment: 0, firstFrame: 0, endFrame: 2, slice: [575, 577] }],
-    ['everything, in part', 0, size - 1, 500, { segment: 0, firstFrame: 0, endFrame: 500, slice: [0, 288_000] }],
+    ['the boundary of two frames', 675, 676, 500, { segment: 0, firstFrame: 0, endFrame: 2, slice: [575, 577] }],
+    ['a limited number of frames', 0, size - 1, 500, { segment: 0, firstFrame: 0, endFrame: 500, slice: [0, 288_000] }],
     [
-      'what ends with its segment',
+      'the last frame of a segment',
       100 + SEGMENT_BYTES - 1,
       size - 1,
       500,
@@ -53,9 +53,11 @@ describe('nextPiece', () => {
       { segment: 1, firstFrame: SEGMENT_FRAMES, endFrame: SEGMENT_FRAMES + 500, slice: [0, 288_000] },
     ],
     ['the last byte', size - 1, size - 1, 500, { segment: 2, firstFrame: 14_999, endFrame: 15_000, slice: [575, 576] }],
-  ])('finds %s', (_, first, last, frames, piece) => expect(nextFrameRange(layout, first, last, frames)).toEqual(piece));
+  ])('selects %s', (_, first, last, frames, piece) =>
+    expect(nextFrameRange(layout, first, last, frames)).toEqual(piece),
+  );
 
-  it('covers any range exactly, whatever the sizes of the pieces', () => {
+  it('covers any byte range exactly, whatever the number of frames per step', () => {
     const random = randomFrom(3);
     const upTo = (end: number) => Math.floor(random() * end);
     for (let round = 0; round < 200; round += 1) {
@@ -93,12 +95,12 @@ describe('promisedFrames', () => {
     ],
     ['nothing without a duration', resourceOf({}), undefined],
     ['nothing with a duration of 0', resourceOf({ durationSeconds: 0 }), undefined],
-    ['nothing beyond what can be counted', resourceOf({ durationSeconds: 1e13 }), undefined],
+    ['nothing beyond the safe integers', resourceOf({ durationSeconds: 1e13 }), undefined],
     [
-      'nothing of a promise beyond what can be counted',
+      'nothing for a promised size beyond the safe integers',
       resourceOf({ ...promised, mp3: { renditionId: 'carrier', sizeBytes: 239_999_999_999_976_600 } }),
       undefined,
     ],
     ['nothing when it is live', resourceOf({ durationSeconds: 60, isLive: true }), undefined],
-  ])('keeps to %s', (_, resource, frames) => expect(promisedFrames(resource, track, tagBytes)).toBe(frames));
+  ])('follows %s', (_, resource, frames) => expect(promisedFrames(resource, track, tagBytes)).toBe(frames));
 });

@@ -12,7 +12,7 @@ import { fileSource, problemOf, readRange, resourceOf, segmentedSource, startMp3
 const SECONDS = 160;
 const resource = resourceOf({ durationSeconds: SECONDS, title: 'Title', author: 'Artist' });
 
-describe('a conversion to MP3', () => {
+describe('createMp3Converter', () => {
   const original = codedSound(SECONDS);
   let folder: string;
   let wav: string;
@@ -47,7 +47,7 @@ describe('a conversion to MP3', () => {
   }
 
   describe('of a known duration', () => {
-    it('has the promised size, before a byte is encoded', async () => {
+    it('has the promised size before anything is encoded', async () => {
       const { size, mimeType, fileExtension, etag } = await open();
       expect(runningFfmpegs()).toBe(0);
       expect(size).toBe(mp3SizeBytes(SECONDS, { title: 'Title', artist: 'Artist' }));
@@ -56,7 +56,7 @@ describe('a conversion to MP3', () => {
       expect(whole.length).toBe(size);
     });
 
-    it('gives the same bytes whatever ranges are asked for', async () => {
+    it('returns the same bytes for any range', async () => {
       const random = randomFrom(11);
       const representation = await open();
       for (let round = 0; round < 12; round += 1) {
@@ -69,15 +69,15 @@ describe('a conversion to MP3', () => {
 
     it.each([
       ['the tag', 0, 9],
-      ['the seam of tag and frames', 60, 90],
-      ['the seam of two segments', 6000 * 576 - 300, 6000 * 576 + 900],
+      ['the boundary of tag and frames', 60, 90],
+      ['the boundary of two segments', 6000 * 576 - 300, 6000 * 576 + 900],
       ['the last byte', -1, -1],
-    ])('gives the bytes of %s', async (_, from, to) => {
+    ])('returns the bytes of %s', async (_, from, to) => {
       const [first, last] = [from, to].map((at) => (at + whole.length) % whole.length) as [number, number];
       expect(await readRange(await open(), first, last)).toEqual(whole.subarray(first, last + 1));
     });
 
-    it('gives the same bytes when it is opened again, to several clients at once and with one encoder', async () => {
+    it('returns the same bytes when opened again, to concurrent clients, and with one encoder', async () => {
       const single = await startMp3({ parallelism: 1, limits: { maxFfmpeg: 1 }, cacheBytes: 1 });
       const [again, another, slow] = await Promise.all([
         readRange(await open(), 0),
@@ -90,7 +90,7 @@ describe('a conversion to MP3', () => {
       expect(slow.equals(whole)).toBe(true);
     });
 
-    it('tells its duration and its tag to a player that reads headers alone', async () => {
+    it('declares duration and tag to a player that reads headers only', async () => {
       const file = join(folder, 'whole.mp3');
       await writeFile(file, whole);
       const { durationSeconds, tags, format } = await probe(file);
@@ -99,7 +99,7 @@ describe('a conversion to MP3', () => {
       expect(tags).toMatchObject({ title: 'Title', artist: 'Artist' });
     });
 
-    it('has an ETag of its own for every source, encoder build and promise', async () => {
+    it('has a different ETag for each source, encoder build and promised layout', async () => {
       const other = await startMp3({ buildId: 'another' });
       const changed = { ...fileSource(webm), validator: '"changed"' };
       const etags = await Promise.all([
@@ -118,8 +118,8 @@ describe('a conversion to MP3', () => {
     });
   });
 
-  describe('keeps its promise', () => {
-    it('in silence where the audio is shorter', async () => {
+  describe('delivers the promised size', () => {
+    it('padded with silence where the audio is shorter', async () => {
       const longer = { ...resource, id: 'longer', durationSeconds: SECONDS + 90 };
       const representation = await open(fileSource(webm), longer);
       const body = await readRange(representation, 0);
@@ -131,7 +131,7 @@ describe('a conversion to MP3', () => {
       expect(rest.every((sample) => Math.abs(sample) < 0.001)).toBe(true);
     });
 
-    it('by a cut where the audio is longer', async () => {
+    it('truncated where the audio is longer', async () => {
       const shorter = { ...resource, durationSeconds: 10 };
       const body = await readRange(await open(fileSource(webm), shorter), 0);
       expect(body.length).toBe(mp3SizeBytes(10, { title: 'Title', artist: 'Artist' }));
@@ -139,20 +139,20 @@ describe('a conversion to MP3', () => {
     });
   });
 
-  describe('of a source that dies', () => {
-    it('breaks and sends no silence', async () => {
+  describe('of a failing source', () => {
+    it('fails without sending silence', async () => {
       const received: Buffer[] = [];
       const stream = (await open(fileSource(webm, { cutAt: 1_200_000 }))).read(0);
       stream.on('data', (chunk) => received.push(chunk));
       const error = await new Promise((resolve) => stream.once('error', resolve));
-      expect(error).toMatchObject({ message: 'The source died' });
+      expect(error).toMatchObject({ message: 'The source failed' });
       const part = Buffer.concat(received);
       expect(part.length).toBeLessThan(whole.length);
       expect(part.equals(whole.subarray(0, part.length))).toBe(true);
       await allEnded();
     });
 
-    it('breaks before its first byte when nothing can be read', async () => {
+    it('fails before the first byte when nothing can be read', async () => {
       const dead = await open(fileSource(webm, { cutAt: 0 }), { ...resource, id: 'dead' });
       await expect(problemOf(readRange(dead, 0))).resolves.toMatchObject({ details: { status: 502 } });
       await allEnded();
@@ -161,19 +161,19 @@ describe('a conversion to MP3', () => {
     it.each([
       ['is no media', Buffer.from('<html>Not found</html>'.repeat(100))],
       ['is empty', Buffer.alloc(0)],
-    ])('breaks before its first byte when it %s', async (id, bytes) => {
+    ])('fails before the first byte when the source %s', async (id, bytes) => {
       const representation = await open(fileSource(bytes), { ...resource, id });
       await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
     });
 
-    it('breaks before its first byte when there is nothing to hear', async () => {
+    it('fails before the first byte when the source has no audio', async () => {
       const file = join(folder, 'silent.mp4');
       await ffmpeg('-f', 'lavfi', '-i', 'color=s=64x64:d=1', file);
       const silent = await open(fileSource(await readFile(file)), { ...resource, id: 'silent' });
       await expect(problemOf(readRange(silent, 0))).resolves.toMatchObject({ details: { status: 502 } });
     });
 
-    it('breaks where a segment stays dead', async () => {
+    it('fails at a segment that cannot be read', async () => {
       const playlist = join(folder, 'hls', 'list.m3u8');
       await mkdir(join(playlist, '..'));
       await ffmpeg('-i', wav, '-c:a', 'aac', '-f', 'hls', '-hls_list_size', '0', '-hls_time', '6', playlist);
@@ -184,8 +184,8 @@ describe('a conversion to MP3', () => {
     });
   });
 
-  describe('and its client', () => {
-    it('ends every process and every read when the client leaves', async () => {
+  describe('for a client', () => {
+    it('ends every process and read when the client disconnects', async () => {
       const source = fileSource(webm);
       const stream = (await open(source)).read(0);
       await new Promise((resolve) => stream.once('data', resolve));
@@ -195,7 +195,7 @@ describe('a conversion to MP3', () => {
       expect(source.reading.size).toBe(0);
     });
 
-    it('has the same bytes when it rests, so that its encoder ends, and reads on', async () => {
+    it('returns the same bytes when the client pauses until its encoder has ended', async () => {
       const stream = (await open()).read(0);
       const chunks = stream[Symbol.asyncIterator]();
       const received: Buffer[] = [(await chunks.next()).value];
@@ -221,7 +221,7 @@ describe('a conversion to MP3', () => {
       await allEnded();
     });
 
-    it('is told that there is no capacity when other work has every process', async () => {
+    it('answers 503 when other work runs every process', async () => {
       const busy = await startMp3({ limits: { maxFfmpeg: 1 } });
       const release = busy.admission.acquireFfmpeg();
       const known = await busy.open(resource, track, fileSource(webm));
@@ -238,7 +238,7 @@ describe('a conversion to MP3', () => {
     it.each([
       ['resource', () => fileSource(webm), resourceOf({ title: 'Title' })],
       ['size', () => fileSource(webm, { sized: false }), resourceOf({ title: 'Title', durationSeconds: SECONDS })],
-    ])('is sent from the beginning to the end, tag first: unknown to its %s', async (_, source, from) => {
+    ])('is a sequential stream that starts with the tag: unknown to its %s', async (_, source, from) => {
       const representation = await open(source(), from);
       expect([representation.size, representation.etag]).toEqual([undefined, undefined]);
       const body = await readRange(representation, 0);
@@ -246,13 +246,13 @@ describe('a conversion to MP3', () => {
       expect(listen(original, await decode(body), 5).every(({ likeness }) => likeness > 0.95)).toBe(true);
     });
 
-    it('breaks when the source dies', async () => {
+    it('fails when the source fails', async () => {
       const representation = await open(fileSource(webm, { cutAt: 300_000 }), resourceOf({}));
       await expect(problemOf(readRange(representation, 0))).resolves.toMatchObject({ details: { status: 502 } });
       await allEnded();
     });
 
-    it('ends with its client', async () => {
+    it('ends its encoder when the client disconnects', async () => {
       const source = fileSource(webm);
       const stream = (await open(source, resourceOf({}))).read(0);
       await new Promise((resolve) => stream.once('data', resolve));
@@ -270,7 +270,7 @@ describe('a conversion to MP3', () => {
     ['96 kHz', ['-ar', '96000']],
     ['one channel', ['-ac', '1']],
     ['six channels', ['-ac', '6']],
-  ])('is stereo of 48 kHz, whatever the source: %s', async (name, args) => {
+  ])('is 48 kHz stereo for a source of %s', async (name, args) => {
     const flac = await make(`${name}.flac`, '-t', '150', ...args);
     const representation = await open(fileSource(flac), resourceOf({ id: name, durationSeconds: 150 }));
     const body = await readRange(representation, 0);
@@ -285,11 +285,11 @@ describe('a conversion to MP3', () => {
   });
 
   it.each([
-    ['a title of every kind', 'Überall 日本 🎵', 'ÀéÎ Ωμέγα 🎤'],
+    ['non-ASCII texts', 'Überall 日本 🎵', 'ÀéÎ Ωμέγα 🎤'],
     ['control characters', 'One\u0000\u001b[31m\r\nline', 'A\tB'],
-    ['endless texts', 'x'.repeat(100_000), '🎵'.repeat(10_000)],
-    ['half a character', '\ud83c', 'A\udfb5B'],
-    ['nothing', null, ''],
+    ['very long texts', 'x'.repeat(100_000), '🎵'.repeat(10_000)],
+    ['lone surrogates', '\ud83c', 'A\udfb5B'],
+    ['no text', null, ''],
   ])('has the promised size and a readable tag with %s', async (id, title, author) => {
     const representation = await open(fileSource(webm), resourceOf({ id, title, author, durationSeconds: 2 }));
     const body = await readRange(representation, 0);

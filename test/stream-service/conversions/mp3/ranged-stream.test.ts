@@ -12,7 +12,7 @@ const frame = (number: number) => Buffer.alloc(MP3_FRAME_BYTES, `${number} `);
 const frames = (from: number, end: number) =>
   Buffer.concat(Array.from({ length: end - from }, (_, index) => frame(from + index)));
 
-it('has the last segment shared by those who encode side by side, in order on the wire', async () => {
+it('splits the last segment between concurrent encoders and sends it in order', async () => {
   const pieces: FrameRange[] = [];
   async function* encode(piece: FrameRange) {
     pieces.push(piece);
@@ -30,7 +30,7 @@ it('has the last segment shared by those who encode side by side, in order on th
   expect(more).toEqual([]);
 });
 
-it('encodes a little for a client that takes little', async () => {
+it('encodes little ahead for a slow client', async () => {
   const pieces: FrameRange[] = [];
   let given = 0;
   async function* encode(piece: FrameRange) {

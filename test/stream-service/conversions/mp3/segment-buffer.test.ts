@@ -33,7 +33,7 @@ async function all(stretch: SegmentBuffer): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-it('is encoded in one go while there is room', async () => {
+it('encodes in one run below the limit', async () => {
   const { encode, starts } = encoder();
   const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 200_000 });
   await expect.poll(() => stretch.missingBytes).toBe(0);
@@ -41,7 +41,7 @@ it('is encoded in one go while there is room', async () => {
   expect(starts).toEqual([FIRST]);
 });
 
-it('is left where there is no more room, and taken up there when half of it is free', async () => {
+it('ends the encoder at the limit and resumes there when half of the buffer is free', async () => {
   const { encode, starts, running } = encoder();
   const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 10_000 });
   await expect.poll(() => [starts.length, running()]).toEqual([1, 0]);
@@ -56,7 +56,7 @@ it('is left where there is no more room, and taken up there when half of it is f
   expect(running()).toBe(0);
 });
 
-it('gives what came before a failure, then fails', async () => {
+it('returns the chunks before a failure, then fails', async () => {
   const { encode } = encoder({ failsAt: FIRST + 3000 });
   const stretch = startSegmentBuffer({ first: FIRST, last: LAST, encode, maxBufferedBytes: () => 10_000 });
   for (let count = 0; count < 3; count += 1) expect((await stretch.take())?.length).toBe(1000);

@@ -8,15 +8,15 @@ describe('runOffsetSeconds', () => {
   it.each<[string, AudioStart, AudioStart | undefined, number, number, boolean?]>([
     ['the timestamps of MPEG-TS', at(1.4), at(61.45), 60, 60.05],
     ['the timestamps where the playlist rounds', at(1.4), at(3590.4), 3610, 3589],
-    ['timestamps that have run over', at(95_440), at(56.282_311), 60, 60],
+    ['timestamps that have wrapped around', at(95_440), at(56.282_311), 60, 60],
     ['the playlist where each segment counts from 0', at(0.025), at(0.025), 9.9, 9.9],
     ['the playlist where short segments count from 0', at(0), at(0), 2, 2],
-    ['the playlist where the clock was set anew', at(10), at(700), 60, 60],
-    ['the timestamps where a clock begins anew elsewhere', at(1.4), at(61.45), 60, 60.05, true],
-    ['the playlist where the clock was set back a little', at(1.4), at(146.4), 160, 160, true],
+    ['the playlist where timestamps were reset', at(10), at(700), 60, 60],
+    ['the timestamps where a discontinuity is elsewhere', at(1.4), at(61.45), 60, 60.05, true],
+    ['the playlist where timestamps were set back a little', at(1.4), at(146.4), 160, 160, true],
     ['the playlist where no audio is found', at(1.4), undefined, 60, 60],
     ['neither at the start', at(1.4), at(1.4), 0, 0],
-  ])('believes %s', (_, source, run, startSeconds, offset, hasDiscontinuity = false) => {
+  ])('uses %s', (_, source, run, startSeconds, offset, hasDiscontinuity = false) => {
     expect(runOffsetSeconds(source, run, startSeconds, hasDiscontinuity)).toBeCloseTo(offset, 4);
   });
 });
@@ -33,7 +33,7 @@ describe('parseFrameCrc', () => {
     expect(parseFrameCrc(text(timeBase, pts))).toEqual({ sampleRate: 44_100, firstSample });
   });
 
-  it.each(['', '#tb 0: 1/44100\n', '#sample_rate 0: 44100\n', 'nonsense'])('finds none in %j', (nothing) => {
+  it.each(['', '#tb 0: 1/44100\n', '#sample_rate 0: 44100\n', 'nonsense'])('returns undefined for %j', (nothing) => {
     expect(parseFrameCrc(nothing)).toBeUndefined();
   });
 });

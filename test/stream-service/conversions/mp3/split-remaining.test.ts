@@ -3,25 +3,25 @@ import { splitRemaining } from '../../../../stream-service/conversions/mp3/split
 
 const SEGMENT = 6000;
 
-describe('an encoder takes', () => {
+describe('splitRemaining', () => {
   it.each([
     ['the first segment of many', { begun: [], segment: SEGMENT, left: 150_001 }, SEGMENT],
     ['a segment of many', { begun: [5500], segment: SEGMENT, left: 144_000 }, SEGMENT],
     ['half of the last, where all have as much to do', { begun: [2000, 2000], segment: SEGMENT, left: 6000 }, 3000],
-    ['half of it, where one frame stands behind', { begun: [2000, 2000], segment: SEGMENT, left: 6001 }, 3001],
+    ['half of it, where one frame follows', { begun: [2000, 2000], segment: SEGMENT, left: 6001 }, 3001],
     ['what is left of it', { begun: [2000, 2000, 3001], segment: 2999, left: 3000 }, 2999],
     ['less of it, where another is nearly done', { begun: [5500, SEGMENT], segment: 4000, left: 4000 }, 2250],
     ['all of it, where another has much more to do', { begun: [1000, SEGMENT], segment: 4000, left: 4000 }, 4000],
-    ['not so little that it is not worth the start', { begun: [1000, 1000], segment: 1500, left: 1500 }, 1500],
-    ['nor leaves as little', { begun: [3000, 4000], segment: 2900, left: 2900 }, 2900],
-  ])('%s', (_what, work, frames) => expect(splitRemaining({ ...work, encoders: 2 })).toBe(frames));
+    ['no range that is not worth the start', { begun: [1000, 1000], segment: 1500, left: 1500 }, 1500],
+    ['and leaves no such range', { begun: [3000, 4000], segment: 2900, left: 2900 }, 2900],
+  ])('assigns %s', (_what, work, frames) => expect(splitRemaining({ ...work, encoders: 2 })).toBe(frames));
 
-  it('all there is, alone', () => {
+  it('assigns everything to a single encoder', () => {
     expect(splitRemaining({ begun: [3000], segment: SEGMENT, left: 9000, encoders: 1 })).toBe(SEGMENT);
     expect(splitRemaining({ begun: [3000], segment: 3000, left: 3000, encoders: 1 })).toBe(3000);
   });
 
-  it('as many frames as lets all of four end together', () => {
+  it('lets four encoders finish together', () => {
     const begun = [3000, 3000, 3000, 3000];
     const shares: number[] = [];
     for (let left = 10_000; left > 0; left -= shares.at(-1) ?? left) {

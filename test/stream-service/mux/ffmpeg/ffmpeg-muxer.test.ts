@@ -16,7 +16,7 @@ import { firstBytes } from '../../../../stream-service/source/first-bytes.ts';
 import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { fileSource } from '../../conversions/mp3/fixture.ts';
-import { audioTrack, ffmpeg, mortalSource, trackOf, until, videoTrack } from '../../fixture.ts';
+import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../fixture.ts';
 
 const VIDEO = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10'];
 const SOUND = ['-f', 'lavfi', '-i', 'sine=sample_rate=48000'];
@@ -95,12 +95,12 @@ describe('muxing by FFmpeg', () => {
   });
 
   it('sends the beginning of a video with one keyframe long before its end is there', async () => {
-    const video = mortalSource(await load('one-keyframe.mp4'), 1_000_000);
+    const video = failingSource(await load('one-keyframe.mp4'), 1_000_000);
     const body = mux([video, await load('sound.m4a')], undefined, 60);
     await firstBytes(body);
     expect(video.size).toBeGreaterThan(1_500_000);
     body.destroy();
-    video.die();
+    video.fail();
     await until(() => runningFfmpegs() === 0);
   });
 });

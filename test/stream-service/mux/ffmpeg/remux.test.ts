@@ -8,7 +8,7 @@ import { ensureMedia } from '../../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { ask } from '../../../support/request.ts';
 import { fileSource, segmentedSource } from '../../conversions/mp3/fixture.ts';
-import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from '../../fixture.ts';
+import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../../fixture.ts';
 
 let media: string;
 let service: Service | undefined;
@@ -92,7 +92,7 @@ describe('a rendition in segments', () => {
   });
 
   it('ends FFmpeg when the client leaves', async () => {
-    const answer = await openAnswer(await start(await hls('long')));
+    const answer = await openResponse(await start(await hls('long')));
     answer.destroy();
     await until(() => runningFfmpegs() === 0);
   });
@@ -111,7 +111,7 @@ describe('a rendition in segments', () => {
   it('is 503 when every FFmpeg is taken', async () => {
     const limits = { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 1 };
     const url = await start(await hls('long'), {}, { limits });
-    const first = await openAnswer(url);
+    const first = await openResponse(url);
     const { status, headers } = await ask(url);
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('10');

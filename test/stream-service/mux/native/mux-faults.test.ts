@@ -142,7 +142,7 @@ describe('a source', () => {
   it.each(['video', 'fragmented'] as const)('that dies in the middle breaks the file (%s)', async (name) => {
     const source = fileSource(files[name], { cutAt: 65_536 });
     const outcome = mux(source).then((body) => buffer(body));
-    await expect(outcome).rejects.toThrow('The source died');
+    await expect(outcome).rejects.toThrow('The source failed');
     await until(() => source.reading.size === 0);
   });
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FileSource } from '../../../stream-service/source/source.ts';
 import { ask } from '../../support/request.ts';
-import { mediaKey, openAnswer, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
+import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
 
 const SIZE = 200_000_000;
 const CHUNK_BYTES = 65_536;
@@ -56,16 +56,16 @@ const outcome = (answer: IncomingMessage) =>
     answer.resume();
   });
 
-describe('a client', () => {
-  it('that leaves ends the reading of the source', async () => {
+describe('client limits and disconnects', () => {
+  it('stops reading the source when the client disconnects', async () => {
     const { source, counts } = countedSource();
-    const answer = await openAnswer(await start(source));
+    const answer = await openResponse(await start(source));
     expect(counts.open).toBe(1);
     answer.destroy();
     await until(() => counts.open === 0 && counts.closed === 1);
   });
 
-  it('that leaves while the source is being opened is noticed there', async () => {
+  it('aborts opening the source when the client disconnects', async () => {
     const { source, counts } = countedSource();
     const opening = Promise.withResolvers<AbortSignal>();
     service = await startService(resourceOf([trackOf('file')]), {
@@ -84,9 +84,9 @@ describe('a client', () => {
     await until(() => signal.aborted && counts.closed === 1 && counts.open === 0);
   });
 
-  it('that does not read costs a bounded part of the source', async () => {
+  it('reads a bounded part of the source for a client that does not read', async () => {
     const { source, counts } = countedSource();
-    const answer = await openAnswer(await start(source));
+    const answer = await openResponse(await start(source));
     let before = -1;
     await until(() => {
       const still = counts.bytes === before;
@@ -98,10 +98,10 @@ describe('a client', () => {
     answer.destroy();
   });
 
-  it('that has its share is told so with 429, and has a place again when one of its streams ends', async () => {
+  it('answers 429 at the limit of a client until one of its streams ends', async () => {
     const { source } = countedSource();
     const url = await start(source, { limits: { maxStreams: 10, maxStreamsPerClient: 1, maxFfmpeg: 1 } });
-    const answer = await openAnswer(url);
+    const answer = await openResponse(url);
     const refused = await ask(url);
     expect(refused.status).toBe(429);
     expect(refused.headers['retry-after']).toBe('10');
@@ -111,7 +111,7 @@ describe('a client', () => {
     await until(async () => (await ask(url, { headers: { range: 'bytes=0-0' } })).status === 206);
   });
 
-  it('does not keep its place when the answer is a failure', async () => {
+  it('releases the slot of a request that fails', async () => {
     const { source } = countedSource();
     const url = await start(source, { limits: { maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg: 1 } });
     const past = { range: `bytes=${SIZE}-` };
@@ -122,22 +122,22 @@ describe('a client', () => {
   it.each([
     [0, 429],
     [1, 206],
-  ])('is whom X-Forwarded-For names, behind %d trusted proxies', async (trustedProxies, status) => {
+  ])('identifies clients by X-Forwarded-For behind %d trusted proxies', async (trustedProxies, status) => {
     const { source } = countedSource();
     const limits = { maxStreams: 10, maxStreamsPerClient: 1, maxFfmpeg: 1 };
     const url = await start(source, { limits, trustedProxies });
-    const answer = await openAnswer(url, { 'x-forwarded-for': '192.0.2.1' });
+    const answer = await openResponse(url, { 'x-forwarded-for': '192.0.2.1' });
     const headers = { range: 'bytes=0-0', 'x-forwarded-for': '192.0.2.1, 192.0.2.2' };
     expect((await ask(url, { headers })).status).toBe(status);
     answer.destroy();
   });
 });
 
-describe('all places taken', () => {
-  it('is 503 with Retry-After', async () => {
+describe('the limit of all streams', () => {
+  it('answers 503 with Retry-After', async () => {
     const { source } = countedSource();
     const url = await start(source, { limits: { maxStreams: 1, maxStreamsPerClient: 5, maxFfmpeg: 1 } });
-    const answer = await openAnswer(url);
+    const answer = await openResponse(url);
     const { status, headers, body } = await ask(url);
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('10');
@@ -147,21 +147,21 @@ describe('all places taken', () => {
 });
 
 describe('drain', () => {
-  it('lets running streams finish and nobody new in', async () => {
+  it('lets running streams finish and refuses new ones', async () => {
     const { source } = countedSource();
     const url = await start(source);
-    const answer = await openAnswer(url);
+    const answer = await openResponse(url);
     const drained = service?.drain();
     expect((await ask(url)).status).toBe(503);
     expect(await outcome(answer)).toBe('complete');
     await drained;
   });
 
-  it('breaks what is left after its time, with and without a length', async () => {
+  it('destroys the remaining streams after drainSeconds, with and without a length', async () => {
     for (const size of [SIZE, undefined]) {
       const { source, counts } = countedSource();
       const url = await start({ ...source, size }, { drainSeconds: 0 });
-      const answer = await openAnswer(url);
+      const answer = await openResponse(url);
       const end = outcome(answer);
       await service?.drain();
       expect(await end).toBe('broken');

@@ -6,14 +6,14 @@ import type { Source } from '../../../../stream-service/source/source.ts';
 import { codedSound, decode, ffmpeg, listen, RATE, writeWav } from './coded-sound.ts';
 import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './fixture.ts';
 
-/** One joint, at 144 s. */
+/** One segment boundary, at 144 s. */
 const SECONDS = 165;
 const AAC = ['-c:a', 'aac', '-b:a', '128k'];
 const HLS = ['-f', 'hls', '-hls_list_size', '0'];
 /** Matroska says no more than milliseconds. */
 const MILLISECOND = RATE / 1000;
 
-describe('a conversion lets every moment be heard once, in order, at the joints too', () => {
+describe('MP3 conversion contains every sample once and in order, across segment boundaries', () => {
   const original = codedSound(SECONDS);
   let folder: string;
   let wav: string;
@@ -82,7 +82,7 @@ describe('a conversion lets every moment be heard once, in order, at the joints 
     expect(await spread('packed', await segmentedSource(playlist))).toBeLessThanOrEqual(1);
   });
 
-  it('audio that starts later than the video, from its own start', async () => {
+  it('audio that starts later than the video', async () => {
     const file = join(folder, 'late.ts');
     const video = ['-f', 'lavfi', '-i', `color=s=64x64:r=10:d=${SECONDS + 2}`];
     await ffmpeg(...video, '-itsoffset', '1.5', '-i', wav, ...['-g', '50', '-ar', '44100', ...AAC, file]);

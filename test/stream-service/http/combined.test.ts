@@ -12,9 +12,9 @@ import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
   combinedKey,
+  failingSource,
   mediaKey,
-  mortalSource,
-  openAnswer,
+  openResponse,
   resourceOf,
   type Service,
   startService,
@@ -49,7 +49,7 @@ describe('Combined', () => {
     ['VP9 and Opus', 'ladder/vp9-360.webm', 'ladder/opus-96.webm', ['vp9', 'opus'], 8],
     ['H.264 and MP3', 'ladder/h264-720.mp4', 'ladder/mp3-256.mp3', ['h264', 'mp3'], 8],
     ['a moov at the end', 'clip-tail.mp4', 'tone.flac', ['h264', 'flac'], 6],
-  ])('copies %s into one MP4 that knows its duration', async (_name, video, audio, codecs, durationSeconds) => {
+  ])('copies %s into one MP4 that declares its duration', async (_name, video, audio, codecs, durationSeconds) => {
     const url = await start(await load(video), await load(audio), { ...resource, durationSeconds });
     const { status, headers, body } = await ask(url, { headers: { range: 'bytes=0-9' } });
     expect(status).toBe(200);
@@ -67,7 +67,7 @@ describe('Combined', () => {
     expect(probed.complaints).toBe('');
   });
 
-  it('reads inputs that do not say their size', async () => {
+  it('reads inputs of unknown size', async () => {
     const video = { ...(await load('ladder/h264-360.mp4')), size: undefined };
     const audio = { ...(await load('ladder/aac-128.m4a')), size: undefined };
     const { headers, body } = await ask(await start(video, audio));
@@ -75,7 +75,7 @@ describe('Combined', () => {
     expect((await inspect(body, '.mp4')).codecs).toEqual(['h264', 'aac']);
   });
 
-  it('answers HEAD without opening or encoding anything', async () => {
+  it('answers HEAD without opening a source', async () => {
     const never = () => Promise.reject(new Error('opened'));
     const { status, headers, body } = await ask(await start(never, never), { method: 'HEAD' });
     expect(status).toBe(200);
@@ -88,7 +88,7 @@ describe('Combined', () => {
   });
 
   it.each(['video', 'audio'])(
-    'answers with the status of a dead %s before the first byte, and closes the other',
+    'answers with the status of a %s that fails to open, and closes the other',
     async (dead) => {
       const closed: string[] = [];
       const live: OpenSource = async () => ({ ...(await load('tone.m4a')), close: () => closed.push(dead) });
@@ -100,18 +100,18 @@ describe('Combined', () => {
     },
   );
 
-  it('answers 502 when an input is no media', async () => {
+  it('answers 502 when an input is not media', async () => {
     const url = await start(fileSource(Buffer.from('no media at all'.repeat(1000))), await load('tone.m4a'));
     expect((await ask(url)).status).toBe(502);
   });
 
-  it('answers 502 for a file that was cut, by its index', async () => {
+  it('answers 502 for a truncated file, by its index', async () => {
     const whole = await readFile(join(media, 'ladder/h264-360.mp4'));
     const cut = fileSource(whole.subarray(0, whole.length * 0.6));
     expect((await ask(await start(cut, await load('ladder/aac-128.m4a')))).status).toBe(502);
   });
 
-  it('never looks complete when a file without index was cut', async () => {
+  it('never completes for a truncated file without an index', async () => {
     const whole = await readFile(join(media, 'ladder/vp9-360.webm'));
     const url = await start(fileSource(whole.subarray(0, whole.length * 0.6)), await load('ladder/opus-96.webm'));
     const outcome = await ask(url).then(
@@ -121,18 +121,18 @@ describe('Combined', () => {
     expect(['broken', 502]).toContain(outcome);
   });
 
-  it('answers the status of a source that fails before the first byte of the file', async () => {
+  it('answers 502 when a source fails before the first byte', async () => {
     const video = { ...(await load('long-video.mp4', { cutAt: 0 })) };
     expect((await ask(await start(video, await load('long-audio.m4a')))).status).toBe(502);
   });
 
-  it.each(['video', 'audio'])('breaks the connection when the %s dies in the middle', async (dying) => {
+  it.each(['video', 'audio'])('breaks the connection when the %s fails midway', async (dying) => {
     const files = { video: await load('long-video.mp4'), audio: await load('long-audio.m4a') };
-    const mortal = mortalSource(dying === 'video' ? files.video : files.audio, 1_000_000);
-    const sources = { ...files, [dying]: mortal };
-    const answer = await openAnswer(await start(sources.video, sources.audio));
+    const failing = failingSource(dying === 'video' ? files.video : files.audio, 1_000_000);
+    const sources = { ...files, [dying]: failing };
+    const answer = await openResponse(await start(sources.video, sources.audio));
     expect(answer.statusCode).toBe(200);
-    mortal.die();
+    failing.fail();
     await expect(buffer(answer)).rejects.toThrow('aborted');
     await until(() => runningFfmpegs() === 0 && files.video.reading.size + files.audio.reading.size === 0);
   });
@@ -140,16 +140,16 @@ describe('Combined', () => {
   it.each([
     ['both sources', 'mp4', 0],
     ['FFmpeg and both sources', 'mkv', 1],
-  ])('ends %s when the client leaves', async (_name, container, processes) => {
+  ])('ends %s when the client disconnects', async (_name, container, processes) => {
     const video = await load('long-video.mp4');
     const audio = await load('long-audio.m4a');
-    const answer = await openAnswer(await start(video, audio, resourceOf([videoTrack({ container }), audioTrack()])));
+    const answer = await openResponse(await start(video, audio, resourceOf([videoTrack({ container }), audioTrack()])));
     expect(runningFfmpegs()).toBe(processes);
     answer.destroy();
     await until(() => runningFfmpegs() === 0 && video.reading.size + audio.reading.size === 0);
   });
 
-  it('needs no FFmpeg for MP4 files, and says what is missing for others', async () => {
+  it('needs FFmpeg only for other files than MP4', async () => {
     const sources = { video: await load('ladder/h264-360.mp4'), audio: await load('ladder/aac-128.m4a') };
     service = await startService(resource, sources, { ffmpeg: () => undefined });
     expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(200);
@@ -159,7 +159,7 @@ describe('Combined', () => {
     expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(503);
   });
 
-  it('is not what a Media key is for, nor the other way round', async () => {
+  it('answers 404 for keys of the other type', async () => {
     await start(await load('clip.mp4'), await load('tone.m4a'));
     for (const path of [
       `Combined/${mediaKey('video')}`,

@@ -8,7 +8,7 @@ import { fileSource } from '../conversions/mp3/fixture.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 
 const bytes = randomBytes(300_000);
-/** The same, from a source that does not say how long it is. */
+/** The same source without a known size. */
 const unsized = (source: FileSource): FileSource => ({ ...source, size: undefined, isSeekable: false });
 const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 
@@ -23,7 +23,7 @@ describe('a direct file', () => {
   });
   afterAll(() => service.close());
 
-  it('is sent whole, with what it is', async () => {
+  it('is sent whole with its headers', async () => {
     const { status, headers, body } = await ask(url);
     expect(status).toBe(200);
     expect(sha256(body)).toBe(sha256(bytes));
@@ -46,7 +46,7 @@ describe('a direct file', () => {
     ['bytes=100-9999999', 100, 299_999],
     ['Bytes=70000-200000', 70_000, 200_000],
     ['bytes=-99999999', 0, 299_999],
-  ])('%s is a part', async (range, first, last) => {
+  ])('answers %s with 206', async (range, first, last) => {
     const { status, headers, body } = await ask(url, { headers: { range } });
     expect(status).toBe(206);
     expect(headers).toMatchObject({
@@ -57,7 +57,7 @@ describe('a direct file', () => {
     expect(sha256(body)).toBe(sha256(bytes.subarray(first, last + 1)));
   });
 
-  it.each(['bytes=300000-', 'bytes=-0'])('%s cannot be satisfied', async (range) => {
+  it.each(['bytes=300000-', 'bytes=-0'])('answers %s with 416', async (range) => {
     const { status, headers, body } = await ask(url, { headers: { range } });
     expect(status).toBe(416);
     expect(headers).toMatchObject({
@@ -68,13 +68,13 @@ describe('a direct file', () => {
     expect(JSON.parse(body.toString())).toEqual({ title: 'Range Not Satisfiable', status: 416 });
   });
 
-  it.each(['bytes=0-1,5-6', 'items=0-5', 'bytes=9-5', 'bytes=x'])('%s is ignored', async (range) => {
+  it.each(['bytes=0-1,5-6', 'items=0-5', 'bytes=9-5', 'bytes=x'])('ignores %s', async (range) => {
     const { status, body } = await ask(url, { headers: { range } });
     expect(status).toBe(200);
     expect(body.length).toBe(300_000);
   });
 
-  it('honours If-Range with its ETag and nothing else', async () => {
+  it('honours If-Range only with its ETag', async () => {
     const { headers } = await ask(url);
     const etag = headers.etag ?? '';
     const statusWith = async (ifRange: string) =>
@@ -85,13 +85,13 @@ describe('a direct file', () => {
     expect(await statusWith('Sat, 21 Nov 2026 07:00:00 GMT')).toBe(200);
   });
 
-  it('is never 304', async () => {
+  it('never answers 304', async () => {
     const { headers } = await ask(url);
     const conditions = { 'if-none-match': headers.etag ?? '', 'if-modified-since': 'Sat, 21 Nov 2030 07:00:00 GMT' };
     expect((await ask(url, { headers: conditions })).status).toBe(200);
   });
 
-  it('answers HEAD with the headers of a whole GET and opens nothing', async () => {
+  it('answers HEAD with the headers of a whole GET without reading', async () => {
     const before = source.reading.size;
     const { status, headers, body } = await ask(url, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
     expect(status).toBe(200);
@@ -105,7 +105,7 @@ describe('a direct file', () => {
     expect(source.reading.size).toBe(before);
   });
 
-  it('is found without regard to the case of the path, and kept for longer', async () => {
+  it('matches the path in any case and extends the expiry', async () => {
     const lower = url.replace('/api/Stream/Media/', '/API/stream/media/');
     expect((await ask(lower, { headers: { range: 'bytes=0-0' } })).status).toBe(206);
     expect(service.touched.length).toBeGreaterThan(0);
@@ -119,13 +119,13 @@ describe('a direct file', () => {
   );
 });
 
-describe('a source that is not as it should be', () => {
+describe('a failing or incomplete source', () => {
   it.each([
     ['is gone', () => Promise.reject(problems.notFound()), 404, 'Resource Not Found'],
     ['fails', () => Promise.reject(problems.fetchFailed()), 502, 'Fetch Failed'],
     ['is empty', async () => fileSource(Buffer.alloc(0)), 502, 'Fetch Failed'],
-    ['dies before its first byte', async () => fileSource(bytes, { cutAt: 0 }), 502, 'Fetch Failed'],
-  ])('that %s', async (_name, open, status, title) => {
+    ['fails before its first byte', async () => fileSource(bytes, { cutAt: 0 }), 502, 'Fetch Failed'],
+  ])('is answered when it %s', async (_name, open, status, title) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: open });
     const answer = await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`);
     expect(answer.status).toBe(status);
@@ -137,13 +137,13 @@ describe('a source that is not as it should be', () => {
   it.each([
     ['with a length', fileSource(bytes, { cutAt: 131_072 })],
     ['without a length', unsized(fileSource(bytes, { cutAt: 131_072 }))],
-  ])('breaks the connection when it dies in the middle, %s', async (_name, source) => {
+  ])('breaks the connection when it fails midway, %s', async (_name, source) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: source });
     await expect(ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
     await service.close();
   });
 
-  it('is opened where the range begins', async () => {
+  it('is opened at the start of the range', async () => {
     const asked: (number | undefined)[] = [];
     const open: OpenSource = async (_resource, _track, _signal, first) => {
       asked.push(first);
@@ -156,7 +156,7 @@ describe('a source that is not as it should be', () => {
     await service.close();
   });
 
-  it('is sent whole, without length and ranges, when it does not say its size', async () => {
+  it('is sent whole, without length and ranges, when its size is unknown', async () => {
     const service = await startService(resourceOf([trackOf('file')]), { file: unsized(fileSource(bytes)) });
     const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
     const { status, headers, body } = await ask(url, { headers: { range: 'bytes=0-9' } });
@@ -171,7 +171,7 @@ describe('a source that is not as it should be', () => {
     await service.close();
   });
 
-  it('has another ETag when its size or its validator is another', async () => {
+  it('has a different ETag for a different size or validator', async () => {
     const etags = new Set<string | undefined>();
     for (const source of [
       fileSource(bytes),
