@@ -10,14 +10,14 @@ import { ALWAYS, cells, everywhere, onFiles, type Row, useInstance } from './tab
 
 const instance = useInstance();
 
-describe('a source that behaves', () => {
-  it.each(ROUTES)('gives the same bytes every time on %s', async (route) => {
+describe('healthy upstream', () => {
+  it.each(ROUTES)('delivers the same bytes every time on %s', async (route) => {
     const right = await instance.rightOf(`${route}-short`);
     expect(right.length).toBeGreaterThan(50_000);
     expect(await outcomeOf(await instance.there().stream(`${route}-short`), { right })).toBe('right');
   });
 
-  it('gives the file itself on Media', async () => {
+  it('delivers the file itself on Media', async () => {
     const file = await readFile(join(instance.there().origin.mediaDir, 'clip.mp4'));
     expect((await instance.rightOf('Media-short')).equals(file)).toBe(true);
   });
@@ -31,26 +31,30 @@ const MENDED: Row[] = [
   ['drops before the first byte', { name: 'drop', after: 0, times: 3 }, everywhere('right')],
   ['stalls', { name: 'stall', after: 20_000, times: 2 }, everywhere('right')],
   ['stalls before the first byte', { name: 'stall', after: 0, times: 2 }, everywhere('right')],
-  ['answers another range twice', { name: 'wrong-range', times: 2 }, everywhere('right')],
-  ['forgets Content-Range twice', { name: 'no-range-header', times: 2 }, everywhere('right')],
+  ['sends another range twice', { name: 'wrong-range', times: 2 }, everywhere('right')],
+  ['omits Content-Range twice', { name: 'no-range-header', times: 2 }, everywhere('right')],
   ['ignores Range', { name: 'ignore-range', length: true }, everywhere('right')],
   ['ignores Range and drops', { name: 'ignore-range', length: true, dropAfter: 50_000, times: 2 }, everywhere('right')],
-  ['never says a length', { name: 'chunked' }, everywhere('right')],
+  ['uses chunked coding', { name: 'chunked' }, everywhere('right')],
   ['throttles each connection', { name: 'throttle', bytesPerSecond: 2_000_000 }, everywhere('right')],
   ['resets', { name: 'reset', times: 3 }, everywhere('right')],
   ['starts slowly', { name: 'slow-start', milliseconds: 20 }, everywhere('right')],
-  ['is out of order for a moment', { name: 'status', status: 503, times: 3 }, everywhere('right')],
-  ['asks for patience', { name: 'status', status: 429, times: 2, retryAfter: '1' }, everywhere('right')],
+  ['answers 503 three times', { name: 'status', status: 503, times: 3 }, everywhere('right')],
+  ['answers 429 with Retry-After', { name: 'status', status: 429, times: 2, retryAfter: '1' }, everywhere('right')],
   ['let its URLs expire (401)', { name: 'status', status: 401, times: ALWAYS }, everywhere('right'), { heals: true }],
   ['let its URLs expire (403)', { name: 'status', status: 403, times: ALWAYS }, everywhere('right'), { heals: true }],
   ['let its URLs expire (404)', { name: 'status', status: 404, times: ALWAYS }, everywhere('right'), { heals: true }],
   ['let its URLs expire (410)', { name: 'status', status: 410, times: ALWAYS }, everywhere('right'), { heals: true }],
   // Segments are asked for whole: without a length nobody can tell that one was cut short or drawn out.
-  ['sends less than it said', { name: 'short-body', by: 5_000, times: 3 }, onFiles('right')],
-  ['sends more than it said', { name: 'long-body', by: 5_000 }, onFiles('right')],
-  ['ignores Range and says no length', UNSIZED, { Media: 'right', mp3: 'right' }],
-  ['ends its answers with the connection', { name: 'unframed', after: 0, times: 0 }, { Media: 'right', HLS: 'right' }],
-  ['and cuts them', { name: 'unframed', after: 20_000, times: 2 }, { Media: 'right', HLS: 'right' }],
+  ['sends less than Content-Length', { name: 'short-body', by: 5_000, times: 3 }, onFiles('right')],
+  ['sends more than Content-Length', { name: 'long-body', by: 5_000 }, onFiles('right')],
+  ['ignores Range and sends no length', UNSIZED, { Media: 'right', mp3: 'right' }],
+  [
+    'delimits responses by closing the connection',
+    { name: 'unframed', after: 0, times: 0 },
+    { Media: 'right', HLS: 'right' },
+  ],
+  ['closes the connection too early', { name: 'unframed', after: 20_000, times: 2 }, { Media: 'right', HLS: 'right' }],
   ['forbids HEAD, open ends and large ranges', { name: 'strict', largest: 64 * 1024 }, everywhere('right')],
 ];
 
@@ -67,23 +71,23 @@ const DEAD: Row[] = [
   ['wants payment', { name: 'status', status: 402, times: ALWAYS }, everywhere('502')],
   ['is deleted', { name: 'status', status: 403, times: ALWAYS }, everywhere('404'), { again: 'gone' }],
   ['lost the format', { name: 'status', status: 403, times: ALWAYS }, everywhere('404'), { again: 'other formats' }],
-  ['is out of order', { name: 'status', status: 500, times: ALWAYS }, everywhere('502')],
-  ['is too busy', { name: 'status', status: 429, times: ALWAYS, retryAfter: '3600' }, everywhere('502')],
+  ['answers 500', { name: 'status', status: 500, times: ALWAYS }, everywhere('502')],
+  ['is overloaded', { name: 'status', status: 429, times: ALWAYS, retryAfter: '3600' }, everywhere('502')],
   ['resets every connection', { name: 'reset', times: ALWAYS }, everywhere('502')],
-  ['drops every answer at once', { name: 'drop', after: 0, times: ALWAYS }, everywhere('502')],
-  ['stalls in every answer', { name: 'stall', after: 0, times: ALWAYS }, everywhere('502')],
-  ['never answers the right range', { name: 'wrong-range', times: ALWAYS }, { ...onFiles('502'), HLS: 'right' }],
-  ['never says which range', { name: 'no-range-header', times: ALWAYS }, { ...onFiles('502'), HLS: 'right' }],
-  ['encodes its bytes', { name: 'encoded' }, everywhere('502')],
+  ['drops every response at once', { name: 'drop', after: 0, times: ALWAYS }, everywhere('502')],
+  ['stalls in every response', { name: 'stall', after: 0, times: ALWAYS }, everywhere('502')],
+  ['never sends the requested range', { name: 'wrong-range', times: ALWAYS }, { ...onFiles('502'), HLS: 'right' }],
+  ['never sends Content-Range', { name: 'no-range-header', times: ALWAYS }, { ...onFiles('502'), HLS: 'right' }],
+  ['applies a content coding', { name: 'encoded' }, everywhere('502')],
 ];
 
-describe('a source that from the start', () => {
+describe('upstream that from the start', () => {
   it.each(cells([...MENDED, ...DEAD]))('$name is $outcome on $route', async ({ route, outcome, ...cell }) => {
     expect(await instance.fromTheStart(`${route}-short`, cell)).toBe(outcome);
   });
 });
 
-describe('a source that says no length', () => {
+describe('upstream without Content-Length', () => {
   /** A digest of the packets of each track, whatever file they are in. */
   const packetsOf = (bytes: Buffer) =>
     withTemporaryFolder(async (folder) => {
@@ -93,7 +97,7 @@ describe('a source that says no length', () => {
       return (await runProgram('ffmpeg', ['-nostdin', '-v', 'error', '-i', file, ...copy])).output;
     });
 
-  it('is muxed another way on Combined, to the same packets', async () => {
+  it('is muxed by FFmpeg on Combined, to the same packets', async () => {
     const url = await instance.there().stream('Combined-short');
     instance.there().site.arm(UNSIZED);
     const { status, body } = await ask(url);

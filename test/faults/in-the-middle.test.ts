@@ -6,8 +6,8 @@ import { ALWAYS, cells, everywhere, onFiles, type Row, useInstance } from './tab
 
 const instance = useInstance();
 
-describe('a source that behaves', () => {
-  it.each(ROUTES)('gives the same bytes every time on %s', async (route) => {
+describe('healthy upstream', () => {
+  it.each(ROUTES)('delivers the same bytes every time on %s', async (route) => {
     const right = await instance.rightOf(`${route}-long`);
     expect(right.length).toBeGreaterThan(2_000_000);
     expect(await outcomeOf(await instance.there().stream(`${route}-long`), { right })).toBe('right');
@@ -15,7 +15,7 @@ describe('a source that behaves', () => {
 });
 
 const MENDED: Row[] = [
-  ['drops every answer for a while', { name: 'drop', after: 20_000, times: 20 }, everywhere('right')],
+  ['drops every response for a while', { name: 'drop', after: 20_000, times: 20 }, everywhere('right')],
   ['stalls', { name: 'stall', after: 20_000, times: 1 }, everywhere('right'), { only: /(mp4|m4a|wav|00\.ts)$/ }],
   ['lets its URLs expire (403)', { name: 'status', status: 403, times: ALWAYS }, everywhere('right'), { heals: true }],
   ['lets its URLs expire (404)', { name: 'status', status: 404, times: ALWAYS }, everywhere('right'), { heals: true }],
@@ -25,7 +25,7 @@ const BROKEN: Row[] = [
   ['dies (404)', { name: 'status', status: 404, times: ALWAYS }, everywhere('broken')],
   ['dies (500)', { name: 'status', status: 500, times: ALWAYS }, everywhere('broken')],
   ['dies (reset)', { name: 'reset', times: ALWAYS }, everywhere('broken')],
-  ['dies (no byte more)', { name: 'drop', after: 0, times: ALWAYS }, everywhere('broken')],
+  ['dies (no further byte)', { name: 'drop', after: 0, times: ALWAYS }, everywhere('broken')],
   ['dies (silence)', { name: 'stall', after: 0, times: ALWAYS }, everywhere('broken')],
   ['is deleted', { name: 'status', status: 403, times: ALWAYS }, everywhere('broken'), { again: 'gone' }],
   [
@@ -34,26 +34,26 @@ const BROKEN: Row[] = [
     everywhere('broken'),
     { again: 'other formats' },
   ],
-  ['encodes its bytes', { name: 'encoded' }, everywhere('broken')],
+  ['applies a content coding', { name: 'encoded' }, everywhere('broken')],
   // A segment that has not been begun has nothing to differ from.
   ['has another size', { name: 'wrong-total', from: 0 }, { ...onFiles('broken'), HLS: 'right' }],
   ['has another ETag', { name: 'changed', from: 0, by: 'tag' }, { ...onFiles('broken'), HLS: 'right' }],
   [
-    'expires and has other bytes then',
+    'expires and then has other bytes',
     { name: 'status', status: 403, times: ALWAYS },
     onFiles('broken'),
     { heals: true, again: 'other files' },
   ],
 ];
 
-describe('a source that behind the first bytes', () => {
+describe('upstream that after the first bytes', () => {
   it.each(cells([...MENDED, ...BROKEN]))('$name is $outcome on $route', async ({ route, outcome, ...cell }) => {
     expect(await instance.inTheMiddle(`${route}-long`, cell)).toBe(outcome);
   });
 });
 
-describe('a client that leaves while its source is silent', () => {
-  it.each(ROUTES)('ends everything that was done for it on %s', async (route) => {
+describe('client that disconnects while its upstream is silent', () => {
+  it.each(ROUTES)('leaves no request or process behind on %s', async (route) => {
     const leaving = new AbortController();
     const { body } = await open(await instance.there().stream(`${route}-long`), { signal: leaving.signal });
     const left = new Promise((resolve) => body.once('error', resolve));
@@ -65,8 +65,8 @@ describe('a client that leaves while its source is silent', () => {
   });
 });
 
-describe('a client that rests', () => {
-  it('finds its stream well though the source keeps no connection for so long', async () => {
+describe('client that pauses', () => {
+  it('receives every byte although the upstream closes the idle connection', async () => {
     const right = await instance.rightOf('Media-long');
     const { body } = await open(await instance.there().stream('Media-long'));
     const chunks: Buffer[] = [];

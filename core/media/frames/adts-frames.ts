@@ -8,10 +8,10 @@ const SAMPLE_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ];
 
-/** Packed AAC (RFC 8216 §3.4): ADTS frames behind an ID3 tag. Undefined when `head` is something else. */
+/** Checks packed AAC (RFC 8216 §3.4): ADTS frames, with or without an ID3 tag. Undefined when `head` is not ADTS. */
 export function createAdtsCheck(head: Buffer, seconds: number): FrameCheck | undefined {
   const isFrame = (header: Buffer) => header.length >= 2 && (header.readUInt16BE(0) & 0xfff6) === 0xfff0;
-  // A tag stands before other things too: only a frame behind it tells.
+  // Other formats may begin with an ID3 tag, too.
   if (!isFrame(head.subarray(id3TagBytes(head)))) return undefined;
   let found = 0;
   return {

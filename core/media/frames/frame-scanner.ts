@@ -1,49 +1,49 @@
-/** What bytes consist of when they follow the rules of a container. */
+/** How a container divides its bytes into frames: packets, boxes or audio frames. */
 export interface FrameRules {
-  /** Bytes of a header, at least. */
+  /** Minimum bytes of a frame header. */
   readonly headerBytes: number;
-  /** Whether a unit can begin with this byte. */
+  /** Whether a frame can begin with this byte. */
   readonly mayBegin: (byte: number) => boolean;
   /**
-   * Reads the header of a unit.
-   * @returns its length in bytes, header included (infinite: to the end); `needs`: more of the header must be there;
-   *   undefined: this is no unit
+   * Reads a frame header.
+   * @returns the length of the frame in bytes, header included (infinite: to the end); `needs`: bytes of the header that
+   *   are required; undefined: not a frame
    */
   readonly read: (header: Buffer) => number | { readonly needs: number } | undefined;
 }
 
-/** Units, and what they add up to. */
+/** Frame rules that also check the sum of the frames. */
 export interface FrameCheck extends FrameRules {
-  /** What is missing though the last unit is complete. */
+  /** Why the media is incomplete although its last frame is whole; undefined when it may be complete. */
   readonly problem: () => string | undefined;
 }
 
 export interface FrameScanner {
   update(chunk: Buffer): void;
-  /** `unknown`: the bytes do not follow the rules, or have ceased to. */
+  /** `cut`: within a frame. `unknown`: the bytes violate the rules. */
   state(): 'whole' | 'cut' | 'unknown';
 }
 
-/** Walks from unit to unit through bytes as they come. */
+/** Follows frames from header to header through bytes as they arrive, without buffering payload. */
 export function createFrameScanner({ headerBytes, mayBegin, read }: FrameRules): FrameScanner {
   let header: Buffer = Buffer.alloc(0);
   let needed = headerBytes;
-  /** Bytes of the current unit still to come. */
-  let left = 0;
-  let isInStep = true;
+  /** Bytes of the current frame still to come. */
+  let remaining = 0;
+  let isValid = true;
 
-  /** Takes what the header still needs and gives where it stopped. */
+  /** Appends to the header. Returns the offset after the bytes used. */
   const takeHeader = (chunk: Buffer, at: number): number => {
     const end = Math.min(at + needed - header.length, chunk.length);
     const part = chunk.subarray(at, end);
     header = header.length > 0 ? Buffer.concat([header, part]) : part;
-    if (!mayBegin(header[0] ?? -1)) isInStep = false;
-    if (!isInStep || header.length < needed) return end;
+    if (!mayBegin(header[0] ?? -1)) isValid = false;
+    if (!isValid || header.length < needed) return end;
     const found = read(header);
     if (typeof found === 'object') needed = found.needs;
-    else if (found === undefined || found < header.length) isInStep = false;
+    else if (found === undefined || found < header.length) isValid = false;
     else {
-      left = found - header.length;
+      remaining = found - header.length;
       header = header.subarray(header.length);
       needed = headerBytes;
     }
@@ -52,23 +52,23 @@ export function createFrameScanner({ headerBytes, mayBegin, read }: FrameRules):
 
   return {
     update(chunk) {
-      for (let at = 0; at < chunk.length && isInStep; ) {
-        const skipped = Math.min(left, chunk.length - at);
-        left -= skipped;
+      for (let at = 0; at < chunk.length && isValid; ) {
+        const skipped = Math.min(remaining, chunk.length - at);
+        remaining -= skipped;
         at += skipped;
         if (at < chunk.length) at = takeHeader(chunk, at);
       }
     },
     state() {
-      if (!isInStep) return 'unknown';
-      return header.length > 0 || (left > 0 && Number.isFinite(left)) ? 'cut' : 'whole';
+      if (!isValid) return 'unknown';
+      return header.length > 0 || (remaining > 0 && Number.isFinite(remaining)) ? 'cut' : 'whole';
     },
   };
 }
 
 /**
- * What a duration says. Lists round theirs (to whole seconds before version 3, RFC 8216 §4.3.2.1), and what shows last
- * has no timestamp of its own end: only a clear difference is one.
+ * Describes a duration that is clearly shorter than listed; undefined when it is not. Lists round durations (to whole
+ * seconds before version 3, RFC 8216 §4.3.2.1), and the end of the last frame has no timestamp.
  */
 export function describeShortfall(found: number, listed: number): string | undefined {
   const isShort = listed - found > Math.max(1, listed / 4);

@@ -1,18 +1,18 @@
 import { BOX_HEADER_BYTES, parseBoxHeader, parseSegmentIndex } from '../isobmff/index.ts';
 import type { FrameCheck } from './frame-scanner.ts';
 
-/** Boxes with which a file or a segment begins (ISO/IEC 14496-12, 23000-19, 23009-1). */
+/** Boxes that a file or a segment may begin with (ISO/IEC 14496-12, 23000-19, 23009-1). */
 const FIRST = new Set(['ftyp', 'styp', 'moov', 'moof', 'mdat', 'sidx', 'ssix', 'emsg', 'prft', 'free', 'skip', 'uuid']);
-/** Bytes of an index that are read: some 10,000 fragments. */
+/** A larger index is skipped: this is enough for some 10,000 fragments. */
 const MAX_INDEX_BYTES = 128 * 1024;
 
-/** MP4 (ISO/IEC 14496-12 §4.2): boxes. Undefined when `head` is something else. */
+/** Checks MP4 (ISO/IEC 14496-12 §4.2). Undefined when `head` is not MP4. */
 export function createMp4Check(head: Buffer): FrameCheck | undefined {
   if (!FIRST.has(head.toString('latin1', 4, 8))) return undefined;
   let openFragments = 0;
   let hasMedia = false;
   let hasData = false;
-  /** Bytes of the boxes so far, and those that an index says there are at least. */
+  /** Bytes of all boxes so far, and the minimum according to an index. */
   let bytes = 0;
   let indexedBytes = 0;
   return {
@@ -34,7 +34,7 @@ export function createMp4Check(head: Buffer): FrameCheck | undefined {
     },
     problem() {
       if (openFragments > 0) return 'last fragment has no mdat';
-      // An initialization section may bring the index of what others hold.
+      // Without mdat this is an initialization section, whose index describes other files.
       if (hasData && bytes < indexedBytes) return `${bytes} bytes of ${indexedBytes} in its index`;
       return hasMedia ? undefined : 'no media';
     },

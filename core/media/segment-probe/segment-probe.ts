@@ -9,13 +9,13 @@ const FIRST_BOXES = new Set(['ftyp', 'styp', 'moov', 'sidx', 'moof', 'emsg', 'pr
 const AC3 = 0x0b77;
 const EBML = 0x1a45;
 
-/** Reads the head of a run of segments. `isComplete`: more bytes would say no more. */
+/** Reads the first bytes of consecutive segments. `isComplete`: more bytes would add nothing. */
 export function probeSegmentStart(head: Buffer): SegmentStart & { readonly isComplete: boolean } {
-  return probeMpegTsStart(head) ?? mp4Beginning(head) ?? packedBeginning(head);
+  return probeMpegTsStart(head) ?? probeMp4(head) ?? probePackedAudio(head);
 }
 
-/** Fragmented MP4: when its first fragment is decoded. */
-function mp4Beginning(head: Buffer) {
+/** Fragmented MP4: the decode time of its first fragment. */
+function probeMp4(head: Buffer) {
   const [first] = parseBoxes(head);
   if (!first || !FIRST_BOXES.has(first.type)) return undefined;
   const all = [...parseBoxes(head)].filter(({ end }) => end <= head.length);
@@ -33,18 +33,18 @@ function startsOf(moof: Buffer, moov: Buffer): number[] {
   try {
     return fragmentTimes(moof, initTracks(moov)).map(({ start }) => start);
   } catch {
-    return []; // Damaged: it says nothing.
+    return []; // Damaged.
   }
 }
 
 const bytesOf = (bytes: Buffer, { start, end }: Box): Buffer => bytes.subarray(start, end);
 
-/** Frames without a container, behind a tag or not: FFmpeg counts them from 0, whatever the tag says. */
-function packedBeginning(head: Buffer) {
+/** Audio frames without a container, with or without an ID3 tag. FFmpeg counts them from 0, whatever the tag says. */
+function probePackedAudio(head: Buffer) {
   const at = id3TagBytes(head);
   if (at + 2 > head.length) return { isComplete: false };
   const word = head.readUInt16BE(at);
   if ((word & 0xfff6) === 0xfff0) return { isFramedAac: true, isComplete: true };
   const isOther = (word & 0xffe0) === 0xffe0 || word === AC3 || word === EBML;
-  return { ...(isOther && { isFramedAac: false }), isComplete: true };
+  return { isFramedAac: isOther ? false : undefined, isComplete: true };
 }

@@ -1,7 +1,7 @@
-/** What the first bytes of segments say of them. */
+/** Facts from the first bytes of a segment. */
 export interface SegmentStart {
-  /** Whether the first sound is AAC whose frames each carry a header (ADTS); undefined: it cannot be told. */
+  /** Whether the first audio stream is AAC in ADTS frames; undefined when unknown. */
   readonly isFramedAac?: boolean | undefined;
-  /** Seconds on the clock that its timestamps count on; undefined: they count on none that others share. */
+  /** First timestamp, seconds; undefined when the format has no timestamps that other tracks share. */
   readonly startSeconds?: number | undefined;
 }

@@ -12,38 +12,38 @@ import type { Filter } from '../buffer/index.ts';
 import type { TrackSelection } from '../source.ts';
 
 /**
- * Makes one MP4 of fragments whose clock or description begins anew midway: at an advertisement, at the next period.
- * FFmpeg reads no second description, and takes the times of fragments as they stand.
+ * Joins fragmented MP4 across discontinuities (an advertisement, the next DASH period) into one continuous file: FFmpeg
+ * reads only the first sample description, and uses the times of fragments unchanged.
  */
 export interface DiscontinuityFilter {
-  /** A change of what nobody wants does no harm. */
+  /** The tracks whose encoding must not change. */
   selection: TrackSelection;
-  /** For an initialization section: the first one passes, another that says the same is left out. */
+  /** For an initialization section: the first passes, an equivalent later one is dropped. */
   init(): Filter;
-  /** For a segment. `place`: seconds at which it begins, where its clock may begin anew. */
-  segment(place: number | undefined): Filter;
+  /** For a segment. `startSeconds`: its start on the timeline, where timestamps may be discontinuous. */
+  segment(startSeconds: number | undefined): Filter;
 }
 
-/** A clock that goes on as close as this to where the last one ended is the same one. */
+/** Timestamps that continue this close to the last end are continuous. */
 const TOLERANCE_SECONDS = 0.1;
-/** A `moof` lists the samples of some seconds: this is many hours' worth. */
+/** A `moof` lists the samples of a few seconds: this is enough for many hours. */
 const MAX_BOX_BYTES = 4 * 1024 * 1024;
 const KINDS = { all: ['vide', 'soun'], sound: ['soun'] } as const;
 const EBML = 0x1a45dfa3;
 const NONE: Buffer = Buffer.alloc(0);
 
 /**
- * @param onListClock whether times are to count as the list does, from the first segment on, wherever reading begins;
- *   else from what the first segment says
+ * @param onListClock whether output timestamps follow the timeline of the list, wherever reading starts; else they
+ *   continue from the timestamps of the first segment
  */
 export function createDiscontinuityFilter({ onListClock }: { readonly onListClock: boolean }): DiscontinuityFilter {
   let tracks: readonly InitTrack[] | undefined;
   let isFirst = true;
   let hasMedia = false;
   let origin = onListClock ? 0 : undefined;
-  /** Seconds that the fragments are moved by. */
+  /** Seconds added to timestamps. */
   let shift = 0;
-  /** Seconds at which the latest of them ends, as it is given out. */
+  /** End of the latest fragment in the output, seconds, by track id. */
   const ends = new Map<number, number>();
   let pending: number | undefined;
 
@@ -61,7 +61,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
     if (pending !== undefined && times.length > 0) {
       const first = Math.min(...times.map(({ start }) => start));
       origin ??= first - pending;
-      if (!goesOn(times)) shift = Math.max(origin + pending, ...ends.values()) - first;
+      if (!isContinuous(times)) shift = Math.max(origin + pending, ...ends.values()) - first;
       pending = undefined;
     }
     for (const { id, end } of times) ends.set(id, end + shift);
@@ -69,7 +69,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
   };
 
   const timescaleOf = (id: number) => tracks?.find((track) => track.id === id)?.timescale ?? 0;
-  const goesOn = (times: readonly FragmentTime[]) => {
+  const isContinuous = (times: readonly FragmentTime[]) => {
     const known = times.filter(({ id }) => ends.has(id));
     const isNear = ({ id, start }: FragmentTime) => Math.abs(start + shift - (ends.get(id) ?? 0)) < TOLERANCE_SECONDS;
     return known.length > 0 && known.every(isNear);
@@ -78,7 +78,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
   const readers = {
     moov: readMoov,
     moof: readMoof,
-    // An index of times that hold no longer; whoever reads from the beginning needs none.
+    // The times in an index no longer apply; reading from the start needs none.
     sidx: (index: Buffer) => (pending === undefined && shift === 0 ? index : withType(index, 'free')),
   };
 
@@ -107,13 +107,13 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
         final: () => readInit(Buffer.concat(chunks, bytes)),
       };
     },
-    segment(place) {
+    segment(startSeconds) {
       const walk = createBoxFilter(readers);
-      let isBegun = false;
+      let isStarted = false;
       return {
         update(chunk) {
-          if (!isBegun) pending = place;
-          isBegun = true;
+          if (!isStarted) pending = startSeconds;
+          isStarted = true;
           hasMedia = true;
           return walk.update(chunk);
         },
@@ -126,13 +126,13 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
 
 type BoxReaders = Readonly<Record<string, (box: Buffer) => Buffer>>;
 
-/** Hands whole boxes of the types named to their readers and gives what they make of them; all else passes as it comes. */
+/** Replaces boxes of the given types by what their readers return; all other bytes pass as they arrive. */
 function createBoxFilter(readers: BoxReaders): Filter {
   let held = NONE;
-  /** Bytes that pass before the next box begins. */
+  /** Bytes to pass before the next box. */
   let left = 0;
 
-  /** The bytes of `rest` that are dealt with, and what they became; undefined: more are needed. */
+  /** Processes the start of `rest`. Returns the bytes consumed and the output; undefined when more bytes are needed. */
   const step = (rest: Buffer): readonly [count: number, out: Buffer] | undefined => {
     if (left > 0) {
       const out = rest.subarray(0, left);
@@ -143,7 +143,7 @@ function createBoxFilter(readers: BoxReaders): Filter {
     if (!box && rest.length < 16) return undefined;
     const reader = box && readers[box.type];
     if (!box || !reader) {
-      // What makes no sense as a box is no MP4.
+      // Not a box: the rest is not MP4.
       left = box?.end ?? Number.POSITIVE_INFINITY;
       return step(rest);
     }

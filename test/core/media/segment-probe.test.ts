@@ -15,15 +15,15 @@ beforeAll(async () => {
 const firstOf = async (folder: string) =>
   (await readFile(join(folder, 'index.m3u8'), 'utf8')).split('\n').find((line) => line && !line.startsWith('#')) ?? '';
 
-describe('readBeginning', () => {
-  it('finds the kind of sound and the clock in a transport stream', () => {
+describe('probeSegmentStart', () => {
+  it('finds the audio framing and the start time of MPEG-TS', () => {
     const { isFramedAac, startSeconds, isComplete } = probeSegmentStart(heads.ts);
     expect(isFramedAac).toBe(true);
     expect(startSeconds).toBeCloseTo(1.4, 0);
     expect(isComplete).toBe(true);
   });
 
-  it('finds the clock in fragments, whose AAC is in no frames', () => {
+  it('finds the start time of fragmented MP4, whose AAC is unframed', () => {
     expect(probeSegmentStart(heads.fmp4)).toMatchObject({ isFramedAac: false, startSeconds: 0, isComplete: true });
   });
 
@@ -34,14 +34,14 @@ describe('readBeginning', () => {
     ['AC-3', '0b770000', false],
     ['WebM', '1a45dfa3', false],
     ['what nobody knows', '00112233', undefined],
-  ])('tells %s', (_name, hex, isFramedAac) => {
+  ])('recognizes %s', (_name, hex, isFramedAac) => {
     const found = probeSegmentStart(Buffer.from(hex, 'hex'));
     expect(found.isFramedAac).toBe(isFramedAac);
     expect(found.startSeconds).toBe(undefined);
     expect(found.isComplete).toBe(true);
   });
 
-  it.each(['ts', 'fmp4'] as const)('survives %s cut anywhere, and any damaged byte', (kind) => {
+  it.each(['ts', 'fmp4'] as const)('accepts %s truncated anywhere and with any damaged byte', (kind) => {
     const head = heads[kind].subarray(0, 4000);
     for (let at = 0; at < head.length; at += 1) {
       expect(() => probeSegmentStart(head.subarray(0, at))).not.toThrow();

@@ -30,7 +30,7 @@ const SOUND = ['-f', 'lavfi', '-i', 'sine=440:d=4'];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', '50'];
 const AAC = ['-c:a', 'aac'];
 
-describe('the audit of media', () => {
+describe('createMediaCheck', () => {
   let folder: string;
   const make = async (name: string, ...args: string[]) => {
     const file = join(folder, name);
@@ -46,7 +46,7 @@ describe('the audit of media', () => {
   const cuts = (bytes: Buffer) => [1, 100, ...Array.from({ length: 23 }, (_, n) => n * (bytes.length / 23)), -1];
   const cut = (bytes: Buffer, at: number) => bytes.subarray(0, Math.floor((at + bytes.length) % bytes.length));
 
-  it('notices every cut in MPEG-TS, also between two packets when more than a quarter is missing', async () => {
+  it('detects any truncation of MPEG-TS within a packet, and between packets if a quarter is missing', async () => {
     const bytes = await make('both.ts', ...PICTURE, ...SOUND, ...H264, ...AAC);
     expect(missingOf(bytes, { seconds: 4 })).toBeUndefined();
     expect(missingOf(bytes, { seconds: 5 })).toBeUndefined();
@@ -60,14 +60,14 @@ describe('the audit of media', () => {
     }
   });
 
-  it('counts on when the clock of MPEG-TS begins anew', async () => {
+  it('measures the duration of MPEG-TS across a wrap of its timestamps', async () => {
     const begin = 2 ** 33 / 90_000 - 2;
     const bytes = await make('wrap.ts', ...SOUND, ...AAC, '-output_ts_offset', String(begin), '-muxdelay', '0');
     expect(missingOf(bytes, { seconds: 4 })).toBeUndefined();
     expect(missingOf(bytes, { seconds: 9 })).toBe('4.0 s of 9.0 s');
   });
 
-  it('notices every cut in fragmented MP4', async () => {
+  it('detects any truncation of fragmented MP4', async () => {
     const list = join(folder, 'fragments.m3u8');
     const names = ['-hls_segment_filename', join(folder, 'f%d.m4s'), '-hls_fmp4_init_filename', 'init.mp4'];
     const hls = ['-f', 'hls', '-hls_time', '2', '-hls_segment_type', 'fmp4', '-hls_list_size', '0', ...names];
@@ -81,7 +81,7 @@ describe('the audit of media', () => {
     }
   });
 
-  it('notices a cut between two fragments where an index lists them', async () => {
+  it('detects missing fragments that an index lists', async () => {
     const fragments = ['-movflags', 'empty_moov+default_base_moof+global_sidx', '-frag_duration', '500000'];
     const bytes = await make('indexed.mp4', ...SOUND, ...AAC, ...fragments);
     expect(missingOf(bytes)).toBeUndefined();
@@ -94,7 +94,7 @@ describe('the audit of media', () => {
     expect(missingOf(bytes.subarray(0, starts[0]))).toBeUndefined();
   });
 
-  it('does not believe an index that it cannot read', () => {
+  it('ignores a malformed index', () => {
     const box = (type: string, body: Buffer) => {
       const head = Buffer.alloc(8);
       head.writeUInt32BE(8 + body.length);
@@ -120,7 +120,7 @@ describe('the audit of media', () => {
     expect(missingOf(Buffer.concat([box('sidx', Buffer.alloc(200 * 1024, 0xff)), media]))).toBeUndefined();
   });
 
-  it('notices a fragment without its media', async () => {
+  it('detects a fragment without its mdat', async () => {
     const bytes = await make(
       'f.mp4',
       ...SOUND,
@@ -134,7 +134,7 @@ describe('the audit of media', () => {
     expect(missingOf(bytes.subarray(0, media))).toBe('last fragment has no mdat');
   });
 
-  it('takes a box that reaches to the end as it comes, and one of 64 bits as it says', () => {
+  it('accepts a box that extends to the end, and checks one with a 64-bit size', () => {
     const box = (size: number, type: string, ...rest: Buffer[]) => {
       const head = Buffer.alloc(8);
       head.writeUInt32BE(size);
@@ -149,7 +149,7 @@ describe('the audit of media', () => {
     expect(missingOf(box(4, 'mdat', Buffer.alloc(99)))).toBeUndefined();
   });
 
-  it('notices every cut in packed AAC, also between two frames', async () => {
+  it('detects any truncation of packed AAC, also between frames', async () => {
     const tag = Buffer.from('ID3\u0004\0\0\0\0\0\u0014', 'latin1');
     const bytes = Buffer.concat([tag, Buffer.alloc(20), await make('a.aac', ...SOUND, ...AAC, '-f', 'adts')]);
     expect(missingOf(bytes, { seconds: 4 })).toBeUndefined();
@@ -159,7 +159,7 @@ describe('the audit of media', () => {
     expect(missingOf(frames, { seconds: 4 })).toMatch(/^[12]\.\d s of 4\.0 s$/);
   });
 
-  it('looks behind AES-128', async () => {
+  it('checks the plaintext of AES-128 segments', async () => {
     const key = bytesOf(16, 3);
     const iv = bytesOf(16, 4);
     const plain = await make('c.ts', ...SOUND, ...AAC);
@@ -178,26 +178,26 @@ describe('the audit of media', () => {
     ['noise', bytesOf(5000)],
     ['a text', Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello'.repeat(30))],
     ['MPEG-TS that falls out of step', Buffer.concat([Buffer.alloc(1880, 0x47), Buffer.alloc(77, 0x21)])],
-  ])('says nothing of %s', (_, bytes) => expect(missingOf(bytes, { seconds: 9 })).toBeUndefined());
+  ])('accepts %s', (_, bytes) => expect(missingOf(bytes, { seconds: 9 })).toBeUndefined());
 
-  it('notices that there is nothing, or next to nothing', () => {
+  it('rejects empty and tiny bodies', () => {
     expect(missingOf(Buffer.from([1]))).toBe('ends within a frame');
     expect(missingOf(Buffer.alloc(0))).toBe('empty');
     expect(missingOf(Buffer.alloc(0), { cipher: { key: bytesOf(16), iv: bytesOf(16) } })).toBe('empty');
   });
 });
 
-describe('the audit of a key', () => {
+describe('createLengthCheck', () => {
   it.each([
     [15, '15 bytes of 16'],
     [16, undefined],
     [17, undefined],
-  ])('of %d bytes', (length, missing) => {
+  ])('checks a key of %d bytes', (length, missing) => {
     expect(heard(createLengthCheck(16), bytesOf(length), 4)).toBe(missing);
   });
 });
 
-describe('the audit of a playlist', () => {
+describe('createPlaylistCheck', () => {
   const VOD = '#EXT-X-PLAYLIST-TYPE:VOD';
   it.each([
     [['#EXTINF:4,', '0.ts', '#EXT-X-ENDLIST'], undefined],
@@ -209,7 +209,7 @@ describe('the audit of a playlist', () => {
     [['#EXT-X-STREAM-INF:BANDWIDTH=1'], 'ends within an entry'],
     [['#EXTINF:4,', '0.ts'], undefined],
     [['#EXT-X-STREAM-INF:BANDWIDTH=1', 'a.m3u8'], undefined],
-  ])('%j', (lines, missing) => {
+  ])('checks %j', (lines, missing) => {
     expect(heard(createPlaylistCheck(), Buffer.from(['#EXTM3U', ...lines].join('\n')), 7)).toBe(missing);
   });
 });

@@ -6,14 +6,14 @@ import { resourceWith, sha256, trackAt } from './upstream.ts';
 
 const site = useSegmentedSite();
 
-describe('DASH fragments', () => {
+describe('DASH source', () => {
   const fragmentsOf = (prefix = '', from = 0, to = 4) => [
     { url: `${site.origin}/${prefix}init.mp4`, seconds: 0 },
     ...[0, 1, 2, 3].slice(from, to).map((n) => ({ url: `${site.origin}/${prefix}${n}.ts`, seconds: 2.5 })),
   ];
   const dash = (fragments = fragmentsOf()): Partial<Track> => ({ delivery: 'dash', fragments });
 
-  it('are read behind their initialization', async () => {
+  it('reads fragments after their initialization segment', async () => {
     site.serve({ '/init.mp4': init, ...parts(segments) });
     const source = await site.open({}, dash());
     expect(source.durationSeconds).toBe(10);
@@ -23,7 +23,7 @@ describe('DASH fragments', () => {
     expect(await readAll(stream)).toBe(sha256(Buffer.concat([init, ...segments.slice(2)])));
   });
 
-  it('that were too many to keep are resolved again', async () => {
+  it('resolves again when the fragments were too many to store', async () => {
     site.serve({ '/init.mp4': init, ...parts(segments) });
     const refresh = vi.fn(async () => resourceWith(trackAt('', dash())));
     const source = await site.open({ refresh }, { delivery: 'dash' });
@@ -31,11 +31,11 @@ describe('DASH fragments', () => {
     expect(refresh).toHaveBeenCalledTimes(1);
   });
 
-  it('that cannot be had do not open', async () => {
+  it('fails to open when no fragments can be resolved', async () => {
     expect(await statusOf(site.open({ refresh: same }, { delivery: 'dash' }))).toBe(502);
   });
 
-  it('that expire are found again', async () => {
+  it('resolves expired fragment URLs again', async () => {
     site.serve({
       '/init.mp4': init,
       '/fresh/init.mp4': init,
@@ -47,7 +47,7 @@ describe('DASH fragments', () => {
     expect(await readAll(source.readFrom(0).stream)).toBe(sha256(Buffer.concat([init, ...segments])));
   });
 
-  it('of a live source are looked for again', async () => {
+  it('reloads the fragments of a live source', async () => {
     site.serve({ '/init.mp4': init, ...parts(segments) });
     let look = 0;
     const lists = [fragmentsOf('', 0, 2), fragmentsOf('', 1, 3), fragmentsOf('', 1, 4)];

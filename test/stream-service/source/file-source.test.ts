@@ -45,7 +45,7 @@ const statusOf = (opening: Promise<unknown>) =>
     (error: unknown) => toStreamProblem(error).details.status,
   );
 
-describe('a file behind a source that', () => {
+describe('file source, when the upstream', () => {
   it.each<[string, Fault | undefined]>([
     ['behaves', undefined],
     ['drops once', { name: 'drop', after: 300_000, times: 1 }],
@@ -67,7 +67,7 @@ describe('a file behind a source that', () => {
     ['asks for patience', { name: 'status', status: 429, times: 2, retryAfter: '1' }],
     ['never says a length', { name: 'chunked' }],
     ['throttles each connection', { name: 'throttle', bytesPerSecond: 4 * MiB }],
-  ])('%s gives every byte', async (_, how) => {
+  ])('%s, delivers every byte', async (_, how) => {
     const { seen } = fault(how);
     const source = await openWith();
     expect(await readAll(source.read(0))).toBe(whole);
@@ -80,7 +80,7 @@ describe('a file behind a source that', () => {
     ['drops twice', { name: 'drop', after: 200_000, times: 2 }],
     ['forbids large ranges', { name: 'strict', largest: MiB }],
     ['ignores Range', { name: 'ignore-range', length: true }],
-  ])('%s gives exactly the slice', async (_, how) => {
+  ])('%s, delivers exactly the range', async (_, how) => {
     for (const [first, last] of [
       [0, 0],
       [0, 99_999],
@@ -109,13 +109,13 @@ describe('a file behind a source that', () => {
     ['says gzip', { name: 'encoded' }, 502],
     ['answers something odd', { name: 'status', status: 299, times: 99 }, 502],
     ['wants payment', { name: 'status', status: 402, times: 99 }, 502],
-  ])('%s does not open', async (_, how, status) => {
+  ])('%s, fails to open', async (_, how, status) => {
     fault(how);
     const refresh = async (resource: ReturnType<typeof resourceWith>) => resource;
     expect(await statusOf(openWith({ refresh, limits: { stallTimeoutMs: 50 } }))).toBe(status);
   });
 
-  it('has no bytes does not open', async () => {
+  it('is empty, fails to open', async () => {
     fault(undefined, { bytes: Buffer.alloc(0) });
     expect(await statusOf(openWith())).toBe(502);
   });
@@ -124,7 +124,7 @@ describe('a file behind a source that', () => {
     ['has another size', { name: 'wrong-total', from: 1 }],
     ['has another ETag', { name: 'changed', from: 1, by: 'tag' }],
     ['keeps dropping without a byte more', { name: 'status', status: 500, times: 0 }],
-  ])('%s in the middle breaks the stream', async (_, how) => {
+  ])('%s midway, fails the stream', async (_, how) => {
     if (how.name === 'status') {
       let count = 0;
       const good = createFaultHandler({ bytes });
@@ -134,7 +134,7 @@ describe('a file behind a source that', () => {
     expect(await readAll(source.read(0))).toBe('broken 502');
   });
 
-  it('has another date and no ETag in the middle breaks the stream', async () => {
+  it('changes Last-Modified midway without an ETag, fails the stream', async () => {
     fault({ name: 'changed', from: 1, by: 'date' }, { etag: null, lastModified: 'Sat, 01 Nov 2025 10:00:00 GMT' });
     const source = await openWith();
     expect(source.validator).toBe('Sat, 01 Nov 2025 10:00:00 GMT');
@@ -144,7 +144,7 @@ describe('a file behind a source that', () => {
   it.each([
     ['is mended when it sends the same again', bytes, sha256(bytes)],
     ['breaks when it sends something else', bytesOf(bytes.length, 8), 'broken 502'],
-  ])('says neither length nor whose bytes they are and drops %s', async (_, again, outcome) => {
+  ])('sends no length or validator and drops the connection %s', async (_, again, outcome) => {
     const handler = (bytes: Buffer, times: number) =>
       createFaultHandler({
         bytes,
@@ -159,10 +159,10 @@ describe('a file behind a source that', () => {
   });
 });
 
-describe('a URL that expires', () => {
+describe('file source with an expired URL', () => {
   const fresh = (track: Track, url: string) => resourceWith({ ...track, url });
 
-  it.each([401, 403, 404, 410])('with %d goes on at the same byte under a new one', async (status) => {
+  it.each([401, 403, 404, 410])('continues at the same byte of the renewed URL after %d', async (status) => {
     const handler = fault({ name: 'expire', from: 2, status });
     const refresh = vi.fn(async () => {
       handler.renew();
@@ -174,7 +174,7 @@ describe('a URL that expires', () => {
     expect(handler.seen.at(-1)?.url).toBe('/fresh');
   });
 
-  it('is not asked when its expiry is known', async () => {
+  it('sends no request to a URL whose expiry has passed', async () => {
     const handler = fault();
     const refresh = vi.fn(async () => fresh(trackAt(''), `${upstream.origin}/fresh`));
     const source = await openWith({ refresh, now: () => 2_000_000 }, { urlExpiresAt: 2000 });
@@ -183,7 +183,7 @@ describe('a URL that expires', () => {
     expect(handler.seen.every(({ url }) => url === '/fresh')).toBe(true);
   });
 
-  it('is resolved once for all who wait', async () => {
+  it('resolves once for concurrent readers', async () => {
     const handler = fault({ name: 'expire', from: 2, status: 403 });
     const refresh = vi.fn(async () => {
       handler.renew();
@@ -205,13 +205,13 @@ describe('a URL that expires', () => {
     ['it is protected now', () => Promise.reject(problems.notDeliverable('Protected')), 'broken 502'],
     ['resolving fails', () => Promise.reject(problems.fetchFailed()), 'broken 502'],
     ['resolving does not help', async () => fresh(trackAt(''), `${upstream.origin}/file`), 'broken 502'],
-  ])('breaks the stream when %s', async (_, refresh, outcome) => {
+  ])('fails the stream when %s', async (_, refresh, outcome) => {
     fault({ name: 'expire', from: 1, status: 403 });
     const source = await openWith({ refresh });
     expect(await readAll(source.read(0))).toBe(outcome);
   });
 
-  it('breaks the stream when other bytes stand under the new one', async () => {
+  it('fails the stream when the renewed URL has other bytes', async () => {
     const before = createFaultHandler({ bytes, fault: { name: 'expire', from: 1, status: 403 } });
     const after = createFaultHandler({ bytes: bytesOf(bytes.length, 7) });
     upstream.use((request, response) => (request.url === '/fresh' ? after : before)(request, response));
@@ -220,15 +220,15 @@ describe('a URL that expires', () => {
   });
 });
 
-describe('what is asked of a source', () => {
-  it('is one request when its bytes are few and read from where it was opened', async () => {
+describe('requests of a file source', () => {
+  it('use one request for a small file that is read from where it was opened', async () => {
     const { seen } = fault();
     const source = await openWith({}, {}, 2_900_000);
     expect(await readAll(source.read(2_900_000, 2_999_999))).toBe(sha256(bytes.subarray(2_900_000, 3_000_000)));
     expect(seen).toHaveLength(1);
   });
 
-  it('keeps to the largest range that the format gives', async () => {
+  it('respect the maximum range of the format', async () => {
     const { seen } = fault();
     const source = await openWith({}, { chunkBytes: 300_000 });
     expect(await readAll(source.read(0))).toBe(whole);
@@ -238,7 +238,7 @@ describe('what is asked of a source', () => {
     expect(Math.max(...lengths)).toBe(299_999);
   });
 
-  it('carries the headers of the format, and no encoding', async () => {
+  it('carry the headers of the format, and accept no content coding', async () => {
     const { seen } = fault();
     const headers = { 'X-Format': '22', 'Accept-Encoding': 'gzip', Range: 'bytes=0-' };
     const source = await openWith({}, { headers });
@@ -249,7 +249,7 @@ describe('what is asked of a source', () => {
     }
   });
 
-  it('takes cookies to the hosts they belong to only, through every redirect', async () => {
+  it('send cookies only to matching hosts, through every redirect', async () => {
     const handler = createFaultHandler({ bytes });
     const elsewhere = await startUpstream();
     elsewhere.use(handler);
@@ -275,14 +275,14 @@ describe('what is asked of a source', () => {
     await elsewhere.close();
   });
 
-  it('never goes to a private address', async () => {
+  it('never reach a private address', async () => {
     const track = trackAt('http://127.0.0.1:1/file');
     expect(await statusOf(upstream.reader()(resourceWith(track), track))).toBe(404);
   });
 });
 
-describe('a stream that nobody reads on', () => {
-  it('ends its requests when it is destroyed', async () => {
+describe('unread file source', () => {
+  it('aborts its requests when destroyed', async () => {
     const { seen } = fault({ name: 'throttle', bytesPerSecond: 500_000 });
     const stream = (await openWith()).read(0);
     await once(stream, 'readable');
@@ -290,7 +290,7 @@ describe('a stream that nobody reads on', () => {
     await expect.poll(() => seen.every(({ state }) => state === 'left')).toBe(true);
   });
 
-  it('ends the opening when it is closed, and when reading begins elsewhere', async () => {
+  it('aborts the opening fetch when closed, and when reading starts at another offset', async () => {
     const { seen } = fault({ name: 'throttle', bytesPerSecond: 500_000 });
     const source = await openWith();
     source.close();
@@ -302,14 +302,14 @@ describe('a stream that nobody reads on', () => {
     stream.destroy();
   });
 
-  it('does not lose patience with a source that drops while nobody reads', async () => {
+  it('counts no failures while the reader is paused', async () => {
     const { seen } = fault({ name: 'drop', after: 600_000, times: 5 });
     const source = await openWith({ limits: { maxAttempts: 2 } });
     await expect.poll(() => seen[0]?.state).toBe('left');
     expect(await readAll(source.read(0, 1_000_000))).toBe(sha256(bytes.subarray(0, 1_000_001)));
   });
 
-  it('stops opening when the client leaves', async () => {
+  it('stops opening when the client disconnects', async () => {
     const { seen } = fault({ name: 'slow-start', milliseconds: 5_000 });
     const track = trackAt(`${upstream.origin}/file`);
     const client = new AbortController();
@@ -320,7 +320,7 @@ describe('a stream that nobody reads on', () => {
     await expect.poll(() => seen[0]?.state).toBe('left');
   });
 
-  it('holds little of a source that is faster than its client', async () => {
+  it('buffers little when the source is faster than the client', async () => {
     const large = bytesOf(24 * MiB);
     let sent = 0;
     upstream.use((request, response) => {
@@ -343,8 +343,8 @@ describe('a stream that nobody reads on', () => {
   });
 });
 
-describe('random ranges of a flaky source', () => {
-  it('are always the slice', async () => {
+describe('random ranges of an unreliable upstream', () => {
+  it('always deliver exactly the range', async () => {
     let state = 20_251_121;
     const random = (below: number) => {
       state = (Math.imul(state, 1103515245) + 12345) >>> 0;

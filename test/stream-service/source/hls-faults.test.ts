@@ -20,7 +20,7 @@ import { bytesOf, resourceWith, sha256, trackAt } from './upstream.ts';
 
 const site = useSegmentedSite();
 
-describe('an HLS playlist', () => {
+describe('HLS source faults', () => {
   it.each<[string, string | (() => string), number]>([
     ['is not there', '', 404],
     ['is a page', () => '<html>', 502],
@@ -38,7 +38,7 @@ describe('an HLS playlist', () => {
     ['is too large', () => `#EXTM3U\n${'#'.repeat(200_000)}`, 502],
     ['has a tag of commas', () => playlist([`#EXT-X-KEY:${','.repeat(40_000)}`, ...listed()]), 502],
     ['has a tag without end', () => playlist([`#EXT-X-DATERANGE:X=${'x'.repeat(20_000)}`, ...listed()]), 502],
-  ])('that %s does not open', async (_, write, status) => {
+  ])('a playlist that %s fails to open', async (_, write, status) => {
     site.serve({
       ...(typeof write === 'function' && { '/index.m3u8': write }),
       '/short': KEY.subarray(1),
@@ -56,7 +56,7 @@ describe('an HLS playlist', () => {
     ['never says a length', { name: 'ignore-range', length: false }],
     ['throttles', { name: 'throttle', bytesPerSecond: 2_000_000 }],
     ['tells its end by the end of the connection', { name: 'unframed', after: 0, times: 0 }],
-  ])('whose source %s in a segment is read without a byte lost', async (_, fault) => {
+  ])('an upstream that %s in a segment loses no byte', async (_, fault) => {
     const files = segments.map((bytes, index) => (index === 1 ? createFaultHandler({ bytes, fault }) : bytes));
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(files) });
     expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
@@ -66,7 +66,7 @@ describe('an HLS playlist', () => {
     ['stays dead', { name: 'status', status: 500, times: 99 }, 'broken 502'],
     ['is gone', { name: 'status', status: 404, times: 99 }, 'broken 404'],
     ['changes while it is read', { name: 'drop', after: 100_000, times: 99 }, 'broken 502'],
-  ])('with a segment that %s breaks instead of leaving it out', async (_, fault, outcome) => {
+  ])('a segment that %s fails the stream instead of being skipped', async (_, fault, outcome) => {
     let count = 0;
     const [bytes = init] = segments;
     const other = createFaultHandler({ bytes: bytesOf(bytes.length, 50) });
@@ -80,7 +80,7 @@ describe('an HLS playlist', () => {
     expect(await readAll((await site.open({ refresh: same })).readFrom(0).stream)).toBe(outcome);
   });
 
-  it('whose padding is wrong breaks', async () => {
+  it('invalid padding fails the stream', async () => {
     site.serve({
       '/index.m3u8': () => playlist(['#EXT-X-KEY:METHOD=AES-128,URI="key"', ...listed()]),
       '/key': KEY,
@@ -89,7 +89,7 @@ describe('an HLS playlist', () => {
     expect(await readAll((await site.open()).readFrom(0).stream)).toMatch(/^broken/);
   });
 
-  describe('whose segments end when the connection does', () => {
+  describe('responses delimited by connection close', () => {
     /** As MPEG-TS goes, without timestamps. */
     const packets = (seed: number, count = 2000) => {
       const bytes = bytesOf(188 * count, seed);
@@ -108,19 +108,19 @@ describe('an HLS playlist', () => {
       ['twice', 100_000, isUntold],
       ['twice, though the source tells its versions apart', 100_000, {}],
       ['before the first byte', 0, isUntold],
-    ])('asks again for one that was cut %s', async (_, after, more) => {
+    ])('retries a segment truncated %s', async (_, after, more) => {
       const fault: Fault = { name: 'unframed', after, times: 2 };
       site.serve({ '/index.m3u8': () => playlist(lines), ...parts(faulty(fault, media[1] ?? init, more)) });
       expect(await readAll((await site.open()).readFrom(0).stream)).toBe(right);
     });
 
-    it('breaks when one stays cut', async () => {
+    it('fails the stream when a segment stays truncated', async () => {
       const bad = faulty({ name: 'unframed', after: 100_000, times: 99 }, media[1] ?? init);
       site.serve({ '/index.m3u8': () => playlist(lines), ...parts(bad) });
       expect(await readAll((await site.open()).readFrom(0).stream)).toBe('broken 502');
     });
 
-    it('breaks when one that was cut begins otherwise the next time', async () => {
+    it('fails the stream when a retried segment begins with other bytes', async () => {
       const [cut, other] = [media[1] ?? init, packets(9)].map((bytes, index) =>
         createFaultHandler({ bytes, etag: null, fault: { name: 'unframed', after: 100_000, times: 1 - index } }),
       );
@@ -134,7 +134,7 @@ describe('an HLS playlist', () => {
       expect(count).toBe(2);
     });
 
-    it('asks again for one whose cipher text was cut between two blocks', async () => {
+    it('retries a segment whose ciphertext was truncated between two blocks', async () => {
       const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
       const bytes = Buffer.concat([cipher.update(media[1] ?? init), cipher.final()]);
       const key = '#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x00000000000000000000000000000000';
@@ -148,7 +148,7 @@ describe('an HLS playlist', () => {
       expect(encrypted.seen).toHaveLength(3);
     });
 
-    it('asks again for a playlist that was cut', async () => {
+    it('retries a truncated playlist', async () => {
       const list = Buffer.from(playlist(['#EXT-X-PLAYLIST-TYPE:VOD', ...lines]));
       const cut = createFaultHandler({ bytes: list, fault: { name: 'unframed', after: list.length - 20, times: 2 } });
       site.serve({ '/index.m3u8': cut, ...parts(media) });
@@ -158,7 +158,7 @@ describe('an HLS playlist', () => {
     });
   });
 
-  it('whose URLs expire in the middle is found again and goes on at the same byte', async () => {
+  it('URLs that expire midway are renewed, and reading continues at the same byte', async () => {
     const bytes = segments[2] ?? init;
     const dying = createFaultHandler({ bytes, fault: { name: 'drop', after: 50_000, times: 1 } });
     let isDead = false;
@@ -182,7 +182,7 @@ describe('an HLS playlist', () => {
     expect(refresh).toHaveBeenCalledTimes(1);
   });
 
-  it('that lists other media when it is found again breaks', async () => {
+  it('a renewed playlist with other media fails the stream', async () => {
     site.serve({
       '/index.m3u8': () => playlist([...listed(0, 2), '#EXTINF:4,', 'gone.ts']),
       '/fresh.m3u8': () => playlist(listed()),
@@ -192,7 +192,7 @@ describe('an HLS playlist', () => {
     expect(await readAll((await site.open({ refresh })).readFrom(0).stream)).toBe('broken 502');
   });
 
-  it('ends its requests when nobody reads on', async () => {
+  it('destroying the stream aborts its requests', async () => {
     const slow = createFaultHandler({ bytes: init, fault: { name: 'throttle', bytesPerSecond: 100 } });
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts([slow]) });
     const { stream } = (await site.open()).readFrom(0);

@@ -17,8 +17,8 @@ import { bytesOf, sha256 } from './upstream.ts';
 
 const site = useSegmentedSite();
 
-describe('an HLS playlist', () => {
-  it('is read as one file', async () => {
+describe('HLS source', () => {
+  it('concatenates segments into one file', async () => {
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(segments) });
     const source = await site.open();
     expect(source.durationSeconds).toBe(16);
@@ -31,21 +31,21 @@ describe('an HLS playlist', () => {
     [4, 1, 4],
     [9, 2, 8],
     [99, 3, 12],
-  ])('is read from %d s on at a segment', async (seconds, index, start) => {
+  ])('reads from the segment that contains %d s', async (seconds, index, start) => {
     site.serve({ '/index.m3u8': () => playlist(listed()), ...parts(segments) });
     const { stream, startSeconds } = (await site.open()).readFrom(seconds);
     expect(startSeconds).toBe(start);
     expect(await readAll(stream)).toBe(sha256(Buffer.concat(segments.slice(index))));
   });
 
-  it('that knows whole seconds only does not say how long it lasts', async () => {
+  it('reports no duration when segment durations are whole seconds', async () => {
     site.serve({ '/index.m3u8': () => playlist(listed().map((line) => line.replace('4.0', '4'))), ...parts(segments) });
     const source = await site.open();
     expect(source.durationSeconds).toBeUndefined();
     expect(await readAll(source.readFrom(0).stream)).toBe(whole);
   });
 
-  it('gives each initialization section where it changes', async () => {
+  it('sends each initialization section where it changes', async () => {
     const lines = ['#EXT-X-MAP:URI="init.mp4"', ...listed(0, 2), '#EXT-X-DISCONTINUITY', '#EXT-X-MAP:URI="b.mp4"'];
     const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer];
     const other = bytesOf(700, 77);
@@ -61,7 +61,7 @@ describe('an HLS playlist', () => {
     expect(await readAll(source.readFrom(9).stream)).toBe(sha256(Buffer.concat([other, c, d])));
   });
 
-  it('may name runs of bytes, with and without where they begin', async () => {
+  it('reads byte ranges, with and without an offset', async () => {
     const file = Buffer.concat([init, ...segments]);
     const lines = [
       `#EXT-X-MAP:URI="all.mp4",BYTERANGE="${init.length}@0"`,
@@ -76,7 +76,7 @@ describe('an HLS playlist', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('is deciphered, with an IV of its own and with the number of the segment', async () => {
+  it('decrypts AES-128 with an explicit IV and with the sequence number', async () => {
     const iv = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
     const numbered = (number: number) => {
       const iv = Buffer.alloc(16);
@@ -106,7 +106,7 @@ describe('an HLS playlist', () => {
     expect(asked.filter((path) => path === '/key')).toHaveLength(1);
   });
 
-  it('with gaps is read around them, and they are not asked for', async () => {
+  it('skips gaps without requesting them', async () => {
     const gap = (name: string) => ['#EXT-X-GAP', '#EXTINF:4,', name];
     const lines = [...gap('x.ts'), ...listed(0, 2), ...gap('y.ts'), ...gap('2.ts'), ...listed(3, 4), ...gap('z.ts')];
     const asked = site.serve({ '/index.m3u8': () => playlist(lines), ...parts(segments) });
@@ -119,12 +119,12 @@ describe('an HLS playlist', () => {
     expect(new Set(asked)).toEqual(new Set(['/index.m3u8', '/0.ts', '/1.ts', '/3.ts']));
   });
 
-  it('of nothing but gaps does not open', async () => {
+  it('fails to open a playlist of gaps only', async () => {
     site.serve({ '/index.m3u8': () => playlist(['#EXT-X-GAP', ...listed(0, 1)]), ...parts(segments) });
     expect(await statusOf(site.open())).toBe(502);
   });
 
-  it('of a source that wants a Range for everything is read by bounded ranges', async () => {
+  it('reads by bounded ranges when the source requires a Range header', async () => {
     const strict = (bytes: Buffer) => createFaultHandler({ bytes, fault: { name: 'strict', largest: 64 * 1024 } });
     const cipher = createCipheriv('aes-128-cbc', KEY, Buffer.alloc(16));
     const last = Buffer.concat([cipher.update(segments[3] ?? init), cipher.final()]);
@@ -141,7 +141,7 @@ describe('an HLS playlist', () => {
     expect(ranges.filter((range) => !/^bytes=\d+-\d+$/.test(range))).toEqual([]);
   });
 
-  it.each([400, 403, 405, 416])('of a source that answers %d without a Range is read', async (status) => {
+  it.each([400, 403, 405, 416])('retries with a Range header after %d', async (status) => {
     const files = segments.map((bytes) => {
       const good = createFaultHandler({ bytes });
       return Object.assign(
@@ -154,7 +154,7 @@ describe('an HLS playlist', () => {
     expect(await readAll((await site.open()).readFrom(0).stream)).toBe(whole);
   });
 
-  it('of a master is that of its best variant, relative to where it was found', async () => {
+  it('selects the best variant of a master playlist, relative to its final URL', async () => {
     const master = ['#EXTM3U', '#EXT-X-STREAM-INF:BANDWIDTH=1', 'no.m3u8', '#EXT-X-STREAM-INF:BANDWIDTH=9', 'a/b.m3u8'];
     site.serve({
       '/index.m3u8': () => master.join('\n'),

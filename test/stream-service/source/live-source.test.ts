@@ -6,12 +6,12 @@ import { sha256 } from './upstream.ts';
 
 const site = useSegmentedSite();
 
-describe('a live playlist', () => {
+describe('live HLS source', () => {
   const files = Object.fromEntries([0, 1, 2, 3].map((index) => [`/${index}.ts`, segments[index] ?? init]));
   const sliding = (from: number, to: number, end = false) =>
     playlist(['#EXT-X-TARGETDURATION:0', `#EXT-X-MEDIA-SEQUENCE:${from}`, ...listed(from, to)], end);
 
-  it('is followed to its end, without a segment twice or left out', async () => {
+  it('reads every segment exactly once until the end', async () => {
     let look = 0;
     site.serve({
       '/index.m3u8': () => [sliding(0, 1), sliding(0, 1), sliding(0, 3), sliding(1, 3)][look++] ?? sliding(2, 4, true),
@@ -22,14 +22,14 @@ describe('a live playlist', () => {
     expect(await readAll(source.readFrom(0).stream)).toBe(whole);
   });
 
-  it('begins with the newest segments', async () => {
+  it('starts with the newest segments', async () => {
     let look = 0;
     site.serve({ '/index.m3u8': () => (look++ === 0 ? sliding(0, 4) : sliding(0, 4, true)), ...files });
     const { stream, startSeconds } = (await site.open({}, {}, true)).readFrom(99);
     expect([startSeconds, await readAll(stream)]).toEqual([0, sha256(Buffer.concat(segments.slice(1)))]);
   });
 
-  it('goes on behind a gap', async () => {
+  it('continues after a gap', async () => {
     let look = 0;
     const gap = ['#EXT-X-GAP', '#EXTINF:4,', 'gone.ts'];
     const lists = [[...listed(0, 1)], [...listed(0, 1), ...gap], [...listed(0, 1), ...gap, ...listed(2, 3)]];
@@ -44,7 +44,7 @@ describe('a live playlist', () => {
     expect(asked).not.toContain('/gone.ts');
   });
 
-  it('that has nothing but gaps any more breaks', async () => {
+  it('fails when only gaps are added', async () => {
     let look = 0;
     site.serve({
       '/index.m3u8': () =>
@@ -58,13 +58,13 @@ describe('a live playlist', () => {
     expect(await readAll(source.readFrom(0).stream)).toBe('broken 502');
   });
 
-  it('that stops moving breaks', async () => {
+  it('fails after liveStallTimeoutMs without a new segment', async () => {
     site.serve({ '/index.m3u8': () => sliding(0, 2), ...files });
     const source = await site.open({ limits: { liveStallTimeoutMs: 50 } }, {}, true);
     expect(await readAll(source.readFrom(0).stream)).toBe('broken 502');
   });
 
-  it('is looked at no more once the consumer has left', async () => {
+  it('stops reloading when the stream is destroyed', async () => {
     const asked = site.serve({ '/index.m3u8': () => sliding(0, 2), ...files });
     const { stream } = (await site.open({}, {}, true)).readFrom(0);
     stream.resume();

@@ -11,7 +11,7 @@ import { type RetryLimits, retryDelayMs } from '../../../stream-service/source/r
 
 const MiB = 1024 * 1024;
 
-describe('judge', () => {
+describe('classifyResponse', () => {
   const wanted = { first: 100, last: 199 };
   const part = { 'content-range': 'bytes 100-199/1000', etag: '"a"' };
   const known: Entity = { size: 1000, etag: '"a"', lastModified: undefined };
@@ -47,11 +47,11 @@ describe('judge', () => {
     ['400', 400, {}, known, { kind: 'refused' }],
     ['304', 304, {}, known, { kind: 'unusable' }],
     ['204', 204, {}, known, { kind: 'unusable' }],
-  ])('of %s', (_, status, headers, entity, verdict) => {
+  ])('classifies %s', (_, status, headers, entity, verdict) => {
     expect(classifyResponse({ status, headers }, wanted, entity)).toMatchObject(verdict);
   });
 
-  it('lets the date differ where a strong tag agrees, and only there', () => {
+  it('ignores Last-Modified only when a strong ETag agrees', () => {
     const before = { ...known, lastModified: 'Mon' };
     expect(classifyResponse({ status: 206, headers: { ...part, 'last-modified': 'Tue' } }, wanted, before).kind).toBe(
       'bytes',
@@ -62,7 +62,7 @@ describe('judge', () => {
     );
   });
 
-  it('does not skip what nothing tells to be the same', () => {
+  it('rejects a full response without validators in the middle of a file', () => {
     const nothing = { size: undefined, etag: undefined, lastModified: undefined };
     expect(classifyResponse({ status: 200, headers: {} }, { first: 5, last: undefined }, nothing).kind).toBe(
       'unusable',
@@ -70,7 +70,7 @@ describe('judge', () => {
   });
 });
 
-describe('waitAfter', () => {
+describe('retryDelayMs', () => {
   const limits: RetryLimits = { maxAttempts: 4, initialBackoffMs: 100, maxBackoffMs: 250, maxRetryAfterMs: 5000 };
   const now = Date.parse('Fri, 21 Nov 2025 10:00:00 GMT');
 
@@ -87,15 +87,15 @@ describe('waitAfter', () => {
     [1, 'Fri, 21 Nov 2025 09:00:00 GMT', 100],
     [1, 'soon', 100],
     [1, '-5', 100],
-  ])('%d failures and Retry-After %j: %j ms', (failures, retryAfter, wait) => {
+  ])('after %d failures and Retry-After %j waits %j ms', (failures, retryAfter, wait) => {
     expect(retryDelayMs(failures, retryAfter, limits, now)).toBe(wait);
   });
 });
 
-describe('a chunk plan', () => {
+describe('createChunkSizer', () => {
   const limits = { defaultChunkBytes: 8 * MiB, minChunkBytes: MiB };
 
-  it('begins small and doubles while chunks come soon', () => {
+  it('starts small and doubles while chunks arrive quickly', () => {
     const plan = createChunkSizer(limits);
     const sizes = [100, 100, 500, 100, 100].map((elapsed) => {
       plan.took(plan.next(), elapsed);
@@ -104,7 +104,7 @@ describe('a chunk plan', () => {
     expect(sizes).toEqual([2, 4, 4, 8, 8]);
   });
 
-  it('halves what is refused, down to where it is not about the size', () => {
+  it('halves a refused size, down to minChunkBytes', () => {
     const plan = createChunkSizer(limits);
     expect([plan.refused(8 * MiB), plan.limit() / MiB]).toEqual([true, 4]);
     expect([plan.refused(3 * MiB), plan.limit() / MiB]).toEqual([true, 1.5]);
@@ -112,7 +112,7 @@ describe('a chunk plan', () => {
     expect([plan.refused(MiB), plan.limit() / MiB]).toEqual([false, 1]);
   });
 
-  it('does not halve what was granted before', () => {
+  it('does not halve a size that was granted before', () => {
     const plan = createChunkSizer(limits);
     plan.granted(4 * MiB);
     expect(plan.refused(4 * MiB)).toBe(false);
@@ -124,13 +124,13 @@ describe('a chunk plan', () => {
     [10 * MiB, MiB, 10 * MiB],
     [250 * MiB, MiB, 16 * MiB],
     [0, 1, 1],
-  ])('keeps to the %d bytes that a format gives', (allowed, first, most) => {
+  ])('respects the format maximum of %d bytes', (allowed, first, most) => {
     const plan = createChunkSizer(limits, allowed);
     expect([plan.next(), plan.limit()]).toEqual([first, most]);
   });
 });
 
-describe('how many connections', () => {
+describe('createAdaptiveParallelism', () => {
   /** A source of so many bytes per millisecond and connection, and in all. */
   const play = (each: number, all: number, seconds: number, clientBlocks = false, isBusy = false) => {
     let time = 0;
@@ -149,18 +149,18 @@ describe('how many connections', () => {
     ['is slow in all', 4_000, 4_000, [1, 4, 1]],
     ['gives twice as much to two', 4_000, 8_000, [1, 4]],
     ['is fast', 100_000, 1e9, [1]],
-  ])('a source that %s', (_, each, all, counts) => expect(play(each, all, 20)).toEqual(counts));
+  ])('adapts to a source that %s', (_, each, all, counts) => expect(play(each, all, 20)).toEqual(counts));
 
-  it('stays at one while the client is the slower side', () => expect(play(4_000, 1e9, 20, true)).toEqual([1]));
+  it('uses one connection while the client is the bottleneck', () => expect(play(4_000, 1e9, 20, true)).toEqual([1]));
 
-  it('stays at one while this process is what everybody waits for', () =>
+  it('uses one connection while the event loop is the bottleneck', () =>
     expect(play(4_000, 1e9, 20, false, true)).toEqual([1]));
 
   it.each([
     ['the client waits for the source', false, false, 512 * 1024],
-    ['the client is the slower side', true, false, 0],
-    ['everybody waits for this process', false, true, 0],
-  ])('how much of the next part is had early while %s', (_, clientBlocks, isBusy, lead) => {
+    ['the client is the bottleneck', true, false, 0],
+    ['the event loop is the bottleneck', false, true, 0],
+  ])('sizes leadBytes while %s', (_, clientBlocks, isBusy, lead) => {
     let time = 0;
     const connections = createAdaptiveParallelism(1, { now: () => time, isBusy: () => isBusy });
     expect(connections.leadBytes).toBe(128 * 1024);
@@ -171,7 +171,7 @@ describe('how many connections', () => {
     expect(connections.leadBytes).toBe(lead);
   });
 
-  it('tells for how long the client took nothing', () => {
+  it('measures blockedMs', () => {
     let time = 0;
     const connections = createAdaptiveParallelism(4, { now: () => time, isBusy: () => false });
     const at = (next: number, act: () => void) => {
@@ -192,7 +192,7 @@ describe('how many connections', () => {
     ]).toEqual([0, 50, 100, 300, 400, 400, 400, 410]);
   });
 
-  it('goes back to one for good when the source complains', () => {
+  it('stays at one connection after reduceToOne', () => {
     let time = 0;
     const connections = createAdaptiveParallelism(4, { now: () => time, isBusy: () => false });
     for (; time < 5000; time += 50) connections.addBytes(200_000 * connections.count);
