@@ -1,10 +1,22 @@
 import type { Context } from 'aws-lambda';
 import { SettingError } from '../../core/config/index.ts';
 import { createFunctionLog, createToolMetrics } from '../runtime/index.ts';
-import { createToolsUpdate, readToolsEnvironment, type UpdateOutcome, updateTools } from '../tools-update/index.ts';
+import {
+  createToolsUpdate,
+  installMissingTools,
+  readToolsEnvironment,
+  type UpdateOutcome,
+  updateTools,
+} from '../tools-update/index.ts';
 
 /** Milliseconds that are kept to put things back in, when there is no time to finish. */
 const RESERVE = 60_000;
+
+/** The schedules' events; any other event asks for an update. */
+interface UpdateEvent {
+  /** Update only while no release is in use. */
+  readonly onlyIfMissing?: boolean;
+}
 
 const log = createFunctionLog();
 const environment = readToolsEnvironment(process.env);
@@ -17,8 +29,8 @@ const { dependencies: parts, functionLayers } = createToolsUpdate({
 const resolver = functionLayers(environment.resolverFunction);
 
 /** On a schedule, and on demand with any event. Answers what the run came to; a failure is the function's own. */
-export const handler = async (_event: unknown, context: Context): Promise<UpdateOutcome> => {
+export const handler = async (event: UpdateEvent | undefined, context: Context): Promise<UpdateOutcome> => {
   log.addContext(context);
   const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - RESERVE));
-  return updateTools({ ...parts, resolver }, signal);
+  return (event?.onlyIfMissing ? installMissingTools : updateTools)({ ...parts, resolver }, signal);
 };

@@ -10,6 +10,8 @@ export interface ResolveMetrics {
 export interface ToolMetrics {
   updated(): void;
   updateFailed(): void;
+  /** No release is in use, so nothing can be resolved. */
+  missing(): void;
   /** The maintenance lasts, seconds since it began. */
   maintained(seconds: number): void;
   /** Hours since the release in use was published, by its own date. */
@@ -53,6 +55,7 @@ export function createToolMetrics(stage: string): ToolMetrics {
   return {
     updated: () => write('ToolUpdated', 'Count', 1),
     updateFailed: () => write('ToolUpdateFailed', 'Count', 1),
+    missing: () => write('ToolsMissing', 'Count', 1),
     maintained: (seconds) => write('MaintenanceSeconds', 'Seconds', seconds),
     age: (hours) => write('ToolAgeHours', 'None', hours),
   };

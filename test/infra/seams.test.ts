@@ -25,7 +25,8 @@ function written(): Set<string> {
   });
   createResolveMetrics(STAGE).resolved('resolved', 1);
   const tools = createToolMetrics(STAGE);
-  for (const say of [tools.updated, tools.updateFailed, () => tools.maintained(1), () => tools.age(1)]) say();
+  for (const say of [tools.updated, tools.updateFailed, tools.missing, () => tools.maintained(1), () => tools.age(1)])
+    say();
   spy.mockRestore();
   const task = createMetrics({ stage: STAGE, toolVersion: () => '2026.01.01', write: (line) => void lines.push(line) });
   task.close();

@@ -115,6 +115,14 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     expect(onlyResource(of, 'Custom::ToolsLayer')).toMatchObject({ deployedAt: 'a day' });
   });
 
+  it('retries the installation of missing tools every 15 minutes', () => {
+    const rules = resourcesOfType(of, 'AWS::Events::Rule').filter(({ id }) => id.startsWith('ToolUpdates'));
+    expect(rules.map(({ properties }) => [properties.ScheduleExpression, properties.Targets])).toEqual([
+      ['rate(12 hours)', [expect.not.objectContaining({ Input: expect.anything() })]],
+      ['rate(15 minutes)', [expect.objectContaining({ Input: '{"onlyIfMissing":true}' })]],
+    ]);
+  });
+
   it('repeats no update that failed, and wakes for nobody who has stopped waiting', () => {
     const asynchronous = resourcesOfType(of, 'AWS::Lambda::EventInvokeConfig').map(
       ({ properties }) => properties as never,
@@ -194,6 +202,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
       'MaintenanceTooLong',
       'TableThrottles',
       'ToolUpdateFailed',
+      'ToolsMissing',
     ];
     const more = ['CpuExhausted', 'FfmpegFailures', 'ReResolvesMany', 'ResolvesSlow', 'StreamErrors', 'ToolsOld'];
     expect(alarms.sort()).toEqual(

@@ -14,6 +14,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { serviceMetric } from '../shared/index.ts';
+import { INSTALL_RETRY_INTERVAL } from '../tools/index.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
 /** An alarm that is raised once its metric is above or below a threshold for a number of five-minute periods. */
@@ -80,6 +81,11 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
     ToolUpdateFailed: {
       description: 'the tools could not be updated; those in place go on',
       metric: sumOf([serviceMetric(stage, 'ToolUpdateFailed'), updates.function.metricErrors()]),
+      above: 0,
+    },
+    ToolsMissing: {
+      description: 'there are no tools, so nothing can be resolved; their installation is retried every 15 minutes',
+      metric: serviceMetric(stage, 'ToolsMissing', { period: INSTALL_RETRY_INTERVAL }),
       above: 0,
     },
     MaintenanceTooLong: {

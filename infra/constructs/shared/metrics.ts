@@ -12,6 +12,7 @@ export type ServiceMetric =
   | 'FfmpegFailures'
   | 'ToolAgeHours'
   | 'ToolUpdateFailed'
+  | 'ToolsMissing'
   | 'MaintenanceSeconds';
 
 /** A service metric of this stage. @param options default to the sum over five minutes */

@@ -1,2 +1,2 @@
-export { ToolUpdates } from './tool-updates.ts';
+export { INSTALL_RETRY_INTERVAL, ToolUpdates } from './tool-updates.ts';
 export { Tools } from './tools.ts';

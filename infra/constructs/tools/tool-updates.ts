@@ -1,5 +1,5 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Construct } from 'constructs';
 import type { ServiceFunction } from '../shared/index.ts';
@@ -12,7 +12,10 @@ export interface ToolUpdatesProps {
   readonly intervalHours: number;
 }
 
-/** The update function of the tools and its schedule; it attaches releases that pass the canary to the resolver. */
+/** Interval at which a failed first installation is retried; until it succeeds the instance is in maintenance. */
+export const INSTALL_RETRY_INTERVAL = Duration.minutes(15);
+
+/** The update function of the tools and its schedules: for updates, and for retries while there are no tools. It attaches releases that pass the canary to the resolver. */
 export class ToolUpdates extends Construct {
   readonly function: ServiceFunction;
 
@@ -32,6 +35,16 @@ export class ToolUpdates extends Construct {
         targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
       });
     }
+    new Rule(this, 'InstallMissing', {
+      description: 'Installs the tools while there are none',
+      schedule: Schedule.rate(INSTALL_RETRY_INTERVAL),
+      targets: [
+        new LambdaFunction(this.function, {
+          retryAttempts: 0,
+          event: RuleTargetInput.fromObject({ onlyIfMissing: true }),
+        }),
+      ],
+    });
     new CfnOutput(this, 'Command', {
       key: 'UpdateToolsCommand',
       description: 'Updates the tools now',

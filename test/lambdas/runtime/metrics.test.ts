@@ -47,11 +47,13 @@ describe('the metrics of a function', () => {
     const metrics = createToolMetrics(STAGE);
     metrics.updated();
     metrics.updateFailed();
+    metrics.missing();
     metrics.maintained(4.5);
     metrics.age(26);
     expect(lines).toEqual([
       line('ToolUpdated', 'Count', 1, { Stage: STAGE }),
       line('ToolUpdateFailed', 'Count', 1, { Stage: STAGE }),
+      line('ToolsMissing', 'Count', 1, { Stage: STAGE }),
       line('MaintenanceSeconds', 'Seconds', 4.5, { Stage: STAGE }),
       line('ToolAgeHours', 'None', 26, { Stage: STAGE }),
     ]);

@@ -15,7 +15,7 @@ const egress = createEgress({ allow: [new URL(url).host] });
 const ignore = () => undefined;
 const { dependencies: parts, functionLayers } = createToolsUpdate({
   environment: readToolsEnvironment(process.env),
-  metrics: { updated: ignore, updateFailed: ignore, maintained: ignore, age: ignore },
+  metrics: { updated: ignore, updateFailed: ignore, missing: ignore, maintained: ignore, age: ignore },
   log: silentLog,
   releases: createReleases({
     ...{ channel: 'stable', url, key: readFileSync(keyFile, 'utf8') },

@@ -11,6 +11,7 @@ import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createTableClient, ensureTable } from '../../../core/state/table.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
+import { installMissingTools } from '../../../lambdas/tools-update/install-missing-tools.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import type { Pointer, Step } from '../../../lambdas/tools-update/types.ts';
 import { type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
@@ -36,6 +37,8 @@ export interface World {
   assemble(): ReturnType<typeof createToolsUpdate>;
   /** One run of the update. */
   update(signal?: AbortSignal): Promise<UpdateOutcome>;
+  /** One run of the schedule that installs missing tools. */
+  installMissing(): Promise<UpdateOutcome>;
   /** Of the resolver. */
   attached(): Promise<string[]>;
   pointer(): Promise<Pointer | undefined>;
@@ -100,6 +103,7 @@ export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSecond
       metrics: {
         updated: () => figures.push('updated'),
         updateFailed: () => figures.push('failed'),
+        missing: () => figures.push('missing'),
         maintained: () => figures.push('maintained'),
         age: () => figures.push('age'),
       },
@@ -117,6 +121,7 @@ export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSecond
     state: createState({ client: table, tableName: names.table }),
     pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
     update: (signal = new AbortController().signal) => updateTools({ ...assemble().dependencies, resolver }, signal),
+    installMissing: () => installMissingTools({ ...assemble().dependencies, resolver }, new AbortController().signal),
     async attached() {
       const { Layers = [] } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName: names.resolver }));
       return Layers.map(({ Arn = '' }) => Arn);

@@ -41,6 +41,26 @@ const inPlace = async () => {
   return pointer?.version;
 };
 
+describe('installMissingTools', () => {
+  it('installs a release after a first fetch that failed, and counts that there was none', async () => {
+    await expect(world.installMissing()).rejects.toThrow();
+    expect(world.figures).toEqual(['missing', 'failed']);
+    await release('2026.11.20');
+    expect(await world.installMissing()).toEqual({ outcome: 'updated', version: '2026.11.20' });
+    expect(await inPlace()).toBe('2026.11.20');
+  });
+
+  it('takes no lease and does not look for releases while one is in use', async () => {
+    await release('2026.11.20');
+    await world.update();
+    await release('2026.11.21');
+    world.steps.length = 0;
+    world.figures.length = 0;
+    expect(await world.installMissing()).toEqual({ outcome: 'current', version: '2026.11.20' });
+    expect([world.steps, world.figures]).toEqual([[], []]);
+  });
+});
+
 describe('an update', () => {
   it('puts the newest release where the placeholder was, and leaves other layers where they were', async () => {
     await release('2026.11.20');
