@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Fault } from '../origin/faults.ts';
 import { runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { ask } from '../support/request.ts';
+import { ROUTES } from './media-fixture.ts';
 import { outcomeOf } from './outcome.ts';
-import { ROUTES } from './site.ts';
 import { ALWAYS, cells, everywhere, onFiles, type Row, useInstance } from './table.ts';
 
 const instance = useInstance();
@@ -45,7 +45,7 @@ const MENDED: Row[] = [
   ['let its URLs expire (403)', { name: 'status', status: 403, times: ALWAYS }, everywhere('right'), { heals: true }],
   ['let its URLs expire (404)', { name: 'status', status: 404, times: ALWAYS }, everywhere('right'), { heals: true }],
   ['let its URLs expire (410)', { name: 'status', status: 410, times: ALWAYS }, everywhere('right'), { heals: true }],
-  // Segments are asked for whole: without a length nobody can tell that one was cut short or drawn out.
+  // Segments are requested whole: without a length, one of the wrong length cannot be detected.
   ['sends less than Content-Length', { name: 'short-body', by: 5_000, times: 3 }, onFiles('right')],
   ['sends more than Content-Length', { name: 'long-body', by: 5_000 }, onFiles('right')],
   ['ignores Range and sends no length', UNSIZED, { Media: 'right', mp3: 'right' }],

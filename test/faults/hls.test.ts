@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../origin/faults.ts';
+import type { Item } from './media-fixture.ts';
 import type { Outcome } from './outcome.ts';
-import type { Item } from './site.ts';
 import { ALWAYS, useInstance } from './table.ts';
 
 const instance = useInstance();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { open } from '../support/request.ts';
+import { ROUTES } from './media-fixture.ts';
 import { outcomeOf } from './outcome.ts';
-import { ROUTES } from './site.ts';
 import { ALWAYS, cells, everywhere, onFiles, type Row, useInstance } from './table.ts';
 
 const instance = useInstance();

@@ -17,7 +17,7 @@ export interface OutcomeOptions {
   readonly onFirstBytes?: () => void;
 }
 
-/** Takes a stream to its end and says what became of it; anything that is no `Outcome` is told in words. */
+/** Reads a stream to its end and classifies the result; anything unexpected is described in words. */
 export async function outcomeOf(url: string, { right, onFirstBytes }: OutcomeOptions): Promise<string> {
   const { status, headers, body } = await open(url);
   if (status !== 200) {

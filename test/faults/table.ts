@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/run-ffmpeg.ts';
 import type { Fault } from '../origin/faults.ts';
 import { ask } from '../support/request.ts';
-import { type Instance, startInstance } from './instance.ts';
+import { type Arming, type Item, ROUTES, type Route } from './media-fixture.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { type Arming, type Item, ROUTES, type Route } from './site.ts';
+import { type Instance, startInstance } from './service-fixture.ts';
 
 /** How often a fault happens that never ends. */
 export const ALWAYS = Number.POSITIVE_INFINITY;

@@ -33,7 +33,7 @@ describe('probeSegmentStart', () => {
     ['MP3', 'fffb9064', false],
     ['AC-3', '0b770000', false],
     ['WebM', '1a45dfa3', false],
-    ['what nobody knows', '00112233', undefined],
+    ['an unknown format', '00112233', undefined],
   ])('recognizes %s', (_name, hex, isFramedAac) => {
     const found = probeSegmentStart(Buffer.from(hex, 'hex'));
     expect(found.isFramedAac).toBe(isFramedAac);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { init, parts, readAll, same, segments, statusOf, useSegmentedSite } from './segmented-site.ts';
+import { init, parts, readAll, same, segments, statusOf, useSegmentedSite } from './segmented-fixture.ts';
 import { resourceWith, sha256, trackAt } from './upstream.ts';
 
 const site = useSegmentedSite();

@@ -49,7 +49,7 @@ afterAll(async () => {
 const lists = new Map<string, string>();
 const map = (name: string) => `#EXT-X-MAP:URI="${name}.mp4"`;
 const media = (name: string) => [0, 1, 2].flatMap((n) => ['#EXTINF:2.000,', `${name}${n}.m4s`]);
-const ANEW = '#EXT-X-DISCONTINUITY';
+const DISCONTINUITY = '#EXT-X-DISCONTINUITY';
 
 /** The address of a rendition of HLS. */
 function hls(lines: readonly string[]): Promise<string> {
@@ -81,10 +81,10 @@ const outcome = (url: string): Promise<unknown> =>
 
 describe('fragmented MP4 with discontinuous timestamps', () => {
   it.each<[string, string[]]>([
-    ['behind a discontinuity', [map('low'), ...media('low'), ANEW, ...media('low')]],
+    ['after a discontinuity', [map('low'), ...media('low'), DISCONTINUITY, ...media('low')]],
     [
       'behind another initialization that says the same',
-      [map('low'), ...media('low'), ANEW, map('high'), ...media('high')],
+      [map('low'), ...media('low'), DISCONTINUITY, map('high'), ...media('high')],
     ],
     ['behind another initialization alone', [map('low'), ...media('low'), map('high'), ...media('high')]],
   ])('becomes continuous %s', async (_, lines) => {
@@ -99,7 +99,7 @@ describe('fragmented MP4 with discontinuous timestamps', () => {
   });
 
   it('converts to MP3 completely, from any offset', async () => {
-    const url = `${await hls([map('low'), ...media('low'), ANEW, map('high'), ...media('high')])}?format=mp3`;
+    const url = `${await hls([map('low'), ...media('low'), DISCONTINUITY, map('high'), ...media('high')])}?format=mp3`;
     const { body } = await ask(url);
     expect(await melody(body)).toBe('400×6 800×6');
     const part = await ask(url, { headers: { range: 'bytes=200000-' } });
@@ -127,17 +127,17 @@ describe('fragmented MP4 with discontinuous timestamps', () => {
 
 describe('fragmented MP4 whose encoding changes', () => {
   it('fails instead of ending early', async () => {
-    const url = await hls([map('low'), ...media('low'), ANEW, map('wide'), ...media('wide')]);
+    const url = await hls([map('low'), ...media('low'), DISCONTINUITY, map('wide'), ...media('wide')]);
     expect(['broken', 502]).toContain(await outcome(url));
   });
 
   it('converts to MP3 completely when only the video changes', async () => {
-    const url = await hls([map('low'), ...media('low'), ANEW, map('wide'), ...media('wide')]);
+    const url = await hls([map('low'), ...media('low'), DISCONTINUITY, map('wide'), ...media('wide')]);
     expect(await melody((await ask(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
   });
 
   it('fails the MP3 conversion when the audio changes', async () => {
-    const url = await hls([map('low'), ...media('low'), ANEW, map('slow'), ...media('slow')]);
+    const url = await hls([map('low'), ...media('low'), DISCONTINUITY, map('slow'), ...media('slow')]);
     for (const query of ['', '?format=mp3']) expect(['broken', 502]).toContain(await outcome(url + query));
   });
 });
@@ -146,7 +146,7 @@ describe('MPEG-TS with a timestamp jump at a discontinuity', () => {
   const piece = (name: string) => ['#EXTINF:6.000,', `${name}.ts`];
 
   it('leaves no gap', async () => {
-    const url = await hls([...piece('early'), ANEW, ...piece('late')]);
+    const url = await hls([...piece('early'), DISCONTINUITY, ...piece('late')]);
     const { body } = await ask(url);
     expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
     expect((await stepsOf(body, 'v')).longest).toBeLessThan(0.3);

@@ -64,7 +64,7 @@ describe('file source, when the upstream', () => {
     ['resets connections', { name: 'reset', times: 3 }],
     ['starts slowly', { name: 'slow-start', milliseconds: 20 }],
     ['is out of order for a moment', { name: 'status', status: 503, times: 3 }],
-    ['asks for patience', { name: 'status', status: 429, times: 2, retryAfter: '1' }],
+    ['answers 429 with Retry-After', { name: 'status', status: 429, times: 2, retryAfter: '1' }],
     ['never says a length', { name: 'chunked' }],
     ['throttles each connection', { name: 'throttle', bytesPerSecond: 4 * MiB }],
   ])('%s, delivers every byte', async (_, how) => {

@@ -15,7 +15,7 @@ import {
   statusOf,
   useSegmentedSite,
   whole,
-} from './segmented-site.ts';
+} from './segmented-fixture.ts';
 import { bytesOf, resourceWith, sha256, trackAt } from './upstream.ts';
 
 const site = useSegmentedSite();

@@ -12,7 +12,7 @@ import {
   statusOf,
   useSegmentedSite,
   whole,
-} from './segmented-site.ts';
+} from './segmented-fixture.ts';
 import { bytesOf, sha256 } from './upstream.ts';
 
 const site = useSegmentedSite();

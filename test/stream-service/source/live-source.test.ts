@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/request.ts';
-import { init, listed, playlist, readAll, segments, useSegmentedSite, whole } from './segmented-site.ts';
+import { init, listed, playlist, readAll, segments, useSegmentedSite, whole } from './segmented-fixture.ts';
 import { sha256 } from './upstream.ts';
 
 const site = useSegmentedSite();

@@ -9,13 +9,13 @@ import { createOpenSource, type OpenSourceOptions } from '../../../stream-servic
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A source on a free port, with the reader that may reach it. */
+/** An HTTP upstream on a free port, and an egress that may reach it. */
 export interface Upstream {
   readonly origin: string;
   readonly egress: Egress;
-  /** Answers from now on. */
+  /** Sets the handler of further requests. */
   use(handler: Handler): void;
-  /** A reader that waits as little as possible between attempts. */
+  /** Opens sources with minimal delays between attempts. */
   reader(options?: Partial<OpenSourceOptions>): ReturnType<typeof createOpenSource>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startUpstream(): Promise<Upstream> {
       createOpenSource({
         egress,
         refresh: async () => {
-          throw new Error('nothing was to be resolved again');
+          throw new Error('Unexpected refresh');
         },
         ...options,
         limits: {
@@ -58,7 +58,7 @@ export async function startUpstream(): Promise<Upstream> {
   };
 }
 
-/** A track as a resolve would give it. */
+/** A track as resolving returns it. */
 export const trackAt = (url: string, more: Partial<Track> = {}): Track => ({
   formatId: 'f',
   delivery: 'direct',
@@ -87,7 +87,7 @@ export const resourceWith = (track: Track, more: Partial<Resource> = {}): Resour
   ...more,
 });
 
-/** Bytes that differ everywhere, the same in every run. */
+/** Pseudo-random bytes, the same in every run. */
 export function bytesOf(length: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(length);
   let state = seed;

@@ -14,11 +14,11 @@ import { createOpenSource } from '../../stream-service/source/open-source.ts';
 import type { SourceLimits } from '../../stream-service/source/request/limits.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
-import { createFaultSite, type FaultSite, type Item } from './site.ts';
+import { createFaultSite, type FaultSite, type Item } from './media-fixture.ts';
 
 const TABLE = 'faults';
 
-/** As in earnest, but little at once and with no patience: every fault meets every stream, and soon. */
+/** Production limits scaled down, so that each fault affects each stream within milliseconds. */
 const LIMITS: Partial<SourceLimits> = {
   defaultChunkBytes: 128 * 1024,
   minChunkBytes: 32 * 1024,

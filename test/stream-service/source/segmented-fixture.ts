@@ -7,7 +7,7 @@ import type { SegmentedSource } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';
 import { bytesOf, resourceWith, sha256, startUpstream, trackAt, type Upstream } from './upstream.ts';
 
-/** A file; a handler; or a text that is written anew for every request. */
+/** A file, a handler, or a text that is generated for each request. */
 export type SiteFile = Buffer | FaultHandler | (() => string);
 
 /** Four segments, the section before them, and a key. */
