@@ -12,11 +12,11 @@ const FIELDS = 7;
  */
 export const cookiesFile = defineParser('a Netscape cookies file', (name, path): string => {
   const file = resolve(path);
-  checkCookies(name, readOrRefuse(name, file));
+  checkCookies(name, readCookies(name, file));
   return file;
 });
 
-function readOrRefuse(name: string, file: string): Buffer {
+function readCookies(name: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {

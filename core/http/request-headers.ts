@@ -30,7 +30,7 @@ export function requestHeaders({ url, headers, cookies }: RequestIdentity) {
     const sent = Object.entries(headers).filter(
       ([name]) => target.origin === origin || SAFE_HEADERS.has(name.toLowerCase()),
     );
-    return { ...Object.fromEntries(sent), ...(cookie && { cookie }) };
+    return cookie ? { ...Object.fromEntries(sent), cookie } : Object.fromEntries(sent);
   };
 }
 

@@ -4,7 +4,7 @@ import { operations } from '../../../core/api/operations.ts';
 import { schemas } from '../../../core/api/schemas.ts';
 import { JSON_TYPES } from '../../../core/http/negotiation.ts';
 
-// That it says what the contract's tables say, the suite in test/contract checks against a copy made by hand.
+// test/contract compares the description with independent tables of the contract.
 describe('openApiDocument', () => {
   const text = JSON.stringify(openApiDocument);
 

@@ -19,7 +19,7 @@ const ALL = [
   COOKIE.replace('2147483647', '0'),
   '',
 ].join('\n');
-/** Said to be for subdomains too, and written without the dot that says so. */
+/** The subdomain flag is TRUE, but the domain has no leading dot. */
 const CONTRADICTION = `${HEADER}\n${COOKIE.slice(1)}\n`;
 
 let dir = '';

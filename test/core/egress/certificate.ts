@@ -1,4 +1,4 @@
-/** A certificate for `origin.test` and 127.0.0.1 that no one but these tests trusts, and its key. */
+/** A self-signed certificate for `origin.test` and 127.0.0.1, and its key. */
 export const certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBojCCAUegAwIBAgIUTvVqqIoWFYnNUSoIdydXcxzXR64wCgYIKoZIzj0EAwIw

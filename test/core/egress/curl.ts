@@ -7,7 +7,7 @@ export interface CurlAnswer {
   readonly output: string;
 }
 
-/** Runs curl through a proxy, as any child process would: nothing of our environment goes along. */
+/** Runs curl through a proxy, with an empty environment as for every child process. */
 export function curl(proxyUrl: string, ...args: readonly string[]): Promise<CurlAnswer> {
   const all = ['-q', '-sS', '-i', '--max-time', '20', '-x', proxyUrl, ...args];
   return new Promise((resolve) => {

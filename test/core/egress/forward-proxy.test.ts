@@ -7,7 +7,7 @@ import { itWith } from '../../support/clients.ts';
 import { curl } from './curl.ts';
 import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
 
-/** Both methods that a client has through a proxy. */
+/** curl flags for the two methods of a proxy: absolute URL and CONNECT. */
 const methods = [
   ['by absolute URL', []],
   ['by CONNECT', ['--proxytunnel']],
@@ -18,26 +18,26 @@ const it = itWith('curl');
 describe.each(methods)('a proxy session, used %s', (_way, flags) => {
   it('relays the response and counts its bytes', async () => {
     const { host } = await serve((request, response) => void response.end(`you asked for ${request.url}`));
-    const lease = await egressFor({ allow: [host] }).openProxySession({});
-    const { code, output } = await curl(lease.proxyUrl, ...flags, `http://${host}/path?query`);
+    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const { code, output } = await curl(session.proxyUrl, ...flags, `http://${host}/path?query`);
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('you asked for /path?query') });
-    expect(lease.bytesReceived()).toBeGreaterThan('you asked for /path?query'.length);
-    expect(lease.refused()).toBe(false);
+    expect(session.bytesReceived()).toBeGreaterThan('you asked for /path?query'.length);
+    expect(session.refused()).toBe(false);
   });
 
   it('relays a long body completely', async () => {
     const body = randomBytes(4 << 20).toString('hex');
     const { host } = await serve((_request, response) => void response.end(body));
-    const lease = await egressFor({ allow: [host] }).openProxySession({});
-    const { output } = await curl(lease.proxyUrl, ...flags, `http://${host}/`);
+    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const { output } = await curl(session.proxyUrl, ...flags, `http://${host}/`);
     expect(output.endsWith(body)).toBe(true);
-    expect(lease.bytesReceived()).toBeGreaterThan(body.length);
+    expect(session.bytesReceived()).toBeGreaterThan(body.length);
   });
 
   it('sends no proxy headers upstream', async () => {
     const { host } = await serve((request, response) => void response.end(JSON.stringify(request.rawHeaders)));
-    const lease = await egressFor({ allow: [host] }).openProxySession({});
-    const { output } = await curl(lease.proxyUrl, ...flags, '--proxy-header', 'Proxy-X: secret', `http://${host}/`);
+    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const { output } = await curl(session.proxyUrl, ...flags, '--proxy-header', 'Proxy-X: secret', `http://${host}/`);
     const [, body = ''] = /(\[.*\])/.exec(output) ?? [];
     expect(body.toLowerCase()).toContain('user-agent');
     expect(body.toLowerCase()).not.toMatch(/proxy-|secret|via|forwarded/);
@@ -56,12 +56,12 @@ describe.each(methods)('a proxy session, used %s', (_way, flags) => {
       'unknown.test',
     ];
     for (const host of hosts) {
-      const lease = await egress.openProxySession({});
-      const { output } = await curl(lease.proxyUrl, ...flags, '-g', `http://${host}:${inside.port}/`);
+      const session = await egress.openProxySession({});
+      const { output } = await curl(session.proxyUrl, ...flags, '-g', `http://${host}:${inside.port}/`);
       expect(output, host).toMatch(/^HTTP\/1\.1 403 /);
       expect(output.toLowerCase(), host).toContain('x-egress: refused');
-      expect(lease.refused(), host).toBe(true);
-      lease.close();
+      expect(session.refused(), host).toBe(true);
+      session.close();
     }
     expect(inside.taken()).toBe(0);
   });
@@ -70,8 +70,8 @@ describe.each(methods)('a proxy session, used %s', (_way, flags) => {
     const { port } = await serve((_request, response) => void response.end('here'));
     let lookups = 0;
     const lookup = async () => [{ address: lookups++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
-    const lease = await egressFor({ lookup, allow: [`127.0.0.1:${port}`] }).openProxySession({});
-    const { output } = await curl(lease.proxyUrl, ...flags, `http://rebinding.test:${port}/`);
+    const session = await egressFor({ lookup, allow: [`127.0.0.1:${port}`] }).openProxySession({});
+    const { output } = await curl(session.proxyUrl, ...flags, `http://rebinding.test:${port}/`);
     expect(output).toContain('here');
     expect(lookups).toBe(1);
   });
@@ -79,32 +79,32 @@ describe.each(methods)('a proxy session, used %s', (_way, flags) => {
   it('answers 407 without valid credentials', async () => {
     const { host } = await serve((_request, response) => void response.end('secret'));
     const egress = egressFor({ allow: [host] });
-    const lease = await egress.openProxySession({});
-    const other = new URL(lease.proxyUrl);
+    const session = await egress.openProxySession({});
+    const other = new URL(session.proxyUrl);
     const wrong = [`http://${other.host}`, `http://a:b@${other.host}`, `http://${other.username}:x@${other.host}`];
     for (const proxy of wrong)
       expect((await curl(proxy, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 407/);
-    lease.close();
-    expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 407/);
+    session.close();
+    expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 407/);
   });
 
   it('closes its connections above maxBytes and refuses further requests', async () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
-    const lease = await egressFor({ allow: [origin.host] }).openProxySession({ maxBytes: 1 << 20 });
-    const first = await curl(lease.proxyUrl, ...flags, `http://${origin.host}/`);
+    const session = await egressFor({ allow: [origin.host] }).openProxySession({ maxBytes: 1 << 20 });
+    const first = await curl(session.proxyUrl, ...flags, `http://${origin.host}/`);
     expect(first.code).not.toBe(0);
     expect(first.output.length).toBeLessThan(2 << 20);
     const taken = origin.taken();
-    await curl(lease.proxyUrl, ...flags, `http://${origin.host}/`);
+    await curl(session.proxyUrl, ...flags, `http://${origin.host}/`);
     expect(origin.taken()).toBe(taken);
     await origin.idle();
   });
 
   it('counts the bytes of all its requests', async () => {
     const { host } = await serve((_request, response) => void response.end(Buffer.alloc(300_000)));
-    const lease = await egressFor({ allow: [host] }).openProxySession({ maxBytes: 700_000 });
+    const session = await egressFor({ allow: [host] }).openProxySession({ maxBytes: 700_000 });
     const codes = [];
-    for (let turn = 0; turn < 3; turn++) codes.push((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).code);
+    for (let turn = 0; turn < 3; turn++) codes.push((await curl(session.proxyUrl, ...flags, `http://${host}/`)).code);
     expect(codes.map((code) => code === 0)).toEqual([true, true, false]);
   });
 
@@ -112,24 +112,24 @@ describe.each(methods)('a proxy session, used %s', (_way, flags) => {
     const { host } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 10 }).write('five5', () => response.destroy());
     });
-    const lease = await egressFor({ allow: [host] }).openProxySession({});
-    expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).code).not.toBe(0);
+    const session = await egressFor({ allow: [host] }).openProxySession({});
+    expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).code).not.toBe(0);
   });
 
   it('answers 502 when the upstream is unreachable', async () => {
     const port = await deadPort();
-    const lease = await egressFor({ allow: [`127.0.0.1:${port}`] }).openProxySession({});
-    const { output } = await curl(lease.proxyUrl, ...flags, `http://127.0.0.1:${port}/`);
+    const session = await egressFor({ allow: [`127.0.0.1:${port}`] }).openProxySession({});
+    const { output } = await curl(session.proxyUrl, ...flags, `http://127.0.0.1:${port}/`);
     expect(output).toMatch(/^HTTP\/1\.1 5\d\d /);
     expect(output.toLowerCase()).not.toContain('x-egress');
-    expect(lease.refused()).toBe(false);
+    expect(session.refused()).toBe(false);
   });
 
   it.each(['the session', 'the egress'])('closes its connections when %s is closed', async (what) => {
     const origin = await serve((_request, response) => void response.write('first'));
     const egress = egressFor({ allow: [origin.host] });
-    const lease = await egress.openProxySession({});
-    const { port, username, password } = new URL(lease.proxyUrl);
+    const session = await egress.openProxySession({});
+    const { port, username, password } = new URL(session.proxyUrl);
     const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     const target = flags.length ? `CONNECT ${origin.host}` : `GET http://${origin.host}/`;
     const child = connect(Number(port), '127.0.0.1').on('error', () => undefined);
@@ -141,7 +141,7 @@ describe.each(methods)('a proxy session, used %s', (_way, flags) => {
       if (received.includes('first')) break;
     }
     const closed = once(child, 'close');
-    if (what === 'the session') lease.close();
+    if (what === 'the session') session.close();
     else await egress.close();
     await Promise.all([closed, origin.idle()]);
   });
@@ -150,8 +150,8 @@ describe.each(methods)('a proxy session, used %s', (_way, flags) => {
 describe('createForwardProxy', () => {
   it('tunnels TLS by CONNECT', async () => {
     const { host } = await serveTls((_request, response) => void response.end('secure'));
-    const lease = await egressFor({ allow: [host] }).openProxySession({});
-    const { output } = await curl(lease.proxyUrl, '-k', `https://${host}/`);
+    const session = await egressFor({ allow: [host] }).openProxySession({});
+    const { output } = await curl(session.proxyUrl, '-k', `https://${host}/`);
     expect(output).toContain('secure');
   });
 
@@ -173,8 +173,8 @@ describe('createForwardProxy', () => {
   });
 
   it('listens on loopback only', async () => {
-    const lease = await egressFor({}).openProxySession({});
-    expect(new URL(lease.proxyUrl).hostname).toBe('127.0.0.1');
+    const session = await egressFor({}).openProxySession({});
+    expect(new URL(session.proxyUrl).hostname).toBe('127.0.0.1');
   });
 
   it.each([
@@ -187,21 +187,21 @@ describe('createForwardProxy', () => {
     ['a host that is none', 'CONNECT a%00b:80', 403],
     ['garbage', '\x16\x03\x01', 400],
   ])('rejects %s', async (_what, request, status) => {
-    const lease = await egressFor({}).openProxySession({});
-    const { port, username, password } = new URL(lease.proxyUrl);
+    const session = await egressFor({}).openProxySession({});
+    const { port, username, password } = new URL(session.proxyUrl);
     const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     const child = connect(Number(port), '127.0.0.1');
     child.end(`${request} HTTP/1.1\r\nHost: x\r\n${auth}\r\n\r\n`);
     const answer = Buffer.concat(await child.toArray()).toString();
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer.includes('x-egress: refused')).toBe(status === 403);
-    expect(lease.refused()).toBe(status === 403);
+    expect(session.refused()).toBe(status === 403);
   });
 
   it('closes the upstream connection when the child disconnects', async () => {
     const origin = await serveTcp((socket) => void socket.write('first'));
-    const lease = await egressFor({ allow: [origin.host] }).openProxySession({});
-    const { port, username, password } = new URL(lease.proxyUrl);
+    const session = await egressFor({ allow: [origin.host] }).openProxySession({});
+    const { port, username, password } = new URL(session.proxyUrl);
     const auth = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
     const child = connect(Number(port), '127.0.0.1');
     child.write(`CONNECT ${origin.host} HTTP/1.1\r\n${auth}\r\n\r\n`);

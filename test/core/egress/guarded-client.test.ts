@@ -46,7 +46,7 @@ describe('request', () => {
     const origin = await serve((_request, response) => void response.end('x'));
     const egress = egressFor({ allow: [origin.host] });
     for (let turn = 0; turn < 8; turn++) await text((await egress.request(`http://${origin.host}/`)).body);
-    // A connection is free again a moment after the body's end: two take turns.
+    // A connection becomes idle shortly after the end of the body, so that two alternate.
     expect(origin.taken()).toBeLessThanOrEqual(2);
   });
 
@@ -59,7 +59,7 @@ describe('request', () => {
     body.on('data', (chunk: Buffer) => {
       body.pause();
       digest.update(chunk);
-      // What is under way comes now, if anything does.
+      // Data in flight would arrive now.
       setImmediate(() => {
         most = Math.max(most, body.readableLength);
         body.resume();

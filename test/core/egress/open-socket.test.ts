@@ -7,7 +7,7 @@ import { UpstreamError } from '../../../core/errors/errors.ts';
 
 const SENT = Buffer.alloc(4 * 1024 * 1024, 'sent');
 const ROOM = 256 * 1024;
-/** So many sockets that each may read only the least. */
+/** Enough sockets that each reads the minimum at once. */
 const CROWD = 256;
 
 const server = createServer((socket) => void socket.on('error', () => undefined).end(SENT));
@@ -30,7 +30,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-/** Every chunk of a socket, as it comes. */
+/** Every chunk of a socket, unmerged. */
 async function chunksOf(socket: Socket): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk);
@@ -51,7 +51,7 @@ describe('openSocket', () => {
   it('reads less at once while many sockets are open', async () => {
     const all = await Promise.all(Array.from({ length: CROWD }, open));
     const [one, ...others] = all as [Socket, ...Socket[]];
-    // Its first read was arranged for when there were fewer.
+    // The first read was scheduled while fewer sockets were open.
     const [, ...chunks] = await chunksOf(one);
     expect(largest(chunks)).toBe(64 * 1024);
     for (const other of others) other.destroy();
@@ -63,7 +63,7 @@ describe('openSocket', () => {
     const resting = await open();
     await once(resting, 'readable');
     resting.read();
-    // What comes at all has come by then.
+    // Data in flight has arrived by then.
     await chunksOf(await open());
     expect(resting.bytesRead).toBeLessThanOrEqual(ROOM);
     expect(resting.readableLength).toBe(0);

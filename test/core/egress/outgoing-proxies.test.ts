@@ -143,22 +143,22 @@ describe('a proxy session through an outgoing proxy', () => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
-    const lease = await egress.openProxySession({ identity: egress.nextIdentity() });
-    const { output } = await curl(lease.proxyUrl, ...flags, 'http://origin.test/');
+    const session = await egress.openProxySession({ identity: egress.nextIdentity() });
+    const { output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
     expect(output).toContain('"host":"origin.test"');
     expect(output).not.toContain('proxy-authorization');
     expect(proxy.seen).toEqual([line]);
-    expect(JSON.stringify(proxy.headers())).not.toContain(new URL(lease.proxyUrl).password);
-    expect(lease.bytesReceived()).toBeGreaterThan(50);
+    expect(JSON.stringify(proxy.headers())).not.toContain(new URL(session.proxyUrl).password);
+    expect(session.bytesReceived()).toBeGreaterThan(50);
   });
 
   it.each(methods())('checks the destination before the proxy is contacted (%s)', async (_way, flags) => {
     const proxy = await serveProxy({});
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
     for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
-      const lease = await egress.openProxySession({ identity: egress.nextIdentity() });
-      expect((await curl(lease.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
-      expect(lease.refused()).toBe(true);
+      const session = await egress.openProxySession({ identity: egress.nextIdentity() });
+      expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
+      expect(session.refused()).toBe(true);
     }
     expect(proxy.seen).toEqual([]);
   });
@@ -167,8 +167,8 @@ describe('a proxy session through an outgoing proxy', () => {
     const proxy = await serveProxy({});
     for (const url of [`http://127.0.0.1:${await deadPort()}`, proxy.url.replace('user:', 'stranger:')]) {
       const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
-      const lease = await egress.openProxySession({ identity: egress.nextIdentity() });
-      expect((await curl(lease.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
+      const session = await egress.openProxySession({ identity: egress.nextIdentity() });
+      expect((await curl(session.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
     }
   });
 
@@ -177,8 +177,8 @@ describe('a proxy session through an outgoing proxy', () => {
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
     const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
     for (const flags of [[], ['--proxytunnel']]) {
-      const lease = await egress.openProxySession({ identity: egress.nextIdentity(), maxBytes: 1 << 20 });
-      const { code, output } = await curl(lease.proxyUrl, ...flags, 'http://origin.test/');
+      const session = await egress.openProxySession({ identity: egress.nextIdentity(), maxBytes: 1 << 20 });
+      const { code, output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
       expect(code).not.toBe(0);
       expect(output.length).toBeLessThan(2 << 20);
     }

@@ -8,7 +8,7 @@ import { certificate } from './certificate.ts';
 
 const ends: (() => unknown)[] = [];
 
-/** Ends what a test started, last first. */
+/** Closes the fixtures of a test in reverse order. */
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
@@ -16,11 +16,11 @@ afterEach(async () => {
 export interface Listening {
   readonly host: string;
   readonly port: number;
-  /** Connections that are open. */
+  /** Open connections. */
   readonly sockets: ReadonlySet<Socket>;
-  /** Connections ever taken. */
+  /** Connections accepted so far. */
   readonly taken: () => number;
-  /** Settles when no connection is open any more. */
+  /** Resolves once no connection is open. */
   idle(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export const serveTls = (listener: RequestListener): Promise<Listening> =>
 export const serveTcp = (onConnection: (socket: Socket) => void): Promise<Listening> =>
   listen(createServer(onConnection));
 
-/** A port of this machine on which nothing listens. */
+/** A loopback port on which nothing listens. */
 export async function deadPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -60,7 +60,7 @@ export async function deadPort(): Promise<number> {
   return port;
 }
 
-/** An egress that ends with the test. `names` are resolved here, all others do not exist. */
+/** An egress that is closed after the test. `names` is its DNS: other names do not exist. */
 export function egressFor(options: Partial<EgressOptions> & { names?: Readonly<Record<string, readonly string[]>> }) {
   const { names = {}, ...rest } = options;
   const egress = createEgress({
@@ -80,11 +80,11 @@ export interface OutgoingProxy extends Listening {
   readonly url: string;
   /** Request lines, in order. */
   readonly seen: string[];
-  /** Headers of the last request, as this proxy got them. */
+  /** Headers of the last request, as received. */
   readonly headers: () => http.IncomingHttpHeaders;
 }
 
-/** A forward proxy as an operator would configure one: asks for credentials, connects wherever `routes` says. */
+/** A forward proxy that requires credentials and connects to the ports in `routes`. */
 export async function serveProxy(routes: Readonly<Record<string, number>>): Promise<OutgoingProxy> {
   const credentials = `Basic ${Buffer.from('user:pass word').toString('base64')}`;
   const seen: string[] = [];

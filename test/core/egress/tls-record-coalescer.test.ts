@@ -12,7 +12,7 @@ const RECORD = 16 * 1024;
 const MOST = 256 * 1024;
 const record = (bytes: number, value: number) => Buffer.alloc(bytes, value);
 
-/** A socket that nobody feeds but the test. */
+/** A socket without a connection. */
 function idle(most = MOST): Socket {
   const socket = new Socket();
   coalesceTlsRecords(socket, () => most);
@@ -30,7 +30,7 @@ describe('coalesceTlsRecords', () => {
     const chunk: Buffer = socket.read();
     expect(chunk.equals(whole)).toBe(true);
     expect(chunk.buffer.byteLength).toBe(chunk.length);
-    // The memory of the records is free again.
+    // The buffers of the records are released.
     expect(records.map(({ buffer }) => buffer.byteLength)).toEqual([0, 0, 0]);
   });
 

@@ -1,7 +1,7 @@
 import { resourceId } from '../../../core/state/keys.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
 
-/** A resource with one track, for tests that look at the table and not at the media. */
+/** A resource with one track, for tests of the table. */
 export function aResource(now: number, changes: Partial<Resource> = {}): Resource {
   const origin = { url: 'https://media.example/watch?v=1', extractor: 'Example', entryId: '1' };
   return {

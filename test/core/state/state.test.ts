@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** A state over a table of its own, with a clock that the test sets (epoch seconds). */
+/** A state with its own table and a fake clock (epoch seconds). */
 async function open() {
   const tableName = `state-${tables++}`;
   await ensureTable(client, tableName);
@@ -287,7 +287,7 @@ describe('purge of the embedded table', () => {
     const gone = aResource(START, { id: 'gone', expiresAt: START });
     const live = aResource(START, { id: 'live' });
     await Promise.all([state.putResource(gone), state.putResource(live), state.addRequest()]);
-    // An item of another shape, with an expiry that is no number.
+    // An item of another format, whose expiry is no number.
     const odd = new UpdateCommand({
       TableName: tableName,
       Key: { pk: 'odd' },

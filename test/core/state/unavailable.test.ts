@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A table that does with each connection what it is told. */
+/** A server in place of the table, with a handler for each connection. */
 async function tableThat(onConnection: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -65,7 +65,7 @@ it('queues calls to a table that answers one at a time', async () => {
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // One answer in 3 ms: a rush of 1,000 takes longer than an attempt may.
+  // One response per 3 ms: 1,000 concurrent calls exceed the timeout of an attempt.
   const answering = setInterval(() => queue.shift()?.(), 3);
   const client = createTableClient({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   ends.push(() => {
