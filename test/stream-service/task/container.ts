@@ -70,10 +70,13 @@ export class Container {
     });
   }
 
-  /** The first line that says so. @throws when the process ends before it */
-  async said(pattern: RegExp): Promise<Record<string, unknown>> {
+  /** Waits for a log line with this message and these fields. @throws when the process ends first */
+  async said(pattern: RegExp, fields: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     for (;;) {
-      const found = this.lines.find(({ msg }) => pattern.test(String(msg)));
+      const found = this.lines.find(
+        (line) =>
+          pattern.test(String(line.msg)) && Object.entries(fields).every(([name, value]) => line[name] === value),
+      );
       if (found) return found;
       const end = await Promise.race([this.#tell.promise, this.ended.then(() => 'ended')]);
       if (end) throw new Error(`It ended: ${JSON.stringify(this.lines)} ${this.#stderr}`);

@@ -66,7 +66,7 @@ describe('task container', () => {
   it('resolves an expired link with the yt-dlp of the pointer, and leaves no process after SIGTERM', async () => {
     const { task, port, url } = await start();
     expect(await health(port)).toBe(0);
-    await task.said(/^yt-dlp 2026\.01\.01 is in place/);
+    await task.said(/^Tool installed/, { tool: 'yt-dlp', version: VERSION });
     const headers = { range: 'bytes=0-99' };
     const { status, body } = await ask(url + fakes.expiredPath, { headers });
     expect([status, body.equals(fakes.source.content.subarray(0, 100))]).toEqual([206, true]);
