@@ -7,7 +7,7 @@ import { DeleteCommand, DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib
 import dynalite from 'dynalite';
 import { createTableClient } from '../core/state/index.ts';
 
-/** The very store that dynalite opens. */
+/** The version of level that dynalite uses: both open the same store. */
 const { Level } = createRequire(createRequire(import.meta.url).resolve('dynalite'))('level') as {
   Level: new (dir: string) => Store;
 };
@@ -17,17 +17,17 @@ interface Store {
   close(): Promise<void>;
 }
 
-/** A DynamoDB of this machine, kept in a folder. */
+/** A DynamoDB-compatible table server in this process, persisted in a folder. */
 export interface EmbeddedTable {
   /** `http://127.0.0.1:port`: what a DynamoDB client takes as its endpoint. */
   readonly endpoint: string;
-  /** Deletes what has expired, as DynamoDB's TTL would. Runs by itself at the start and every hour. */
+  /** Deletes expired items, as DynamoDB's TTL does. Runs at the start and every hour. */
   purge(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface EmbeddedTableOptions {
-  /** Made when it is not there. One process at a time may use it. */
+  /** Created when missing. Locked: one process at a time can use it. */
   readonly dir: string;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
@@ -35,7 +35,7 @@ export interface EmbeddedTableOptions {
 
 const PURGE_INTERVAL_MS = 3600 * 1000;
 
-/** @throws Error in one line when the folder cannot be used or another process uses it */
+/** @throws Error with a message for the operator when the folder cannot be used or another process uses it */
 export async function startEmbeddedTable({ dir, now = Date.now }: EmbeddedTableOptions): Promise<EmbeddedTable> {
   const items = join(dir, 'items');
   const lock = await lockFolder(dir, items);
@@ -47,7 +47,7 @@ export async function startEmbeddedTable({ dir, now = Date.now }: EmbeddedTableO
   const closing = new AbortController();
   const purge = () => purgeExpired(DynamoDBDocumentClient.from(client), Math.floor(now() / 1000), closing.signal);
   let purging = Promise.resolve();
-  // A purge that fails is tried again in an hour: what has expired reads as absent either way.
+  // A failure is retried in an hour; expired items read as absent either way.
   const purgeQuietly = () => {
     purging = purge().catch(() => undefined);
   };
@@ -59,7 +59,7 @@ export async function startEmbeddedTable({ dir, now = Date.now }: EmbeddedTableO
     purge,
     close: async () => {
       clearInterval(timer);
-      // Between two calls: the store must not be closed under a scan.
+      // Ends the purge between two calls: the store must not be closed during a scan.
       closing.abort();
       await purging;
       client.destroy();
@@ -71,16 +71,16 @@ export async function startEmbeddedTable({ dir, now = Date.now }: EmbeddedTableO
 }
 
 /**
- * Holds the folder for this process, by the lock of a store that stays empty, and opens the store of the items once:
- * dynalite would take the whole process down over a folder that it cannot open.
+ * Locks the folder with an empty store, and opens the store of the items once to check it: dynalite would end the process
+ * for a store that it cannot open.
  */
 async function lockFolder(dir: string, items: string): Promise<Store> {
-  // First: a store makes its folder too, and where none can be made it may never come back.
+  // Not left to the store: where it cannot create its folder, opening may never settle.
   try {
-    makeFolder(dir);
+    createFolder(dir);
     accessSync(dir, constants.W_OK);
   } catch (error) {
-    throw unusable(dir, error);
+    throw folderError(dir, error);
   }
   const lock = new Level(dir);
   try {
@@ -91,24 +91,24 @@ async function lockFolder(dir: string, items: string): Promise<Store> {
     return lock;
   } catch (error) {
     await lock.close();
-    throw unusable(dir, error);
+    throw folderError(dir, error);
   }
 }
 
-/** Step by step: Node's own way to make what stands above, too, turns in a circle for ever within /proc. */
-function makeFolder(dir: string): void {
+/** Creates missing parents one by one: `mkdir` with `recursive` loops forever inside /proc. */
+function createFolder(dir: string): void {
   try {
     mkdirSync(dir);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && statSync(dir).isDirectory()) return;
     if (code !== 'ENOENT' || existsSync(dirname(dir))) throw error;
-    makeFolder(dirname(dir));
-    makeFolder(dir);
+    createFolder(dirname(dir));
+    createFolder(dir);
   }
 }
 
-function unusable(dir: string, error: unknown): Error {
+function folderError(dir: string, error: unknown): Error {
   const { code, message, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
   if (cause?.code === 'LEVEL_LOCKED') return new Error(`Another process uses the data folder ${dir}`, { cause: error });
   const reason = cause?.message ?? code ?? message;
@@ -135,9 +135,9 @@ async function purgeExpired(table: DynamoDBDocumentClient, now: number, signal: 
       );
       for (const { pk } of page.Items ?? []) {
         if (signal.aborted) return;
-        // Conditional: a resource may have been kept for longer in the meantime.
+        // Conditional: the item may have been renewed since the scan.
         const expired = { ConditionExpression: '#expiresAt <= :now', ...condition };
-        await table.send(new DeleteCommand({ TableName, Key: { pk }, ...expired })).catch(unlessKept);
+        await table.send(new DeleteCommand({ TableName, Key: { pk }, ...expired })).catch(ignoreRenewed);
       }
       if (signal.aborted) return;
       from = page.LastEvaluatedKey;
@@ -145,6 +145,6 @@ async function purgeExpired(table: DynamoDBDocumentClient, now: number, signal: 
   }
 }
 
-function unlessKept(error: Error): void {
+function ignoreRenewed(error: Error): void {
   if (error.name !== 'ConditionalCheckFailedException') throw error;
 }

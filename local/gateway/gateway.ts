@@ -12,14 +12,14 @@ export type HttpApiHandler = (
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
 export interface GatewayOptions {
-  /** By path, matched without regard to case; one that ends in `*` takes every path that begins so. */
+  /** By path, case-insensitive; one that ends in `*` matches every path with that prefix. */
   readonly routes: ReadonlyMap<string, HttpApiHandler>;
-  /** Answers every other path. */
+  /** For every other path. */
   readonly fallback: HttpApiHandler;
   readonly log: Log;
 }
 
-/** What a Node HTTP server calls for each request. */
+/** A request listener of a Node HTTP server. */
 export type Gateway = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Target {
@@ -27,30 +27,30 @@ interface Target {
   readonly handler: HttpApiHandler;
 }
 
-/** The Lambdas on one machine: turns HTTP requests into the events of an HTTP API, and results into answers. */
+/** Runs Lambda handlers on one machine: converts requests to events of an HTTP API, and results to responses. */
 export function createGateway({ routes, fallback, log }: GatewayOptions): Gateway {
-  const find = createRouter(routes, fallback);
+  const route = createRouter(routes, fallback);
 
-  const answer = async (request: IncomingMessage): Promise<APIGatewayProxyStructuredResultV2> => {
+  const invoke = async (request: IncomingMessage): Promise<APIGatewayProxyStructuredResultV2> => {
     try {
-      const { routeKey, handler } = find(request.url ?? '/');
+      const { routeKey, handler } = route(request.url ?? '/');
       const event = toHttpApiEvent(request, routeKey);
       return await handler(event, toContext(event) as never);
     } catch (error) {
-      log.error('A handler failed', { error: String(error) });
+      log.error('Handler failed', { error: String(error) });
       const { details } = problems.internal();
       return { statusCode: details.status, ...renderJson(details, request.headers.accept) };
     }
   };
 
   return (request, response) => {
-    // No operation reads a body: what comes is dropped, and the connection ends with the answer rather than wait for it.
+    // No operation reads a body: it is discarded, and the connection closes after the response instead of awaiting it.
     request.resume();
     if (hasBody(request)) response.shouldKeepAlive = false;
-    answer(request)
+    invoke(request)
       .then((result) => send(request, response, result))
       .catch((error) => {
-        log.error('An answer could not be sent', { error: String(error) });
+        log.error('Sending response failed', { error: String(error) });
         response.destroy();
       });
   };
@@ -61,10 +61,10 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 function createRouter(routes: ReadonlyMap<string, HttpApiHandler>, fallback: HttpApiHandler) {
   const exact = new Map<string, Target>();
-  const beginnings: (Target & { readonly beginning: string })[] = [];
+  const prefixes: (Target & { readonly prefix: string })[] = [];
   for (const [path, handler] of routes) {
     const target = { routeKey: `ANY ${path}`, handler };
-    if (path.endsWith('*')) beginnings.push({ beginning: path.slice(0, -1).toLowerCase(), ...target });
+    if (path.endsWith('*')) prefixes.push({ prefix: path.slice(0, -1).toLowerCase(), ...target });
     else exact.set(path.toLowerCase(), target);
   }
 
@@ -72,7 +72,7 @@ function createRouter(routes: ReadonlyMap<string, HttpApiHandler>, fallback: Htt
     const [path = ''] = url.toLowerCase().split('?', 1);
     return (
       exact.get(path) ??
-      beginnings.find(({ beginning }) => path.startsWith(beginning)) ?? { routeKey: '$default', handler: fallback }
+      prefixes.find(({ prefix }) => path.startsWith(prefix)) ?? { routeKey: '$default', handler: fallback }
     );
   };
 }
@@ -85,8 +85,8 @@ function send(
   const content = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, String(value));
   if (cookies.length > 0) response.setHeader('set-cookie', cookies);
-  // A HEAD without its body does not say how long that would be.
-  const saysLength = statusCode !== 204 && !(method === 'HEAD' && content.length === 0);
-  if (saysLength && !response.hasHeader('content-length')) response.setHeader('content-length', content.length);
+  // A handler that returns no body for HEAD does not know the length of GET's.
+  const isLengthKnown = statusCode !== 204 && !(method === 'HEAD' && content.length === 0);
+  if (isLengthKnown && !response.hasHeader('content-length')) response.setHeader('content-length', content.length);
   response.writeHead(statusCode).end(content);
 }

@@ -2,19 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 
-/** What API Gateway gives an integration before it answers by itself, milliseconds. */
-const INTEGRATION_TIMEOUT = 30_000;
+/** Maximum integration timeout of HTTP APIs. */
+const INTEGRATION_TIMEOUT_MS = 30_000;
 
 /**
- * A request as an HTTP API hands it to a Lambda function: payload format 2.0. The body is left out: every operation
- * is a GET.
+ * A request as an HTTP API passes it to a Lambda function: payload format 2.0. Without body: every operation is a GET.
  * @param routeKey `ANY /api/App`, or `$default`
  */
 export function toHttpApiEvent(request: IncomingMessage, routeKey: string): APIGatewayProxyEventV2 {
   const { method = 'GET', url = '/', httpVersion, socket } = request;
-  const mark = url.indexOf('?');
-  const rawPath = mark < 0 ? url : url.slice(0, mark);
-  const rawQueryString = mark < 0 ? '' : url.slice(mark + 1);
+  const queryAt = url.indexOf('?');
+  const rawPath = queryAt < 0 ? url : url.slice(0, queryAt);
+  const rawQueryString = queryAt < 0 ? '' : url.slice(queryAt + 1);
   const { cookie, ...headers } = joinHeaders(request);
   const queryStringParameters = joinQuery(rawQueryString);
   const time = new Date();
@@ -49,7 +48,7 @@ export function toHttpApiEvent(request: IncomingMessage, routeKey: string): APIG
   };
 }
 
-/** What a handler may ask of its invocation: who it is and how long it has. */
+/** The context of an invocation: its ids and remaining time. */
 export function toContext({ requestContext: { requestId, routeKey, timeEpoch } }: APIGatewayProxyEventV2): Context {
   return {
     awsRequestId: requestId,
@@ -60,8 +59,8 @@ export function toContext({ requestContext: { requestId, routeKey, timeEpoch } }
     logGroupName: '',
     logStreamName: '',
     callbackWaitsForEmptyEventLoop: false,
-    getRemainingTimeInMillis: () => timeEpoch + INTEGRATION_TIMEOUT - Date.now(),
-    // What Node's oldest handlers ended with; every handler here gives a promise.
+    getRemainingTimeInMillis: () => timeEpoch + INTEGRATION_TIMEOUT_MS - Date.now(),
+    // Callbacks of the Node 0.10 runtime; every handler here returns a promise.
     done: () => undefined,
     fail: () => undefined,
     succeed: () => undefined,
@@ -79,8 +78,8 @@ function joinQuery(rawQueryString: string): Record<string, string> | undefined {
   if (rawQueryString === '') return undefined;
   const joined = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(rawQueryString)) {
-    const before = joined.get(name);
-    joined.set(name, before === undefined ? value : `${before},${value}`);
+    const previous = joined.get(name);
+    joined.set(name, previous === undefined ? value : `${previous},${value}`);
   }
   return Object.fromEntries(joined);
 }

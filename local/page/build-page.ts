@@ -7,23 +7,23 @@ import { dirname, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const WEB = join(ROOT, 'web');
-/** Names what the folder was built from. */
+/** File with the digest of the sources that the folder was built from. */
 const STAMP = '.built-from';
-/** What is said of a build that failed. */
-const TOLD_CHARACTERS = 500;
+/** Of a failed build's output. */
+const MAX_ERROR_CHARACTERS = 500;
 
 export interface BuildPageOptions {
   /** @default dist/web */
   readonly outDir?: string;
-  /** Ends a build that runs; nothing of it stays. */
+  /** Aborts a running build and removes its output. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Puts the built page into a folder, unless what is there was built from these very sources. In a process of its own:
- * what a build takes is given back, and nothing else waits for it. A folder that is being read is replaced as a whole.
+ * Builds the page into a folder, unless the folder was built from the same sources. In a child process: its memory is
+ * freed afterwards, and it does not block the event loop. The folder is replaced as a whole.
  * @returns the folder
- * @throws Error in one line when it cannot be built
+ * @throws Error with a message for the operator when the build fails
  */
 export async function buildPage({ outDir = join(ROOT, 'dist/web'), signal }: BuildPageOptions = {}): Promise<string> {
   const stamp = digestOfSources();
@@ -40,35 +40,35 @@ export async function buildPage({ outDir = join(ROOT, 'dist/web'), signal }: Bui
   }
 }
 
-/** The command that makes the complete folder: whoever deploys runs the same. */
+/** The same command as in a deployment. */
 function runVite(outDir: string, signal?: AbortSignal): Promise<void> {
   const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
   const args = [vite, 'build', '--config', join(WEB, 'vite.config.ts'), '--configLoader', 'native'];
   const child = spawn(process.execPath, [...args, '--outDir', outDir, '--logLevel', 'error'], {
     cwd: ROOT,
-    // Whatever this process runs as: the page is built to be used.
+    // A production build, whatever the NODE_ENV of this process.
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal && { signal }),
   });
-  let told = '';
+  let errorOutput = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    told = (told + text).slice(0, TOLD_CHARACTERS);
+    errorOutput = (errorOutput + text).slice(0, MAX_ERROR_CHARACTERS);
   });
   return new Promise((done, fail) => {
     let failure: Error | undefined;
     child.once('error', (error) => {
       failure = error;
     });
-    // Not before it has ended: it must not write into a folder that is being removed.
+    // On exit, not on the error: a process that still runs could write into the folder being removed.
     child.once('close', (code) => {
       if (code === 0) done();
-      else fail(failure ?? new Error(`The page could not be built: ${told.replace(/\s+/g, ' ').trim()}`));
+      else fail(failure ?? new Error(`Building the page failed: ${errorOutput.replace(/\s+/g, ' ').trim()}`));
     });
   });
 }
 
-/** Two that build at once build the same: the later one takes the place of the earlier. */
+/** Concurrent builds have the same result; a failure to replace the other's is ignored. */
 async function replace(outDir: string, fresh: string): Promise<void> {
   const old = `${fresh}-old`;
   await rename(outDir, old).catch(() => undefined);
@@ -81,7 +81,7 @@ async function replace(outDir: string, fresh: string): Promise<void> {
   }
 }
 
-/** Of every file below `web` and of the versions that it is built with. */
+/** Digest of every file in `web` and of the lock file. */
 function digestOfSources(): string {
   const digest = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
   const files = readdirSync(WEB, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

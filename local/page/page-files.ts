@@ -31,12 +31,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 const COMPRESSIBLE = /^(?:text\/|application\/|image\/svg)/;
-/** Named by their content: what has the name never changes. */
+/** File names contain a hash of the content. */
 const HASHED = /^\/assets\//;
 
 /**
- * Every file below a folder by the path that it is asked for under, in memory: a page is small, and one that is built
- * anew meanwhile takes nothing away. `/x.html` is `/x`, and `/index.html` is `/`.
+ * Loads every file of a folder by its URL path: `/x.html` is `/x`, and `/index.html` is `/`. In memory, because the page is
+ * small and a later build may replace the folder.
  */
 export async function loadPageFiles(dir: string): Promise<ReadonlyMap<string, PageFile>> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });

@@ -22,22 +22,22 @@ export interface PageOptions {
 
 type Files = ReadonlyMap<string, PageFile>;
 
-/** Sent with a status of its own, never under its own address. */
+/** Sent with status 404, never at its own path. */
 const NOT_FOUND = '/not-found';
 const METHODS = 'GET, HEAD';
 const RETRY_SECONDS = 2;
 
-/** Serves the page from memory as soon as it is built; until then it says so, and the API works either way. */
+/** Serves the page from memory when it has been built; until then a notice with 503. */
 export function createPage({ built, log }: PageOptions): Page {
   let files: Files | undefined;
-  let isHopeless = false;
+  let hasFailed = false;
   const ready = built.then(loadPageFiles).then(
     (loaded) => {
       files = loaded;
     },
     (error: unknown) => {
-      isHopeless = true;
-      // Whoever ended the build on purpose knows.
+      hasFailed = true;
+      // Aborted at shutdown.
       if (error instanceof Error && error.name === 'AbortError') return;
       log.error(error instanceof Error ? error.message : String(error));
     },
@@ -46,17 +46,17 @@ export function createPage({ built, log }: PageOptions): Page {
     ready,
     owns: ({ url = '' }) => isPagePath(url),
     handle(request, response) {
-      // No page reads a body.
+      // No page reads a body: it is discarded.
       request.resume();
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
       if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, response);
-      if (!files) return sendNote(response, isHopeless ? FAILED : UNDER_WAY);
+      if (!files) return sendNotice(response, hasFailed ? FAILED : BUILDING);
       const path = pathOf(request.url ?? '/') ?? '';
       const found = path === NOT_FOUND ? undefined : files.get(path);
       const missing = files.get(NOT_FOUND);
       if (found) sendFile(request, response, found);
       else if (missing) sendMissing(request, response, missing);
-      else sendNote(response, MISSING);
+      else sendNotice(response, MISSING);
     },
   };
 }
@@ -73,7 +73,7 @@ function pathOf(target: string): string | undefined {
   }
 }
 
-/** Everything but what a client of the API may take for it, however it is spelled: those are answered as it does. */
+/** Every path but those of the API and of Swagger, in any spelling: unknown ones are answered by the API. */
 function isPagePath(target: string): boolean {
   const path = pathOf(target);
   return path !== undefined && !/^[/\\]+(?:api(?:[/\\]|$)|swagger)/i.test(path);
@@ -87,29 +87,29 @@ function refuseMethod({ headers: asked }: IncomingMessage, response: ServerRespo
 }
 
 function sendFile(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
-  const [coding, { body, etag }] = formOf(file, request.headers['accept-encoding']);
+  const [coding, { body, etag }] = encodingFor(file, request.headers['accept-encoding']);
   response.setHeader('cache-control', file.cacheControl);
   response.setHeader('etag', etag);
   if (file.encoded.size > 0) response.setHeader('vary', 'Accept-Encoding');
-  if (isKnown(etag, request.headers['if-none-match'])) response.writeHead(304).end();
-  else sendForm(response, 200, file.type, coding, body);
+  if (matchesEtag(etag, request.headers['if-none-match'])) response.writeHead(304).end();
+  else sendEncoded(response, 200, file.type, coding, body);
 }
 
 function sendMissing(request: IncomingMessage, response: ServerResponse, file: PageFile): void {
-  const [coding, { body }] = formOf(file, request.headers['accept-encoding']);
+  const [coding, { body }] = encodingFor(file, request.headers['accept-encoding']);
   response.setHeader('cache-control', 'no-store');
   response.setHeader('vary', 'Accept-Encoding');
-  sendForm(response, 404, file.type, coding, body);
+  sendEncoded(response, 404, file.type, coding, body);
 }
 
-function sendForm(response: ServerResponse, status: number, type: string, coding: string | undefined, body: Buffer) {
+function sendEncoded(response: ServerResponse, status: number, type: string, coding: string | undefined, body: Buffer) {
   if (coding) response.setHeader('content-encoding', coding);
-  // To HEAD, Node sends the head alone.
+  // Node omits the body of responses to HEAD.
   response.writeHead(status, { 'content-type': type, 'content-length': body.length }).end(body);
 }
 
-/** The smallest form that a client takes (RFC 9110 §12.5.3); a weight of 0 refuses one. */
-function formOf(file: PageFile, accept = ''): [coding: string | undefined, form: Encoded] {
+/** The first encoding that the client accepts (RFC 9110 §12.5.3), those with weight 0 excluded. */
+function encodingFor(file: PageFile, accept = ''): [coding: string | undefined, form: Encoded] {
   const accepted = accept
     .toLowerCase()
     .split(',', 32)
@@ -120,26 +120,26 @@ function formOf(file: PageFile, accept = ''): [coding: string | undefined, form:
 }
 
 /** If-None-Match (RFC 9110 §13.1.2). */
-const isKnown = (etag: string, header = ''): boolean =>
+const matchesEtag = (etag: string, header = ''): boolean =>
   header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 
-interface Note {
+interface Notice {
   readonly status: number;
   readonly title: string;
   readonly text: string;
 }
 
-const UNDER_WAY: Note = { status: 503, title: 'One moment', text: 'The page is being built. It opens by itself.' };
-const FAILED: Note = {
+const BUILDING: Notice = { status: 503, title: 'One moment', text: 'The page is being built. It opens by itself.' };
+const FAILED: Notice = {
   status: 503,
   title: 'No page',
-  text: 'The page could not be built: the log says why. The API works.',
+  text: 'Building the page failed: the log says why. The API works.',
 };
-const MISSING: Note = { status: 404, title: 'Nothing here', text: 'No page has this address.' };
+const MISSING: Notice = { status: 404, title: 'Nothing here', text: 'No page has this address.' };
 
-function sendNote(response: ServerResponse, { status, title, text }: Note): void {
-  const again = status === 503 ? `<meta http-equiv="refresh" content="${RETRY_SECONDS}">` : '';
-  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">${again}<title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>`;
+function sendNotice(response: ServerResponse, { status, title, text }: Notice): void {
+  const refresh = status === 503 ? `<meta http-equiv="refresh" content="${RETRY_SECONDS}">` : '';
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">${refresh}<title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>`;
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
     'content-length': Buffer.byteLength(body),

@@ -2,13 +2,13 @@ import type { Server } from 'node:net';
 
 export interface Address {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Connections that may wait to be taken. @default Node's */
+  /** Pending connections. @default Node's */
   readonly backlog?: number;
 }
 
-/** @throws Error in one line when the address is taken or cannot be used */
+/** @throws Error with a message for the operator when the address is taken or cannot be used */
 export function listen(server: Server, { host, port, ...others }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/index.ts';
 
-/** Writes one JSON line an event. Only what an operator must see: warnings and errors. */
+/** Writes one JSON line per event. Warnings and errors only. */
 export function createProcessLog(out: pino.DestinationStream): Log {
   const logger = pino(
     {

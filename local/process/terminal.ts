@@ -1,18 +1,18 @@
 import type { WriteStream } from 'node:tty';
 
-/** What the operator sees: one line a fact, and one line that moves while something is under way. */
+/** Output for the operator: lines, and a progress line that is reisDrawn. */
 export interface Terminal {
   say(line: string): void;
-  /** Shows an activity; on a terminal the line is redrawn, elsewhere it is said once and at each further quarter. */
+  /** Shows an activity. Without a TTY it prints one line at the start and one per quarter done. Sizes in bytes. */
   progress(activity: string, done?: number, total?: number): void;
 }
 
 export function createTerminal(out: Pick<WriteStream, 'write' | 'isTTY'>): Terminal {
-  let drawn = false;
-  let saidLast = '';
+  let isDrawn = false;
+  let lastMilestone = '';
   const clear = () => {
-    if (drawn) out.write('\r\u001b[K');
-    drawn = false;
+    if (isDrawn) out.write('\r\u001b[K');
+    isDrawn = false;
   };
   return {
     say(line) {
@@ -24,13 +24,13 @@ export function createTerminal(out: Pick<WriteStream, 'write' | 'isTTY'>): Termi
       if (out.isTTY) {
         clear();
         out.write(line);
-        drawn = true;
+        isDrawn = true;
         return;
       }
       const quarter = done !== undefined && total ? Math.floor((done / total) * 4) : 0;
-      const said = `${activity} ${quarter}`;
-      if (said !== saidLast) out.write(`${line}\n`);
-      saidLast = said;
+      const milestone = `${activity} ${quarter}`;
+      if (milestone !== lastMilestone) out.write(`${line}\n`);
+      lastMilestone = milestone;
     },
   };
 }

@@ -17,7 +17,7 @@ export interface LocalToolsOptions {
   readonly state: State;
   readonly egress: Pick<Egress, 'nextIdentity' | 'request'>;
   readonly log?: Log;
-  /** Called with what is being done to the tools. */
+  /** Called with each activity of fetching or updating tools. */
   readonly onProgress?: (activity: Activity) => void;
 }
 
@@ -26,14 +26,14 @@ export interface ToolsInPlace {
   readonly ffmpeg: Ffmpeg;
 }
 
-/** The tools of this machine: fetched at the start, looked after on a schedule, their maintenance said in the table. */
+/** The tools of this machine: installed at the start, updated on a schedule, with a maintenance record in the table. */
 export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
-  /** Installs what is missing, then looks for newer versions on schedule. @throws ToolUnavailable */
+  /** Installs missing tools, then schedules update checks. @throws ToolUnavailable */
   ensure(): Promise<ToolsInPlace>;
   close(): Promise<void>;
 }
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** Milliseconds within which a service takes up what `npm run update-tools` has put in place beside it. */
 const FOLLOW_EVERY = 2_000;
 
@@ -45,7 +45,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
     channel: settings.toolsChannel,
     ytDlpPath: settings.ytDlpPath,
     ffmpegPath: settings.ffmpegPath,
-    // As a resolve would: behind a proxy there may be no other way.
+    // Through the outgoing proxies, like a resolve: there may be no direct way out.
     download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
     onActivity: (activity) => {
       void maintenance.enter(activity.name);
@@ -60,7 +60,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
 
   const update = () => tools.update().finally(maintenance.leave);
   const updateOnSchedule = () =>
-    update().catch((error) => log.error('The tools could not be updated', { error: String(error) }));
+    update().catch((error) => log.error('Updating tools failed', { error: String(error) }));
 
   return {
     ytDlp: tools.ytDlp,
@@ -70,9 +70,9 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
       await maintenance.takeOver();
       await tools.ensure().finally(maintenance.leave);
       const [ytDlp, ffmpeg] = [tools.ytDlp(), tools.ffmpeg()];
-      if (!ytDlp || !ffmpeg) throw new Error('The tools are not in place');
+      if (!ytDlp || !ffmpeg) throw new Error('Tools are not installed');
       const { toolsUpdateHours: hours } = settings;
-      if (hours > 0) timer = setInterval(updateOnSchedule, hours * HOUR).unref();
+      if (hours > 0) timer = setInterval(updateOnSchedule, hours * HOUR_MS).unref();
       return { ytDlp, ffmpeg };
     },
     async close() {

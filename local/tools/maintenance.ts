@@ -1,23 +1,23 @@
 import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
 
-/** Longer than a renewal may be late, short enough that nobody waits for a process that died. */
+/** Longer than a renewal may be delayed, short enough to expire soon after a crash. */
 const LEASE_SECONDS = 60;
-const RENEW_MILLISECONDS = 20_000;
+const RENEW_INTERVAL_MS = 20_000;
 
-/** The maintenance of this machine: in force from the first activity until it is over. */
+/** The maintenance lease of this machine: held from the first activity until `leave`. */
 export interface MaintenanceKeeper {
-  /** Ends what an earlier process left that died, whatever its clock was: for the start, before any activity. */
+  /** Ends a lease left by a crashed process, whatever its expiry. To be called at the start, before any activity. */
   takeOver(): Promise<void>;
-  /** Names what is going on. The first call takes the lease, so that a look that finds nothing new takes none. */
+  /** Sets the activity. The first call takes the lease, so that an update check without a result takes none. */
   enter(activity: string): Promise<void>;
-  /** Ends it. Without an activity before it, does nothing. */
+  /** Ends the lease; does nothing without one. */
   leave(): Promise<void>;
 }
 
 /**
- * Keeps the lease renewed while an activity runs. The table's folder belongs to one process at a time, so a lease that
- * stands at the start is of one that died.
+ * Renews the lease while an activity runs. The table's folder is locked by one process, so a lease found at the start
+ * belongs to a crashed one.
  */
 export function createMaintenanceKeeper({ state, log }: { state: State; log: Log }): MaintenanceKeeper {
   const owner = 'this machine';
@@ -28,7 +28,7 @@ export function createMaintenanceKeeper({ state, log }: { state: State; log: Log
     try {
       await state.takeMaintenance({ activity, owner, expiresAt: Math.floor(Date.now() / 1000) + LEASE_SECONDS });
     } catch (error) {
-      log.warn('The maintenance lease could not be written', { error: String(error) });
+      log.warn('Writing maintenance lease failed', { error: String(error) });
     }
   };
 
@@ -36,12 +36,12 @@ export function createMaintenanceKeeper({ state, log }: { state: State; log: Log
     async takeOver() {
       await state
         .endMaintenance(owner)
-        .catch((error) => log.warn('A maintenance lease may be left', { error: String(error) }));
+        .catch((error) => log.warn('Ending stale maintenance lease failed', { error: String(error) }));
     },
     async enter(activity) {
       if (activity === current) return;
       current = activity;
-      timer ??= setInterval(() => current && void renew(current), RENEW_MILLISECONDS).unref();
+      timer ??= setInterval(() => current && void renew(current), RENEW_INTERVAL_MS).unref();
       await renew(activity);
     },
     async leave() {

@@ -9,18 +9,18 @@ export interface UpdateNowOptions {
   readonly sources?: ToolsOptions['providers'];
 }
 
-/** What an update on demand came to, in lines for the operator. */
+/** The result of an update on demand, in lines for the operator. */
 export interface UpdateNowOutcome {
-  /** What is in place, one line a tool. */
+  /** The installed version, one line per tool. */
   readonly inPlace: readonly string[];
-  /** What could not be updated, and why: what was in place stays. */
+  /** Which updates failed and why; the installed versions stay. */
   readonly failures: readonly string[];
 }
 
 /**
- * Looks for newer tools in the folder that a service may be using at the same time: the service takes up what passes its
- * smoke test, between two resolves, and streams go on.
- * @throws ToolUnavailable when a tool is missing and no source has it
+ * Updates the tools in a folder that a running service may use: it switches between two resolves to versions that have
+ * passed the smoke test; streams are not affected.
+ * @throws ToolUnavailable when a tool is missing and no provider has it
  */
 export async function updateNow({
   settings,
@@ -39,7 +39,7 @@ export async function updateNow({
     onActivity: onProgress,
     smokeTest: (candidate, closing) => smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal: closing }),
     onFailure: (reason) => failures.push(reason),
-    // The service says it in the table: when it takes them up, or at its start.
+    // The service records them in the table, when it switches or at its start.
     record: async () => undefined,
     ...(sources && { providers: sources }),
   });
@@ -61,7 +61,7 @@ export async function updateNow({
 }
 
 function lineOf(name: string, before: string | undefined, after: { version: string; source: string } | undefined) {
-  if (!after) return `${name} is not in place`;
+  if (!after) return `${name} is not installed`;
   const from = before !== undefined && before !== after.version ? `${before} → ` : '';
   return `${name} ${from}${after.version} (${after.source})`;
 }

@@ -168,7 +168,7 @@ describe('what goes wrong', () => {
     expect(status).toBe(500);
     expect(headers['content-type']).toBe('text/json; charset=utf-8');
     expect(JSON.parse(body.toString())).toEqual({ title: 'Internal Server Error', status: 500 });
-    expect(logged).toEqual(['A handler failed']);
+    expect(logged).toEqual(['Handler failed']);
   });
 
   it('in a result that HTTP cannot carry breaks that connection alone', async () => {

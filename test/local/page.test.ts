@@ -196,11 +196,11 @@ describe('while it is being built', () => {
   });
 
   it('says that it never will be in one line of the log, and the API goes on', async () => {
-    const { page, baseUrl: own } = await serve(Promise.reject(new Error('The page could not be built: why')));
+    const { page, baseUrl: own } = await serve(Promise.reject(new Error('Building the page failed: why')));
     await page.ready;
     expect((await ask(`${own}/`)).status).toBe(503);
     expect((await ask(`${own}/api/App`)).status).toBe(200);
-    expect(logged).toEqual(['The page could not be built: why']);
+    expect(logged).toEqual(['Building the page failed: why']);
   });
 
   it('says the same of a folder that is not there', async () => {

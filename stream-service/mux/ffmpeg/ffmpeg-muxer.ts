@@ -16,27 +16,27 @@ export interface MuxDependencies {
 }
 
 export interface MuxJob {
-  /** The inputs, in the order the plan counts them. FFmpeg starts while files are being opened. */
+  /** The inputs, in the plan's order. FFmpeg starts while files are being opened. */
   readonly sources: readonly (Source | Promise<Source>)[];
   readonly plan: MuxPlan;
-  /** Written into the header; undefined: it stays open, as for a live source. */
+  /** Written into the header; undefined: unknown, as for a live source. */
   readonly durationSeconds: number | undefined;
 }
 
 /**
- * FFmpeg reads two inputs that cannot seek 50 times slower with its own queue of 8 packets (up to 6.x). For one input it
- * would be a thread more, and a third more work.
+ * With its default queue of 8 packets, FFmpeg up to 6.x reads two unseekable inputs 50 times slower. For one input the
+ * option would cost a thread and a third more CPU time.
  */
 const QUEUE_ARGS = ['-thread_queue_size', '512'];
 
 export type Mux = (ffmpeg: Ffmpeg, work: MuxJob) => Readable;
 
-/** Bytes held between FFmpeg and a reader who came before it. */
+/** highWaterMark between FFmpeg and the response. */
 const BUFFER_BYTES = 256 * 1024;
 
 /**
  * Copies tracks into one file while it is sent. The stream ends only when every source was read to its end and FFmpeg
- * is content; destroying it ends the process and the reading of the sources.
+ * exited with 0; destroying it ends the process and the reading of the sources.
  *
  * @throws Problem 503 when every process is taken
  */
@@ -57,7 +57,7 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
         log.warn('FFmpeg failed to mux', { stderr });
       },
     });
-    muxed.once('error', () => undefined); // Whoever reads sees it too, but may not have begun.
+    muxed.once('error', () => undefined); // also reported to the reader, if there is one yet
     muxed.once('close', () => {
       for (const input of inputs) input.close();
       release();
@@ -77,18 +77,18 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
       begin(plan.args());
       return outlet;
     }
-    lookAtAll(sources, outlet).then(
-      (begun) => {
+    peekAll(sources, outlet).then(
+      (peeked) => {
         const end = () => {
-          for (const each of begun) each.close();
+          for (const each of peeked) each.close();
           release();
         };
-        const args = plan.args(begun.map(({ beginning }) => beginning));
+        const args = plan.args(peeked.map(({ start }) => start));
         if (outlet.destroyed) end();
         else
           begin(
             args,
-            begun.map(({ source }) => source),
+            peeked.map(({ source }) => source),
             end,
           );
       },
@@ -102,19 +102,19 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
   };
 }
 
-/** How all sources begin. The first failure, or a reader who leaves, ends all of it. */
-async function lookAtAll(sources: MuxJob['sources'], reader: Readable): Promise<readonly PeekedSource[]> {
-  const leaving = new AbortController();
-  const leave = () => leaving.abort();
-  reader.once('close', leave);
-  const looking = sources.map(async (source) => peekSourceStart(await source, leaving.signal));
+/** Peeks into all sources. The first failure, or closing the reader, aborts the others. */
+async function peekAll(sources: MuxJob['sources'], reader: Readable): Promise<readonly PeekedSource[]> {
+  const aborting = new AbortController();
+  const abort = () => aborting.abort();
+  reader.once('close', abort);
+  const peeking = sources.map(async (source) => peekSourceStart(await source, aborting.signal));
   try {
-    return await Promise.all(looking);
+    return await Promise.all(peeking);
   } catch (error) {
-    leave();
-    for (const each of await Promise.allSettled(looking)) if (each.status === 'fulfilled') each.value.close();
+    abort();
+    for (const each of await Promise.allSettled(peeking)) if (each.status === 'fulfilled') each.value.close();
     throw error;
   } finally {
-    reader.off('close', leave);
+    reader.off('close', abort);
   }
 }

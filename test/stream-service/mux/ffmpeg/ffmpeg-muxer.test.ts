@@ -78,8 +78,8 @@ const mux = (
     },
   );
 
-describe('muxing by FFmpeg', () => {
-  it.each(['ac3', 'eac3'])('copies %s, whose header needs its frames', async (codec) => {
+describe('createMux', () => {
+  it.each(['ac3', 'eac3'])('copies %s, whose header depends on its frames', async (codec) => {
     const body = await buffer(mux([await load('video.mp4'), await load(`${codec}.mp4`)]));
     const probed = await inspect(body, '.mp4');
     expect(probed.codecs).toEqual(['h264', codec]);
@@ -87,14 +87,14 @@ describe('muxing by FFmpeg', () => {
     expect(probed.complaints).toBe('');
   });
 
-  it('copies AC-3 out of segments', async () => {
+  it('copies AC-3 from segments', async () => {
     const track = trackOf('x', { delivery: 'hls', audio: { codec: 'ac-3' } });
     const probed = await inspect(await buffer(mux([await load('ac3.ts')], remuxPlan(track))), '.mp4');
     expect(probed.codecs).toEqual(['h264', 'ac3']);
     expect(probed.durationSeconds).toBeCloseTo(6, 1);
   });
 
-  it('sends the beginning of a video with one keyframe long before its end is there', async () => {
+  it('sends fragments of a video with one keyframe before the source has ended', async () => {
     const video = failingSource(await load('one-keyframe.mp4'), 1_000_000);
     const body = mux([video, await load('sound.m4a')], undefined, 60);
     await firstBytes(body);
@@ -132,7 +132,7 @@ async function apart(body: Buffer): Promise<number> {
   return first('audio') - first('video');
 }
 
-describe('segments of which no codec is known', () => {
+describe('segments with unknown codecs', () => {
   const plan = remuxPlan(trackOf('x', { delivery: 'hls', video: {}, audio: {} }));
 
   it.each([
@@ -142,24 +142,24 @@ describe('segments of which no codec is known', () => {
     ['mp3.ts', ['h264', 'mp3']],
     ['ac3.ts', ['h264', 'ac3']],
     ['opus.mp4', ['h264', 'opus']],
-  ])('are sent with whatever they have: %s', async (file, codecs) => {
+  ])('are sent with the streams they have: %s', async (file, codecs) => {
     const probed = await inspect(await buffer(mux([await segments(file)], plan)), '.mp4');
     expect(probed.codecs.toSorted()).toEqual(codecs.toSorted());
     expect(probed.complaints).toBe('');
   });
 
-  it('are a failure when they have nothing', async () => {
+  it('fail without any stream', async () => {
     const nothing = segmentsOf(Buffer.from('no media at all '.repeat(1000)));
     await expect(buffer(mux([nothing], plan))).rejects.toThrow('FFmpeg exited with');
   });
 
-  it('must have what is known of them', async () => {
+  it('fail without a stream whose codec is known', async () => {
     const heard = remuxPlan(trackOf('x', { delivery: 'hls' }));
     await expect(buffer(mux([await segments('silent.ts')], heard))).rejects.toThrow('FFmpeg exited with');
   });
 });
 
-describe('video and sound that do not begin together', () => {
+describe('video and audio with different start times', () => {
   it.each([['WebM beside MP4', 'video.webm', 'late.m4a', 1.5]])(
     'stay apart as they are: %s',
     async (_name, video, audio, seconds) => {
@@ -173,14 +173,14 @@ describe('video and sound that do not begin together', () => {
     ['earlier, and nothing is cut off', 'sound-at-5.ts', -1.5],
     ['on a clock of its own, which is none to go by', 'sound-at-day.ts', 0],
     ['packed, without any clock', 'sound.aac', 0],
-  ])('stay apart in segments: sound %s', async (_name, audio, seconds) => {
+  ])('keep their offset in segments: audio %s', async (_name, audio, seconds) => {
     const plan = combinedPlan(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
     const body = await buffer(mux([await segments('at-6.ts'), await segments(audio)], plan));
     expect(await apart(body)).toBeCloseTo(seconds, 1);
     expect((await inspect(body, '.mp4')).complaints).toBe('');
   });
 
-  it('stay apart in segments: fragments of MP4 beside MPEG-TS', async () => {
+  it('keep their offset in segments: fragmented MP4 with MPEG-TS', async () => {
     const plan = combinedPlan(videoTrack({ delivery: 'hls' }), audioTrack({ delivery: 'hls' }));
     const sound = await readFile(join(folder, 'fragments.mp4'));
     for (let at = sound.indexOf('tfdt'); at > 0; at = sound.indexOf('tfdt', at + 4)) {

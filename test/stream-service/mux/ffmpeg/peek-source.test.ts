@@ -18,7 +18,7 @@ const ftyp = Buffer.from('0000000c6674797069736f36', 'hex');
 const read = async (source: Awaited<ReturnType<typeof peekSourceStart>>['source']) =>
   source.needsRemux ? buffer(source.readFrom(0).stream) : Buffer.alloc(0);
 
-describe('lookAhead', () => {
+describe('peekSourceStart', () => {
   it.each([
     ['that say what they are at once', Buffer.concat([Buffer.from('fff15080', 'hex'), Buffer.alloc(300_000, 7)])],
     ['that never say it', Buffer.concat([ftyp, Buffer.alloc(400_000, 7)])],
@@ -39,7 +39,7 @@ describe('lookAhead', () => {
     }
   });
 
-  it('fails as the source does, and without a byte', async () => {
+  it('throws the failure of the source, also before its first byte', async () => {
     const dying = Readable.from(
       (async function* () {
         yield ftyp;
@@ -51,12 +51,12 @@ describe('lookAhead', () => {
     await expect(peekSourceStart(sourceOf(Readable.from([])), never)).rejects.toThrow('without a byte');
   });
 
-  it('leaves the source when it is aborted, and when nobody takes it over', async () => {
+  it('stops reading on abort and on close', async () => {
     const leaving = new AbortController();
     const stalled = new Readable({ read: () => undefined });
     const looking = peekSourceStart(sourceOf(stalled), leaving.signal);
     leaving.abort();
-    await expect(looking).rejects.toThrow('No longer wanted');
+    await expect(looking).rejects.toThrow('Aborted');
     expect(stalled.destroyed).toBe(true);
 
     const waiting = Readable.from([Buffer.from('fff15080', 'hex')], { objectMode: false });

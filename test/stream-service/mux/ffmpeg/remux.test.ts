@@ -29,8 +29,8 @@ async function start(source: Source, traits: Partial<Track> = {}, options = {}):
 const AUDIO_ONLY = { video: null, container: 'm4a' };
 const hls = (name: string, options = {}) => segmentedSource(join(media, 'hls', name, 'index.m3u8'), options);
 
-describe('a rendition in segments', () => {
-  it.each(['ts', 'fmp4'])('of %s is sent as one MP4 that knows its duration', async (kind) => {
+describe('segmented rendition', () => {
+  it.each(['ts', 'fmp4'])('sends %s segments as one MP4 with its duration', async (kind) => {
     const { status, headers, body } = await ask(await start(await hls(kind)), { headers: { range: 'bytes=0-9' } });
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'accept-ranges': 'none' });
@@ -43,7 +43,7 @@ describe('a rendition in segments', () => {
     expect(probed.complaints).toBe('');
   });
 
-  it('with nothing to see is sent as M4A', async () => {
+  it('sends audio as M4A', async () => {
     const { headers, body } = await ask(await start(await hls('audio'), AUDIO_ONLY));
     expect(headers['content-type']).toBe('audio/mp4');
     expect(headers['content-disposition']).toContain('.m4a');
@@ -52,7 +52,7 @@ describe('a rendition in segments', () => {
     expect(probed.durationSeconds).toBeCloseTo(8, 0);
   });
 
-  it('in codecs that MP4 has no place for is sent as WebM', async () => {
+  it('sends codecs that MP4 does not support as WebM', async () => {
     const file = await readFile(join(media, 'clip.webm'));
     const readFrom = () => ({ stream: fileSource(file).read(0), startSeconds: 0 });
     const source: Source = {
@@ -69,7 +69,7 @@ describe('a rendition in segments', () => {
     expect((await inspect(body, '.webm')).format).toContain('webm');
   });
 
-  it('says the same headers to HEAD, and runs nothing', async () => {
+  it('answers HEAD with the same headers without starting FFmpeg', async () => {
     const url = await start(await hls('ts'));
     const head = await ask(url, { method: 'HEAD' });
     const { headers } = await ask(url);
@@ -78,11 +78,11 @@ describe('a rendition in segments', () => {
     }
   });
 
-  it('is 502 when its first segment stays dead', async () => {
+  it('responds 502 when the first segment fails', async () => {
     expect((await ask(await start(await hls('ts', { deadFrom: 0 })))).status).toBe(502);
   });
 
-  it('never looks complete when a later segment stays dead', async () => {
+  it('breaks the connection when a later segment fails', async () => {
     const url = await start(await hls('long', { deadFrom: 100 }));
     const outcome = await ask(url).then(
       ({ status }) => status,
@@ -91,13 +91,13 @@ describe('a rendition in segments', () => {
     expect(['broken', 502]).toContain(outcome);
   });
 
-  it('ends FFmpeg when the client leaves', async () => {
+  it('ends FFmpeg when the client disconnects', async () => {
     const answer = await openResponse(await start(await hls('long')));
     answer.destroy();
     await until(() => runningFfmpegs() === 0);
   });
 
-  it('is 503 with what the instance is doing while FFmpeg is not there', async () => {
+  it('responds 503 with the maintenance activity while FFmpeg is not installed', async () => {
     const maintenance = async () => 'Downloading FFmpeg 7';
     const url = await start(await hls('ts'), {}, { ffmpeg: () => undefined, maintenance });
     for (const query of ['', '?format=mp3']) {
@@ -108,7 +108,7 @@ describe('a rendition in segments', () => {
     }
   });
 
-  it('is 503 when every FFmpeg is taken', async () => {
+  it('responds 503 when all FFmpeg processes are in use', async () => {
     const limits = { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 1 };
     const url = await start(await hls('long'), {}, { limits });
     const first = await openResponse(url);
@@ -120,7 +120,7 @@ describe('a rendition in segments', () => {
   });
 });
 
-describe('a rendition with a gap that its source calls one', () => {
+describe('segmented rendition with EXT-X-GAP', () => {
   /** Of fifteen segments of 2.5 s the middle seven are not there. */
   const GAP_SECONDS = 18;
   const withGap = async (): Promise<SegmentedSource> => {
@@ -138,7 +138,7 @@ describe('a rendition with a gap that its source calls one', () => {
     };
   };
 
-  it('keeps what is behind it in its place', async () => {
+  it('keeps the timestamps after the gap', async () => {
     const { body } = await ask(await start(await withGap()));
     const times = await withTemporaryFolder(async (folder) => {
       const file = join(folder, 'gap.mp4');
@@ -156,7 +156,7 @@ describe('a rendition with a gap that its source calls one', () => {
 });
 
 describe('format=mp3', () => {
-  it.each(['mp3', 'MP3'])('%s converts, with a length and ranges', async (format) => {
+  it.each(['mp3', 'MP3'])('%s converts with Content-Length and ranges', async (format) => {
     const url = `${await start(await hls('ts'))}?format=${format}`;
     const whole = await ask(url);
     expect(whole.status).toBe(200);
@@ -175,7 +175,7 @@ describe('format=mp3', () => {
     expect((await inspect(whole.body, '.mp3')).codecs).toEqual(['mp3']);
   });
 
-  it('is ignored on a rendition that cannot be heard', async () => {
+  it('is ignored for a rendition without audio', async () => {
     const url = `${await start(await hls('v360'), { audio: null })}?format=mp3`;
     const { headers, body } = await ask(url);
     expect(headers['content-type']).toBe('video/mp4');

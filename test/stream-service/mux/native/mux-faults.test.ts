@@ -53,7 +53,7 @@ function changed(bytes: Buffer, change: Change): FileSource {
   return fileSource(change(copy, at) ?? copy);
 }
 
-describe('a header that is not plainly understood', () => {
+describe('muxNatively with a malformed or unsupported header', () => {
   const cases: readonly (readonly [string, Change])[] = [
     ['is cut', (bytes) => bytes.subarray(0, bytes.length - 100)],
     ['is another format', () => files.webm],
@@ -77,17 +77,17 @@ describe('a header that is not plainly understood', () => {
     ['has media elsewhere', (bytes, at) => void bytes.writeUInt32BE(0, at('url '))],
     ['has no video', (bytes, at) => void bytes.write('text', at('hdlr') + 8, 'latin1')],
   ];
-  it.each(cases)('%s', async (_name, change) => {
+  it.each(cases)('rejects a file that %s', async (_name, change) => {
     await expect(mux(changed(files.video, change))).rejects.toBeInstanceOf(UnsupportedMp4);
   });
 
-  it('fails for good when samples lie beyond the end of the file: FFmpeg would send the rest as if it were all', async () => {
+  it('rejects without FFmpeg fallback when samples lie beyond the end of the file', async () => {
     const cut = mux(changed(files.video, (bytes, at) => void bytes.writeUInt32BE(0xffff_0000, at('stco') + 8)));
     await expect(cut).rejects.toThrow('The file ends before what its header describes');
     await expect(cut).rejects.not.toBeInstanceOf(UnsupportedMp4);
   });
 
-  it('never does more than refuse or break, whatever byte of it is wrong', async () => {
+  it('rejects or breaks for any corrupted byte of the header', async () => {
     let seed = 1;
     const random = (below: number) => {
       seed = (seed * 48_271) % 0x7fff_ffff;
@@ -110,7 +110,7 @@ describe('a header that is not plainly understood', () => {
     }
   });
 
-  it('breaks the file when a later fragment makes no sense', async () => {
+  it('destroys the stream at a malformed later fragment', async () => {
     const last =
       files.fragmented.indexOf('trun', files.fragmented.lastIndexOf('moof', undefined, 'latin1'), 'latin1') + 4;
     const body = await mux(changed(files.fragmented, (bytes) => void bytes.writeUInt32BE(0x7fff_ffff, last + 4)));
@@ -118,7 +118,7 @@ describe('a header that is not plainly understood', () => {
   });
 });
 
-describe('what follows the last fragment', () => {
+describe('bytes after the last fragment', () => {
   it.each([
     ['a few zeroes', Buffer.alloc(12)],
     ['nothing that has a name', Buffer.from('0000000901020304ffffff', 'hex')],
@@ -131,28 +131,31 @@ describe('what follows the last fragment', () => {
     expect(body.equals(whole)).toBe(true);
   });
 
-  it.each(['moof', 'mdat'])('may not be a %s that is cut', async (type) => {
+  it.each(['moof', 'mdat'])('may not be a truncated %s', async (type) => {
     const rest = Buffer.from(`\0\x01\0\0${type}1234`, 'latin1');
     const body = await mux(fileSource(Buffer.concat([files.fragmented, rest])));
     await expect(buffer(body)).rejects.toThrow('A box reaches beyond the file');
   });
 });
 
-describe('a source', () => {
-  it.each(['video', 'fragmented'] as const)('that dies in the middle breaks the file (%s)', async (name) => {
-    const source = fileSource(files[name], { cutAt: 65_536 });
-    const outcome = mux(source).then((body) => buffer(body));
-    await expect(outcome).rejects.toThrow('The source failed');
-    await until(() => source.reading.size === 0);
-  });
+describe('source failures', () => {
+  it.each(['video', 'fragmented'] as const)(
+    'destroy the stream when reading fails in the middle (%s)',
+    async (name) => {
+      const source = fileSource(files[name], { cutAt: 65_536 });
+      const outcome = mux(source).then((body) => buffer(body));
+      await expect(outcome).rejects.toThrow('The source failed');
+      await until(() => source.reading.size === 0);
+    },
+  );
 
-  it('that ends before its size breaks the file', async () => {
+  it('destroy the stream when the source ends before its size', async () => {
     const { read } = fileSource(files.fragmented.subarray(0, files.fragmented.length - 70_000));
     const source = { ...fileSource(files.fragmented), read };
     await expect(mux(source).then((body) => buffer(body))).rejects.toThrow('The source ended early');
   });
 
-  it('is left when the reader leaves', async () => {
+  it('close the sources when the stream is destroyed', async () => {
     const video = fileSource(files.video);
     const audio = fileSource(files.audio);
     const body = await mux(video, audio);
@@ -160,7 +163,7 @@ describe('a source', () => {
     await until(() => video.reading.size + audio.reading.size === 0);
   });
 
-  it('is left when the client goes while headers are read', async () => {
+  it('close the sources when aborted while headers are read', async () => {
     const leaving = new AbortController();
     const video = fileSource(files.video);
     const muxing = mux(video, fileSource(files.audio), leaving.signal);
@@ -169,7 +172,7 @@ describe('a source', () => {
     await until(() => video.reading.size === 0);
   });
 
-  it('of unknown size is not for this', async () => {
+  it('reject a source of unknown size as unsupported', async () => {
     await expect(mux(fileSource(files.video, { sized: false }))).rejects.toBeInstanceOf(UnsupportedMp4);
   });
 });

@@ -93,7 +93,7 @@ function streamOf(all: readonly Packet[], stream: string) {
   return mine.map(({ dts, pts, rest }) => `${(dts - first).toFixed(3)} ${(pts - first).toFixed(3)} ${rest}`);
 }
 
-describe('muxing in process', () => {
+describe('muxNatively', () => {
   it.each([
     ['ladder/h264-720.mp4', 'ladder/aac-128.m4a', 8],
     ['ladder/av1-180.mp4', 'ladder/aac-48.m4a', 8],
@@ -105,7 +105,7 @@ describe('muxing in process', () => {
     ['dash.mp4', 'dash.m4a', undefined],
     ['fragmented.mp4', 'long-audio.m4a', undefined],
     ['both.mp4', 'both.mp4', 8],
-  ])('%s and %s have the packets that FFmpeg copies', async (video, audio, seconds) => {
+  ])('muxes %s and %s into the packets that FFmpeg copies', async (video, audio, seconds) => {
     const durationSeconds = seconds ?? (await inspectDuration(place('long-video.mp4')));
     const body = await buffer(await mux(await load(video), await load(audio), durationSeconds));
     const ours = join(own, 'ours.mp4');
