@@ -92,7 +92,7 @@ export function checkEdge(): void {
       for (const name of ['hobby', 'team'] as const) expect(distribution(template(name)).WebACLId).toBeUndefined();
     });
 
-    it('counts by path, whatever the case and the spelling, and never reads the query', () => {
+    it('limits every API path per client, case-insensitively, and never inspects the query', () => {
       const [acl] = resourcesOfType(
         regional.public.templates['reelay-blue-edge-eu-central-1'] ?? { Resources: {} },
         'AWS::WAFv2::WebACL',
@@ -118,7 +118,16 @@ export function checkEdge(): void {
       expect(counted).toEqual([
         [300, 300, path('/api/fetch/')],
         [3000, 300, path('/api/stream/')],
+        [3300, 300, path('/api/')],
       ]);
+      // One client stays far below the throttle that all clients share.
+      const { DefaultRouteSettings } = onlyResource(
+        regionalTemplate('public'),
+        'AWS::ApiGatewayV2::Stage',
+      ) as never as {
+        DefaultRouteSettings: { ThrottlingRateLimit: number };
+      };
+      expect(3300 / 300).toBeLessThan(DefaultRouteSettings.ThrottlingRateLimit / 5);
     });
   });
 }

@@ -28,6 +28,8 @@ export class Firewall extends CfnWebACL {
       rules: [
         rateRule(0, 'Resolves', '/api/fetch/', limits.resolves),
         rateRule(1, 'Streams', '/api/stream/', limits.streams),
+        // Also bounds the endpoints without a rule of their own: one client must not use up the API's throttle.
+        rateRule(2, 'Api', '/api/', limits.resolves + limits.streams),
       ],
     });
   }
