@@ -4,15 +4,15 @@ import type { Archive, FunctionLayers, Pointer, Step } from './types.ts';
 export interface AttachDependencies {
   readonly resolver: FunctionLayers;
   readonly archive: Archive;
-  /** The layer that stands in for the tools before there are any. */
+  /** The layer that is attached while there are no tools. */
   readonly placeholder?: string;
   readonly onStep: (step: Step) => void;
 }
 
 /**
- * Attaches a release to the resolver, then moves the pointer for stream tasks. When either fails, the resolver gets back
- * what it had: both are of one release.
- * @throws Error of what failed first
+ * Attaches a release to the resolver, then moves the pointer for stream tasks. When either fails, the former layers of
+ * the resolver are restored, so that both use the same release.
+ * @throws the first error, or AggregateError when restoring failed too
  */
 export async function attachRelease(
   next: Pointer,
@@ -37,5 +37,8 @@ export async function attachRelease(
 }
 
 function failBoth(error: unknown, second: unknown): never {
-  throw new AggregateError([error, second], `${String(error)}, and it could not be taken back: ${String(second)}`);
+  throw new AggregateError(
+    [error, second],
+    `${String(error)}, and the former layers were not restored: ${String(second)}`,
+  );
 }

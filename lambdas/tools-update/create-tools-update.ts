@@ -19,7 +19,7 @@ export interface ToolsUpdateOptions {
   readonly releases?: Releases;
   readonly onStep?: (step: Step) => void;
   readonly leaseSeconds?: number;
-  /** Seconds between two looks at a function that changes. @default 1 */
+  /** Between reads of a function that changes. @default 1 */
   readonly pollIntervalSeconds?: number;
 }
 
@@ -29,18 +29,18 @@ export interface ToolsUpdate {
   functionLayers(functionName: string): FunctionLayers;
 }
 
-/** Milliseconds: longer than the canary may run, since its answer is waited for. */
-const CALL_TIMEOUT = 150_000;
-/** Lambda's control plane throttles early. */
-const ATTEMPTS = 6;
+/** Longer than the canary may run, since its response is awaited. */
+const CALL_TIMEOUT_MS = 150_000;
+/** The control plane of Lambda throttles early. */
+const MAX_ATTEMPTS = 6;
 
-/** All that the update stands on, over the AWS clients of this function's environment. */
+/** Creates the dependencies of an update, with AWS clients from the environment. */
 export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
   const { environment, metrics, log, leaseSeconds, pollIntervalSeconds: interval } = options;
   const { channel, pinned, asset, bucket, layerName, architecture, canaryFunction, placeholder, tableName } =
     environment;
-  const bounds = { connectionTimeout: 5_000, requestTimeout: CALL_TIMEOUT, throwOnRequestTimeout: true };
-  const lambda = new LambdaClient({ maxAttempts: ATTEMPTS, requestHandler: bounds });
+  const bounds = { connectionTimeout: 5_000, requestTimeout: CALL_TIMEOUT_MS, throwOnRequestTimeout: true };
+  const lambda = new LambdaClient({ maxAttempts: MAX_ATTEMPTS, requestHandler: bounds });
   const s3 = new S3Client({ requestHandler: bounds });
   const functionLayers = (functionName: string) =>
     createFunctionLayers({
@@ -49,7 +49,7 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
       ...(interval !== undefined && { pollIntervalSeconds: interval }),
     });
   const onStep = (step: Step) => {
-    log.info('The update of the tools goes on', { step });
+    log.info('Tools update step completed', { step });
     options.onStep?.(step);
   };
   return {

@@ -1,22 +1,22 @@
 import { compareVersions, isReleaseTag } from '../../layers/tools/index.ts';
 import type { LayerVersion, Pointer } from './types.ts';
 
-/** Versions kept in all: the one in use, and those to go back to. */
-const KEPT = 3;
+/** The release in use, and two for a rollback. */
+const MAX_RELEASES = 3;
 const PREFIX = 'releases/';
 const DESCRIPTION = /^yt-dlp (\S+) of (\S+) sha256 ([0-9a-f]{64})$/;
 
-/** A published version of our asset that has what it takes to be used. */
+/** A layer version with a release for our architecture. */
 export interface Published extends LayerVersion {
   /** Of yt-dlp. */
   readonly version: string;
   readonly sha256: string;
 }
 
-/** Where the archive of a release is kept. */
+/** Key of the archive of a release in the bucket. */
 export const archiveKey = (version: string, asset: string): string => `${PREFIX}${version}/${asset}`;
 
-/** What tells, of a layer version, what is in it. */
+/** Description of a layer version, from which `publishedOf` reads its content. */
 export const describeLayer = (version: string, asset: string, sha256: string): string =>
   `yt-dlp ${version} of ${asset} sha256 ${sha256}`;
 
@@ -31,7 +31,7 @@ export function publishedOf(versions: readonly LayerVersion[], asset: string): P
 }
 
 /**
- * The release in use: what the pointer names, as long as its layer version exists and is for this processor.
+ * The release in use: that of the pointer, if its layer version exists and is for this architecture.
  */
 export const releaseInUse = (
   pointer: Pointer | undefined,
@@ -44,8 +44,8 @@ export const releaseInUse = (
     : undefined;
 
 /**
- * The release to go to, if it is newer than the one in use: the newest there is, or one that an update before this one
- * has published and not finished, also when nobody can be asked for the newest.
+ * The release to switch to, if it is newer than the one in use: the newest, or one that an unfinished update has published
+ * (also when the newest is unknown).
  */
 export function releaseToTry(
   newest: string | undefined,
@@ -59,21 +59,20 @@ export function releaseToTry(
   return best;
 }
 
-/** Whose version an ARN names: `arn:aws:lambda:eu-west-1:1:layer:NAME`. */
+/** The layer of a version ARN: `arn:aws:lambda:eu-west-1:1:layer:NAME`. */
 const layerOf = (versionArn: string): string => versionArn.replace(/:\d+$/, '');
 
-/** The layers of a function with this version in the place of any other of ours, and all others where they were. */
+/** Replaces our layer, or the placeholder, in the layers of a function. The others keep their positions. */
 export function replaceLayer(layers: readonly string[], arn: string, placeholder?: string): string[] {
   const ours = new Set([arn, ...(placeholder ? [placeholder] : [])].map(layerOf));
   const index = layers.findIndex((layer) => ours.has(layerOf(layer)));
   const others = layers.filter((layer) => !ours.has(layerOf(layer)));
-  // None of ours before it stands before the new one: others ahead of ours stay ahead.
   return index < 0 ? [...others, arn] : others.toSpliced(index, 0, arn);
 }
 
 /**
- * What is no longer needed: layer versions by their numbers, archives by their keys.
- * @param deployed layer versions that CloudFormation may put on again, when it rolls back: their ARNs
+ * Selects what to remove: layer versions by number, archives by key.
+ * @param deployed ARNs of layer versions that CloudFormation may attach again in a rollback
  */
 export function planPruning(
   versions: readonly LayerVersion[],
@@ -86,8 +85,8 @@ export function planPruning(
     const isFirstOfIts = all.findIndex((other) => other.version === version) === index;
     return arn !== inUse.layerVersionArn && version !== inUse.version && isFirstOfIts;
   });
-  // What is newer than the release in use was found wanting, or is about to be used: not one to go back to.
-  const older = others.filter(({ version }) => compareVersions(version, inUse.version) < 0).slice(0, KEPT - 1);
+  // Not newer ones: they failed their test, or are not in use yet.
+  const older = others.filter(({ version }) => compareVersions(version, inUse.version) < 0).slice(0, MAX_RELEASES - 1);
   const keptArns = new Set([inUse.layerVersionArn, ...older.map(({ arn }) => arn), ...deployed]);
   const keptKeys = new Set([inUse.key, ...older.map(({ version }) => archiveKey(version, asset))]);
   return {
@@ -96,7 +95,7 @@ export function planPruning(
   };
 }
 
-/** Hours since a release, by the date that its tag is. */
+/** Hours since a release, by the date in its tag. @param now epoch milliseconds */
 export function ageInHours(version: string, now: number): number {
   const [year = 0, month = 1, day = 1] = version.split('.').map(Number);
   return Math.max(0, Math.floor((now - Date.UTC(year, month - 1, day)) / 3_600_000));

@@ -9,17 +9,18 @@ export interface PrepareDependencies {
   readonly layers: Layers;
   readonly archive: Archive;
   readonly canary: Canary;
-  /** The file of a release for the resolver's processor. */
+  /** The release file for the architecture of the resolver. */
   readonly asset: string;
-  /** Where an archive may stand while it goes through. */
+  /** For the archive between download and upload. */
   readonly scratchDir: string;
   readonly onStep: (step: Step) => void;
 }
 
 /**
- * Has a release verified, kept, published as a layer version and tried, and gives the pointer to it. What an earlier run
- * has done of that and not finished is taken up.
- * @throws Error when any of it fails; a release that the canary refuses is removed again
+ * Verifies a release, archives it, publishes it as a layer version, and tests it in the canary. Continues what an earlier
+ * run has begun.
+ * @returns the pointer to the release
+ * @throws Error when any step fails; a release that fails in the canary is removed
  */
 export async function prepareRelease(
   version: string,
@@ -40,7 +41,7 @@ export async function prepareRelease(
   onStep('published');
 
   const verdict = await canary.try(layer.arn, signal);
-  // What is signed does not name the release: only what runs says which it is.
+  // The signature does not cover the tag: the program reports its version.
   const reason = verdict.ok ? wrongVersion(verdict.version, version) : verdict.reason;
   if (reason !== undefined) {
     await layers.remove(layer.number);

@@ -2,18 +2,18 @@ import type { Architecture } from '@aws-sdk/client-lambda';
 import { oneOf, SettingError } from '../../core/config/index.ts';
 import { assetFor, isReleaseTag } from '../../layers/tools/index.ts';
 
-/** What the stack tells the functions that look after the tools layer. */
+/** The environment of the functions that update the tools layer, as the stack sets it. */
 export interface ToolsEnvironment {
   readonly tableName: string;
   readonly bucket: string;
   readonly layerName: string;
   readonly canaryFunction: string;
-  /** Absent in the custom resource, which attaches nothing. */
+  /** Undefined in the custom resource, which attaches nothing. */
   readonly resolverFunction?: string;
   readonly channel: 'stable' | 'nightly';
-  /** The release to run, whichever is the newest. */
+  /** The release to run instead of the newest. */
   readonly pinned?: string;
-  /** Of the resolver: the functions that fetch for it may run on another. */
+  /** Of the resolver. The update functions may run on another. */
   readonly architecture: Architecture;
   /** The file of a release for that architecture. */
   readonly asset: string;
@@ -21,7 +21,7 @@ export interface ToolsEnvironment {
   readonly stage: string;
 }
 
-/** Lambda's names for what a release is built for. */
+/** Node names by Lambda architecture. */
 const PROCESSORS = { x86_64: 'x64', arm64: 'arm64' } as const;
 
 /** @throws SettingError in one line that names the variable */

@@ -9,50 +9,50 @@ export interface ToolsLayerDependencies extends UpdateDependencies {
   readonly layerName: string;
   /** The layer version to deploy with while there are no tools. */
   readonly placeholder: string;
-  /** Milliseconds to wait for an update that is under way. @default 2 minutes */
+  /** How long to wait for an update in progress. @default 2 minutes */
   readonly maxWaitMs?: number;
 }
 
 /** The tools layer as CloudFormation's custom resource. */
 export interface ToolsLayer {
-  /** The version that is pinned, else the newest that works, fetched if need be; the placeholder when there is none and none can be had. */
+  /** The pinned version, else the newest that works, fetched if necessary; the placeholder when none is available. */
   provide(request: Pick<ResourceRequest, 'signal'>): Promise<ResourceAnswer>;
   /** Removes every version. */
   remove(): Promise<void>;
 }
 
-const PATIENCE = 2 * 60_000;
-/** Milliseconds to fetch and try a release: with the patience above, within what the function has. */
-const PREPARE_TIMEOUT = 6 * 60_000;
+const MAX_WAIT_MS = 2 * 60_000;
+/** To fetch and try a release. With the wait above, this stays within the timeout of the function. */
+const PREPARE_TIMEOUT_MS = 6 * 60_000;
 
 /**
- * Hands each deployment the newest good version, so that none takes off or turns back what an update has attached. It
- * attaches nothing itself: CloudFormation does.
+ * Gives each deployment the newest good version, so that no deployment detaches or reverts what an update has attached.
+ * CloudFormation attaches it.
  */
 export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
-  const { layers, archive, asset, layerName, placeholder, maxWaitMs: patience = PATIENCE, log } = parts;
+  const { layers, archive, asset, layerName, placeholder, maxWaitMs = MAX_WAIT_MS, log } = parts;
 
   const provideInTurn = async (signal: AbortSignal): Promise<Pointer | undefined> => {
     try {
-      return await withUpdateLease(parts, signal, patience, (held) => newestGood(parts, held));
+      return await withUpdateLease(parts, signal, maxWaitMs, (held) => newestGood(parts, held));
     } catch (error) {
       if (!(error instanceof LeaseTaken)) throw error;
-      log.warn('An update is under way: the release in use is deployed');
+      log.warn('Update in progress, deploying the release in use');
       return releaseInUse(await archive.pointer(), await layers.versions(), asset);
     }
   };
 
-  /** So that it is still there when CloudFormation goes back to it: else the stack would be stuck in its rollback. */
-  const note = (arn: string) =>
+  /** Keeps the version from being pruned: CloudFormation may roll back to it, which fails if it is gone. */
+  const recordDeployed = (arn: string) =>
     archive
       .recordDeployed(arn)
-      .catch((error) => log.warn('Nobody keeps the layer version that is deployed', { arn, error: String(error) }));
+      .catch((error) => log.warn('Failed to record the deployed layer version', { arn, error: String(error) }));
 
   return {
     async provide({ signal }) {
       const good = await provideInTurn(signal);
-      if (!good) log.warn('No release can be had: the instance is deployed in maintenance');
-      else await note(good.layerVersionArn);
+      if (!good) log.warn('No release available, deploying in maintenance');
+      else await recordDeployed(good.layerVersionArn);
       return { physicalId: layerName, data: { LayerVersionArn: good?.layerVersionArn ?? placeholder } };
     },
     async remove() {
@@ -67,7 +67,7 @@ async function newestGood(parts: ToolsLayerDependencies, signal: AbortSignal): P
   let good = inUse;
   try {
     if (candidate) {
-      const bounded = AbortSignal.any([signal, AbortSignal.timeout(PREPARE_TIMEOUT)]);
+      const bounded = AbortSignal.any([signal, AbortSignal.timeout(PREPARE_TIMEOUT_MS)]);
       const next = await prepareRelease(candidate, versions, parts, bounded);
       await archive.movePointer(next);
       onStep('pointed');
@@ -76,10 +76,10 @@ async function newestGood(parts: ToolsLayerDependencies, signal: AbortSignal): P
     }
     if (failure) throw failure;
   } catch (error) {
-    // Not worth failing a deployment: it goes on with what there is, and the next update tries again.
+    // Does not fail the deployment, which uses the release in use; the next update tries again.
     signal.throwIfAborted();
     metrics.updateFailed();
-    log.error('The newest release is not deployed', { error });
+    log.error('Failed to deploy the newest release', { error });
   }
   if (good) {
     await recordTools(good, parts);

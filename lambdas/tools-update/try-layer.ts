@@ -3,24 +3,24 @@ import type { YtDlp } from '../../layers/tools/index.ts';
 import type { CanaryVerdict } from './types.ts';
 
 export interface TryLayerOptions {
-  /** The yt-dlp of the layer; undefined when it has none. Its version is what it says of itself. */
+  /** The yt-dlp of the layer, with the version that it reports; undefined when the layer has none. */
   readonly find: () => Promise<YtDlp | undefined>;
   /** @throws Error when it does not work as a worker */
   readonly smokeTest: (ytDlp: YtDlp) => Promise<void>;
   readonly log: Log;
 }
 
-/** Says whether the yt-dlp of the layer that this function carries works, where the resolver would run it. */
+/** Tests the yt-dlp in the layer of this function, in the environment in which the resolver would run it. */
 export const createTryLayer =
   ({ find, smokeTest, log }: TryLayerOptions) =>
   async (): Promise<CanaryVerdict> => {
     try {
       const ytDlp = await find();
-      if (!ytDlp) return { ok: false, reason: 'there is none in the layer' };
+      if (!ytDlp) return { ok: false, reason: 'the layer has no yt-dlp' };
       await smokeTest(ytDlp);
       return { ok: true, version: ytDlp.version };
     } catch (error) {
-      log.error('The yt-dlp of the layer does not work', { error: describeError(error, true) });
+      log.error('Smoke test of the layer failed', { error: describeError(error, true) });
       return { ok: false, reason: describeError(error instanceof Error ? error.message : error).split('\n')[0] ?? '' };
     }
   };

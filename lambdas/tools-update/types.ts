@@ -3,9 +3,9 @@ import type { FetchedRelease } from '../../layers/tools/index.ts';
 /** One version of the tools layer. */
 export interface LayerVersion {
   readonly arn: string;
-  /** Rises with every one that is published. */
+  /** Increases with each published version. */
   readonly number: number;
-  /** What it was published with (`plan.ts`). */
+  /** Set by `describeLayer` (`plan.ts`). */
   readonly description: string;
 }
 
@@ -13,39 +13,39 @@ export interface LayerVersion {
 export interface Layers {
   /** Newest first. */
   versions(): Promise<LayerVersion[]>;
-  /** @throws Error when what was published is not the archive of this checksum */
+  /** @throws Error when the published archive has another checksum */
   publish(archive: {
     readonly key: string;
     readonly sha256: string;
     readonly description: string;
   }): Promise<LayerVersion>;
-  /** Bears one that is not there. */
+  /** Does nothing when the version does not exist. */
   remove(number: number): Promise<void>;
 }
 
-/** A function whose layers are changed. */
+/** The layers of one function. */
 export interface FunctionLayers {
-  /** Once no change of it is under way any more. */
+  /** Waits for a change in progress. */
   read(): Promise<{
     readonly layers: readonly string[] /** Whether its last change took effect. */;
     readonly inForce: boolean;
   }>;
   /**
-   * Changes its layers from what they are at that moment, and waits until the change is in force.
-   * @param signal ends the waiting, not the change
-   * @throws Error when it does not come into force
+   * Changes the layers, given the current ones, and waits until the change has taken effect.
+   * @param signal ends the wait, not the change
+   * @throws Error when it does not take effect
    */
   change(to: (layers: readonly string[]) => readonly string[], signal?: AbortSignal): Promise<void>;
 }
 
-/** Where verified archives are kept, and the pointer that stream tasks follow. */
+/** Verified archives, and the pointer that stream tasks follow. */
 export interface Archive {
   pointer(): Promise<Pointer | undefined>;
   movePointer(pointer: Pointer): Promise<void>;
   /** The layer versions of the last deployments, by their ARNs. */
   deployed(): Promise<string[]>;
   recordDeployed(layerVersionArn: string): Promise<void>;
-  /** Bytes of an archive that is there and has this checksum. */
+  /** Size in bytes of an archive with this checksum; undefined when there is none. */
   sizeOf(key: string, sha256: string): Promise<number | undefined>;
   put(key: string, path: string, fetched: FetchedRelease): Promise<void>;
   /** Of every archive. */
@@ -53,7 +53,7 @@ export interface Archive {
   remove(keys: readonly string[]): Promise<void>;
 }
 
-/** The release in use, as `current.json` says it. */
+/** The release in use: `current.json`. */
 export interface Pointer {
   readonly version: string;
   /** Of the archive, in the same bucket. */
@@ -66,18 +66,18 @@ export interface Pointer {
   readonly publishedAt: number;
 }
 
-/** What a canary says of the layer it carries. */
+/** The result of a canary invocation. */
 export type CanaryVerdict =
   | { readonly ok: true; readonly version: string }
   | { readonly ok: false; readonly reason: string };
 
-/** A function of its own that tries a layer before the resolver gets it. */
+/** Tests a layer in a separate function before it is attached to the resolver. */
 export interface Canary {
-  /** @throws Error when it did not come to a verdict */
+  /** @throws Error when there is no verdict */
   try(layerVersionArn: string, signal: AbortSignal): Promise<CanaryVerdict>;
 }
 
-/** What an update has just done: for the log, and for whoever tests that it may die there. */
+/** The step that an update has completed, for the log and for tests that kill it there. */
 export type Step =
   | 'leased'
   | 'looked'

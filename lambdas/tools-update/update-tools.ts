@@ -16,9 +16,9 @@ export interface UpdateDependencies extends PrepareDependencies {
   readonly metrics: ToolMetrics;
   readonly log: Log;
   readonly placeholder?: string;
-  /** The release to run, whichever is the newest: also an older one than is in use. */
+  /** The release to run instead of the newest, also when it is older than the one in use. */
   readonly pinned?: string;
-  /** Seconds after which the leases of a run that died end. @default 60 */
+  /** Leases of a killed run expire after this time. @default 60 */
   readonly leaseSeconds?: number;
 }
 
@@ -26,28 +26,28 @@ export interface UpdateToolsDependencies extends UpdateDependencies {
   readonly resolver: FunctionLayers;
 }
 
-/** What a run came to. */
+/** The outcome of a run. */
 export type UpdateOutcome =
   | { readonly outcome: 'updated' | 'current'; readonly version: string }
-  /** Another run is at work: this one has done nothing. */
+  /** Another run is in progress: this one has done nothing. */
   | { readonly outcome: 'busy' };
 
-/** What is there at the start of a run. */
+/** What a run finds at its start. */
 interface Found {
   readonly versions: LayerVersion[];
   readonly inUse: Pointer | undefined;
-  /** To go to; absent when the one in use is to stay. */
+  /** The release to switch to; undefined to keep the one in use. */
   readonly candidate: string | undefined;
-  /** Why nobody tells of the newest release. */
+  /** Why the newest release is unknown. */
   readonly failure: Error | undefined;
 }
 
 const LEASE_SECONDS = 60;
 
 /**
- * Brings the resolver and the pointer to the newest release that works, or to the one that is pinned. Every step leaves an
- * instance that is available, or is again when a lease runs out, and the next run goes on from what it finds.
- * @throws Error when that release cannot be brought in place: the one in use stays
+ * Switches the resolver and the pointer to the newest working release, or to the pinned one. A run that is killed at any
+ * step leaves the instance available, at the latest when its lease expires, and the next run continues from there.
+ * @throws Error when the update failed: the release in use stays
  */
 export async function updateTools(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<UpdateOutcome> {
   const { metrics, log } = parts;
@@ -55,7 +55,7 @@ export async function updateTools(parts: UpdateToolsDependencies, signal: AbortS
     return await withUpdateLease(parts, signal, 0, (held) => bringInPlace(parts, held));
   } catch (error) {
     if (error instanceof LeaseTaken) {
-      log.info('Another run updates the tools');
+      log.info('Update already in progress');
       return { outcome: 'busy' };
     }
     metrics.updateFailed();
@@ -63,7 +63,7 @@ export async function updateTools(parts: UpdateToolsDependencies, signal: AbortS
   }
 }
 
-/** Does work that one run at a time may do. @param maxWaitMs for another run to end */
+/** Runs work in one run at a time. @param maxWaitMs how long to wait for another run to end */
 export function withUpdateLease<T>(
   { state, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateDependencies,
   signal: AbortSignal,
@@ -82,12 +82,12 @@ export function withUpdateLease<T>(
   });
 }
 
-/** What there is to be used, and to be tried. @throws Error when that cannot be told without asking for releases */
+/** Finds the release in use and the one to switch to. @throws Error when layers or archive cannot be read */
 export async function findRelease(parts: UpdateDependencies, signal: AbortSignal): Promise<Found> {
   const { releases, layers, archive, asset, pinned, onStep } = parts;
   const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
   const inUse = releaseInUse(pointer, versions, asset);
-  // Nobody need be asked, and what else there is plays no part.
+  // Neither the newest release nor published ones matter.
   if (pinned) {
     onStep('looked');
     return { versions, inUse, candidate: inUse?.version === pinned ? undefined : pinned, failure: undefined };
@@ -98,7 +98,7 @@ export async function findRelease(parts: UpdateDependencies, signal: AbortSignal
     newest = await releases.findNewest(signal);
   } catch (error) {
     signal.throwIfAborted();
-    failure = new Error('Nobody tells of the newest release', { cause: error });
+    failure = new Error('Failed to find the newest release', { cause: error });
   }
   onStep('looked');
   const candidate = releaseToTry(newest, publishedOf(versions, asset), inUse);
@@ -115,25 +115,25 @@ async function bringInPlace(parts: UpdateToolsDependencies, signal: AbortSignal)
       next = await prepareRelease(candidate, versions, parts, signal);
     } catch (error) {
       signal.throwIfAborted();
-      // What is in use may still be missing somewhere: a deployment can have put back an older one.
+      // Continues with the release in use: a deployment may have attached an older one.
       failure = error;
     }
   }
-  if (!next) throw failure ?? new Error('No release of yt-dlp can be had');
+  if (!next) throw failure ?? new Error('No release of yt-dlp is available');
   const isOther = await putInPlace(next, parts, next !== inUse, signal);
   metrics.age(ageInHours(next.version, Date.now()));
   if (isOther) {
     metrics.updated();
-    log.info('yt-dlp is updated', { version: next.version });
+    log.info('yt-dlp updated', { version: next.version });
   }
-  // What came to no verdict stays to be tried again.
+  // Before pruning: the candidate is tried again by the next run.
   if (failure !== undefined) throw failure;
   await prune(parts, next);
   onStep('pruned');
   return { outcome: isOther ? 'updated' : 'current', version: next.version };
 }
 
-/** Makes all three say the same: the resolver, the pointer and the table. Whether any of them did not. */
+/** Puts the release into the resolver, the pointer and the table. @returns whether any of them had another one */
 async function putInPlace(
   next: Pointer,
   parts: UpdateToolsDependencies,
@@ -143,7 +143,7 @@ async function putInPlace(
   const { resolver, archive, placeholder, onStep } = parts;
   const { layers, inForce } = await resolver.read();
   const isAttached = inForce && `${replaceLayer(layers, next.layerVersionArn, placeholder)}` === `${layers}`;
-  // What a run that died has attached needs no maintenance any more, only the rest.
+  // A killed run has attached it already: only the pointer is missing, which needs no maintenance.
   if (isAttached && isNew) await archive.movePointer(next);
   if (!isAttached) {
     await inMaintenance(parts, next.version, signal, (held) => attachRelease(next, parts, held));
@@ -162,13 +162,13 @@ function inMaintenance(
   const [owner, activity, begun] = [randomUUID(), `Updating yt-dlp to ${version}`, Date.now()];
   const lease = {
     take: (expiresAt: number) => {
-      // At each renewal: only a run that goes on and on can hold an instance in maintenance for long.
+      // Recorded at each renewal, so that a long maintenance shows while it lasts.
       metrics.maintained((Date.now() - begun) / 1000);
       return state.takeMaintenance({ activity, owner, expiresAt });
     },
     end: () => state.endMaintenance(owner),
     ttlSeconds: leaseSeconds,
-    // Only a run that died can hold it still.
+    // Only a killed run can still hold it.
     maxWaitMs: 2 * leaseSeconds * 1000,
   };
   return withLease({ ...lease, signal, log }, (held) => {
@@ -177,7 +177,7 @@ function inMaintenance(
   });
 }
 
-/** Says in the table what is in place. Whether it said so already. */
+/** Records the release in the table. @returns whether it was recorded already */
 export async function recordTools(
   { version, publishedAt }: Pointer,
   { state, onStep }: UpdateDependencies,
@@ -185,7 +185,7 @@ export async function recordTools(
   if ((await state.getTools())?.ytDlp === version) return true;
   await state.putTools({
     ytDlp: version,
-    // Comes with the image of the stream task, whose package manager vouches for it.
+    // Part of the image of the stream task, verified by its package manager.
     ffmpeg: 'of the image',
     verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' },
     installedAt: publishedAt,
@@ -200,7 +200,7 @@ async function prune({ layers, archive, asset, log }: UpdateDependencies, inUse:
     for (const number of old.layers) await layers.remove(number);
     if (old.keys.length > 0) await archive.remove(old.keys);
   } catch (error) {
-    // The next run sweeps up: nothing that is in use waits for it.
-    log.warn('Old releases could not be removed', { error: String(error) });
+    // The next run removes them.
+    log.warn('Failed to remove old releases', { error: String(error) });
   }
 }

@@ -13,8 +13,8 @@ import type { Archive } from '../types.ts';
 
 const POINTER_KEY = 'current.json';
 const DEPLOYED_KEY = 'deployed.json';
-/** Deployments remembered: the last that came to its end may lie before some that did not. */
-const DEPLOYMENTS = 5;
+/** More than one: the last successful deployment may precede several failed ones. */
+const MAX_DEPLOYMENTS = 5;
 const PREFIX = 'releases/';
 
 const PointerFile = Type.Object({
@@ -43,7 +43,7 @@ export function createArchive({ client, bucket: Bucket }: { client: S3Client; bu
     return Value.Check(DeployedFile, arns) ? arns : [];
   };
   return {
-    // One that nobody can read points nowhere: the next update writes it anew.
+    // An invalid pointer counts as none: the next update replaces it.
     async pointer() {
       const pointer = await readJson(POINTER_KEY);
       return Value.Check(PointerFile, pointer) ? pointer : undefined;
@@ -52,15 +52,15 @@ export function createArchive({ client, bucket: Bucket }: { client: S3Client; bu
     deployed,
     async recordDeployed(arn) {
       const before = (await deployed()).filter((each) => each !== arn);
-      await writeJson(DEPLOYED_KEY, [arn, ...before].slice(0, DEPLOYMENTS));
+      await writeJson(DEPLOYED_KEY, [arn, ...before].slice(0, MAX_DEPLOYMENTS));
     },
     async sizeOf(key, sha256) {
-      const look = new HeadObjectCommand({ Bucket, Key: key, ChecksumMode: 'ENABLED' });
-      const found = await client.send(look).catch(unlessMissing);
+      const head = new HeadObjectCommand({ Bucket, Key: key, ChecksumMode: 'ENABLED' });
+      const found = await client.send(head).catch(unlessMissing);
       return found?.ChecksumSHA256 === base64(sha256) ? found.ContentLength : undefined;
     },
     async put(key, path, { sha256 }) {
-      // Whole in memory, some 40 MB: a stream could not be sent again. The bucket refuses what has another checksum.
+      // In memory (some 40 MB), since the SDK cannot retry a stream. S3 rejects a body with another checksum.
       const file = { Bucket, Key: key, Body: await readFile(path), ContentType: 'application/zip' };
       await client.send(new PutObjectCommand({ ...file, ChecksumAlgorithm: 'SHA256', ChecksumSHA256: base64(sha256) }));
     },
@@ -76,7 +76,7 @@ export function createArchive({ client, bucket: Bucket }: { client: S3Client; bu
   };
 }
 
-/** What is there and no JSON is as good as not there. */
+/** Undefined for invalid JSON. */
 function parse(text = ''): unknown {
   try {
     return JSON.parse(text);

@@ -7,7 +7,7 @@ export interface CanaryOptions {
   readonly layers: FunctionLayers;
 }
 
-/** The canary as a function: it is given the layer, asked once it carries it, and keeps it. */
+/** The canary function: attaches the layer to it and invokes it. The layer stays attached. */
 export function createCanary({ client, functionName, layers }: CanaryOptions): Canary {
   return {
     async try(layerVersionArn, signal) {
@@ -15,23 +15,24 @@ export function createCanary({ client, functionName, layers }: CanaryOptions): C
       const invoke = new InvokeCommand({ FunctionName: functionName, Payload: '{}' });
       const { FunctionError, Payload } = await client.send(invoke, { abortSignal: signal });
       const text = Payload?.transformToString() ?? '';
-      if (FunctionError) throw new Error(`The canary died: ${text.slice(0, 200)}`);
+      if (FunctionError) throw new Error(`Canary failed: ${text.slice(0, 200)}`);
       return verdictIn(text);
     },
   };
 }
 
 function verdictIn(text: string): CanaryVerdict {
-  const said = parse(text);
-  if (said.ok === true && typeof said.version === 'string') return { ok: true, version: said.version };
-  if (said.ok === false && typeof said.reason === 'string') return { ok: false, reason: said.reason.slice(0, 200) };
-  throw new Error(`The canary says nothing that can be understood: ${text.slice(0, 200)}`);
+  const verdict = parse(text);
+  if (verdict.ok === true && typeof verdict.version === 'string') return { ok: true, version: verdict.version };
+  if (verdict.ok === false && typeof verdict.reason === 'string')
+    return { ok: false, reason: verdict.reason.slice(0, 200) };
+  throw new Error(`Invalid response of the canary: ${text.slice(0, 200)}`);
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(text));
   } catch {
-    return {}; // as good as a verdict of another shape
+    return {}; // reported as an invalid response
   }
 }

@@ -11,42 +11,37 @@ export interface FunctionLayersOptions {
   readonly client: LambdaClient;
   /** Name or ARN. */
   readonly functionName: string;
-  /** Seconds for a change to come into force. @default 120 */
+  /** For a change to take effect. @default 120 */
   readonly timeoutSeconds?: number;
-  /** Seconds between two looks. @default 1 */
+  /** @default 1 */
   readonly pollIntervalSeconds?: number;
 }
 
-/** Somebody else changed the function meanwhile, or is about to. */
+/** Errors of a concurrent change of the function. */
 const CONFLICTS = new Set(['ResourceConflictException', 'PreconditionFailedException']);
-const ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
-/** The layers of a Lambda function, changed one change at a time. */
+/** The layers of a Lambda function, changed with optimistic locking (RevisionId). */
 export function createFunctionLayers(options: FunctionLayersOptions): FunctionLayers {
-  const {
-    client,
-    functionName: FunctionName,
-    timeoutSeconds: patience = 120,
-    pollIntervalSeconds: interval = 1,
-  } = options;
+  const { client, functionName: FunctionName, timeoutSeconds = 120, pollIntervalSeconds = 1 } = options;
 
   const settled = async (abortSignal?: AbortSignal) => {
-    const delays = { minDelay: interval, maxDelay: interval * 5 };
-    const bounds = { client, maxWaitTime: patience, ...delays, ...(abortSignal && { abortSignal }) };
+    const delays = { minDelay: pollIntervalSeconds, maxDelay: pollIntervalSeconds * 5 };
+    const bounds = { client, maxWaitTime: timeoutSeconds, ...delays, ...(abortSignal && { abortSignal }) };
     await waitUntilFunctionUpdatedV2(bounds, { FunctionName }).catch((error: Error) => {
-      // That a change failed is told by what is read next, with its reason.
+      // A failed change is reported below, with its reason.
       if (!error.message.includes('"FAILURE"')) throw error;
     });
     const found = await client.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal });
     return {
       layers: (found.Layers ?? []).flatMap(({ Arn }) => Arn ?? []),
       inForce: found.LastUpdateStatus !== 'Failed',
-      reason: found.LastUpdateStatusReason ?? 'it does not say why',
+      reason: found.LastUpdateStatusReason ?? 'no reason given',
       revision: found.RevisionId,
     };
   };
 
-  /** False when somebody else was faster. */
+  /** @returns false on a concurrent change */
   const send = async (layers: readonly string[], RevisionId: string | undefined): Promise<boolean> => {
     try {
       const input = { FunctionName, Layers: [...layers], ...(RevisionId && { RevisionId }) };
@@ -66,8 +61,8 @@ export function createFunctionLayers(options: FunctionLayersOptions): FunctionLa
         const next = to(layers);
         if (inForce && next.length === layers.length && next.every((layer, index) => layer === layers[index])) return;
         if (await send(next, revision)) break;
-        if (attempt === ATTEMPTS) throw new Error(`${FunctionName} is changed by somebody else all the time`);
-        await sleep(interval * 1000 * attempt, undefined, { signal });
+        if (attempt === MAX_ATTEMPTS) throw new Error(`${FunctionName} was changed concurrently ${MAX_ATTEMPTS} times`);
+        await sleep(pollIntervalSeconds * 1000 * attempt, undefined, { signal });
       }
       const { inForce, reason } = await settled(signal);
       if (!inForce) throw new Error(`${FunctionName} did not take its new layers: ${reason}`);

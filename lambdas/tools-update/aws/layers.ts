@@ -11,7 +11,7 @@ import type { Layers, LayerVersion } from '../types.ts';
 export interface LayersOptions {
   readonly client: LambdaClient;
   readonly layerName: string;
-  /** Where archives are published from. */
+  /** With the archives to publish. */
   readonly bucket: string;
   readonly architecture: Architecture;
 }
@@ -45,11 +45,11 @@ export function createLayers({ client, layerName: LayerName, bucket, architectur
         }),
       );
       const [version] = toLayerVersion(published);
-      if (!version) throw new Error('Lambda does not say what it has published');
-      // What was verified is what is attached, whoever can write to the bucket.
+      if (!version) throw new Error('Lambda returned no layer version');
+      // The archive may have been overwritten in the bucket since it was verified.
       if (published.Content?.CodeSha256 !== Buffer.from(sha256, 'hex').toString('base64')) {
         await remove(version.number);
-        throw new Error('Lambda has published another archive than the one that was verified');
+        throw new Error('Lambda published another archive than the verified one');
       }
       return version;
     },

@@ -60,6 +60,6 @@ describe('the entries', () => {
   });
 
   it('canary says that there is nothing where no layer is', async () => {
-    expect((await invoke('canary', {})).answer).toEqual({ ok: false, reason: 'there is none in the layer' });
+    expect((await invoke('canary', {})).answer).toEqual({ ok: false, reason: 'the layer has no yt-dlp' });
   });
 });

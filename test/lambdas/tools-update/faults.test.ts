@@ -4,8 +4,8 @@ import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
+import { type LambdaStandIn, startLambdaStandIn } from './fake-lambda.ts';
 import { ASSET, createWorld, type World } from './fakes.ts';
-import { type LambdaStandIn, startLambdaStandIn } from './lambda-stand-in.ts';
 
 /** What moto does not fail: a stand-in for Lambda that does, beside moto's S3 and DynamoDB. */
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
@@ -71,7 +71,7 @@ describe('an update that meets', () => {
 
   it('a resolver that takes nothing at all: the next run puts it right', async () => {
     lambda.endChange('resolver', { status: 'Failed', looks: 0 }, { status: 'Failed', looks: 0 });
-    await expect(world.update()).rejects.toThrow(/could not be taken back/);
+    await expect(world.update()).rejects.toThrow(/former layers were not restored/);
     expect(await versionOf(lambda.effective())).toEqual([OLD]);
     expect(await world.state.getMaintenance()).toBeUndefined();
     expect((await world.pointer())?.version).toBe(OLD);
@@ -91,7 +91,7 @@ describe('an update that meets', () => {
 
   it('conflicts without end: leaves the version before', async () => {
     lambda.fail('PUT resolver', ...Array<typeof CONFLICT>(5).fill(CONFLICT));
-    await failsWith(/changed by somebody else all the time/);
+    await failsWith(/was changed concurrently 5 times/);
     await goesOn();
   });
 
@@ -120,7 +120,7 @@ describe('an update that meets', () => {
 
   it('an archive that Lambda publishes otherwise than it was verified: removes it', async () => {
     lambda.publishedDigest = Buffer.alloc(32).toString('base64');
-    await failsWith(/another archive than the one that was verified/);
+    await failsWith(/another archive than the verified one/);
     expect(await world.assemble().dependencies.layers.versions()).toHaveLength(1);
     lambda.publishedDigest = undefined;
     await goesOn();
@@ -128,7 +128,7 @@ describe('an update that meets', () => {
 
   it('a canary that dies: leaves the version before, and uses what was published the next time', async () => {
     lambda.canary = { payload: { errorType: 'Runtime.ExitError' }, dies: true };
-    await failsWith(/The canary died: .*Runtime\.ExitError/);
+    await failsWith(/Canary failed: .*Runtime\.ExitError/);
     lambda.canary = { payload: { ok: true, version: NEW } };
     const before = [lambda.published(), pages.downloads(ASSET)];
     await goesOn();

@@ -10,7 +10,7 @@ import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
 import { ASSET, createWorld, type World } from './fakes.ts';
 
-const CHILD = resolve(import.meta.dirname, 'dying-update.ts');
+const CHILD = resolve(import.meta.dirname, 'killed-update.ts');
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
 const moto = await startMoto();
 const pages = await startReleasePages();

@@ -15,7 +15,7 @@ describe('the canary', () => {
   });
 
   it.each([
-    ['a layer without one', async () => undefined, /there is none in the layer/],
+    ['a layer without one', async () => undefined, /the layer has no yt-dlp/],
     [
       'one that is not what it says',
       () => Promise.reject(new Error('it calls itself x\nand more')),

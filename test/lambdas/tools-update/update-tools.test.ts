@@ -202,7 +202,7 @@ describe('a release that is not to be trusted', () => {
       () => {
         pages.latest = undefined;
       },
-      /Nobody tells of the newest release/,
+      /Failed to find the newest release/,
     ],
   ])('%s: the one before stays, an alarm is given, nothing is published', async (_, spoil, reason) => {
     await release('2026.11.01');
@@ -242,7 +242,7 @@ describe('a release that is not to be trusted', () => {
     async (answer) => {
       await pages.publish('2026.11.20', ASSET, await archiveOf('2026.11.20'));
       await moto.answerInvocations(answer);
-      await expect(world.update()).rejects.toThrow(/canary says nothing/);
+      await expect(world.update()).rejects.toThrow(/Invalid response of the canary/);
       expect(await world.attached()).toContain(world.placeholder);
       expect(await world.state.getTools()).toBeUndefined();
     },
