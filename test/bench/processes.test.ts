@@ -66,7 +66,7 @@ it('ends its servers when it throws', async () => {
 it.each([
   ['ends at once', process.execPath, ['-e', 'process.exit(3)']],
   ['is not there', '/no/such/program', []],
-])('leaves nothing of a server that %s', async (_, command, args) => {
+])('cleans up after a server that %s', async (_, command, args) => {
   await expect(startServer(command, args, { port: await freePort(), folder })).rejects.toThrow();
   await expect(readdir(folder)).rejects.toThrow('ENOENT');
 });

@@ -44,8 +44,8 @@ function firstLoad(page: string): string[] {
   return [...seen, texts];
 }
 
-describe('the build', () => {
-  it.each(['/', '/status', '/not-found'])('%s has all that it names, and nothing of another host', (page) => {
+describe('built page', () => {
+  it.each(['/', '/status', '/not-found'])('%s references only files of the build', (page) => {
     const html = textOf(page);
     // The API's description is the service's.
     const own = matches(html, /(?:src|href)="(\/(?!swagger\/)[^"]+)"/g).filter((path) => /\.\w+$/.test(path));
@@ -69,7 +69,7 @@ describe('the build', () => {
     expect(bytes, `${bytes} bytes`).toBeLessThan(BUDGET.bytes);
   });
 
-  it('names by content all that is kept for a year', () => {
+  it('hashes the names of files cached for a year', () => {
     const kept = [...files].filter(([, { cacheControl }]) => cacheControl.includes('immutable')).map(([path]) => path);
     expect(kept.length).toBeGreaterThan(5);
     for (const path of kept) expect(path).toMatch(/^\/assets\/[\w-]+-[\w-]{8}\.\w+$/);
@@ -89,14 +89,14 @@ describe('the build', () => {
   });
 });
 
-describe('building', () => {
-  it('leaves what was built from these very sources', async () => {
+describe('buildPage', () => {
+  it('keeps a build of the same sources', async () => {
     const before = await stat(outDir);
     expect(await buildPage({ outDir })).toBe(outDir);
     expect((await stat(outDir)).ino).toBe(before.ino);
   });
 
-  it('replaces what was built from others as a whole, and two at once do not harm each other', async () => {
+  it('replaces an outdated build as a whole, also when run concurrently', async () => {
     await writeFile(join(outDir, '.built-from'), 'others');
     await writeFile(join(outDir, 'left-over.js'), '');
     await Promise.all([buildPage({ outDir }), buildPage({ outDir })]);
@@ -105,7 +105,7 @@ describe('building', () => {
     expect(await readdir(folder)).toEqual(['web']);
   });
 
-  it('that is ended leaves nothing behind', async () => {
+  it('leaves no files when aborted', async () => {
     const own = join(folder, 'ended', 'web');
     await expect(buildPage({ outDir: own, signal: AbortSignal.abort() })).rejects.toThrow();
     expect(await readdir(join(folder, 'ended'))).toEqual([]);

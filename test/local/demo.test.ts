@@ -34,7 +34,7 @@ const start = (env: NodeJS.ProcessEnv = {}) => {
 };
 
 describe('npm run demo', () => {
-  it('says that its port is taken before it fetches anything', async () => {
+  it('reports a taken port before any download', async () => {
     const other = await listening();
     expect(await start().ended).toEqual({ code: 1, lines: ['The address 127.0.0.1:8090 is taken'] });
     other?.close();

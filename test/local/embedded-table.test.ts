@@ -27,7 +27,7 @@ async function start<T>(use: (state: ReturnType<typeof createState>) => Promise<
 }
 
 describe('startEmbeddedTable', () => {
-  it('keeps the count over a restart', async () => {
+  it('persists across a restart', async () => {
     await start(async (state) => {
       await state.addRequest();
       await state.addRequest();
@@ -36,34 +36,34 @@ describe('startEmbeddedTable', () => {
     expect(await start((state) => state.countRequests())).toBe(3);
   });
 
-  it('says in one line that another process uses the folder', async () => {
+  it('reports a folder in use in one line', async () => {
     const first = await startEmbeddedTable({ dir });
     await expect(startEmbeddedTable({ dir })).rejects.toThrow(/^Another process uses the data folder [^\n]+$/);
     await first.close();
   });
 
-  it('gives the folder to one of many who start at once', async () => {
+  it('locks the folder for one of many concurrent starts', async () => {
     const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startEmbeddedTable({ dir })));
     const started = starts.filter((start) => start.status === 'fulfilled');
     expect(started).toHaveLength(1);
     for (const { value } of started) await value.close();
   });
 
-  it('says in one line that its store is broken', async () => {
+  it('reports a corrupt store in one line', async () => {
     await start((state) => state.addRequest());
     await writeFile(join(dir, 'table', 'items', 'CURRENT'), 'nonsense');
     const restarted = startEmbeddedTable({ dir: join(dir, 'table') });
     await expect(restarted).rejects.toThrow(/^The data folder [^\n]+ cannot be used: [^\n]+$/);
   });
 
-  it.each(['', '/below'])('says in one line that a file stands where the folder should be (%s)', async (below) => {
+  it.each(['', '/below'])('reports a file in place of the folder in one line (%s)', async (below) => {
     const file = join(dir, 'file');
     await writeFile(file, '');
     const started = startEmbeddedTable({ dir: file + below });
     await expect(started).rejects.toThrow(/^The data folder [^\n]+ cannot be used: [^\n]+$/);
   });
 
-  it('makes the folders above its own', async () => {
+  it('creates missing parent folders', async () => {
     const deep = join(dir, 'one', 'two', 'three');
     await (await startEmbeddedTable({ dir: deep })).close();
     await (await startEmbeddedTable({ dir: deep })).close();

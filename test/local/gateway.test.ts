@@ -67,15 +67,15 @@ describe('routing', () => {
     ['/api/%', 'fallback'],
     ['/__proto__', 'fallback'],
     [`/${'x'.repeat(10_000)}`, 'fallback'],
-  ])('%.40s goes to %s', async (path, name) => expect(await bodyOf(path)).toBe(name));
+  ])('routes %.40s to %s', async (path, name) => expect(await bodyOf(path)).toBe(name));
 
-  it('has an answer to a target that is no path', async () => {
+  it('responds to a target that is no path', async () => {
     expect(await exchange('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/fallback$/);
   });
 });
 
-describe('the event', () => {
-  it('is payload format 2.0', async () => {
+describe('event', () => {
+  it('has payload format 2.0', async () => {
     const headers = { 'User-Agent': 'agent', 'X-Mixed-Case': 'é', cookie: 'a=1; b=2' };
     await ask(`${baseUrl}/api/thing?url=https://a.example/?v=x+y&b=1&b=2`, { headers });
     expect(seen).toEqual({
@@ -108,7 +108,7 @@ describe('the event', () => {
     });
   });
 
-  it('has no query and no cookies when there are none', async () => {
+  it('omits absent query and cookies', async () => {
     await ask(`${baseUrl}/api/thing`);
     expect(seen).toMatchObject({ rawQueryString: '' });
     expect(seen).not.toHaveProperty('queryStringParameters');
@@ -123,7 +123,7 @@ describe('the event', () => {
   });
 });
 
-describe('the result', () => {
+describe('result', () => {
   it('becomes status, headers, cookies and body', async () => {
     result = { statusCode: 418, headers: { 'X-Number': 5, 'x-flag': true }, cookies: ['a=1', 'b=2'], body: 'é' };
     const { status, headers, body } = await ask(`${baseUrl}/api/thing`);
@@ -137,12 +137,12 @@ describe('the result', () => {
     expect(body.toString()).toBe('é');
   });
 
-  it('is decoded when it is base64', async () => {
+  it('decodes a base64 body', async () => {
     result = { body: Buffer.from([0, 255, 10]).toString('base64'), isBase64Encoded: true };
     expect([...(await ask(`${baseUrl}/api/thing`)).body]).toEqual([0, 255, 10]);
   });
 
-  it('has neither length nor body at 204', async () => {
+  it('omits body and Content-Length for 204', async () => {
     result = { statusCode: 204 };
     const { headers, body } = await ask(`${baseUrl}/api/thing`);
     expect(headers).not.toHaveProperty('content-length');
@@ -161,8 +161,8 @@ describe('the result', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  it('in a handler is 500, in the type asked for, and tells nothing', async () => {
+describe('failures', () => {
+  it('responds 500 without details when a handler throws', async () => {
     result = new Error('secret');
     const { status, headers, body } = await ask(`${baseUrl}/api/thing`, { headers: { accept: 'text/json' } });
     expect(status).toBe(500);
@@ -171,21 +171,21 @@ describe('what goes wrong', () => {
     expect(logged).toEqual(['Handler failed']);
   });
 
-  it('in a result that HTTP cannot carry breaks that connection alone', async () => {
+  it('closes only the connection of an invalid result', async () => {
     result = { headers: { 'x-bad': 'a\r\nb: c' }, body: 'thing' };
     await expect(ask(`${baseUrl}/api/thing`)).rejects.toThrow();
     result = { body: 'as before' };
     expect(await bodyOf('/api/thing')).toBe('as before');
   });
 
-  it('is not made worse by a body that nobody reads', async () => {
+  it('discards request bodies', async () => {
     const head = 'POST /api/thing HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n';
     expect(await exchange(`${head}${'x'.repeat(10_000)}`)).toMatch(/^HTTP\/1\.1 200 OK.*connection: close.*thing$/is);
     const chunked = 'POST /api/thing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n';
     expect(await exchange(chunked)).toMatch(/thing$/);
   });
 
-  it('goes on when a client has left before its answer', async () => {
+  it('continues after a client disconnects before its response', async () => {
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<APIGatewayProxyStructuredResultV2>();
     const slow = createServer(

@@ -85,7 +85,7 @@ async function leaveMaintenance(dir: string): Promise<void> {
 const json = async (url: string) => (await fetch(url)).json();
 
 describe('npm start', () => {
-  it('answers while it fetches its tools, then is available, and ends all it started at a signal', async () => {
+  it('responds while it installs tools, becomes available, and leaves no process after SIGINT', async () => {
     const service = start({ DATA_DIR: 'data' });
     const baseUrl = await service.baseUrl();
     expect(await json(`${baseUrl}/api/App`)).toMatchObject({
@@ -108,7 +108,7 @@ describe('npm start', () => {
     for (const { pid } of children) expect(() => process.kill(pid, 0)).toThrow();
   }, 240_000);
 
-  it('finds everything in place the second time, and no maintenance that a process left which died', async () => {
+  it('starts without downloads the second time, and ends the maintenance of a crashed process', async () => {
     await leaveMaintenance(join(folder, 'data/table'));
     const service = start({ DATA_DIR: 'data' });
     await service.line(/^Ready: /);
@@ -116,14 +116,14 @@ describe('npm start', () => {
     expect(await json(`${await service.baseUrl()}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
   });
 
-  it('keeps what Node made of its sources for the next start, where it is told to', async () => {
+  it('fills NODE_COMPILE_CACHE', async () => {
     const compiled = join(folder, 'compiled');
     const service = start({ DATA_DIR: 'data', NODE_COMPILE_CACHE: compiled });
     await service.line(/^Ready: /);
     expect((await readdir(compiled, { recursive: true })).length).toBeGreaterThan(100);
   });
 
-  it('ends at a signal in the middle of a smoke test', async () => {
+  it('exits on SIGTERM during a smoke test', async () => {
     const hanging = join(folder, 'hanging-yt-dlp');
     const says =
       '--version*) echo 2026.08.19;; *--help*) echo "--js-runtimes --plugin-dirs";; *) : >begun; exec /bin/sleep 300';
@@ -142,7 +142,7 @@ describe('npm start', () => {
     ['a setting that makes no sense', { PORT: 'eighty' }, /^PORT must be /],
     ['a tool that cannot be had', { YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, /^yt-dlp cannot be installed/],
     ['a folder that cannot be written', { DATA_DIR: 'file/data' }, /^The data folder .* cannot be used/],
-  ])('says %s in one line and exits with 1', async (_what, env, line) => {
+  ])('reports %s in one line and exits with 1', async (_what, env, line) => {
     await writeFile(join(folder, 'file'), '');
     const service = start(env);
     expect(await service.ended).toBe(1);
@@ -150,7 +150,7 @@ describe('npm start', () => {
     expect(service.lines.filter((said) => line.test(said))).toHaveLength(1);
   });
 
-  it('says an address that is taken in one line and exits with 1', async () => {
+  it('reports a taken address in one line and exits with 1', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;

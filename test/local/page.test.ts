@@ -60,7 +60,7 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   ask(baseUrl + path, { headers, method });
 
-describe('what is there', () => {
+describe('existing files', () => {
   it.each([
     ['/', START, 'text/html; charset=utf-8', 'no-cache'],
     ['/?url=https://a.example/', START, 'text/html; charset=utf-8', 'no-cache'],
@@ -73,7 +73,7 @@ describe('what is there', () => {
     ],
     ['/icon.svg', '<svg/>', 'image/svg+xml; charset=utf-8', 'no-cache'],
     ['/%69con.svg', '<svg/>', 'image/svg+xml; charset=utf-8', 'no-cache'],
-  ])('%s is sent with its type and its time to live', async (path, content, type, cacheControl) => {
+  ])('%s is sent with its type and Cache-Control', async (path, content, type, cacheControl) => {
     const { status, headers, body } = await get(path);
     expect(status).toBe(200);
     expect(body.toString()).toBe(content);
@@ -90,7 +90,7 @@ describe('what is there', () => {
     ['br', 'br, gzip', brotliDecompressSync],
     ['gzip', 'gzip, deflate', gunzipSync],
     ['gzip', 'gzip, br;q=0', gunzipSync],
-  ])('is sent in %s to a client that takes %s', async (coding, accept, decode) => {
+  ])('are sent as %s to a client that accepts %s', async (coding, accept, decode) => {
     const { headers, body } = await get('/', { 'accept-encoding': accept });
     expect(headers).toMatchObject({ 'content-encoding': coding, vary: 'Accept-Encoding' });
     expect(headers['content-length']).toBe(String(body.length));
@@ -105,7 +105,7 @@ describe('what is there', () => {
     expect(headers).not.toHaveProperty('content-encoding');
   });
 
-  it('is not sent again to a client that has it, form by form', async () => {
+  it('respond 304 to a matching ETag of each encoding', async () => {
     const [plain, packed] = await Promise.all([get('/'), get('/', { 'accept-encoding': 'br' })]);
     const { etag = '' } = plain.headers;
     expect(etag).not.toBe(packed.headers.etag);
@@ -118,7 +118,7 @@ describe('what is there', () => {
     expect((await get('/', { 'if-none-match': etag, 'accept-encoding': 'br' })).status).toBe(200);
   });
 
-  it('answers HEAD with the head of GET alone', async () => {
+  it('respond to HEAD with the headers of GET', async () => {
     const [whole, head] = await Promise.all([get('/'), get('/', {}, 'HEAD')]);
     expect(head.status).toBe(200);
     expect(head.body).toHaveLength(0);
@@ -126,7 +126,7 @@ describe('what is there', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('missing files', () => {
   it.each([
     '/nowhere',
     '/not-found',
@@ -144,7 +144,7 @@ describe('what is not there', () => {
     '/constructor',
     '/apifoo',
     `/${'x'.repeat(5000)}`,
-  ])('%.40s is 404 with the page that says so', async (path) => {
+  ])('%.40s responds 404 with the not-found page', async (path) => {
     const { status, headers, body } = await get(path);
     expect(status).toBe(404);
     expect(body.toString()).toBe(FILES['not-found.html']);
@@ -181,8 +181,8 @@ describe('what is not there', () => {
   });
 });
 
-describe('while it is being built', () => {
-  it('says so, comes back by itself, and is there afterwards', async () => {
+describe('during the build', () => {
+  it('responds 503 with a refreshing notice, then with the page', async () => {
     const built = Promise.withResolvers<string>();
     const { page, baseUrl: own } = await serve(built.promise);
     const { status, headers, body } = await ask(`${own}/`);
@@ -195,7 +195,7 @@ describe('while it is being built', () => {
     expect((await ask(`${own}/`)).status).toBe(200);
   });
 
-  it('says that it never will be in one line of the log, and the API goes on', async () => {
+  it('logs a failed build in one line and keeps serving the API', async () => {
     const { page, baseUrl: own } = await serve(Promise.reject(new Error('Building the page failed: why')));
     await page.ready;
     expect((await ask(`${own}/`)).status).toBe(503);
@@ -203,7 +203,7 @@ describe('while it is being built', () => {
     expect(logged).toEqual(['Building the page failed: why']);
   });
 
-  it('says the same of a folder that is not there', async () => {
+  it('logs a missing folder likewise', async () => {
     logged.length = 0;
     const { page } = await serve(Promise.resolve(join(folder, 'gone')));
     await page.ready;

@@ -8,7 +8,7 @@ function setUp() {
   return { lines, log: createProcessLog({ write: (line) => void lines.push(line) }) };
 }
 
-describe('the log of a process', () => {
+describe('createProcessLog', () => {
   it.each([
     ['warn', 40],
     ['error', 50],
@@ -25,19 +25,19 @@ describe('the log of a process', () => {
     ]);
   });
 
-  it('needs no fields', () => {
+  it('accepts a message without fields', () => {
     const { lines, log } = setUp();
     log.error('It happened');
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'It happened' });
   });
 
-  it('keeps to itself what an operator need not see', () => {
+  it('omits info messages', () => {
     const { lines, log } = setUp();
     log.info('It went well', { count: 1 });
     expect(lines).toEqual([]);
   });
 
-  it.each(['error', 'reason'])('says what an error was, and why, and where it comes from (%s)', (name) => {
+  it.each(['error', 'reason'])('writes message, causes and stack of an error (%s)', (name) => {
     const { lines, log } = setUp();
     log.warn('It failed', { [name]: new Error('It broke', { cause: new TypeError('odd') }) });
     const text = JSON.parse(lines[0] ?? '')[name];
@@ -48,7 +48,7 @@ describe('the log of a process', () => {
     ['an error', new Error(`No answer from ${LINK}`)],
     ['a cause', new Error('It failed', { cause: new Error(LINK) })],
     ['what was said', `Error opening ${LINK}`],
-  ])('shows no more of a link than host and path (%s)', (_, error) => {
+  ])('reduces URLs to host and path (%s)', (_, error) => {
     const { lines, log } = setUp();
     log.error('It failed', { error });
     expect(lines[0]).toContain('https://media.example/watch');

@@ -51,8 +51,8 @@ const update = (settings: Settings, source: ToolProvider<YtDlp>) => {
 };
 const ffmpegLine = `FFmpeg ${ffmpeg.version} (${ffmpeg.source})`;
 
-describe('an update on demand', () => {
-  it('installs what is missing, then switches to what is newer, and says each in a line', async () => {
+describe('updateNow', () => {
+  it('installs missing tools, then newer versions, and reports each in a line', async () => {
     const settings = settingsHere();
     expect(await update(settings, ytDlpAs('2026.11.01'))).toEqual({
       inPlace: ['yt-dlp 2026.11.01 (pypi)', ffmpegLine],
@@ -66,7 +66,7 @@ describe('an update on demand', () => {
     expect(progress).toEqual([]);
   });
 
-  it('does not switch to what fails its smoke test, and says so', async () => {
+  it('keeps the installed version and reports a failed smoke test', async () => {
     const settings = settingsHere();
     await update(settings, ytDlpAs('2026.11.01'));
     const { inPlace, failures } = await update(settings, ytDlpAs('2026.11.20', false));
@@ -77,7 +77,7 @@ describe('an update on demand', () => {
   });
 });
 
-describe('a service that runs meanwhile', () => {
+describe('running service', () => {
   /** A short clip that goes on for long: its padding does not fit into what is buffered on the way. */
   const PADDING = 32 * 2 ** 20;
   let padded = Buffer.alloc(0);
@@ -85,7 +85,7 @@ describe('a service that runs meanwhile', () => {
   let origin: Awaited<ReturnType<typeof startOrigin>> | undefined;
   afterAll(() => origin?.close());
 
-  it('takes up the new version without being asked, and drops no stream', { timeout: 180_000 }, async () => {
+  it('switches to the new version without interrupting streams', { timeout: 180_000 }, async () => {
     origin = await startOrigin({
       mounts: {
         '/padded/': async ({ request, response }) => {
@@ -152,7 +152,7 @@ describe('npm run update-tools', () => {
     return { code: (await ended)[0], lines: said.trimEnd().split('\n') };
   };
 
-  it('says what is in place, one line each, and exits with 0', async () => {
+  it('prints the installed versions and exits with 0', async () => {
     const own = join(root, 'own-yt-dlp');
     await writeFile(own, `#!/bin/sh\nexec ${ytDlp.command.join(' ')} "$@"\n`, { mode: 0o755 });
     const { code, lines } = await run({ YT_DLP_PATH: own, FFMPEG_PATH: ffmpeg.path });
@@ -167,7 +167,7 @@ describe('npm run update-tools', () => {
       { YT_DLP_PATH: '/nowhere/yt-dlp', FFMPEG_PATH: ffmpeg.path },
       /^yt-dlp cannot be installed/,
     ],
-  ])('says %s in one line and exits with 1', async (_, env, line) => {
+  ])('reports %s in one line and exits with 1', async (_, env, line) => {
     const { code, lines } = await run(env);
     expect(lines.at(-1)).toMatch(line);
     expect(code).toBe(1);
