@@ -12,7 +12,7 @@ import { freePort, type Server, startNginx, startServer } from './processes.ts';
 export const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
 const DATA_DIR = resolve(import.meta.dirname, '../.data');
 
-/** What a case has at hand. */
+/** What a case can use. */
 export interface Bench {
   readonly origin: BenchOrigin;
   readonly service: Server;
@@ -38,7 +38,7 @@ interface ResourceAnswer {
   readonly mediaItems: readonly { readonly video?: Side; readonly audio?: Side }[];
 }
 
-/** Starts the origin, the service and its rivals, each in a process of its own. @throws with none of them left */
+/** Starts the origin, the service and its rivals, each in its own process. @throws after closing those started */
 export async function startBench(): Promise<Bench> {
   const sizes = await makeMedia();
   const started: Pick<Server, 'close'>[] = [];
@@ -57,7 +57,7 @@ export async function startBench(): Promise<Bench> {
   }
 }
 
-/** @param keep notes what is to be closed */
+/** @param keep registers a server to be closed */
 async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T) {
   const origin = keep(await startBenchOrigin());
   const data = await mkdtemp(join(tmpdir(), 'bench-data-'));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Takes a URL whole with curl, into a file or nowhere. Bytes. @throws when curl or the status says no */
+/** Downloads a URL with curl. @returns bytes @throws Error when curl fails or the status is no success */
 export async function take(url: string, file = '/dev/null'): Promise<number> {
   const args = ['-s', '-S', '--fail', '-o', file, '-w', '%{size_download}'];
   const curl = spawn('curl', [...args, url], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -14,7 +14,7 @@ export async function take(url: string, file = '/dev/null'): Promise<number> {
   return Number(output);
 }
 
-/** The same URL for so many clients at once. Bytes in all. */
+/** The same by several clients concurrently. @returns bytes in all */
 export async function takeTogether(url: string, clients: number): Promise<number> {
   const taken = await Promise.all(Array.from({ length: clients }, () => take(url)));
   return taken.reduce((total, bytes) => total + bytes, 0);

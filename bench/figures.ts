@@ -1,4 +1,4 @@
-/** One line of the table: ours against a rival, measured in turn in the same run. */
+/** One line of the table: ours against a rival, measured alternately in the same run. */
 export interface Figure {
   readonly what: string;
   /** Medians, in `unit`. */
@@ -6,7 +6,7 @@ export interface Figure {
   readonly rival: number;
   readonly rivalName: string;
   readonly unit: string;
-  /** What is to be reached by ours / rival, or by ours alone where `rival` is NaN. */
+  /** Goal of ours / rival, or of ours alone where `rival` is NaN. */
   readonly atLeast?: number;
   readonly atMost?: number;
 }
@@ -19,7 +19,7 @@ export const median = (values: readonly number[]): number => {
     : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 };
 
-/** Measures both in turn, A B A B …, so that a drift of the machine's speed meets both alike. Medians. */
+/** Medians of alternating runs (A B A B …), so that drift of the machine's speed affects both alike. */
 export async function inTurn(
   runs: number,
   ours: () => Promise<number>,
@@ -42,14 +42,14 @@ export async function seconds(work: () => Promise<unknown>): Promise<number> {
 
 const COLUMNS = ['what', 'ours', 'rival', 'unit', 'ratio', 'to reach', ''] as const;
 
-/** A table that a person can read. */
+/** The figures as an aligned text table. */
 export function table(figures: readonly Figure[]): string {
   const rows = [COLUMNS, ...figures.map(row)];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
   return rows.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
 }
 
-/** Whether the figure reaches what it has to. */
+/** Whether the figure reaches its goal. */
 export function reached({ ours, rival, atLeast = -Infinity, atMost = Infinity }: Figure): boolean {
   const figure = Number.isNaN(rival) ? ours : ours / rival;
   return figure >= atLeast && figure <= atMost;

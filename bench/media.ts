@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Where the big files stand: made once, kept for the next run. */
+/** Generated once and kept for the next run. */
 export const MEDIA_DIR = resolve(import.meta.dirname, '../.data/bench-media');
 
 const NOISE = (size: string, seconds: number) => [
@@ -65,7 +65,7 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'hour.m4a': [...TONE(3600), ...AAC, '-movflags', '+faststart'],
 };
 
-/** Makes what is missing and gives the bytes of each file. */
+/** Generates missing files. @returns bytes of each file */
 export async function makeMedia(): Promise<Readonly<Record<string, number>>> {
   await mkdir(MEDIA_DIR, { recursive: true });
   const sizes: Record<string, number> = {};

@@ -1,10 +1,10 @@
-/** What is to be done when this process ends, the last first. */
+/** Callbacks for the end of this process, called in reverse order. */
 const ends = new Set<() => void>();
 let isWatched = false;
 
 /**
- * Does something when this process ends, by an error or a signal too: synchronous work alone.
- * @returns takes it back
+ * Registers synchronous work for the end of this process, also by an error or a signal.
+ * @returns unregisters it
  */
 export function onExit(end: () => void): () => void {
   if (!isWatched) watch();
@@ -17,7 +17,7 @@ function watch(): void {
   process.once('exit', () => {
     for (const end of [...ends].reverse()) end();
   });
-  // By themselves signals end a process without its `exit`. 128 and the number of the signal is what shells report.
+  // By default a signal ends the process without `exit` event. Shells report 128 plus the signal's number.
   for (const [signal, number] of [
     ['SIGHUP', 1],
     ['SIGINT', 2],

@@ -7,12 +7,12 @@ import { MEDIA_DIR } from './media.ts';
 
 const ALWAYS = Number.POSITIVE_INFINITY;
 
-/** So often at most a fault stands in the way of one attempt after the other: less than the reader's patience. */
+/** Consecutive failures of one fault: fewer than the reader's retries. */
 const TIMES = 4;
-/** Milliseconds after which what happens a few times happens again. */
-const AGAIN = 15_000;
+/** Interval after which limited faults recur. */
+const RECURRENCE_MS = 15_000;
 
-/** What a source does wrong. All but the last two are to be mended without the client's knowledge. */
+/** Faults of a source. All but the last two must be recovered without affecting the client. */
 export const FAULTS: Readonly<Record<string, Fault | undefined>> = {
   none: undefined,
   drop: { name: 'drop', after: 300_000, times: ALWAYS },
@@ -30,7 +30,7 @@ export const FAULTS: Readonly<Record<string, Fault | undefined>> = {
   dead: { name: 'status', status: 500, times: ALWAYS },
 };
 
-/** Faults that no reader can mend: a status, or a broken connection. */
+/** Unrecoverable faults: an error status or a broken connection is correct. */
 export const HOPELESS: ReadonlySet<string> = new Set(['changed', 'dead']);
 
 /** A site whose items all have the same file, each with a fault of its own. */
@@ -78,7 +78,7 @@ export async function startSoakOrigin(): Promise<SoakOrigin> {
     link: (fault) => `http://${host}/site/${fault}`,
     begin() {
       handlers.clear();
-      recurrence = setInterval(() => handlers.clear(), AGAIN);
+      recurrence = setInterval(() => handlers.clear(), RECURRENCE_MS);
     },
     connections: () =>
       new Promise((resolve, reject) =>
