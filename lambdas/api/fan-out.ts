@@ -4,7 +4,7 @@ import { describeError, type Log } from '../../core/log/index.ts';
 import type { EntryRequest, ResolveEntry, Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 
-/** One entry of a playlist, handed to an invocation of its own. JSON all through. */
+/** Invokes the resolver for one entry of a playlist. Serialized as JSON. */
 export interface EntryEvent {
   readonly kind: 'entry';
   readonly request: EntryRequest;
@@ -12,32 +12,32 @@ export interface EntryEvent {
   readonly deadline: number;
 }
 
-/** What came of it. The resources themselves are in the table by then: many are more than an answer may carry. */
+/** Ids of resources in the table, since the resources could exceed the size of a response; or the failure. */
 export type EntryAnswer = { readonly resources: readonly string[] } | { readonly problem: ProblemDetails };
 
 export interface FanOutOptions {
-  /** Invokes a function of this kind and gives what it answered. @throws Error when it was not answered */
+  /** Invokes the resolver and returns its response. @throws Error without a response */
   readonly invoke: (event: EntryEvent, signal: AbortSignal) => Promise<unknown>;
   readonly state: Pick<State, 'getResource'>;
 }
 
-/** Milliseconds before its caller gives up that an invocation does: so that its answer, be it a failure, gets back. */
-const HEAD_START = 1_000;
+/** An invocation ends this long before the deadline of its caller, so that its response arrives in time. */
+const DEADLINE_MARGIN_MS = 1_000;
 
-/** Resolves each entry of a playlist by an invocation of its own, so that long lists take no longer than short ones. */
+/** Resolves each entry of a playlist in its own invocation, so that long playlists take no longer than short ones. */
 export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
   return async (request, { deadline, signal }) => {
-    const answer = asAnswer(await invoke({ kind: 'entry', request, deadline: deadline - HEAD_START }, signal));
+    const answer = asAnswer(await invoke({ kind: 'entry', request, deadline: deadline - DEADLINE_MARGIN_MS }, signal));
     if ('problem' in answer) throw toError(answer.problem);
     const found = await Promise.all(answer.resources.map(state.getResource));
     const resources = found.filter((resource) => resource !== undefined);
-    // Nothing of what it named: that is a failure, and no reason to leave the entry out.
-    if (resources.length === 0) throw new Error('What an entry came to is not in the table');
+    // A failure rather than 404, which would leave the entry out.
+    if (resources.length === 0) throw new Error('Resolved entry is missing in the table');
     return resources;
   };
 }
 
-/** The other end: resolves the entry here. */
+/** Handles the event: resolves the entry in this invocation. Failures are part of the response. */
 export const createResolveEntry =
   ({ extraction, log }: { extraction: Pick<Resolver, 'resolveEntry'>; log: Log }) =>
   async ({ request, deadline }: EntryEvent): Promise<EntryAnswer> => {
@@ -46,7 +46,8 @@ export const createResolveEntry =
       return { resources: resources.map(({ id }) => id) };
     } catch (error) {
       const { details, cause } = toProblem(error);
-      if (details.status >= 500) log.warn('An entry could not be resolved', { error: describeError(cause ?? error) });
+      if (details.status >= 500)
+        log.warn('Failed to resolve a playlist entry', { error: describeError(cause ?? error) });
       return { problem: details };
     }
   };
@@ -63,5 +64,5 @@ function asAnswer(answer: unknown): EntryAnswer {
   if (Array.isArray(resources) && resources.every((id) => typeof id === 'string')) return { resources };
   const { status, title } = Object(problem) as { status?: unknown; title?: unknown };
   if (typeof status === 'number' && typeof title === 'string') return { problem: problem as ProblemDetails };
-  throw new Error('An entry came back as nothing that can be understood');
+  throw new Error('Invalid response of an entry invocation');
 }

@@ -27,19 +27,19 @@ export interface ResourceAnswer {
 export interface CustomResourceOptions {
   readonly create: (request: ResourceRequest) => Promise<ResourceAnswer>;
   readonly update: (request: ResourceRequest) => Promise<ResourceAnswer>;
-  /** Must bear what is not there, or was never created. */
+  /** Called also for a resource that was never created. */
   readonly delete: (request: ResourceRequest) => Promise<unknown>;
   readonly log: Log;
-  /** Milliseconds before the first repetition of an answer that did not arrive. @default 500 */
+  /** Before the first retry of the response; doubled for each further one. @default 500 */
   readonly backoffMs?: number;
 }
 
 /** Bytes that CloudFormation takes as an answer. */
 const MAX_ANSWER_BYTES = 4096;
-/** Milliseconds that are kept to answer in: enough for every attempt. */
-const ANSWER_TIME = 10_000;
-const ATTEMPTS = 3;
-const ATTEMPT_TIMEOUT = 2_500;
+/** Reserved at the end of the invocation for all attempts to respond. */
+const RESPONSE_RESERVE_MS = 10_000;
+const MAX_ATTEMPTS = 3;
+const ATTEMPT_TIMEOUT_MS = 2_500;
 const REASON_CHARACTERS = 500;
 
 /**
@@ -64,7 +64,7 @@ export function customResource(options: CustomResourceOptions) {
       await deliver(event.ResponseURL, body, options);
     } catch (error) {
       if (error instanceof NotDelivered) throw error;
-      options.log.error('A custom resource failed', {
+      options.log.error('Custom resource failed', {
         ...{ requestType: event.RequestType, logicalId: LogicalResourceId },
         error: describeError(error, true),
       });
@@ -96,7 +96,7 @@ async function inTime<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const done = new AbortController();
-  const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - ANSWER_TIME));
+  const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - RESPONSE_RESERVE_MS));
   const tooLate = new Promise<never>((_, reject) => {
     const refuse = () => reject(new Error('It took too long'));
     signal.addEventListener('abort', refuse, { signal: done.signal });
@@ -125,8 +125,8 @@ async function deliver(
   for (let attempt = 1; ; attempt++) {
     const failure = await put(url, body);
     if (!failure) return;
-    log.warn('A custom resource could not answer', { attempt, reason: failure });
-    if (attempt === ATTEMPTS) throw new NotDelivered(`The answer to CloudFormation was not taken: ${failure}`);
+    log.warn('Failed to send the custom resource response', { attempt, reason: failure });
+    if (attempt === MAX_ATTEMPTS) throw new NotDelivered(`The answer to CloudFormation was not taken: ${failure}`);
     await sleep(getRetryDelay(attempt, { initialDelayMs: backoff }));
   }
 }
@@ -139,7 +139,7 @@ async function put(url: string, body: string): Promise<string | undefined> {
       // The signature covers the type, and it is empty.
       headers: { 'content-type': '' },
       body,
-      signal: AbortSignal.timeout(ATTEMPT_TIMEOUT),
+      signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
     });
     await answer.body.dump();
     return answer.statusCode < 300 ? undefined : `status ${answer.statusCode}`;

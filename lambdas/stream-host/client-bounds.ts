@@ -1,4 +1,4 @@
-/** Bounds of a client of AWS: whoever waits for a stream waits for every call. */
+/** Retries and timeouts of AWS clients. Short, since a stream waits for every call. */
 export const clientBounds = {
   maxAttempts: 2,
   /** Milliseconds. */

@@ -6,7 +6,7 @@ import type { StreamTasks } from './stream-tasks.ts';
 export interface StopTasksOptions {
   readonly tasks: StreamTasks;
   readonly log: Log;
-  /** Milliseconds between two looks. @default 5000 */
+  /** @default 5000 */
   readonly pollIntervalMs?: number;
 }
 
@@ -29,7 +29,7 @@ export const createStopTasks = ({ tasks, log, pollIntervalMs: pause = 5_000 }: S
           if (stage !== 'ending' && stage !== 'stopped') await tasks.stop(arn, 'The stack is deleted');
         const left = [...running, ...(await tasks.list('STOPPED'))].filter(({ stage }) => stage !== 'stopped');
         if (left.length === 0) return;
-        // Bounded: CloudFormation is told that it took too long, and asks again when somebody deletes again.
+        // Ended by the signal: CloudFormation then reports a timeout, and the deletion can be repeated.
         await sleep(pause, undefined, { signal });
       }
     },

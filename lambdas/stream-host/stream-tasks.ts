@@ -24,15 +24,15 @@ const STARTED_BY = 'wake';
  * tasks of the balanced stream host's service, which belong to CloudFormation. Every call throws HostUnavailable when ECS cannot now, and may in a while. */
 export interface StreamTasks {
   /**
-   * Every task with that wish of ECS, and those named, whatever has become of them. ECS forgets a stopped task after an
-   * hour, and may not list a new one at once: name what you know.
+   * Every task with that desired status, and those named, whatever their status. ECS forgets a stopped task after an
+   * hour, and may not list a new one at once: name the tasks that you know.
    */
   list(wish: 'RUNNING' | 'STOPPED', named?: readonly string[]): Promise<readonly HostTask[]>;
   stop(arn: string, reason: string): Promise<void>;
 }
 
-/** Tasks that one DescribeTasks takes. */
-const MOST_DESCRIBED = 100;
+/** Limit of one DescribeTasks call. */
+const MAX_DESCRIBED = 100;
 
 export function createStreamTasks({ ecs, cluster, family }: StreamTasksOptions): StreamTasks {
   const arnsOf = async (desiredStatus: DesiredStatus) => {
@@ -51,8 +51,8 @@ export function createStreamTasks({ ecs, cluster, family }: StreamTasksOptions):
       passing(async () => {
         const known = [...new Set([...named, ...(await arnsOf(wish))])];
         const found: HostTask[] = [];
-        for (let at = 0; at < known.length; at += MOST_DESCRIBED)
-          found.push(...(await describe(known.slice(at, at + MOST_DESCRIBED))));
+        for (let at = 0; at < known.length; at += MAX_DESCRIBED)
+          found.push(...(await describe(known.slice(at, at + MAX_DESCRIBED))));
         return found;
       }),
     stop: (arn, reason) =>
@@ -67,13 +67,13 @@ export interface HostStarterOptions {
   readonly cluster: string;
   readonly taskDefinition: string;
   readonly containerName: string;
-  /** Public ones: the task has no other way out. */
+  /** Public: the task has no other route to the internet. */
   readonly subnets: readonly string[];
   readonly securityGroup: string;
 }
 
 /**
- * Starts one task, which will ask CloudFront for `secret`; gives its ARN. The same `token` never starts a second one.
+ * Starts one task, which accepts requests with `secret`, and returns its ARN. Idempotent by `token`.
  * @throws HostUnavailable
  */
 export type StartHost = (order: { readonly token: string; readonly secret: string }) => Promise<string>;

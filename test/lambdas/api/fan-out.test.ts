@@ -170,7 +170,7 @@ describe('an entry', () => {
   ])('that %s stays, bare, and the log says why without what links carry', async (_, fail) => {
     const { logged } = playFunction((name) => (name === 'b' ? fail() : keep(name)));
     expect(await resolveList(['a', 'b', 'c'])).toEqual([kept('a'), bare('b'), kept('c')]);
-    expect(logged).toEqual([expect.stringMatching(/^An entry could not be resolved/)]);
+    expect(logged).toEqual([expect.stringMatching(/^Failed to resolve a playlist entry/)]);
     expect(logged[0]).not.toMatch(/hush|u:p/);
   });
 

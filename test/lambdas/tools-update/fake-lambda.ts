@@ -12,7 +12,7 @@ export interface Fault {
 }
 
 /** As much of Lambda's control plane as the update uses, with the failures that moto does not have. */
-export interface LambdaStandIn {
+export interface FakeLambda {
   readonly endpoint: string;
   /** `PUT resolver`, `POST layers`, `GET canary`, `POST canary`: what the next such requests meet. */
   fail(request: string, ...faults: Fault[]): void;
@@ -52,7 +52,7 @@ interface Publication {
 const ARN = 'arn:aws:lambda:eu-west-1:123456789012:layer';
 
 /** @param s3Endpoint where archives are published from */
-export async function startLambdaStandIn(s3Endpoint: string): Promise<LambdaStandIn> {
+export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
   const s3 = new S3Client({
     endpoint: s3Endpoint,
     region: REGION,
@@ -166,7 +166,7 @@ export async function startLambdaStandIn(s3Endpoint: string): Promise<LambdaStan
 
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const self: LambdaStandIn = {
+  const self: FakeLambda = {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     fail: (request, ...more) => void faults.set(request, more),
     endChange: (name, ...more) => void ends.set(name, more),

@@ -4,7 +4,7 @@ import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
-import { type LambdaStandIn, startLambdaStandIn } from './fake-lambda.ts';
+import { type FakeLambda, startFakeLambda } from './fake-lambda.ts';
 import { ASSET, createWorld, type World } from './fakes.ts';
 
 /** What moto does not fail: a stand-in for Lambda that does, beside moto's S3 and DynamoDB. */
@@ -17,7 +17,7 @@ afterAll(async () => {
   await moto.close();
 });
 
-let lambda: LambdaStandIn;
+let lambda: FakeLambda;
 let world: World;
 const release = async (version: string) => {
   await pages.publish(version, ASSET, await zip(root, [['yt-dlp_linux', version]]));
@@ -25,7 +25,7 @@ const release = async (version: string) => {
 };
 beforeEach(async () => {
   await moto.reset();
-  lambda = await startLambdaStandIn(moto.endpoint);
+  lambda = await startFakeLambda(moto.endpoint);
   world = await createWorld({ endpoint: moto.endpoint, lambdaEndpoint: lambda.endpoint, pages });
   await release(OLD);
   await world.update();
