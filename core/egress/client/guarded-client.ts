@@ -25,6 +25,8 @@ export interface GuardedClient {
   close(): Promise<void>;
 }
 
+/** Of every hop. Servers reject longer request targets (RFC 9110 §4.1 recommends 8,000 octets). */
+const MAX_URL_CHARS = 8_192;
 /** Redirect bodies up to this size are drained, so that the connection can serve the next hop. */
 const MAX_DRAINED_BYTES = 16 * 1024;
 
@@ -90,6 +92,7 @@ function httpUrl(text: string): URL {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol))
     throw new EgressRefused('Unsupported URL scheme: only http and https are allowed');
+  if (url.href.length > MAX_URL_CHARS) throw new UpstreamError('The URL is too long');
   url.username = '';
   url.password = '';
   url.hash = '';

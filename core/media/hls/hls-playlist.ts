@@ -1,16 +1,12 @@
-import { type ParsedByteRange, type ParsedKey, Parser } from 'm3u8-parser';
-import { type Cipher, type MediaSection, type Segment, type Timeline, trimGaps } from '../timeline/index.ts';
+import { type MediaSection, RelativeSection, type Segment, type Timeline, trimGaps } from '../timeline/index.ts';
+import { MAX_URL_CHARS, PlaylistError } from './hls-limits.ts';
+import { type HlsKey, type HlsRange, readHlsEntries } from './hls-reader.ts';
 import { isHlsPlaylist, isRounded, ivOfSequence } from './hls-text.ts';
 
 /** A media playlist lists segments; a master playlist lists other playlists, of which the best is selected. */
 export type HlsPlaylist =
   | { readonly kind: 'media'; readonly timeline: Timeline }
   | { readonly kind: 'master'; readonly bestUrl: string };
-
-/** The playlist is malformed, too large, or protected by DRM. */
-export class PlaylistError extends Error {
-  override readonly name = 'PlaylistError';
-}
 
 export interface HlsPlaylistOptions {
   /** URL of the playlist after redirects: URIs in it are relative to this. */
@@ -22,105 +18,65 @@ export interface HlsPlaylistOptions {
 const DEFAULT_TARGET_SECONDS = 6;
 
 /**
- * Parses an HLS playlist (RFC 8216 §4).
+ * Parses an HLS playlist (RFC 8216 §4). The URLs of segments are resolved when they are read: a playlist of 100,000 short
+ * URIs below a long URL does not become 100,000 long URLs.
  * @throws PlaylistError
  */
 export function parseHlsPlaylist(text: string, { url, maxSegments }: HlsPlaylistOptions): HlsPlaylist {
   if (!isHlsPlaylist(text)) throw new PlaylistError('Not an HLS playlist');
-  if (SLOW_TAG.test(text)) throw new PlaylistError('A tag exceeds the size limit');
-  const parser = new Parser({ url });
-  parser.addParser({ expression: GAP, customType: 'gap', segment: true });
-  parser.push(padVectors(text.replace(/^\ufeff/, '')));
-  parser.end();
-  const { manifest } = parser;
+  if (url.length > MAX_URL_CHARS) throw new PlaylistError('The URL of the playlist is too long');
+  const entries = readHlsEntries(text, maxSegments);
+  const { segments, variants, isComplete, mediaSequence, targetDuration } = entries;
 
-  if (manifest.playlists?.length) {
-    const best = manifest.playlists.reduce((a, b) => (bandwidth(b) > bandwidth(a) ? b : a));
-    return { kind: 'master', bestUrl: absolute(best.uri, url) };
+  if (variants.length > 0) {
+    const best = variants.reduce((a, b) => (b.bandwidth > a.bandwidth ? b : a));
+    return { kind: 'master', bestUrl: sectionOf(best.uri, url).url };
   }
-  if (manifest.contentProtection) throw new PlaylistError('The playlist is protected by DRM');
-  if (manifest.segments.length > maxSegments) throw new PlaylistError('The playlist has too many segments');
+  if (entries.isProtected) throw new PlaylistError('The playlist is protected by DRM');
 
-  const firstSequence = manifest.mediaSequence ?? 0;
-  const sections = new Map<unknown, MediaSection>();
+  const inits = new Map<unknown, MediaSection>();
   let isDiscontinuity = false;
-  const segments = manifest.segments.map((parsed, index): Segment => {
-    const { uri, duration, byterange, key, map, custom } = parsed;
-    const sequence = firstSequence + index;
-    const seconds = Math.max(duration ?? 0, 0);
+  const timed = segments.map((entry, index): Segment => {
+    const { uri, range, key, map } = entry;
+    const sequence = mediaSequence + index;
+    const seconds = entry.seconds ?? targetDuration ?? 0;
     // A discontinuity at a gap applies to the next segment with media.
-    isDiscontinuity ||= parsed.discontinuity === true;
+    isDiscontinuity ||= entry.isDiscontinuity;
     // The URI of a gap must not be requested (draft-pantos-hls-rfc8216bis §4.4.4.7): it need not even be valid.
-    if (custom?.gap !== undefined) return { sequence, seconds, content: { url: '' }, isGap: true };
-    // The parser returns one object per EXT-X-MAP, shared by all segments that it applies to.
-    if (map && !sections.has(map))
-      sections.set(map, sectionOf(map.uri, map.byterange, cipherOf(map.key, sequence, url, true), url));
-    const init = map && sections.get(map);
-    const content = sectionOf(uri, byterange, cipherOf(key, sequence, url), url);
-    const segment = { sequence, seconds, content, init, isDiscontinuity };
+    if (entry.isGap) return { sequence, seconds, content: { url: '' }, isGap: true };
+    if (map && !inits.has(map)) inits.set(map, sectionOf(map.uri, url, map.range, initKey(map.key), sequence));
+    const init = map && inits.get(map);
+    const segment = { sequence, seconds, content: sectionOf(uri, url, range, key, sequence), init, isDiscontinuity };
     isDiscontinuity = false;
     return segment;
   });
-  const isComplete = manifest.endList === true;
   return {
     kind: 'media',
     timeline: {
-      segments: isComplete ? trimGaps(segments) : segments,
+      segments: isComplete ? trimGaps(timed) : timed,
       isComplete,
       isRounded: isRounded(text),
-      reloadSeconds: manifest.targetDuration ?? DEFAULT_TARGET_SECONDS,
+      reloadSeconds: targetDuration ?? DEFAULT_TARGET_SECONDS,
     },
   };
 }
 
-/** The parser searches for a value after every comma, to the end of the line: quadratic time on a line of commas. */
-const SLOW_TAG = /^#EXT(?:.{16384}|(?:[^,\r\n]*,){65})/m;
-const GAP = /^#EXT-X-GAP\s*$/;
-const VECTOR = /^(#EXT-X-KEY:(?:.*,)?\s*IV=)"?([^",\r\n]*)"?/gm;
-
-/** An initialization vector is a number (RFC 8216 §4.2) that may lack leading zeros; the parser requires all 32 digits. */
-function padVectors(text: string): string {
-  return text.replace(VECTOR, (_, before: string, written: string) => {
-    const digits = /^(?:0x)?([\da-f]{1,32})\s*$/i.exec(written)?.[1];
-    if (digits === undefined) throw new PlaylistError('Invalid initialization vector');
-    return `${before}0x${digits.padStart(32, '0')}`;
-  });
+/** An initialization section has no sequence number to derive an IV from (RFC 8216 §4.3.2.5). */
+function initKey(key: HlsKey | undefined): HlsKey | undefined {
+  if (key && !key.iv) throw new PlaylistError('Encrypted initialization section without an IV');
+  return key;
 }
 
-const bandwidth = ({ attributes }: { readonly attributes?: { readonly BANDWIDTH?: number } }) =>
-  attributes?.BANDWIDTH ?? 0;
-
-function sectionOf(
-  uri: string | undefined,
-  range: ParsedByteRange | undefined,
-  cipher: Cipher | undefined,
-  base: string,
-): MediaSection {
-  const first = range?.offset ?? 0;
-  return { url: absolute(uri, base), range: range && { first, last: first + range.length - 1 }, cipher };
+function sectionOf(uri: string | undefined, base: string, range?: HlsRange, key?: HlsKey, sequence = 0): MediaSection {
+  if (key && key.method !== 'AES-128')
+    throw new PlaylistError(`Unsupported encryption method ${key.method.slice(0, 20)}`);
+  const section = new RelativeSection(checkedUri(uri), base, range);
+  if (!key) return section;
+  return section.withCipher({ keyUri: checkedUri(key.uri), iv: () => key.iv ?? ivOfSequence(sequence) });
 }
 
-/** @param isIvRequired for an initialization section, which has no sequence number to derive an IV from */
-function cipherOf(
-  key: ParsedKey | undefined,
-  sequence: number,
-  base: string,
-  isIvRequired = false,
-): Cipher | undefined {
-  if (!key) return undefined;
-  if (key.method !== 'AES-128') throw new PlaylistError(`Unsupported encryption method ${key.method}`);
-  if (isIvRequired && !key.iv) throw new PlaylistError('Encrypted initialization section without an IV');
-  return { keyUrl: absolute(key.uri, base), iv: key.iv ? bytesOf(key.iv) : ivOfSequence(sequence) };
-}
-
-function bytesOf(words: Uint32Array): Buffer {
-  const bytes = Buffer.alloc(words.length * 4);
-  for (const [index, word] of words.entries()) bytes.writeUInt32BE(word, index * 4);
-  return bytes;
-}
-
-function absolute(uri: string | undefined, base: string): string {
-  const url = URL.parse(uri ?? '', base);
-  if (!uri || !url) throw new PlaylistError('Invalid URI in playlist');
-  return url.href;
+/** Whether a reference is valid does not depend on the path of its base: a short one saves time. */
+function checkedUri(uri: string | undefined): string {
+  if (!uri || !URL.canParse(uri, 'http://host/')) throw new PlaylistError('Invalid URI in playlist');
+  return uri;
 }

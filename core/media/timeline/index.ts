@@ -1,13 +1,13 @@
 export type { ManifestFacts } from './manifest-facts.ts';
+export type { Cipher, MediaSection } from './media-section.ts';
+export { RelativeSection } from './relative-section.ts';
 export {
-  type Cipher,
   durationOf,
   findSegment,
   hasDiscontinuity,
   isSameMedia,
   isSameSection,
   longestGapSeconds,
-  type MediaSection,
   type Segment,
   segmentAt,
   type Timeline,

@@ -1,3 +1,6 @@
+import type { MediaSection } from './media-section.ts';
+import { isSameUrl } from './relative-section.ts';
+
 /** The segments of an HLS or DASH presentation in order, as far as they are listed. */
 export interface Timeline {
   /** Sequence numbers are consecutive. */
@@ -25,21 +28,6 @@ export interface Segment {
    * complete; a segment that is missing without such a declaration still fails the stream. @default false
    */
   readonly isGap?: boolean;
-}
-
-/** A file, or a byte range of it. */
-export interface MediaSection {
-  readonly url: string;
-  /** Offsets in bytes, both included; absent: the whole file. */
-  readonly range?: { readonly first: number; readonly last: number };
-  readonly cipher?: Cipher;
-}
-
-/** AES-128 in CBC mode with PKCS7 padding (RFC 8216 §4.3.2.4). */
-export interface Cipher {
-  readonly keyUrl: string;
-  /** 16 bytes. */
-  readonly iv: Buffer;
 }
 
 const isMedia = ({ isGap }: Segment): boolean => !isGap;
@@ -94,7 +82,7 @@ export const segmentAt = ({ segments }: Timeline, sequence: number): Segment | u
 
 /** Whether two sections have the same URL and byte range. */
 export const isSameSection = (a: MediaSection | undefined, b: MediaSection | undefined): boolean =>
-  a === b || (a?.url === b?.url && a?.range?.first === b?.range?.first && a?.range?.last === b?.range?.last);
+  a === b || (isSameUrl(a, b) && a?.range?.first === b?.range?.first && a?.range?.last === b?.range?.last);
 
 /** Seconds by which a segment's duration may differ between two loads of the same list. */
 const DURATION_TOLERANCE_SECONDS = 0.1;

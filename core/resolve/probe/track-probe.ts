@@ -4,7 +4,8 @@ import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../er
 import { requestHeaders } from '../../http/index.ts';
 import { fileType } from '../../media/codecs/index.ts';
 import { scanDashManifest } from '../../media/dash/index.ts';
-import { isRounded, scanHlsPlaylist } from '../../media/hls/index.ts';
+import { isRounded, PlaylistError, scanHlsPlaylist } from '../../media/hls/index.ts';
+import type { ManifestFacts } from '../../media/timeline/index.ts';
 import type { Track } from '../../state/index.ts';
 import { webUrl } from '../yt-dlp/index.ts';
 import { isEncrypted } from './encryption.ts';
@@ -37,7 +38,10 @@ export const DRM_PROTECTED = 'The media is DRM protected.';
 const TRACK_TIMEOUT_MS = 5_000;
 /** For all tracks of an item together. */
 const TOTAL_TIMEOUT_MS = 9_000;
-const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
+/** As much as streaming reads of a playlist. */
+const MAX_PLAYLIST_BYTES = 8 * 1024 * 1024;
+/** Enough to contain the root element of a DASH manifest. */
+const MANIFEST_HEAD_BYTES = 256 * 1024;
 /** Enough of a segment to contain the parameters of its codecs. */
 const SEGMENT_HEAD_BYTES = 128 * 1024;
 const AES_KEY_BYTES = 16;
@@ -83,9 +87,11 @@ export function createTrackProbe({ egress, identity, signal, link }: TrackProbeO
   };
 
   const probeManifest = async (track: Track): Promise<Track> => {
-    const { bytes, url } = await fetchHead(track, MAX_MANIFEST_BYTES);
+    const isHls = track.delivery === 'hls';
+    const { bytes, url } = await fetchHead(track, isHls ? MAX_PLAYLIST_BYTES + 1 : MANIFEST_HEAD_BYTES);
+    if (bytes.length > MAX_PLAYLIST_BYTES) throw new NotDeliverable('The playlist is too large.');
     const text = bytes.toString();
-    const facts = track.delivery === 'hls' ? scanHlsPlaylist(text) : scanDashManifest(text);
+    const facts = isHls ? scanPlaylist(text) : scanDashManifest(text);
     if (!facts) throw new NotFound('The file is not a manifest');
     const initialization = webUrl(facts.initialization, url);
     const segment = webUrl(facts.segment, url);
@@ -99,7 +105,7 @@ export function createTrackProbe({ egress, identity, signal, link }: TrackProbeO
       first && isReadable && isUndescribedPlaylist(track)
         ? await probeFirstSegment({ ...track, url: first }, cipher)
         : undefined;
-    const isInexact = track.delivery === 'hls' && isRounded(text);
+    const isInexact = isHls && isRounded(text);
     const durationSeconds = isInexact ? undefined : (facts.durationSeconds ?? track.durationSeconds);
     return {
       ...(isInexact ? withoutDuration(track) : track),
@@ -129,6 +135,16 @@ export function createTrackProbe({ egress, identity, signal, link }: TrackProbeO
       return track;
     },
   };
+}
+
+/** @throws NotDeliverable for a playlist that is malformed or exceeds a limit: a stream of it would fail */
+function scanPlaylist(text: string): ManifestFacts | undefined {
+  try {
+    return scanHlsPlaylist(text);
+  } catch (cause) {
+    if (cause instanceof PlaylistError) throw new NotDeliverable(`${cause.message}.`, { cause });
+    throw cause;
+  }
 }
 
 function statusError(status: number): Error {

@@ -46,6 +46,9 @@ interface SegmentPart {
   readonly discontinuityAt: number | undefined;
 }
 
+/** AES-128 keys that a source keeps. */
+const MAX_KEYS = 256;
+
 const isMedia = ({ isGap }: Segment): boolean => !isGap;
 
 /** Fetches each segment, and each initialization section where it changes; reloads the list of a live source. */
@@ -121,6 +124,8 @@ export function createSegmentScheduler(options: SegmentSchedulerOptions): FetchS
     const createCheck = () => createLengthCheck(KEY_BYTES);
     const { bytes } = await fetchBuffer({ ...options, target, createCheck }, KEY_BYTES, closing.signal);
     if (bytes.length !== KEY_BYTES) throw new UpstreamError(`AES-128 key of ${bytes.length} bytes`);
+    // A playlist may name a key per segment. An evicted key is fetched again when it is needed again.
+    for (const oldest of keys.size >= MAX_KEYS ? keys.keys().take(1) : []) keys.delete(oldest);
     keys.set(keyUrl, bytes);
   };
 

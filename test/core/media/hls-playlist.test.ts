@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PlaylistError, parseHlsPlaylist } from '../../../core/media/hls/hls-playlist.ts';
+import { PlaylistError, parseHlsPlaylist } from '../../../core/media/hls/index.ts';
 import { findSegment, isSameMedia, longestGapSeconds, type Timeline } from '../../../core/media/timeline/timeline.ts';
 
 const PLAYLIST_URL = 'https://cdn.example/a/index.m3u8?sig=1';

@@ -255,6 +255,18 @@ describe('inspect', () => {
     }),
   );
 
+  it.each([
+    ['malformed', '#EXT-X-KEY:METHOD=AES-128,URI="k",IV=x', 'Invalid initialization vector.'],
+    ['of too many segments', '#EXTINF:1,\na\n'.repeat(100_001), 'The playlist has too many segments.'],
+    ['of too many lines', '#EXT\n'.repeat(1_000_001), 'The playlist has too many lines.'],
+    ['too large', '#'.repeat(8 * 1024 * 1024), 'The playlist is too large.'],
+  ])('answers a playlist that is %s with 415', async (_, content, detail) => {
+    lists.push(`#EXTM3U\n${content}`);
+    await expect(asProblem(trackOf('/list/index.m3u8', { protocol: 'm3u8_native', ext: 'mp4' }))).rejects.toMatchObject(
+      { details: { status: 415, detail } },
+    );
+  });
+
   it('is aborted with its caller', async () => {
     const leaving = new AbortController();
     const looking = inspectFormats([format('/trouble/silence')], {}, leaving.signal);

@@ -1,0 +1,49 @@
+import { MAX_LINE_CHARS, MAX_LINES, PlaylistError } from './hls-limits.ts';
+
+/** A line that is not a comment: a tag without its `#`, with what follows the colon, or a URI (RFC 8216 §4.1). */
+export type HlsLine =
+  | { readonly tag: string; readonly value: string }
+  | { readonly tag?: undefined; readonly value: string };
+
+const HASH = 35;
+/** `#` and the longest name of a used tag: longer names are not searched for a colon. */
+const MAX_TAG_CHARS = 32;
+
+/**
+ * Calls `visit` for each URI and for each tag in `tags`, in order. Other tags, comments and empty lines are skipped
+ * before any part of them is copied. Time is linear in the length of the text.
+ * @throws PlaylistError when a line or their number exceeds its limit
+ */
+export function forEachHlsLine(text: string, tags: ReadonlySet<string>, visit: (line: HlsLine) => void): void {
+  let lines = 0;
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    const from = skipSpace(text, start, end);
+    start = end + 1;
+    if (from === end) continue;
+    if (++lines > MAX_LINES) throw new PlaylistError('The playlist has too many lines');
+
+    const isTag = text.charCodeAt(from) === HASH;
+    if (isTag && !text.startsWith('EXT', from + 1)) continue;
+    if (end - from > MAX_LINE_CHARS) throw new PlaylistError('A line of the playlist is too long');
+    if (!isTag) {
+      visit({ value: text.slice(from, end).trim() });
+      continue;
+    }
+    const head = text.slice(from + 1, Math.min(end, from + MAX_TAG_CHARS));
+    const colon = head.indexOf(':');
+    const tag = (colon < 0 ? head : head.slice(0, colon)).trim();
+    if (tags.has(tag)) visit({ tag, value: colon < 0 ? '' : text.slice(from + colon + 2, end).trim() });
+  }
+}
+
+/** The offset of the first character after white space. A byte order mark counts as such. */
+function skipSpace(text: string, start: number, end: number): number {
+  let at = start;
+  for (; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x20 && code !== 0xfeff) break;
+  }
+  return at;
+}
