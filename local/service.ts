@@ -74,6 +74,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       }),
     );
     const gateway = createGateway({
+      trustedProxies: settings.trustedProxies,
       ...createFunctions({
         state,
         extraction: resolver,

@@ -40,6 +40,8 @@ export const problems = {
       { 'content-range': formatContentRange(undefined, size) },
     ),
   tooManyRequests: (seconds: number) => new Problem({ title: 'Too Many Requests', status: 429 }, retryAfter(seconds)),
+  /** Never received by the client, and named in no contract: nginx logs such requests as 499. */
+  clientDisconnected: () => new Problem({ title: 'Client Closed Request', status: 499 }),
   internal: (cause?: unknown) => new Problem({ title: 'Internal Server Error', status: 500 }, {}, { cause }),
   fetchFailed: (cause?: unknown) => new Problem({ title: 'Fetch Failed', status: 502 }, {}, { cause }),
   maintenance: (activity: string) =>

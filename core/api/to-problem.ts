@@ -1,5 +1,6 @@
 import {
   CapacityExceeded,
+  ClientDisconnected,
   ClientLimitExceeded,
   EgressRefused,
   InMaintenance,
@@ -22,6 +23,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof InMaintenance) return problems.maintenance(error.activity);
   if (error instanceof CapacityExceeded) return problems.noCapacity(error.retryAfterSeconds);
   if (error instanceof ClientLimitExceeded) return problems.tooManyRequests(error.retryAfterSeconds);
+  if (error instanceof ClientDisconnected) return problems.clientDisconnected();
   return problems.internal(error);
 }
 

@@ -6,6 +6,8 @@ export interface Deadline {
   readonly deadline: number;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
+  /** The client that the caller works for: limits are shared fairly between clients. @default the service itself */
+  readonly client?: string;
 }
 
 /** Aborts with the caller's signal, or with a TimeoutError (DOMException) once the deadline has passed. */

@@ -13,6 +13,8 @@ export interface FairSemaphore {
 
 export interface FairSemaphoreOptions {
   readonly permits: number;
+  /** Permits that one tenant may hold: the rest are free at once for the next tenant. @default `permits` */
+  readonly maxPerTenant?: number;
   /** Milliseconds a tenant waits before a permit of a tenant that holds more than half of them is revoked. */
   readonly revokeAfterMs: number;
 }
@@ -23,16 +25,22 @@ interface Held {
 }
 
 /**
- * Grants permits round-robin by tenant. A tenant alone may hold all of them; while others wait it is granted no more than
- * half (at least one), and permits beyond that are revoked, newest first, since that loses the least work.
+ * Grants permits round-robin by tenant. A tenant alone may hold `maxPerTenant` of them; while others wait it is granted no
+ * more than half (at least one), and permits beyond that are revoked, newest first, since that loses the least work.
  */
-export function createFairSemaphore({ permits, revokeAfterMs }: FairSemaphoreOptions): FairSemaphore {
+export function createFairSemaphore({
+  permits,
+  maxPerTenant = permits,
+  revokeAfterMs,
+}: FairSemaphoreOptions): FairSemaphore {
   const fairShare = Math.max(1, Math.floor(permits / 2));
   /** Waiting callers by tenant; the tenant whose turn is next comes first. */
   const queues = new Map<string, ((permit: Permit) => void)[]>();
   /** Oldest first. */
   const held = new Set<Held>();
   const heldBy = (tenant: string) => [...held].filter((one) => one.tenant === tenant && !one.revocation.signal.aborted);
+  /** Revoked permits count until they are released. */
+  const countOf = (tenant: string) => [...held].filter((one) => one.tenant === tenant).length;
   const isBelowShare = (tenant: string) => heldBy(tenant).length < fairShare;
 
   const grant = (tenant: string): Permit => {
@@ -50,7 +58,8 @@ export function createFairSemaphore({ permits, revokeAfterMs }: FairSemaphoreOpt
   const grantNext = () => {
     while (held.size < permits) {
       const round = [...queues];
-      const [tenant, queue] = round.find(([name]) => isBelowShare(name)) ?? round[0] ?? [];
+      const [tenant, queue] =
+        round.find(([name]) => isBelowShare(name)) ?? round.find(([name]) => countOf(name) < maxPerTenant) ?? [];
       const next = queue?.shift();
       if (tenant === undefined || !queue || !next) return;
       // A tenant with more callers moves to the end of the round.

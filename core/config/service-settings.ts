@@ -126,6 +126,14 @@ export const serviceSettings = {
     description: 'Whether links to search results are resolved',
     passedTo: ['resolver', 'stream-task'],
   },
+  maxResolvesPerClient: {
+    scope: 'both',
+    variable: 'MAX_RESOLVES_PER_CLIENT',
+    parse: wholeNumber(1, 1000),
+    default: 8,
+    description: 'Links of one client address resolved at once; eight times as many wait, others are answered with 429',
+    passedTo: ['resolver', 'stream-task'],
+  },
   maxFfmpeg: {
     scope: 'both',
     variable: 'MAX_FFMPEG',

@@ -73,6 +73,15 @@ export class CapacityExceeded extends Error {
   }
 }
 
+/** The client closed its connection: the response has no recipient. */
+export class ClientDisconnected extends Error {
+  override readonly name = 'ClientDisconnected';
+
+  constructor() {
+    super('The client closed the connection');
+  }
+}
+
 /** A limit per client address is reached. */
 export class ClientLimitExceeded extends Error {
   override readonly name = 'ClientLimitExceeded';

@@ -1,5 +1,6 @@
 export {
   CapacityExceeded,
+  ClientDisconnected,
   ClientLimitExceeded,
   EgressRefused,
   InMaintenance,

@@ -1,4 +1,5 @@
 export { type ByteRange, decideRange, formatRange, predictRangeStart } from './byte-range.ts';
+export { clientAddress, clientOf, type RequestAddress, readClient } from './client-address.ts';
 export { formatContentRange, parseContentRange, parseUnsatisfiedRange } from './content-range.ts';
 export { corsHeaders, mergeVary, preflightHeaders } from './cors.ts';
 export { JSON_TYPES, renderJson } from './negotiation.ts';

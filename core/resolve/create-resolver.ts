@@ -1,5 +1,5 @@
 import { startWorker, type Tools } from '../../layers/tools/index.ts';
-import { createSingleFlight } from '../concurrency/index.ts';
+import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotFound } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
@@ -14,8 +14,9 @@ import {
 } from './item/index.ts';
 import { createPlaylists } from './playlists.ts';
 import { closeProbe } from './probe/index.ts';
+import { createResolveLimits } from './resolve-limits.ts';
 import { createLinkResolver } from './resolve-link.ts';
-import type { ResolveEntry, Resolver } from './resolver.ts';
+import type { ResolveEntry, ResolveOptions, Resolver } from './resolver.ts';
 import { createExtractor } from './yt-dlp/index.ts';
 
 export interface ResolverOptions {
@@ -30,16 +31,18 @@ export interface ResolverOptions {
   readonly cookiesFile?: string;
   /** Extra plugin folders of yt-dlp: only tests load any. */
   readonly pluginDirs?: readonly string[];
-  /** Links, and entries of one playlist, resolved at once. @default 4 */
+  /** Forks of yt-dlp at once, one of which is never granted to a client that holds all others. @default 5 */
   readonly concurrency?: number;
-  /** Entries of one playlist resolved at once. @default `concurrency` */
+  /** Entries of one playlist resolved at once. @default 4 */
   readonly entriesAtOnce?: number;
   /** Bytes of address space that one resolve may take. @default 1 GiB */
   readonly memoryBytes?: number;
   /** Bytes that one resolve may download. @default 64 MiB */
   readonly maxBytes?: number;
-  /** Links that may wait for a fork. @default 256 */
+  /** Links that may wait for a fork, and links that may wait for others of their client. @default 256 */
   readonly queueLimit?: number;
+  /** Links of one client resolved at once; eight times as many wait, and further ones fail. @default 8 */
+  readonly maxResolvesPerClient?: number;
   /** Where entries of a playlist are resolved. @default in this process; a Lambda hands each to its own invocation */
   readonly resolveEntry?: ResolveEntry;
   /** How yt-dlp is started. @default the warm worker */
@@ -47,13 +50,16 @@ export interface ResolverOptions {
   readonly log?: Log;
 }
 
+/** Links of one client that may wait, per link that runs. */
+const WAITING_PER_RUNNING = 8;
 /** A stream that is in progress waits for the refresh. */
 const REFRESH_TIMEOUT_MS = 25_000;
 
 /** Creates the Resolver: link → Resource by a warm yt-dlp. Nothing starts before the first link, or `warm`. */
 export function createResolver(options: ResolverOptions): Resolver {
-  const { egress, search = false, playlistLimit = 200, concurrency = 4, log = silentLog } = options;
-  const { entriesAtOnce = concurrency, memoryBytes = 2 ** 30, maxBytes = 2 ** 26, queueLimit = 256 } = options;
+  const { egress, search = false, playlistLimit = 200, concurrency = 5, log = silentLog } = options;
+  const { entriesAtOnce = 4, memoryBytes = 2 ** 30, maxBytes = 2 ** 26, queueLimit = 256 } = options;
+  const { maxResolvesPerClient = 8 } = options;
   const cache = createCachedState(options.state);
   const extractor = createExtractor({
     ...options,
@@ -68,7 +74,12 @@ export function createResolver(options: ResolverOptions): Resolver {
   const saveItem = createSaveItem({ cache, egress });
   const playlists = createPlaylists({ cache, playlistLimit, concurrency: entriesAtOnce });
   const { resolveEntry } = options;
-  const links = createLinkResolver({ cache, extractor, egress, saveItem, playlists, search, resolveEntry });
+  const limits = createResolveLimits({
+    maxRunningPerClient: maxResolvesPerClient,
+    maxWaitingPerClient: maxResolvesPerClient * WAITING_PER_RUNNING,
+    maxWaiting: queueLimit,
+  });
+  const links = createLinkResolver({ cache, extractor, egress, saveItem, playlists, limits, search, resolveEntry });
   const refreshes = createSingleFlight<Resource>();
 
   const refresh = async (resource: Resource, signal: AbortSignal): Promise<Resource> => {
@@ -83,8 +94,8 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 
   return {
-    resolve: (url, { deadline, signal = neverAborted() }) => links.resolveLink(url, { deadline, signal }),
-    resolveEntry: (request, { deadline, signal = neverAborted() }) => links.resolveEntry(request, { deadline, signal }),
+    resolve: (url, options) => links.resolveLink(url, withSignal(options)),
+    resolveEntry: (request, options) => links.resolveEntry(request, withSignal(options)),
     refresh: (resource, signal) => refreshes(resource.id, (shared) => refresh(resource, shared), signal),
     warm: extractor.warm,
     async close() {
@@ -93,4 +104,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 }
 
-const neverAborted = (): AbortSignal => new AbortController().signal;
+const withSignal = (options: ResolveOptions): Deadline => ({
+  ...options,
+  signal: options.signal ?? new AbortController().signal,
+});

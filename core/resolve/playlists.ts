@@ -66,10 +66,11 @@ export function createPlaylists({ cache, playlistLimit, concurrency }: Playlists
   const resolveAll = async (
     entries: readonly (ListedEntry | Item)[],
     resolveListed: ResolveListed,
-    { deadline, signal }: Deadline,
+    bounds: Deadline,
   ): Promise<Item[]> => {
+    const { deadline, signal } = bounds;
     const until = deadline - Math.min(RESERVE_MS, Math.max(0, deadline - Date.now()) / 10);
-    const bounded = { deadline: until, signal: deadlineSignal({ deadline: until, signal }) };
+    const bounded = { ...bounds, deadline: until, signal: deadlineSignal({ deadline: until, signal }) };
     const limit = pLimit(concurrency);
     const items = await Promise.all(
       entries.map((entry) => (isUnresolved(entry) ? limit(() => settle(entry, resolveListed, bounded)) : [entry])),

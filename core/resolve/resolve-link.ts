@@ -1,7 +1,7 @@
 import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
-import { linkId } from '../state/index.ts';
+import { type Link, linkId } from '../state/index.ts';
 import {
   type CachedState,
   epochSeconds,
@@ -14,6 +14,7 @@ import {
   type SaveItem,
 } from './item/index.ts';
 import type { Playlists, ResolveListed } from './playlists.ts';
+import type { ResolveLimits } from './resolve-limits.ts';
 import type { EntryRequest, Resolved, ResolveEntry } from './resolver.ts';
 import type { Extractor, Info } from './yt-dlp/index.ts';
 
@@ -23,6 +24,7 @@ export interface LinkResolverOptions {
   readonly egress: Pick<Egress, 'nextIdentity'>;
   readonly saveItem: SaveItem;
   readonly playlists: Playlists;
+  readonly limits: ResolveLimits;
   /** Whether pages of search results are playlists too. */
   readonly search: boolean;
   /** Resolves entries of playlists elsewhere. @default in this process */
@@ -53,24 +55,50 @@ const MAX_DEPTH = 2;
 
 /** Link → media or playlist: from the table while it is fresh, else from yt-dlp. */
 export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
-  const { cache, extractor, egress, saveItem, playlists, search } = options;
+  const { cache, extractor, egress, saveItem, playlists, limits, search } = options;
   const flights = createSingleFlight<Resolved>();
 
-  const resolve = (context: LinkContext, { deadline, signal }: Deadline): Promise<Resolved> =>
+  const resolve = (context: LinkContext, deadline: Deadline): Promise<Resolved> =>
     flights(
       // The ancestors are part of the key: two lists that contain each other would otherwise wait for each other.
       JSON.stringify([...context.ancestors, context.cacheKey]),
       async (shared) => {
-        const bounds = { deadline, signal: shared };
+        const bounds = { ...deadline, signal: shared };
         return (await fromCache(context, bounds)) ?? (await fromSource(context, bounds));
       },
-      signal,
+      deadline.signal,
     );
+
+  /**
+   * As `resolve`, within the limits of the client. They apply to the caller rather than to the shared work: a link that
+   * waits for other links of its client must not delay another client that requests it.
+   */
+  const resolveWithinLimits = async (context: LinkContext, deadline: Deadline): Promise<Resolved> => {
+    const { client } = deadline;
+    if (client === undefined) return resolve(context, deadline);
+    let release = limits.tryAcquire(client);
+    if (!release) {
+      // A stored resource costs the others nothing.
+      const stored = await mediaFromCache(await cache.getLink(context.cacheKey));
+      if (stored) return stored;
+      release = await limits.acquire(client, deadline);
+    }
+    try {
+      return await resolve(context, deadline);
+    } finally {
+      release();
+    }
+  };
 
   const fromCache = async (context: LinkContext, deadline: Deadline): Promise<Resolved | undefined> => {
     const stored = await cache.getLink(context.cacheKey);
-    if (!stored || stored.freshUntil <= epochSeconds()) return undefined;
-    if (stored.type === 'PlayList') return playlists.complete(stored, context, resolveByUrl(context), deadline);
+    if (stored?.type === 'PlayList' && stored.freshUntil > epochSeconds())
+      return playlists.complete(stored, context, resolveByUrl(context), deadline);
+    return mediaFromCache(stored);
+  };
+
+  const mediaFromCache = async (stored: Link | undefined): Promise<Resolved | undefined> => {
+    if (stored?.type !== 'Media' || stored.freshUntil <= epochSeconds()) return undefined;
     const resource = await cache.getResource(stored.resourceId);
     if (!resource || resource.freshUntil <= epochSeconds()) return undefined;
     await cache.touchResource(resource);
@@ -122,7 +150,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   return {
     resolveLink(url, deadline) {
       const link = normalizeLink(url);
-      return resolve({ link, cacheKey: link, ancestors: [] }, deadline);
+      return resolveWithinLimits({ link, cacheKey: link, ancestors: [] }, deadline);
     },
     resolveEntry,
   };

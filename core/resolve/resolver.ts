@@ -9,10 +9,10 @@ export interface Resolver {
    * share it, and it continues while one of them still waits.
    * @param url an absolute http or https URL, as the caller sent it after one decoding
    * @param options.deadline epoch milliseconds: a link that takes longer fails, an entry of a playlist stays bare
-   * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable, InMaintenance, CapacityExceeded; TimeoutError
-   *   (DOMException) at the deadline
+   * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable, InMaintenance, CapacityExceeded,
+   *   ClientLimitExceeded; TimeoutError (DOMException) at the deadline; the signal's reason once it is aborted
    */
-  resolve(url: string, options: { readonly deadline: number; readonly signal?: AbortSignal }): Promise<Resolved>;
+  resolve(url: string, options: ResolveOptions): Promise<Resolved>;
   /**
    * Resolves a stored resource again through the same outgoing identity, and stores its new URLs. At most one refresh per
    * resource at a time. The id and everything promised about its streams stay.
@@ -23,15 +23,15 @@ export interface Resolver {
    * Resolves one entry of a playlist: for a host that hands entries to other instances of itself.
    * @throws as `resolve`
    */
-  resolveEntry(
-    request: EntryRequest,
-    options: { readonly deadline: number; readonly signal?: AbortSignal },
-  ): Promise<readonly Resource[]>;
+  resolveEntry(request: EntryRequest, options: ResolveOptions): Promise<readonly Resource[]>;
   /** Starts yt-dlp ahead of the first link, if it is installed. @throws when it does not start */
   warm(): Promise<void>;
   /** Ends yt-dlp, the process that reads containers, and everything in progress. */
   close(): Promise<void>;
 }
+
+/** How long a caller waits, and for which client. */
+export type ResolveOptions = Omit<Deadline, 'signal'> & Partial<Deadline>;
 
 export type Resolved = ResolvedMedia | ResolvedPlaylist;
 

@@ -4,7 +4,7 @@ import { InMaintenance } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
-import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
+import { clientOfEvent, createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 import { FIRST_INSTALL } from './get-app-info.ts';
 import { toResourceInformation } from './resource-information.ts';
 
@@ -23,12 +23,14 @@ const AVAILABILITY_TTL_MS = 500;
 /** GET /api/Fetch/GetResource: metadata and renditions of a link. */
 export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler => {
   const requireAvailable = createMaintenanceCheck(state);
-  return createHandler(options, async ({ rawQueryString, requestContext }) => {
+  const isBehindEdge = options.originSecret !== undefined;
+  return createHandler(options, async (event, { signal }) => {
+    const { rawQueryString, requestContext } = event;
     const { link, sent } = parseLinkParameter(rawQueryString);
     await requireAvailable();
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
-    const resolved = await extraction.resolve(link, { deadline });
+    const resolved = await extraction.resolve(link, { deadline, signal, client: clientOfEvent(event, isBehindEdge) });
     await countRequest(state, options.log);
     return { json: toResourceInformation(resolved, sent) };
   });

@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import type { Problem } from '../../core/api/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { type CorsOptions, cors } from './cors.ts';
-import type { Event, HttpMiddleware, JsonAnswer, Result } from './event.ts';
+import type { Event, HttpMiddleware, InvocationContext, JsonAnswer, Result } from './event.ts';
 import { jsonResponse } from './json-response.ts';
 import { requireOriginSecret } from './require-origin-secret.ts';
 
@@ -22,7 +22,7 @@ export type Handler = (event: Event, context: never) => Promise<Result>;
 /** Wraps a handler in the middleware that every HTTP function shares. */
 export function createHandler(
   { log, originSecret, middleware = [], toProblem, ...options }: HandlerOptions,
-  answer: (event: Event) => Promise<JsonAnswer>,
+  answer: (event: Event, context: InvocationContext) => Promise<JsonAnswer>,
 ): Handler {
   const handler = middy<Event, Result>()
     .use([...middleware])
@@ -31,6 +31,6 @@ export function createHandler(
     .use(cors(options))
     .use(jsonResponse(log, toProblem))
     // jsonResponse turns what the handler returns into a Result.
-    .handler(answer as (event: Event) => Promise<Result>);
+    .handler(answer as (event: Event, context: object) => Promise<Result>);
   return (event, context) => handler(event, context ?? ({} as never));
 }

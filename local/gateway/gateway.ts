@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { problems } from '../../core/api/index.ts';
+import { ClientDisconnected } from '../../core/errors/index.ts';
 import { renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { toContext, toHttpApiEvent } from './http-api-event.ts';
@@ -16,6 +17,8 @@ export interface GatewayOptions {
   readonly routes: ReadonlyMap<string, HttpApiHandler>;
   /** For every other path. */
   readonly fallback: HttpApiHandler;
+  /** Proxies in front whose entry in X-Forwarded-For is trusted. @default 0 */
+  readonly trustedProxies?: number;
   readonly log: Log;
 }
 
@@ -28,14 +31,14 @@ interface Target {
 }
 
 /** Runs Lambda handlers on one machine: converts requests to events of an HTTP API, and results to responses. */
-export function createGateway({ routes, fallback, log }: GatewayOptions): Gateway {
+export function createGateway({ routes, fallback, trustedProxies, log }: GatewayOptions): Gateway {
   const route = createRouter(routes, fallback);
 
-  const invoke = async (request: IncomingMessage): Promise<APIGatewayProxyStructuredResultV2> => {
+  const invoke = async (request: IncomingMessage, signal: AbortSignal): Promise<APIGatewayProxyStructuredResultV2> => {
     try {
       const { routeKey, handler } = route(request.url ?? '/');
-      const event = toHttpApiEvent(request, routeKey);
-      return await handler(event, toContext(event) as never);
+      const event = toHttpApiEvent(request, routeKey, trustedProxies);
+      return await handler(event, toContext(event, signal) as never);
     } catch (error) {
       log.error('Handler failed', { error: String(error) });
       const { details } = problems.internal();
@@ -47,13 +50,22 @@ export function createGateway({ routes, fallback, log }: GatewayOptions): Gatewa
     // No operation reads a body: it is discarded, and the connection closes after the response instead of awaiting it.
     request.resume();
     if (hasBody(request)) response.shouldKeepAlive = false;
-    invoke(request)
+    invoke(request, disconnectSignal(response))
       .then((result) => send(request, response, result))
       .catch((error) => {
         log.error('Sending response failed', { error: String(error) });
         response.destroy();
       });
   };
+}
+
+/** Aborted when the connection closes before the response has been sent. */
+function disconnectSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort(new ClientDisconnected());
+  });
+  return controller.signal;
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

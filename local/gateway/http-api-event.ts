@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { clientAddress } from '../../core/http/index.ts';
 
 /** Maximum integration timeout of HTTP APIs. */
 const INTEGRATION_TIMEOUT_MS = 30_000;
@@ -8,14 +9,16 @@ const INTEGRATION_TIMEOUT_MS = 30_000;
 /**
  * A request as an HTTP API passes it to a Lambda function: payload format 2.0. Without body: every operation is a GET.
  * @param routeKey `ANY /api/App`, or `$default`
+ * @param trustedProxies proxies in front whose entry in X-Forwarded-For is trusted
  */
-export function toHttpApiEvent(request: IncomingMessage, routeKey: string): APIGatewayProxyEventV2 {
+export function toHttpApiEvent(request: IncomingMessage, routeKey: string, trustedProxies = 0): APIGatewayProxyEventV2 {
   const { method = 'GET', url = '/', httpVersion, socket } = request;
   const queryAt = url.indexOf('?');
   const rawPath = queryAt < 0 ? url : url.slice(0, queryAt);
   const rawQueryString = queryAt < 0 ? '' : url.slice(queryAt + 1);
   const { cookie, ...headers } = joinHeaders(request);
   const queryStringParameters = joinQuery(rawQueryString);
+  const { remoteAddress } = socket;
   const time = new Date();
 
   return {
@@ -35,7 +38,7 @@ export function toHttpApiEvent(request: IncomingMessage, routeKey: string): APIG
         method,
         path: rawPath,
         protocol: `HTTP/${httpVersion}`,
-        sourceIp: socket.remoteAddress ?? '',
+        sourceIp: clientAddress({ remoteAddress, forwardedFor: headers['x-forwarded-for'], trustedProxies }) ?? '',
         userAgent: headers['user-agent'] ?? '',
       },
       requestId: randomUUID(),
@@ -48,9 +51,13 @@ export function toHttpApiEvent(request: IncomingMessage, routeKey: string): APIG
   };
 }
 
-/** The context of an invocation: its ids and remaining time. */
-export function toContext({ requestContext: { requestId, routeKey, timeEpoch } }: APIGatewayProxyEventV2): Context {
+/** The context of an invocation: its ids, remaining time, and the signal that is aborted when the client disconnects. */
+export function toContext(
+  { requestContext: { requestId, routeKey, timeEpoch } }: APIGatewayProxyEventV2,
+  signal: AbortSignal,
+): Context & { readonly signal: AbortSignal } {
   return {
+    signal,
     awsRequestId: requestId,
     functionName: routeKey,
     functionVersion: '$LATEST',

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import ipaddr from 'ipaddr.js';
+import { clientOf } from '../../core/http/index.ts';
 import type { Admission } from './admission.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
@@ -67,16 +67,4 @@ export function createStreamSessions(
       clearTimeout(timer);
     },
   };
-}
-
-/** An IPv6 client may use any address of its network (RFC 6177), so the /64 counts as the client. */
-const IPV6_CLIENT_BYTES = 8;
-
-/** Identifies a client by its address. A closed connection has none. */
-export function clientOf(address = ''): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed.kind() === 'ipv4'
-    ? parsed.toString()
-    : Buffer.from(parsed.toByteArray().slice(0, IPV6_CLIENT_BYTES)).toString('hex');
 }

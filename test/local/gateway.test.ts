@@ -208,3 +208,43 @@ describe('failures', () => {
     expect(logged).toEqual([]);
   });
 });
+
+describe('client', () => {
+  it('is the connection, or the entry of a trusted proxy in X-Forwarded-For', async () => {
+    const clients: string[] = [];
+    for (const trustedProxies of [0, 1]) {
+      const handler: HttpApiHandler = async (event) => {
+        clients.push(event.requestContext.http.sourceIp);
+        return {};
+      };
+      const behind = createServer(createGateway({ routes: new Map(), fallback: handler, trustedProxies, log }));
+      await new Promise<void>((resolve) => behind.listen(0, '127.0.0.1', resolve));
+      const url = `http://127.0.0.1:${(behind.address() as AddressInfo).port}/`;
+      await ask(url, { headers: { 'x-forwarded-for': '203.0.113.7, 192.0.2.9:4711' } });
+      await new Promise((resolve) => void behind.close(resolve));
+    }
+    expect(clients).toEqual(['127.0.0.1', '192.0.2.9:4711']);
+  });
+
+  it('aborts the handler when it disconnects, and not after a response', async () => {
+    const signals: AbortSignal[] = [];
+    const handler = async (_event: unknown, context: { signal: AbortSignal }) => {
+      signals.push(context.signal);
+      if (signals.length === 2) await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+      return { body: 'late' };
+    };
+    const slow = createServer(createGateway({ routes: new Map(), fallback: handler as HttpApiHandler, log }));
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const options = { port: (slow.address() as AddressInfo).port, agent: false } as const;
+    await ask(`http://127.0.0.1:${options.port}/`);
+    const client = httpRequest(options);
+    client.on('error', () => undefined).end();
+    await expect.poll(() => signals.length).toBe(2);
+    client.destroy();
+    await expect.poll(() => signals[1]?.aborted).toBe(true);
+    expect(signals[1]?.reason).toMatchObject({ name: 'ClientDisconnected' });
+    expect(signals[0]?.aborted).toBe(false);
+    await new Promise((resolve) => void slow.close(resolve));
+    expect(logged).toEqual([]);
+  });
+});

@@ -39,13 +39,20 @@ export interface ExtractorOptions extends WorkerSupervisorOptions {
 
 /** The worker ends a fork by itself at the deadline; its answer is awaited for this much longer. */
 const CANCEL_GRACE_MS = 500;
-/** A request waits this long before one of a host that holds more than half of the forks is interrupted and requeued. */
+/** A request waits this long before one of a client that holds more than half of the forks is interrupted and requeued. */
 const REVOKE_AFTER_MS = 1_000;
+
+/** Tenant of the work that the service does for itself. */
+const NO_CLIENT = '';
 
 export function createExtractor(options: ExtractorOptions): Extractor {
   const { egress, playlistLimit, queueLimit, maxBytes, concurrency } = options;
   const workers = createWorkerSupervisor(options);
-  const forks = createFairSemaphore({ permits: concurrency, revokeAfterMs: REVOKE_AFTER_MS });
+  const forks = createFairSemaphore({
+    permits: concurrency,
+    maxPerTenant: Math.max(1, concurrency - 1),
+    revokeAfterMs: REVOKE_AFTER_MS,
+  });
   let pending = 0;
 
   const extractBy = async (starting: Promise<WorkerProcess>, request: ExtractRequest): Promise<Info> => {
@@ -68,10 +75,10 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     }
   };
 
-  /** One fork per request, shared fairly between hosts: one whose pages never end must not occupy all of them. */
+  /** One fork per request, shared fairly between clients: one whose pages never end must not occupy all of them. */
   const extractInTurn = async (request: ExtractRequest): Promise<Info> => {
     for (;;) {
-      const permit = await forks.acquire(new URL(request.url).hostname, deadlineSignal(request));
+      const permit = await forks.acquire(request.client ?? NO_CLIENT, deadlineSignal(request));
       try {
         const signal = AbortSignal.any([request.signal, permit.revoked]);
         return await workers.use((worker) => extractBy(worker, { ...request, signal }));

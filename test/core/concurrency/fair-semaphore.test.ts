@@ -5,8 +5,8 @@ const REVOKE_AFTER_MS = 20;
 const never = new AbortController().signal;
 
 /** Callers are named by tenant and number: `a1`. */
-function createFixture(permits: number) {
-  const semaphore = createFairSemaphore({ permits, revokeAfterMs: REVOKE_AFTER_MS });
+function createFixture(permits: number, maxPerTenant?: number) {
+  const semaphore = createFairSemaphore({ permits, maxPerTenant, revokeAfterMs: REVOKE_AFTER_MS });
   const granted: string[] = [];
   const acquire = async (name: string, signal = never): Promise<Permit> => {
     const permit = await semaphore.acquire(name.slice(0, 1), signal);
@@ -70,6 +70,19 @@ describe('createFairSemaphore', () => {
     one.release();
     await settled();
     expect(granted.at(-1)).toBe('a2');
+  });
+
+  it('keeps permits beyond maxPerTenant for the next tenant', async () => {
+    const { granted, acquire } = createFixture(3, 2);
+    const held = await Promise.all(['a1', 'a2'].map((name) => acquire(name)));
+    void acquire('a3');
+    await settled();
+    expect(granted).toEqual(['a1', 'a2']);
+    await acquire('b1');
+    expect(granted.at(-1)).toBe('b1');
+    held[0]?.release();
+    await settled();
+    expect(granted.at(-1)).toBe('a3');
   });
 
   it('does not revoke the only permit', async () => {

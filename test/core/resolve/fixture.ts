@@ -74,7 +74,7 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     startWorker: start,
     ...options,
   });
-  const resolve = (url = PAGE, more: { signal?: AbortSignal; deadline?: number } = {}) =>
+  const resolve = (url = PAGE, more: { signal?: AbortSignal; deadline?: number; client?: string } = {}) =>
     resolver.resolve(url, { deadline: Date.now() + 20_000, ...more });
   const resource = async (url?: string) => {
     const resolved = await resolve(url);

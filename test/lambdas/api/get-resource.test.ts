@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
-import { ask, createWorld, jsonOf, type World } from '../fakes.ts';
+import { clientOfEvent } from '../../../lambdas/middleware/event.ts';
+import { ask, createWorld, eventOf, jsonOf, type World } from '../fakes.ts';
 
 const PATH = '/api/Fetch/GetResource';
 const LINK = 'HTTPS://media.example/watch?v=1#asked';
@@ -103,5 +104,18 @@ describe('a failure that nobody foresaw', () => {
     world.outcome = error;
     expect((await ask(world, FOR_LINK)).statusCode).toBe(500);
     expect(world.logged).toHaveLength(1);
+  });
+});
+
+describe('client of GetResource', () => {
+  const viewer = '203.0.113.7';
+  const edge = '192.0.2.1';
+  it.each([
+    ['of a request without an edge', 'spoofed', false, edge],
+    ['that CloudFront appended', `spoofed, ${viewer}`, true, viewer],
+    ['that CloudFront appended, before the address that the API appended', `spoofed, ${viewer}, ${edge}`, true, viewer],
+    ['by the /64 of its address', '2001:db8:1:2::5', true, '20010db800010002'],
+  ])('is the address %s', async (_, forwarded, isBehindEdge, client) => {
+    expect(clientOfEvent(eventOf('/', { headers: { 'x-forwarded-for': forwarded } }), isBehindEdge)).toBe(client);
   });
 });

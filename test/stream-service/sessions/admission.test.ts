@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { toStreamProblem } from '../../../core/api/to-problem.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
 import { createAdmission } from '../../../stream-service/sessions/admission.ts';
-import { clientOf } from '../../../stream-service/sessions/stream-sessions.ts';
 
 const create = () => createAdmission({ maxStreams: 3, maxStreamsPerClient: 2, maxFfmpeg: 1 });
 
@@ -66,14 +65,4 @@ describe('createAdmission', () => {
   });
 
   it('drain settles at once without streams', () => create().drain());
-});
-
-describe('clientOf', () => {
-  it.each([
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '20010db800010002'],
-    ['2001:db8:1:2::1', '20010db800010002'],
-    ['unknown', 'unknown'],
-  ])('identifies %s as %s', (address, client) => expect(clientOf(address)).toBe(client));
 });

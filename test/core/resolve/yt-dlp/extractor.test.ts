@@ -35,7 +35,7 @@ function createFixture(options: Partial<ExtractorOptions> = {}) {
     log: silentLog,
     ...options,
   });
-  const extract = (more: { url?: string; signal?: AbortSignal; deadline?: number } = {}) =>
+  const extract = (more: { url?: string; client?: string; signal?: AbortSignal; deadline?: number } = {}) =>
     extractor.extract({
       url: 'https://media.example/',
       identity: 'direct',
@@ -125,7 +125,7 @@ describe('createExtractor', () => {
     const old = extract();
     await until(() => workers[0]?.pending.length === 1);
     inPlace.ytDlp = ytDlp('2');
-    const fresh = extract();
+    const fresh = extract({ client: 'b' });
     await until(() => workers[1]?.pending.length === 1);
     expect(workers.map(({ options }) => options.ytDlp.version)).toEqual(['1', '2']);
     expect(workers[0]?.closed).toBe(false);
@@ -173,20 +173,31 @@ describe('createExtractor', () => {
     expect(workers[0]?.pending).toHaveLength(1);
   });
 
-  it('interrupts and requeues a request of a host that holds all forks when another host waits', async () => {
+  it('interrupts and requeues a request of a client that holds most forks when another client waits for its share', async () => {
     const { extract, sessions, workers } = createFixture({ concurrency: 4, queueLimit: 9 });
-    const slow = [1, 2, 3, 4].map((page) => extract({ url: `https://slow.example/${page}` }));
+    const slow = [1, 2, 3, 4].map((page) => extract({ url: `https://slow.example/${page}`, client: 'a' }));
+    await until(() => workers[0]?.pending.length === 3);
+    // Its first request is served at once, by the fork that no client can hold in addition to all others.
+    const first = extract({ url: 'https://other.example/first', client: 'b' });
     await until(() => workers[0]?.pending.length === 4);
-    const other = extract({ url: 'https://other.example/' });
+    const other = extract({ url: 'https://other.example/', client: 'b' });
     await until(() => workers[0]?.pending.length === 5);
     const pending = workers[0]?.pending ?? [];
     const of = (path: string) => pending.filter(({ request }) => request.url.endsWith(path));
-    expect(pending.map(({ signal }) => signal?.aborted)).toEqual([false, false, false, true, false]);
+    expect(pending.map(({ signal }) => signal?.aborted)).toEqual([false, false, true, false, false]);
     of('other.example/')[0]?.answer({ id: 'other' });
     expect(await other).toEqual({ id: 'other' });
-    await until(() => of('/4').length === 2);
+    await until(() => of('/3').length + of('/4').length === 2);
     for (const one of pending) one.answer({ id: one.request.url });
-    expect(await Promise.all(slow)).toMatchObject([{}, {}, {}, { id: 'https://slow.example/4' }]);
+    await first;
+    await until(() => of('/3').length + of('/4').length === 3);
+    for (const one of pending) one.answer({ id: one.request.url });
+    expect(await Promise.all(slow)).toMatchObject([
+      {},
+      {},
+      { id: 'https://slow.example/3' },
+      { id: 'https://slow.example/4' },
+    ]);
     expect(sessions.open).toBe(0);
   });
 
