@@ -68,10 +68,9 @@ const bareInformation = ({ url, coverUrl, title, author }: PlaylistEntry): Media
 });
 
 function mediaInformation(resource: Resource, requestedUrl: string): MediaInformation {
-  const offered = (side: Rendition['side']) =>
-    resource.renditions.filter((rendition) => rendition.side === side).map((rendition) => toMedia(resource, rendition));
-  const video = offered('video');
-  const audio = offered('audio');
+  const toMediaList = (renditions: readonly Rendition[]) => renditions.map((rendition) => toMedia(resource, rendition));
+  const video = toMediaList(resource.renditions.filter(({ side }) => side === 'video'));
+  const audio = toMediaList(audioRenditions(resource));
   const converted = conversionNames.flatMap((name) => toConversion(resource, name) ?? []);
   return {
     requestedUrl,
@@ -81,6 +80,14 @@ function mediaInformation(resource: Resource, requestedUrl: string): MediaInform
     title: resource.title,
     author: resource.author,
   };
+}
+
+/** Without an audio-only format, those with both tracks: clients that want audio alone then play or convert them. */
+function audioRenditions({ renditions, tracks }: Resource): readonly Rendition[] {
+  const audioOnly = renditions.filter(({ side }) => side === 'audio');
+  if (audioOnly.length > 0) return audioOnly;
+  const audible = new Set(tracks.filter(({ audio }) => audio !== null).map(({ formatId }) => formatId));
+  return renditions.filter(({ urlType, formatIds }) => urlType === 'Media' && audible.has(formatIds[0]));
 }
 
 /** Best, medium and worst are renditions of the source; conversions are only appended to the list. */

@@ -28,6 +28,7 @@ const MEDIA_TYPES: Readonly<Record<string, readonly [video: string, audio: strin
   flv: ['video/x-flv', 'video/x-flv'],
   avi: ['video/x-msvideo', 'video/x-msvideo'],
   mpg: ['video/mpeg', 'audio/mpeg'],
+  mpeg: ['video/mpeg', 'audio/mpeg'],
   wmv: ['video/x-ms-wmv', 'audio/x-ms-wma'],
   wma: ['video/x-ms-wmv', 'audio/x-ms-wma'],
   '3gp': ['video/3gpp', 'audio/3gpp'],

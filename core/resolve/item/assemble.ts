@@ -1,7 +1,7 @@
 import { tagText } from '../../conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
 import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
-import { selectRenditions } from '../select-renditions.ts';
+import { selectRenditions } from '../renditions/index.ts';
 import { type Candidate, type Info, infoList, readMetadata, text } from '../yt-dlp/index.ts';
 import { promiseConversions } from './promise-conversions.ts';
 

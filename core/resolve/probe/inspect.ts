@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import type { Track } from '../../state/index.ts';
-import { selectRenditions } from '../select-renditions.ts';
+import { selectRenditions } from '../renditions/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { needsProbe } from './needs-probe.ts';
 import { createTrackProbe, DRM_PROTECTED, type TrackProbeOptions, withoutDuration } from './track-probe.ts';
@@ -34,7 +34,22 @@ export async function inspect(candidates: readonly Candidate[], options: TrackPr
   };
   const usable = (await Promise.all(candidates.map((one) => limit(() => inspectOne(one))))).flat();
   if (usable.length === 0 && failures.length > 0) throw combineFailures(failures);
-  return withExactDuration(candidates, usable, probeTrack);
+  return withExactDuration(
+    candidates,
+    usable.map((candidate) => withoutUncertainSound(candidate, usable)),
+    probeTrack,
+  );
+}
+
+/**
+ * An HLS variant whose sound is only assumed has none where its multivariant playlist lists audio: it probably names that
+ * audio by AUDIO. Pairing it gives it sound in either case.
+ */
+function withoutUncertainSound(candidate: Candidate, all: readonly Candidate[]): Candidate {
+  const { track, manifestUrl } = candidate;
+  const isUncertain = track.delivery === 'hls' && track.video && track.audio && !track.audio.codec;
+  const hasSeparateAudio = all.some((other) => !other.track.video && manifestUrl && other.manifestUrl === manifestUrl);
+  return isUncertain && hasSeparateAudio ? { ...candidate, track: { ...track, audio: null } } : candidate;
 }
 
 /** Sets the duration of the track that conversions read to what its container or playlist says. */

@@ -12,8 +12,11 @@ const NEEDS_PROBE: Readonly<Record<Delivery, (candidate: Candidate) => boolean>>
 
 export const needsProbe = (candidate: Candidate): boolean => NEEDS_PROBE[candidate.track.delivery](candidate);
 
-/** Whether it is an HLS media playlist that no multivariant playlist describes: its segments have to be read. */
+/**
+ * Whether it is an HLS media playlist whose segments have to be read: no multivariant playlist describes it, or one without
+ * CODECS (FFmpeg writes such), which leaves open whether a variant with AUDIO has sound in its own segments.
+ */
 export const isUndescribedPlaylist = (track: Track): boolean =>
-  track.delivery === 'hls' && !hasCodec(track) && track.bitrate === undefined && track.video?.height === undefined;
+  track.delivery === 'hls' && !hasCodec(track) && (track.video !== null || track.bitrate === undefined);
 
 const hasCodec = ({ video, audio }: Track): boolean => (video?.codec ?? audio?.codec) !== undefined;

@@ -109,8 +109,11 @@ export function createTrackProbe({ egress, identity, signal, link }: TrackProbeO
     const durationSeconds = isInexact ? undefined : (facts.durationSeconds ?? track.durationSeconds);
     return {
       ...(isInexact ? withoutDuration(track) : track),
-      // Audio may start after the part of a segment that was read; an initialization section lists all tracks.
-      ...(traits && { ...traits, audio: traits.audio ?? (initialization ? null : {}) }),
+      ...(traits && {
+        video: traits.video && { ...track.video, ...traits.video },
+        // Audio may start after the part of a segment that was read; an initialization section lists all tracks.
+        audio: traits.audio ?? (initialization ? null : {}),
+      }),
       ...(durationSeconds !== undefined && { durationSeconds }),
       ...(traits && track.description && { description: describe(track.description, traits) }),
     };

@@ -1,5 +1,6 @@
 export { createExtractor, type Extractor } from './extractor.ts';
 export { isFinal } from './failures.ts';
 export { readMetadata } from './metadata.ts';
+export type { RankingFacts } from './ranking-facts.ts';
 export { type Candidate, readTracks } from './tracks.ts';
 export { type Info, infoList, positiveInteger, positiveNumber, text, webUrl, withoutAbsent } from './yt-dlp-info.ts';

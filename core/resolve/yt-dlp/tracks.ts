@@ -2,6 +2,7 @@ import type { Cookie } from '../../http/index.ts';
 import { duration } from '../../media/index.ts';
 import type { AudioTraits, Delivery, Fragment, Track, VideoTraits } from '../../state/index.ts';
 import { parseCookies } from './cookies.ts';
+import { type RankingFacts, readRankingFacts } from './ranking-facts.ts';
 import { urlExpiresAt } from './url-expiry.ts';
 import {
   type Info,
@@ -15,12 +16,12 @@ import {
 } from './yt-dlp-info.ts';
 
 /** A track, and what is known about it only while it is selected. */
-export interface Candidate {
+export interface Candidate extends RankingFacts {
   readonly track: Track;
-  /** yt-dlp's `language_preference`: higher for the original language than for a dub or an audio description; default -1. */
-  readonly languagePreference: number;
   /** yt-dlp has only seen a link to a file: its description is a guess from the file name. */
   readonly isBareLink: boolean;
+  /** The multivariant playlist or manifest that lists the format. */
+  readonly manifestUrl?: string;
 }
 
 /** By yt-dlp's `protocol`. Others (mhtml, rtmp, f4m, ism, ftp, websocket …) are not supported. */
@@ -52,10 +53,6 @@ const AUDIO_CONTAINERS = new Set([
   'aiff',
   'wma',
 ]);
-/** yt-dlp's default, and one below it. */
-const UNSPECIFIED_LANGUAGE = -1;
-const FOREIGN_LANGUAGE = -2;
-
 /**
  * The formats of an item that can be streamed, best first as yt-dlp sorts them. An item without `formats` is itself the only
  * format.
@@ -63,18 +60,29 @@ const FOREIGN_LANGUAGE = -2;
  */
 export function readTracks(info: Info, now: number): Candidate[] {
   const formats = Array.isArray(info.formats) ? infoList(info.formats) : [{ format_id: '0', ...info }];
-  const seen = new Set<string>();
+  const identities = new Set<string>();
+  const formatIds = new Set<string>();
   const readers = { cookies: createCookieReader(), fragments: createFragmentReader() };
   return formats
     .slice(-MAX_FORMATS)
     .toReversed()
     .flatMap((format) => {
       const track = readTrack(format, info, now, readers);
-      // The same file under a second format id is not another rendition.
-      const identity = track && identityOf(track);
-      if (!track || !identity || seen.has(identity)) return [];
-      seen.add(identity);
-      return [{ track, languagePreference: languagePreference(format, info), isBareLink: info.direct === true }];
+      if (!track) return [];
+      // The same file under a second format id is not another rendition, and a second file of one id has no key of its own.
+      const identity = identityOf(track);
+      if (identities.has(identity) || formatIds.has(track.formatId)) return [];
+      identities.add(identity);
+      formatIds.add(track.formatId);
+      const manifestUrl = webUrl(format.manifest_url);
+      return [
+        {
+          track,
+          isBareLink: info.direct === true,
+          ...(manifestUrl && { manifestUrl }),
+          ...readRankingFacts(format, info),
+        },
+      ];
     });
 }
 
@@ -179,8 +187,9 @@ function createFragmentReader() {
   };
 }
 
-/** The fragments of a DASH representation; undefined when one of them has no http or https URL. */
+/** The fragments of a DASH representation; undefined when they are files, or one of them has no http or https URL. */
 function readFragments(format: Info, url: string): Fragment[] | undefined {
+  if (isListOfFiles(format)) return undefined;
   const base = webUrl(format.fragment_base_url, url) ?? url;
   const fragments = infoList(format.fragments).flatMap((fragment) => {
     const fragmentUrl = webUrl(fragment.url ?? fragment.path, base);
@@ -189,6 +198,13 @@ function readFragments(format: Info, url: string): Fragment[] | undefined {
   const isComplete = Array.isArray(format.fragments) && fragments.length === format.fragments.length;
   return isComplete && fragments.length > 0 ? fragments : undefined;
 }
+
+/**
+ * Whether the fragments are complete files, each with a header of its own, which do not make one file when they are joined:
+ * the extractor of Bilibili describes FLV and MP4 files in parts so, with the size of each.
+ */
+const isListOfFiles = (format: Info): boolean =>
+  text(format.ext)?.toLowerCase() === 'flv' || infoList(format.fragments).some(({ filesize }) => Boolean(filesize));
 
 const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -200,9 +216,3 @@ const readHeaders = (headers: unknown): Readonly<Record<string, string>> =>
         !/\p{Cc}/u.test(header[1]),
     ),
   );
-
-function languagePreference(format: Info, info: Info): number {
-  if (typeof format.language_preference === 'number') return format.language_preference;
-  const [language, original] = [text(format.language), text(info.language)];
-  return language && original && language !== original ? FOREIGN_LANGUAGE : UNSPECIFIED_LANGUAGE;
-}

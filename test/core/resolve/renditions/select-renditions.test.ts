@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { selectRenditions } from '../../../core/resolve/select-renditions.ts';
-import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';
+import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
+import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 
 type Format = Record<string, unknown>;
 const NONE = 'none';

@@ -1,0 +1,182 @@
+import { videoRank } from '../../media/codecs/index.ts';
+import type { Candidate } from '../yt-dlp/index.ts';
+import { type Criterion, firstIf, higher, lastIf, lower } from './criterion.ts';
+import { audioBitrate, isAac, isOpus, shorterSide } from './traits.ts';
+
+type CandidateCriterion = Criterion<Candidate>;
+
+/** A yt-dlp `preference` at or below this marks a format as damaged or unplayable. */
+const DAMAGED_PREFERENCE = -10;
+/** yt-dlp's default `language_preference`: a lower one is a dub or an audio description. */
+const UNSPECIFIED_LANGUAGE_PREFERENCE = -1;
+/** yt-dlp's `source_preference` of an HLS rendition with DEFAULT=NO or AUTOSELECT=NO. */
+const ALTERNATE_SOURCE_PREFERENCE = -2;
+/** Opus sounds as good as AAC at a 20 % higher bitrate. */
+const OPUS_BITRATE_WEIGHT = 1.2;
+/** File formats by how many players support them, best first; any other is below. */
+const CONTAINERS = [/^(?:mp4|m4v)$/, /^(?:webm|mov)$/];
+
+const readable: CandidateCriterion = {
+  name: 'Not possibly DRM protected',
+  reason: 'yt-dlp reports `has_drm: "maybe"` where a manifest mentions DRM: its streams often cannot be decrypted.',
+  compare: lastIf(({ mayHaveDrm }) => mayHaveDrm),
+};
+
+const undamaged: CandidateCriterion = {
+  name: 'Not marked as damaged or unplayable',
+  reason: `A \`preference\` of ${DAMAGED_PREFERENCE} or less: YouTube's damaged formats, TikTok's codec of its own. Being the tallest is no use then.`,
+  compare: lastIf(({ preference }) => preference <= DAMAGED_PREFERENCE),
+};
+
+const preference: CandidateCriterion = {
+  name: 'Higher `preference`',
+  reason: 'The judgement of the extractor: watermarked copies and 3gp files are lower.',
+  compare: higher((candidate) => candidate.preference),
+};
+
+const sourcePreference: CandidateCriterion = {
+  name: 'Higher `source_preference`',
+  reason: 'The extractor knows which server or copy is better: an original file before its re-encoding.',
+  compare: higher((candidate) => candidate.sourcePreference),
+};
+
+const quality: CandidateCriterion = {
+  name: 'Higher `quality`',
+  reason: "The source's own scale.",
+  compare: higher((candidate) => candidate.quality),
+};
+
+const language: CandidateCriterion = {
+  name: 'Higher `language_preference`',
+  reason: 'The original language before a dub.',
+  compare: higher((candidate) => candidate.languagePreference),
+};
+
+const file: CandidateCriterion = {
+  name: 'A file before HLS and DASH',
+  reason: 'A file has a length and ranges: it can be resumed, and players can seek in it.',
+  compare: firstIf(({ track }) => track.delivery === 'direct'),
+};
+
+/** The order of formats with video. */
+export const videoCriteria: readonly CandidateCriterion[] = [
+  readable,
+  undamaged,
+  {
+    name: 'Higher resolution',
+    reason: 'By the shorter side, as people name it: vertical 1080×1920 is 1080p.',
+    compare: higher(({ track }) => shorterSide(track) ?? 0),
+  },
+  preference,
+  sourcePreference,
+  {
+    name: 'No sound that is a dub or an audio description',
+    reason: 'Of a format with sound of its own: the sound cannot be exchanged.',
+    compare: lastIf(
+      ({ track, languagePreference, isAudioDescription }) =>
+        track.audio !== null && (isAudioDescription || languagePreference < UNSPECIFIED_LANGUAGE_PREFERENCE),
+    ),
+  },
+  file,
+  {
+    name: 'Own sound before a pair',
+    reason:
+      'One file, with certainty the sound of this video: a separate track may be something else, such as the music that it uses.',
+    compare: firstIf(({ track }) => track.audio !== null),
+  },
+  {
+    name: 'MP4 before WebM before other containers',
+    reason: 'More players support it, and two MP4 files make one seekable file.',
+    compare: lower(({ track }) => containerRank(track.container)),
+  },
+  {
+    name: 'H.264, then AV1, HEVC, VP9, MPEG-4, others',
+    reason: 'By support of players for the codec in MP4. An unnamed codec is nearly always H.264, and comes second.',
+    compare: lower(({ track }) => videoRank(track.video?.codec)),
+  },
+  {
+    name: 'SDR before HDR',
+    reason: 'HDR looks washed out on screens and in players without support for it.',
+    compare: lastIf(({ isHdr }) => isHdr),
+  },
+  {
+    name: 'Higher frame rate',
+    reason: 'Smoother motion.',
+    compare: higher(({ track }) => track.video?.fps ?? 0),
+  },
+  quality,
+  language,
+  {
+    name: 'Higher bitrate',
+    reason: 'Fewer artefacts, other things being equal.',
+    compare: higher(({ track }) => track.bitrate ?? 0),
+  },
+];
+
+/** Which of several languages and versions of the sound. */
+const soundVersion: readonly CandidateCriterion[] = [
+  readable,
+  undamaged,
+  {
+    name: 'No audio description',
+    reason: 'By `language_preference` or by name: a narrator speaks over the sound.',
+    compare: lastIf(({ isAudioDescription }) => isAudioDescription),
+  },
+  language,
+  {
+    name: 'Named as the original',
+    reason: 'Where the source states no language preference, its name for the track may tell (`Originalton`).',
+    compare: firstIf(({ isOriginalAudio }) => isOriginalAudio),
+  },
+  {
+    name: 'The default track',
+    reason: 'yt-dlp marks HLS renditions with DEFAULT=NO by a `source_preference` of -2.',
+    compare: lastIf((candidate) => candidate.sourcePreference <= ALTERNATE_SOURCE_PREFERENCE),
+  },
+  {
+    name: 'Uncompressed dynamic range',
+    reason:
+      'Quiet and loud parts as they were recorded: YouTube lists a copy with dynamic range compression (DRC) beside each track.',
+    compare: lastIf(({ isDrc }) => isDrc),
+  },
+  preference,
+];
+
+const soundQuality: readonly CandidateCriterion[] = [
+  quality,
+  {
+    name: `Higher bitrate, Opus weighted ×${OPUS_BITRATE_WEIGHT}`,
+    reason: 'Opus sounds as good as AAC at a 20 % higher bitrate.',
+    compare: higher(({ track }) => (audioBitrate(track) ?? 0) * (isOpus(track) ? OPUS_BITRATE_WEIGHT : 1)),
+  },
+  sourcePreference,
+  file,
+];
+
+/** The order of audio-only formats. The first is the source of conversions. */
+export const audioCriteria: readonly CandidateCriterion[] = [...soundVersion, ...soundQuality];
+
+/** The order of audio-only formats as the sound of one video without sound. */
+export const partnerCriteria = (video: Pick<Candidate, 'track' | 'manifestUrl'>): readonly CandidateCriterion[] => [
+  ...soundVersion,
+  {
+    name: 'AAC',
+    reason: 'Every player of MP4 supports it.',
+    compare: firstIf(({ track }) => isAac(track)),
+  },
+  {
+    name: 'Of the same manifest, then of the same delivery',
+    reason: 'Both tracks then have one timeline.',
+    compare: higher(
+      ({ track, manifestUrl }) =>
+        Number(track.delivery === video.track.delivery) +
+        Number(manifestUrl !== undefined && manifestUrl === video.manifestUrl),
+    ),
+  },
+  ...soundQuality,
+];
+
+function containerRank(container: string): number {
+  const index = CONTAINERS.findIndex((pattern) => pattern.test(container));
+  return index < 0 ? CONTAINERS.length : index;
+}

@@ -1,0 +1,41 @@
+/** One reason to prefer a candidate over another. A list of them is applied in order: the first that differs decides. */
+export interface Criterion<Subject> {
+  /** As in the documentation: what comes first. */
+  readonly name: string;
+  readonly reason: string;
+  /** Negative when `a` comes first, 0 when the criterion does not tell them apart. */
+  readonly compare: (a: Subject, b: Subject) => number;
+}
+
+/** Prefers the higher value. */
+export const higher =
+  <Subject>(figure: (subject: Subject) => number) =>
+  (a: Subject, b: Subject): number =>
+    figure(b) - figure(a);
+
+/** Prefers the lower value. */
+export const lower =
+  <Subject>(figure: (subject: Subject) => number) =>
+  (a: Subject, b: Subject): number =>
+    figure(a) - figure(b);
+
+/** Prefers those to which it applies. */
+export const firstIf = <Subject>(applies: (subject: Subject) => boolean) =>
+  higher<Subject>((subject) => Number(applies(subject)));
+
+/** Prefers those to which it does not apply. */
+export const lastIf = <Subject>(applies: (subject: Subject) => boolean) =>
+  lower<Subject>((subject) => Number(applies(subject)));
+
+/** Best first. Those that no criterion tells apart keep their order. */
+export const rank = <Subject>(
+  subjects: readonly Subject[],
+  criteria: readonly Pick<Criterion<Subject>, 'compare'>[],
+): Subject[] =>
+  subjects.toSorted((a, b) => {
+    for (const { compare } of criteria) {
+      const order = compare(a, b);
+      if (order !== 0) return order;
+    }
+    return 0;
+  });

@@ -1,0 +1,1 @@
+export { selectRenditions } from './select-renditions.ts';

@@ -1,0 +1,131 @@
+import { conversionNames, conversions } from '../../conversions/index.ts';
+import { type FileType, fileType, mp4HoldsAudio, mp4HoldsVideo } from '../../media/codecs/index.ts';
+import { type PromisedConversions, type Rendition, renditionId, type Track } from '../../state/index.ts';
+import type { Candidate } from '../yt-dlp/index.ts';
+import { audioCriteria, partnerCriteria, videoCriteria } from './criteria.ts';
+import { rank } from './criterion.ts';
+import { audioLabel, videoLabel, withDistinctDescriptions } from './describe.ts';
+import { audioBitrate } from './traits.ts';
+
+/** What of an item is offered to clients. */
+export interface RenditionSelection {
+  /** Video before audio, each best first. */
+  readonly renditions: readonly Rendition[];
+  /** The tracks of these renditions, each once. */
+  readonly tracks: readonly Track[];
+  /** Which conversions to offer, without their sizes. */
+  readonly conversions: PromisedConversions;
+  /** The rendition that they read; absent when none is offered. */
+  readonly conversionOf?: string;
+}
+
+/** @param candidates the tracks of an item, best first as yt-dlp sorts them */
+export function selectRenditions(candidates: readonly Candidate[]): RenditionSelection {
+  const audio = rank(
+    candidates.filter(({ track }) => !track.video && track.audio),
+    audioCriteria,
+  );
+  const video = rank(
+    candidates.filter(({ track }) => track.video),
+    videoCriteria,
+  );
+  const renditions = withDistinctDescriptions([
+    ...selectVideo(video, audio),
+    ...audio.map(({ track }) => audioRendition(track)),
+  ]);
+  const used = new Set(renditions.flatMap(({ formatIds }) => formatIds));
+  const tracks = candidates.map(({ track }) => track).filter(({ formatId }) => used.has(formatId));
+  return { renditions, tracks, ...offerConversions(renditions, tracks) };
+}
+
+/** Video that would be silent is offered only when none of the item can have sound. */
+function selectVideo(video: readonly Candidate[], audio: readonly Candidate[]): Rendition[] {
+  const pairs = video.map((candidate) => ({ candidate, partner: findPartner(candidate, audio) }));
+  const withSound = pairs.filter(({ candidate, partner }) => candidate.track.audio || partner);
+  return (withSound.length > 0 ? withSound : pairs).map(({ candidate, partner }) =>
+    partner ? combinedRendition(candidate, partner) : videoRendition(candidate),
+  );
+}
+
+/** The audio to mux with a video-only track. */
+function findPartner(video: Candidate, audio: readonly Candidate[]): Track | undefined {
+  if (video.track.audio || !mp4HoldsVideo(video.track.video?.codec)) return undefined;
+  const supported = audio.filter(({ track }) => mp4HoldsAudio(track.audio?.codec));
+  return rank(supported, partnerCriteria(video))[0]?.track;
+}
+
+function videoRendition(candidate: Candidate): Rendition {
+  const { track } = candidate;
+  const type = outputType(track);
+  return {
+    ...withId({ side: 'video', urlType: 'Media', formatIds: [track.formatId] }),
+    label: videoLabel(candidate, track.bitrate, type),
+    description: track.description ?? null,
+    ...type,
+    ...figures({ sizeBytes: track.sizeBytes, height: track.video?.height, bitrate: track.bitrate }),
+  };
+}
+
+function audioRendition(track: Track): Rendition {
+  const bitrate = audioBitrate(track);
+  const type = outputType(track);
+  return {
+    ...withId({ side: 'audio', urlType: 'Media', formatIds: [track.formatId] }),
+    label: audioLabel(bitrate, type),
+    description: track.description ?? null,
+    ...type,
+    ...figures({ sizeBytes: track.sizeBytes, bitrate }),
+  };
+}
+
+function combinedRendition(candidate: Candidate, audio: Track): Rendition {
+  const { track: video } = candidate;
+  const type = fileType('mp4', true);
+  const bitrate = pairBitrate(video, audio);
+  return {
+    ...withId({ side: 'video', urlType: 'Combined', formatIds: [video.formatId, audio.formatId] }),
+    label: videoLabel(candidate, bitrate, type),
+    description: [video.description, audio.description].filter(Boolean).join(' + ') || null,
+    ...type,
+    ...figures({ sizeBytes: sum(video.sizeBytes, audio.sizeBytes), height: video.video?.height, bitrate }),
+  };
+}
+
+/** kbit/s. BANDWIDTH of an HLS variant includes the audio that belongs to it (RFC 8216 §4.3.4.2). */
+function pairBitrate(video: Track, audio: Track): number | undefined {
+  const added = video.delivery === 'hls' ? 0 : (audioBitrate(audio) ?? 0);
+  return video.bitrate === undefined ? undefined : video.bitrate + added;
+}
+
+const withId = (what: Pick<Rendition, 'side' | 'urlType' | 'formatIds'>) => ({ id: renditionId(what), ...what });
+
+/** HLS and DASH are delivered as MP4, whatever the format of their segments. */
+const outputType = (track: Track): FileType =>
+  fileType(track.delivery === 'direct' ? track.container : 'mp4', track.video !== null);
+
+/** Conversions read the best audio rendition, or without one the best rendition that has audio. */
+function offerConversions(
+  renditions: readonly Rendition[],
+  tracks: readonly Track[],
+): Pick<RenditionSelection, 'conversions' | 'conversionOf'> {
+  const trackOf = ({ formatIds }: Rendition) => tracks.find(({ formatId }) => formatId === formatIds[0]);
+  const audible = renditions.filter((rendition) => rendition.urlType === 'Media' && trackOf(rendition)?.audio);
+  const best = audible.find(({ side }) => side === 'audio') ?? audible[0];
+  const track = best && trackOf(best);
+  const names = track ? conversionNames.filter((name) => conversions[name].isOffered(track)) : [];
+  if (!best || names.length === 0) return { conversions: {} };
+  return {
+    conversions: Object.fromEntries(names.map((name) => [name, { renditionId: best.id }])),
+    conversionOf: best.id,
+  };
+}
+
+const sum = (a: number | undefined, b: number | undefined): number | undefined =>
+  a !== undefined && b !== undefined ? a + b : undefined;
+
+/** Omits unknown figures: the table keeps no null. */
+const figures = ({ sizeBytes, height, bitrate }: Pick<Rendition, 'sizeBytes' | 'height' | 'bitrate'>) => ({
+  ...(sizeBytes !== undefined && { sizeBytes }),
+  ...(height !== undefined && { height }),
+  ...(bitrate !== undefined && { bitrate: Math.round(bitrate * 1000) / 1000 }),
+});
