@@ -12,20 +12,15 @@ export interface KeyedRendition {
 }
 
 /**
- * Finds the rendition of a key; undefined if there is none, or if it belongs to the other endpoint. An invalid key causes no
- * read.
+ * Finds the rendition of a key; undefined if there is none. An invalid key causes no read.
  * @throws StateUnavailable, as `getResource` does
  */
-export async function findByKey(
-  key: string,
-  urlType: Rendition['urlType'],
-  getResource: State['getResource'],
-): Promise<KeyedRendition | undefined> {
+export async function findByKey(key: string, getResource: State['getResource']): Promise<KeyedRendition | undefined> {
   const ids = parseKey(key);
   const resource = ids && (await getResource(ids.resourceId));
   if (!resource) return undefined;
   const rendition = [...resource.renditions, ...(resource.withdrawn ?? [])].find(({ id }) => id === ids?.renditionId);
-  if (rendition?.urlType !== urlType) return undefined;
+  if (!rendition) return undefined;
   const tracks = rendition.formatIds.flatMap((id) => resource.tracks.find(({ formatId }) => formatId === id) ?? []);
   const [first, ...rest] = tracks;
   return first && tracks.length === rendition.formatIds.length

@@ -1,5 +1,5 @@
 import { getOperation, Problem, problems, toProblem } from '../../core/api/index.ts';
-import { findByKey, type Rendition, type State } from '../../core/state/index.ts';
+import { findByKey, type State } from '../../core/state/index.ts';
 import { createNotFound } from '../api/index.ts';
 import { createHandler, type Event, type Handler, type HandlerOptions } from '../middleware/index.ts';
 import { HostUnavailable } from './host-unavailable.ts';
@@ -11,7 +11,7 @@ export interface WakeOnStreamOptions extends Omit<HandlerOptions, 'methods' | 't
   readonly wakeHost: WakeHost;
 }
 
-const STREAM_PATH = /^\/api\/stream\/(media|combined)\/([^/]+)$/i;
+const STREAM_PATH = /^\/api\/stream\/(?:media|combined)\/([^/]+)$/i;
 
 /**
  * Answers stream requests while no host serves them. An existing key wakes the host, and is answered 503 with what the
@@ -19,9 +19,8 @@ const STREAM_PATH = /^\/api\/stream\/(media|combined)\/([^/]+)$/i;
  */
 export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStreamOptions): Handler {
   const answer = async ({ rawPath }: Event): Promise<never> => {
-    const [, endpoint = '', key = ''] = STREAM_PATH.exec(rawPath) ?? [];
-    const urlType: Rendition['urlType'] = endpoint.toLowerCase() === 'media' ? 'Media' : 'Combined';
-    if (!(await findByKey(key, urlType, state.getResource))) throw problems.notFound();
+    const [, key = ''] = STREAM_PATH.exec(rawPath) ?? [];
+    if (!(await findByKey(key, state.getResource))) throw problems.notFound();
     throw describeWait(await wakeHost());
   };
   const onStream = createHandler(

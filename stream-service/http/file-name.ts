@@ -15,15 +15,23 @@ export interface Naming {
   readonly author: string | null;
 }
 
-/** `Artist - Title.ext`, safe for file systems. `fileExtension` with a leading dot. */
+/** `Artist - Title.ext`, safe for file systems; a title that names the artist is enough. `fileExtension` with a leading dot. */
 export function fileName({ title, author }: Naming, fileExtension: string): string {
-  const text = [author, title].filter((part) => part?.trim()).join(' - ');
-  const clean = [...text.normalize('NFC').replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
+  const names = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
+  const [artist = '', name = ''] = names;
+  const text = (isNamed(artist, name) ? [name] : names).filter(Boolean).join(' - ');
+  const clean = [...text.replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
     .slice(0, MAX_CHARACTERS)
     .join('')
     .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
-  const name = clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean;
-  return name + fileExtension;
+  const safe = clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean;
+  return safe + fileExtension;
+}
+
+/** Whether a text contains a name as words of its own, in any case. */
+function isNamed(name: string, text: string): boolean {
+  const [wanted, words] = [name, text].map((part) => part.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
+  return (wanted ?? []).length > 0 && ` ${words?.join(' ')} `.includes(` ${wanted?.join(' ')} `);
 }
 
 /** Content-Disposition of a download: an ASCII name for old clients, and the full name (RFC 6266 §5). */

@@ -1,10 +1,10 @@
 import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { findByKey, type KeyedRendition, type Rendition, type Resource, type State } from '../../core/state/index.ts';
+import { findByKey, type KeyedRendition, type Resource, type State } from '../../core/state/index.ts';
 
-/** @throws NotFound when the key has no rendition of that type, StateUnavailable */
-export type FindRendition = (key: string, urlType: Rendition['urlType']) => Promise<KeyedRendition>;
+/** @throws NotFound when no rendition has the key, StateUnavailable */
+export type FindRendition = (key: string) => Promise<KeyedRendition>;
 
 export interface FindRenditionDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
@@ -16,9 +16,9 @@ export function createFindRendition({ state, log }: FindRenditionDependencies): 
   // Concurrent requests for one resource share a read, so that a rush of clients does not flood the table.
   const reads = createSingleFlight<Resource | undefined>();
 
-  return async (key, urlType) => {
-    const found = await findByKey(key, urlType, (id) => reads(id, () => state.getResource(id)));
-    if (!found) throw new NotFound('The key has no rendition of this type');
+  return async (key) => {
+    const found = await findByKey(key, (id) => reads(id, () => state.getResource(id)));
+    if (!found) throw new NotFound('No rendition has the key');
     const { resource } = found;
     state
       .touchResource(resource)

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { finished } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { problems } from '../../core/api/index.ts';
+import { problems, type StreamOperationId } from '../../core/api/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { type ByteRange, decideRange, formatContentRange } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
@@ -14,6 +14,7 @@ import { responseHeaders } from './response-headers.ts';
 import { sendBody } from './send-body.ts';
 
 export interface SendOptions {
+  readonly operationId: StreamOperationId;
   readonly found: KeyedRendition;
   readonly representation: Representation;
   readonly session: StreamSession;
@@ -28,10 +29,11 @@ export interface SendOptions {
 export async function sendRepresentation(
   { headers: { range, 'if-range': ifRange } }: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
-  { found, representation, session, log }: SendOptions,
+  { operationId, found, representation, session, log }: SendOptions,
 ): Promise<FastifyReply> {
-  const { size, etag } = representation;
-  const slice = size === undefined ? undefined : sliceOf(rangeApplies(ifRange, etag) ? range : undefined, size);
+  const { size, etag, acceptRanges } = representation;
+  const isRanged = acceptRanges === 'bytes' && rangeApplies(ifRange, etag);
+  const slice = size === undefined ? undefined : sliceOf(isRanged ? range : undefined, size);
   const body = slice ? representation.read(slice.first, slice.last) : representation.read(0);
   session.onClose(() => body.destroy());
   await firstBytes(body).catch((error) => {
@@ -41,7 +43,7 @@ export async function sendRepresentation(
     if (error && !session.signal.aborted) log.warn('Stream failed', { error });
   });
 
-  reply.headers(responseHeaders(found, representation));
+  reply.headers(responseHeaders(operationId, found, representation));
   if (size !== undefined && slice?.partial)
     reply.code(206).headers({
       'content-range': formatContentRange(slice, size),

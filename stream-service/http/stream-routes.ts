@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import type { StreamOperationId } from '../../core/api/index.ts';
 import { predictRangeStart } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { KeyedRendition, Rendition } from '../../core/state/index.ts';
+import type { KeyedRendition } from '../../core/state/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Representations } from '../representations/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
@@ -28,24 +29,24 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
   const { findRendition, sessions, representations, log } = dependencies;
 
   const route = (
-    urlType: Rendition['urlType'],
+    operationId: StreamOperationId,
     choose: (found: KeyedRendition, query: Query) => RepresentationOpener,
   ) => {
-    const path = routePath(urlType);
+    const path = routePath(operationId);
     // Explicit: Fastify's own HEAD would run GET and read the whole source.
     app.head<Route>(path, async (request, reply) => {
-      const found = await findRendition(request.params.key, urlType);
+      const found = await findRendition(request.params.key);
       const openSession = () => sessions.open(request.ip, reply.raw);
       const head = await describeForHead(choose(found, request.query), openSession, log);
-      return reply.headers(responseHeaders(found, head)).send();
+      return reply.headers(responseHeaders(operationId, found, head)).send();
     });
 
     app.get<Route>(path, async (request, reply) => {
-      const found = await findRendition(request.params.key, urlType);
+      const found = await findRendition(request.params.key);
       const session = sessions.open(request.ip, reply.raw);
       const firstByte = predictRangeStart(request.headers.range);
       const representation = await choose(found, request.query).open(session, firstByte);
-      return sendRepresentation(request, reply, { found, representation, session, log });
+      return sendRepresentation(request, reply, { operationId, found, representation, session, log });
     });
   };
 

@@ -6,16 +6,18 @@ import { needsRemux } from '../source/index.ts';
 import { type CombinedDependencies, combined } from './combined.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
 import { file } from './file.ts';
+import { fromBeginning } from './from-beginning.ts';
 import { remux } from './remux.ts';
 
 export interface RepresentationsDependencies extends ConvertedDependencies, CombinedDependencies {
   readonly converters: Converters;
 }
 
-/** Chooses what the Stream endpoints send for a rendition. */
+/** Chooses what the Stream endpoints send for a rendition: every key works on both. */
 export interface Representations {
-  /** @param format name of a conversion; any other has no effect, nor has one on a track without audio */
+  /** @param format name of a conversion; any other has no effect, nor has one on a rendition without audio */
   media(found: KeyedRendition, format?: string): RepresentationOpener;
+  /** As MP4 from the beginning, without ranges. */
   combined(found: KeyedRendition): RepresentationOpener;
 }
 
@@ -23,10 +25,15 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
   return {
     media(found, format) {
       const [track] = found.tracks;
-      const conversion = track.audio ? findConversionName(format) : undefined;
-      if (conversion) return converted(found, dependencies.converters[conversion], dependencies);
+      const sound = found.tracks.find(({ audio }) => audio);
+      const conversion = sound && findConversionName(format);
+      if (conversion)
+        return converted({ ...found, tracks: [sound] }, dependencies.converters[conversion], dependencies);
+      if (isPair(found)) return combined(found, dependencies);
       return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);
     },
-    combined: (found) => combined(found, dependencies),
+    combined: (found) => (isPair(found) ? combined : fromBeginning)(found, dependencies),
   };
 }
+
+const isPair = ({ rendition }: KeyedRendition): boolean => rendition.urlType === 'Combined';

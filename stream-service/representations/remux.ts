@@ -1,4 +1,4 @@
-import type { KeyedRendition } from '../../core/state/index.ts';
+import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Mux } from '../mux/ffmpeg/index.ts';
 import { remuxPlan } from '../mux/index.ts';
@@ -12,7 +12,7 @@ export interface RemuxDependencies {
   readonly requireFfmpeg: RequireFfmpeg;
 }
 
-/** HLS or DASH segments of one track, copied by FFmpeg into one file of unknown size. */
+/** HLS or DASH segments or a file of one track, copied by FFmpeg into one file of unknown size. */
 export function remux(found: KeyedRendition, dependencies: RemuxDependencies): RepresentationOpener {
   const { openSource, mux, requireFfmpeg } = dependencies;
   const [track] = found.tracks;
@@ -26,12 +26,14 @@ export function remux(found: KeyedRendition, dependencies: RemuxDependencies): R
       // First, so that no upstream request is wasted while FFmpeg is missing.
       const ffmpeg = await requireFfmpeg();
       const source = await openTrack(openSource, found, track, session);
-      const listed = durationOf(source);
-      const durationSeconds = listed && (track.durationSeconds ?? listed);
+      const durationSeconds = durationOf(source, track);
       return { ...head, read: () => mux(ffmpeg, { sources: [source], plan, durationSeconds }) };
     },
   };
 }
 
-/** Seconds by the playlist; undefined for a live source. */
-const durationOf = (source: Source) => (source.needsRemux ? source.durationSeconds : undefined);
+/** Seconds by the container or the playlist; undefined for a live source. */
+function durationOf(source: Source, { durationSeconds }: Track): number | undefined {
+  if (!source.needsRemux) return durationSeconds;
+  return source.durationSeconds && (durationSeconds ?? source.durationSeconds);
+}

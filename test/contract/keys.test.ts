@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MediaInformation } from '../../lambdas/api/resource-information.ts';
+import { inspect } from '../support/media-tools.ts';
 import { expectProblem } from './api-document.ts';
-import { itemOf } from './stream-helpers.ts';
+import { itemOf, renditionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 
 const target = useTarget();
@@ -11,12 +12,10 @@ const keysOf = ({ video, audio }: MediaInformation) =>
 
 let media = '';
 let combined = '';
-let sound = '';
 beforeAll(async () => {
   media = keysOf(await itemOf(target, '/files/clip.mp4'))[0] ?? '';
   const item = await itemOf(target, '/site/open/keys');
   combined = item.video?.bestQualityKey ?? '';
-  sound = item.audio?.bestQualityKey ?? '';
 });
 
 describe('keys', () => {
@@ -63,15 +62,71 @@ describe('a key that opens nothing here is 404', () => {
     ['with a space', () => `/api/Stream/Media/${media}%20`],
     ['foreign', () => '/api/Stream/Media/dQw4w9WgXcQ'],
     ['half of one and half of another', () => `/api/Stream/Media/${media.slice(0, 22)}${combined.slice(22)}`],
-    ['Combined on Media', () => `/api/Stream/Media/${combined}`],
-    ['Combined on Media as MP3', () => `/api/Stream/Media/${combined}?format=mp3`],
-    ['Media on Combined', () => `/api/Stream/Combined/${media}`],
-    ['sound on Combined', () => `/api/Stream/Combined/${sound}`],
   ])('%s', async (_, path) => {
     const answer = await target.get(path());
     expect(answer.status).toBe(404);
     expectProblem(404, JSON.parse(answer.body.toString()));
     expect((await target.get(path(), { method: 'HEAD' })).status).toBe(404);
+  });
+});
+
+describe('a key on the endpoint of the other type', () => {
+  const open = async (path: string) => {
+    const { status, headers, body } = await target.get(path, { headers: { range: 'bytes=0-99' } });
+    expect((await target.get(path, { method: 'HEAD' })).headers['content-type']).toBe(headers['content-type']);
+    return { status, headers, body };
+  };
+
+  it('of a file is that file from the beginning, without ranges', async () => {
+    const { status, headers, body } = await open(`/api/Stream/Combined/${media}`);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'accept-ranges': 'none',
+      'cache-control': 'no-store',
+    });
+    expect(headers).not.toHaveProperty('etag');
+    expect(body.equals((await target.get(`/api/Stream/Media/${media}`)).body)).toBe(true);
+  });
+
+  it.each([
+    ['a WebM file', '/files/clip.webm', 'video', 'video/mp4', 2],
+    ['Opus audio', '/site/opus-only/keys', 'audio', 'audio/mp4', 1],
+    ['HLS', '/hls/muxed.m3u8', 'video', 'video/mp4', 2],
+  ] as const)('of %s is MP4', async (_, link, side, mimeType, streams) => {
+    const { key } = await renditionOf(target, link, side, ({ urlType }) => urlType === 'Media');
+    const { status, headers, body } = await open(`/api/Stream/Combined/${key}`);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'content-type': mimeType, 'accept-ranges': 'none' });
+    const film = await inspect(body, '.mp4');
+    expect(film.codecs).toHaveLength(streams);
+    expect(film.complaints).toBe('');
+  });
+
+  it('of a pair is the pair', async () => {
+    const { status, headers, body } = await open(`/api/Stream/Media/${combined}`);
+    expect([200, 206]).toContain(status);
+    expect(headers['content-type']).toBe('video/mp4');
+    const whole = status === 206 ? (await target.get(`/api/Stream/Media/${combined}`)).body : body;
+    const film = await inspect(whole, '.mp4');
+    expect(film.codecs).toEqual(['h264', 'aac']);
+    expect(film.complaints).toBe('');
+  });
+
+  it('of a pair as MP3 is its sound', async () => {
+    const { headers, body } = await target.get(`/api/Stream/Media/${combined}?format=mp3`);
+    expect(headers).toMatchObject({ 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' });
+    expect(Number(headers['content-length'])).toBe(body.length);
+    expect((await inspect(body, '.mp3')).codecs).toEqual(['mp3']);
+  });
+
+  it('serves best, medium and worst of one list on the endpoint of its urlType', async () => {
+    for (const { video, audio } of await Promise.all(
+      ['/site/mixed/keys', '/site/open/keys'].map((link) => itemOf(target, link)),
+    ))
+      for (const side of [video, audio])
+        for (const key of [side?.bestQualityKey, side?.mediumQualityKey, side?.worstQualityKey])
+          expect((await target.get(`/api/Stream/${side?.urlType}/${key}`, { method: 'HEAD' })).status).toBe(200);
   });
 });
 

@@ -22,10 +22,9 @@ describe('findByKey', () => {
     ['unknown', aResource(0), undefined],
   ])('finds a rendition that is %s', async (_, resource, found) => {
     const key = keyOf(resource.id, rendition.id);
-    expect((await findByKey(key, 'Media', async () => resource))?.rendition).toEqual(found);
-    expect(await findByKey(key, 'Combined', async () => resource)).toBeUndefined();
+    expect((await findByKey(key, async () => resource))?.rendition).toEqual(found);
   });
 
   it('reads nothing for an invalid key', async () =>
-    expect(await findByKey('no', 'Media', () => Promise.reject(new Error('read')))).toBeUndefined());
+    expect(await findByKey('no', () => Promise.reject(new Error('read')))).toBeUndefined());
 });

@@ -65,6 +65,14 @@ describe('a stream while no host runs', () => {
     expect(runs()).toBe(1);
   });
 
+  it.each([COMBINED.replace('Combined', 'Media'), MEDIA.replace('Media', 'Combined')])(
+    'wakes for a key on the endpoint of the other type: %s',
+    async (path) => {
+      expect(answered(await instance.wake(path))).toEqual(STARTING);
+      expect(runs()).toBe(1);
+    },
+  );
+
   it('says HEAD what GET would, and wakes for it', async () => {
     const head = await instance.wake(MEDIA, { method: 'HEAD' });
     expect(head).toMatchObject({ statusCode: 503, headers: { 'retry-after': '45' } });
@@ -93,8 +101,6 @@ describe('a stream while no host runs', () => {
     ['a key that is too short', '/api/Stream/Media/abc'],
     ['a key that is too long', `${MEDIA}A`],
     ['a key that cannot be decoded', '/api/Stream/Media/%ZZ'],
-    ['a key of the other endpoint', COMBINED.replace('Combined', 'Media')],
-    ['a key of the other endpoint', MEDIA.replace('Media', 'Combined')],
     ['a path that is not there', `${MEDIA}/more`],
     ['another part of the API', '/api/App'],
   ])('%s is not found, and starts nothing', async (_, path) => {

@@ -159,14 +159,29 @@ describe('Combined', () => {
     expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(503);
   });
 
-  it('answers 404 for keys of the other type', async () => {
+  it('serves keys of the other type', async () => {
     await start(await load('clip.mp4'), await load('tone.m4a'));
-    for (const path of [
-      `Combined/${mediaKey('video')}`,
-      `Media/${combinedKey()}`,
-      `Media/${combinedKey()}?format=mp3`,
-    ]) {
-      expect((await ask(`${service?.url}/api/Stream/${path}`)).status).toBe(404);
+    const mp4 = { 'content-type': 'video/mp4' };
+    for (const [path, headers] of [
+      [`Combined/${mediaKey('video')}`, { ...mp4, 'accept-ranges': 'none', 'cache-control': 'no-store' }],
+      [`Media/${combinedKey()}`, { ...mp4, 'cache-control': 'public, max-age=3600' }],
+      [`Media/${combinedKey()}?format=mp3`, { 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' }],
+      [`Combined/${combinedKey()}?format=mp3`, { ...mp4, 'accept-ranges': 'none' }],
+    ] as const) {
+      const response = await ask(`${service?.url}/api/Stream/${path}`, { headers: { range: 'x' } });
+      expect(response.status).toBe(200);
+      expect(response.headers).toMatchObject(headers);
+      expect(response.body.length).toBeGreaterThan(1000);
     }
+  });
+
+  it('ignores Range for the key of a file', async () => {
+    await start(await load('clip.mp4'), await load('tone.m4a'));
+    const url = `${service?.url}/api/Stream/Combined/${mediaKey('video')}`;
+    const { status, headers, body } = await ask(url, { headers: { range: 'bytes=10-19' } });
+    expect(status).toBe(200);
+    expect(headers).not.toHaveProperty('etag');
+    expect(headers).not.toHaveProperty('content-range');
+    expect(headers['content-length']).toBe(String(body.length));
   });
 });

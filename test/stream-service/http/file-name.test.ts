@@ -19,6 +19,15 @@ describe('fileName', () => {
     ['\u200d. \u200d', null, 'media.mp4'],
     ['half \ud800 pair', null, 'half pair.mp4'],
     ['Été 🎵', 'Björk', 'Björk - Été 🎵.mp4'],
+    ['Artist - Song', 'Artist', 'Artist - Song.mp4'],
+    ['ARTIST: Song', 'artist', 'ARTIST Song.mp4'],
+    ['Song (live) by The Artist', 'the  artist', 'Song (live) by The Artist.mp4'],
+    ['Bjo\u0308rk - Song', 'Bj\u00f6rk', 'Björk - Song.mp4'],
+    ['Artistic', 'Artist', 'Artist - Artistic.mp4'],
+    ['An art ist', 'Artist', 'Artist - An art ist.mp4'],
+    ['Song', '!!!', '!!! - Song.mp4'],
+    ['Été', 't', 't - Été.mp4'],
+    ['Artist', 'Artist', 'Artist.mp4'],
   ])('names %j by %j %j', (title, author, name) => expect(fileName({ title, author }, '.mp4')).toBe(name));
 
   it('fits any file system for very long titles', () => {
