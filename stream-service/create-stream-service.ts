@@ -15,6 +15,7 @@ import {
   type StreamObserver,
 } from './sessions/index.ts';
 import type { OpenSource } from './source/index.ts';
+import { createLayouts } from './virtual-mp4/index.ts';
 
 export interface StreamServiceOptions {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
@@ -68,6 +69,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     ...options,
     requireFfmpeg: createRequireFfmpeg(options),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
+    layouts: createLayouts(),
     converters: createConverters({ inputServer, admission, observer, log }),
   });
   const app = buildApp({ ...options, findRendition: createFindRendition(options), sessions, representations });

@@ -12,6 +12,8 @@ export interface RepresentationHead {
   readonly etag?: string;
   /** Accept-Ranges (RFC 9110 §14.3). Undefined: only the open source tells, so the header is left out. */
   readonly acceptRanges: 'bytes' | 'none' | undefined;
+  /** Path where the same bytes can be requested by range: Content-Location (RFC 9110 §8.7). */
+  readonly contentLocation?: string;
   /** Bytes, approximate: a hint for progress bars where `size` is unknown. */
   readonly estimatedBytes?: number;
 }

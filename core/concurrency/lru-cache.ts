@@ -9,9 +9,25 @@ export interface LruCache<K, V> {
   keys(): Iterable<K>;
 }
 
-export function createLruCache<K, V extends NonNullable<unknown>>(maxEntries: number): LruCache<K, V> {
+export interface LruCacheWeights<V> {
+  /** The sum of the weights of all entries. An entry that is heavier is not kept. */
+  readonly maxWeight: number;
+  readonly weightOf: (value: V) => number;
+}
+
+export function createLruCache<K, V extends NonNullable<unknown>>(
+  maxEntries: number,
+  { maxWeight, weightOf }: LruCacheWeights<V> = { maxWeight: 0, weightOf: () => 0 },
+): LruCache<K, V> {
   // A Map iterates in insertion order: the first key is the least recently used one.
   const entries = new Map<K, V>();
+  let weight = 0;
+  const remove = (key: K) => {
+    const value = entries.get(key);
+    if (value === undefined) return;
+    entries.delete(key);
+    weight -= weightOf(value);
+  };
   return {
     get(key) {
       const value = entries.get(key);
@@ -21,12 +37,15 @@ export function createLruCache<K, V extends NonNullable<unknown>>(maxEntries: nu
       return value;
     },
     set(key, value) {
-      entries.delete(key);
+      remove(key);
       entries.set(key, value);
-      const [oldest] = entries.keys();
-      if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
+      weight += weightOf(value);
+      for (const oldest of entries.keys()) {
+        if (entries.size <= maxEntries && weight <= maxWeight) break;
+        remove(oldest);
+      }
     },
-    delete: (key) => void entries.delete(key),
+    delete: remove,
     keys: () => entries.keys(),
   };
 }

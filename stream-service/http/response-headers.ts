@@ -10,7 +10,7 @@ import { contentDisposition } from './file-name.ts';
 export function responseHeaders(
   operationId: StreamOperationId,
   { resource: { title, author, isLive } }: KeyedRendition,
-  { size, mimeType, fileExtension, etag, acceptRanges, estimatedBytes }: RepresentationHead,
+  { size, mimeType, fileExtension, etag, acceptRanges, estimatedBytes, contentLocation }: RepresentationHead,
 ): Record<string, string> {
   return {
     'content-type': mimeType,
@@ -19,6 +19,7 @@ export function responseHeaders(
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),
+    ...(contentLocation && { 'content-location': contentLocation }),
     ...(estimatedBytes && { 'estimated-content-length': String(estimatedBytes) }),
   };
 }

@@ -3,13 +3,13 @@ import type { KeyedRendition } from '../../core/state/index.ts';
 import type { Converters } from '../conversions/index.ts';
 import type { RepresentationOpener } from '../representation.ts';
 import { needsRemux } from '../source/index.ts';
-import { type CombinedDependencies, combined } from './combined.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
 import { file } from './file.ts';
 import { fromBeginning } from './from-beginning.ts';
 import { remux } from './remux.ts';
+import { pairFromBeginning, type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
 
-export interface RepresentationsDependencies extends ConvertedDependencies, CombinedDependencies {
+export interface RepresentationsDependencies extends ConvertedDependencies, SeekablePairDependencies {
   readonly converters: Converters;
 }
 
@@ -29,10 +29,10 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       const conversion = sound && findConversionName(format);
       if (conversion)
         return converted({ ...found, tracks: [sound] }, dependencies.converters[conversion], dependencies);
-      if (isPair(found)) return combined(found, dependencies);
+      if (isPair(found)) return seekablePair(found, dependencies);
       return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);
     },
-    combined: (found) => (isPair(found) ? combined : fromBeginning)(found, dependencies),
+    combined: (found) => (isPair(found) ? pairFromBeginning : fromBeginning)(found, dependencies),
   };
 }
 

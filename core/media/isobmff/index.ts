@@ -1,12 +1,16 @@
 export {
   BOX_HEADER_BYTES,
   type Box,
+  type BoxHeader,
+  findChild,
+  flagsOf,
   LARGE_BOX_HEADER_BYTES,
   parseBoxes,
   parseBoxHeader,
 } from './box-parser.ts';
 export { box, boxHeader, fullBox, u32, u64 } from './box-writer.ts';
 export { patchHeaderDuration } from './duration-patch.ts';
+export { TFHD } from './fragment-fields.ts';
 export { rewriteFragment } from './fragment-rewriter.ts';
 export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
 export {
@@ -17,9 +21,9 @@ export {
   writeFragment,
 } from './fragment-writer.ts';
 export { type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
-export { writeMovieHeader } from './movie-header.ts';
+export { FRAGMENTED_FILE_TYPE, type OutputTrack, writeFragmentedMovie, writeMovieHeader } from './movie-header.ts';
 export { hasEncryptedSampleEntry } from './sample-entries.ts';
 export { parseSampleTable, type SampleCursor, type SampleTable } from './sample-table.ts';
-export { parseSegmentIndex } from './segment-index.ts';
+export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';
 export { parseTrackHeader, type TrackHeader } from './track-header.ts';
 export { UnsupportedMp4 } from './unsupported-mp4.ts';

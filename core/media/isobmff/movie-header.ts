@@ -18,14 +18,18 @@ const FULL_VOLUME = 0x0100_0000;
 const TRACK_FLAGS = 3;
 /** `trex`: the first sample description; every fragment has its own durations, sizes and flags. */
 const NO_DEFAULTS = u32(1, 0, 0, 0);
-/** Major brand `iso5`, minor version 512, compatible with `iso5`, `iso6` and `mp41`. */
-const FTYP = box('ftyp', Buffer.from('iso5\0\0\x02\0iso5iso6mp41', 'latin1'));
+/** `ftyp` of a fragmented file: major brand `iso5`, minor version 512, compatible with `iso5`, `iso6` and `mp41`. */
+export const FRAGMENTED_FILE_TYPE = box('ftyp', Buffer.from('iso5\0\0\x02\0iso5iso6mp41', 'latin1'));
+
+/** `ftyp` and `moov` of a fragmented file; see `writeFragmentedMovie`. */
+export const writeMovieHeader = (tracks: readonly OutputTrack[]): Buffer =>
+  Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(tracks)]);
 
 /**
- * `ftyp` and `moov` of a fragmented file (ISO/IEC 14496-12 §8.8) with its duration. Tracks are numbered from 1 in their
+ * `moov` of a fragmented file (ISO/IEC 14496-12 §8.8) with its duration. Tracks are numbered from 1 in their
  * order and keep everything of their sources but samples and metadata.
  */
-export function writeMovieHeader(tracks: readonly OutputTrack[]): Buffer {
+export function writeFragmentedMovie(tracks: readonly OutputTrack[]): Buffer {
   // The finest time scale of all sources: edits lose no precision.
   const timescale = Math.max(...tracks.map(({ header }) => header.movieTimescale));
   const duration = Math.max(...tracks.map(({ durationSeconds }) => Math.round(durationSeconds * timescale)));
@@ -46,7 +50,7 @@ export function writeMovieHeader(tracks: readonly OutputTrack[]): Buffer {
   const trexs = tracks.map(({ header }, index) =>
     fullBox('trex', 0, 0, u32(index + 1), header.fragmentDefaults ?? NO_DEFAULTS),
   );
-  return Buffer.concat([FTYP, box('moov', mvhd, ...traks, box('mvex', ...mehd, ...trexs))]);
+  return box('moov', mvhd, ...traks, box('mvex', ...mehd, ...trexs));
 }
 
 function trak({ header, durationSeconds }: OutputTrack, id: number, movieTimescale: number): Buffer {

@@ -2,6 +2,8 @@ import { parseBoxHeader } from './box-parser.ts';
 
 /** A `sidx` (ISO/IEC 14496-12 §8.16.3). */
 export interface SegmentIndex {
+  /** `reference_ID`: of the track that the entries describe. */
+  readonly trackId: number;
   /** Units per second. */
   readonly timescale: number;
   /** Units. */
@@ -18,6 +20,8 @@ export interface SegmentIndexEntry {
   readonly size: number;
   /** Units. */
   readonly duration: number;
+  /** `starts_with_SAP`, `SAP_type` and `SAP_delta_time`, as written. */
+  readonly accessPoint: number;
 }
 
 const ENTRY_BYTES = 12;
@@ -31,6 +35,7 @@ export function parseSegmentIndex(sidx: Buffer): SegmentIndex | undefined {
   const count = sidx.readUInt16BE(entriesAt - 2);
   if (sidx.length < entriesAt + count * ENTRY_BYTES) return undefined;
   return {
+    trackId: sidx.readUInt32BE(content + 4),
     timescale: sidx.readUInt32BE(content + 8),
     earliestPresentationTime: isLong ? Number(sidx.readBigUInt64BE(content + 12)) : sidx.readUInt32BE(content + 12),
     firstOffset: isLong ? Number(sidx.readBigUInt64BE(content + 20)) : sidx.readUInt32BE(content + 16),
@@ -41,6 +46,7 @@ export function parseSegmentIndex(sidx: Buffer): SegmentIndex | undefined {
         isIndex: reference >>> 31 === 1,
         size: reference & 0x7fff_ffff,
         duration: sidx.readUInt32BE(at + 4),
+        accessPoint: sidx.readUInt32BE(at + 8),
       };
     }),
   };

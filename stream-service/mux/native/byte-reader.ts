@@ -4,6 +4,14 @@ import type { FileSource } from '../../source/index.ts';
 /** Reading and discarding up to so many bytes costs less than another upstream request. */
 const MAX_SKIPPED_BYTES = 256 * 1024;
 
+export interface ByteReaderOptions {
+  /**
+   * Offset where a read of the source that starts at `position` ends. Bytes beyond it are read when they are taken.
+   * @default the end of the file
+   */
+  readonly readEnd?: (position: number) => number;
+}
+
 /**
  * Reads a file at a position that advances with the bytes taken. Holds at most one chunk of the source's stream, which
  * is paused until the chunk is taken.
@@ -12,6 +20,11 @@ export class ByteReader {
   /** Bytes of the file. */
   readonly size: number;
   readonly #source: FileSource;
+  readonly #readEnd: (position: number) => number;
+  /** Offset where the current stream ends. */
+  #streamEnd = 0;
+  /** Bytes that `read` waits for. */
+  #missingBytes = 0;
   #position = 0;
   #stream: Readable | undefined;
   #chunk: Buffer | undefined;
@@ -21,8 +34,9 @@ export class ByteReader {
   #onChange: () => void = () => undefined;
   #resolveChange: () => void = () => undefined;
 
-  constructor(source: FileSource & { readonly size: number }) {
+  constructor(source: FileSource & { readonly size: number }, { readEnd = () => source.size }: ByteReaderOptions = {}) {
     this.#source = source;
+    this.#readEnd = readEnd;
     this.size = source.size;
   }
 
@@ -68,11 +82,13 @@ export class ByteReader {
   /** Exactly so many bytes; copied when they come in several chunks. @throws as `take` */
   async read(bytes: number): Promise<Buffer> {
     const chunks: Buffer[] = [];
+    this.#missingBytes = bytes;
     for (let missing = bytes; missing > 0; ) {
       const chunk = this.take(missing);
       if (chunk) chunks.push(chunk);
       else await this.#changed();
       missing -= chunk?.length ?? 0;
+      this.#missingBytes = missing;
     }
     return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes);
   }
@@ -113,8 +129,14 @@ export class ByteReader {
       this.#failure = new Error('The file ends before what its header describes');
       throw this.#failure;
     }
-    const stream = this.#source.read(this.#position);
+    const streamEnd = Math.min(
+      this.size,
+      Math.max(this.#readEnd(this.#position), this.#position + Math.max(1, this.#missingBytes)),
+    );
+    const stream = this.#source.read(this.#position, streamEnd === this.size ? undefined : streamEnd - 1);
     this.#stream = stream;
+    this.#streamEnd = streamEnd;
+    this.#skipBytes = 0;
     stream.on('data', (chunk: Buffer) => {
       if (this.#stream !== stream) return;
       this.#keep(chunk);
@@ -125,8 +147,8 @@ export class ByteReader {
       if (this.#stream !== stream) return;
       // A complete stream is no failure: the chunk that is left can be taken, and another position can be read.
       this.#stream = undefined;
-      const end = this.#position + (this.#chunk?.length ?? 0);
-      if (error || end < this.size) this.#failure = error ?? new Error('The source ended early');
+      const end = this.#position - this.#skipBytes + (this.#chunk?.length ?? 0);
+      if (error || end < this.#streamEnd) this.#failure = error ?? new Error('The source ended early');
       this.#notify();
     });
   }

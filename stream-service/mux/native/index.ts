@@ -1,1 +1,3 @@
+export { readFileHeader, readNextFragmentBox, readTopLevelBox } from './box-reader.ts';
+export { ByteReader, type ByteReaderOptions } from './byte-reader.ts';
 export { muxNatively } from './native-muxer.ts';

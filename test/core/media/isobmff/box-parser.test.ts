@@ -36,12 +36,13 @@ describe('parseBoxes', () => {
 describe('parseSegmentIndex', () => {
   const entries = [u32(1000, 90_000, 0x9000_0000), u32(0x8000_0000 + 500, 180_000, 0)];
   const expected = {
+    trackId: 1,
     timescale: 90_000,
     earliestPresentationTime: 4500,
     firstOffset: 16,
     entries: [
-      { isIndex: false, size: 1000, duration: 90_000 },
-      { isIndex: true, size: 500, duration: 180_000 },
+      { isIndex: false, size: 1000, duration: 90_000, accessPoint: 0x9000_0000 },
+      { isIndex: true, size: 500, duration: 180_000, accessPoint: 0 },
     ],
   };
   const versions = {

@@ -1,0 +1,56 @@
+import { type Box, findChild, flagsOf, parseBoxes, rewriteFragment, TFHD, UnsupportedMp4 } from '../isobmff/index.ts';
+import type { LayoutTrack } from './layout.ts';
+
+export interface FragmentPatch {
+  readonly track: LayoutTrack;
+  /** Offset of the `moof` in its source, and in the output. */
+  readonly sourceOffset: number;
+  readonly offset: number;
+  /** Offset of the end of the fragment in its source: samples lie before it. */
+  readonly sourceEnd: number;
+  readonly sequence: number;
+}
+
+/**
+ * Copies a whole `moof` with its track id, sequence number and absolute offsets changed for the output. The length stays.
+ * @throws UnsupportedMp4 when it has anything but one fragment of the track, or samples outside of the fragment
+ */
+export function patchFragment(source: Buffer, patch: FragmentPatch): Buffer {
+  const { track, sourceOffset, offset, sequence } = patch;
+  const moof = Buffer.from(source);
+  const [root] = parseBoxes(moof);
+  const mfhd = root && findChild(moof, root, 'mfhd');
+  if (!root || !mfhd || mfhd.end - mfhd.content < 8) throw new UnsupportedMp4('Missing or truncated mfhd');
+  requireSamplesInside(moof.subarray(root.content), moof.length, patch);
+
+  moof.writeUInt32BE(sequence, mfhd.content + 4);
+  const tfhd = requireTrackFragment(moof, root, track.sourceId);
+  moof.writeUInt32BE(track.id, tfhd.content + 4);
+  if (flagsOf(moof, tfhd) & TFHD.baseDataOffset) {
+    const base = Number(moof.readBigUInt64BE(tfhd.content + 8)) + offset - sourceOffset;
+    if (base < 0) throw new UnsupportedMp4('Base data offset before the file');
+    moof.writeBigUInt64BE(BigInt(base), tfhd.content + 8);
+  }
+  return moof;
+}
+
+function requireTrackFragment(moof: Buffer, root: Box, sourceId: number): Box {
+  const fragments = [...parseBoxes(moof, root.content, root.end)].filter(({ type }) => type === 'traf');
+  const [traf] = fragments;
+  const tfhd = traf && findChild(moof, traf, 'tfhd');
+  if (fragments.length !== 1 || !tfhd || moof.readUInt32BE(tfhd.content + 4) !== sourceId) {
+    throw new UnsupportedMp4('A moof with other tracks');
+  }
+  return tfhd;
+}
+
+/** @param content of the `moof` */
+function requireSamplesInside(content: Buffer, moofBytes: number, patch: FragmentPatch): void {
+  const { track, sourceOffset: start, sourceEnd } = patch;
+  const { sourceId, id, fragmentDefaults: defaults = Buffer.alloc(16) } = track;
+  const { ranges } = rewriteFragment({ moof: content, start, sourceId, id, defaults, fallbackTime: 0n });
+  for (const { first, bytes } of ranges) {
+    if (first < start + moofBytes || first + bytes > sourceEnd)
+      throw new UnsupportedMp4('Samples outside of their fragment');
+  }
+}

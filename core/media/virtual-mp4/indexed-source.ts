@@ -1,0 +1,74 @@
+import { parseBoxes, parseTrackHeader, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+
+/** What a layout needs of a source. */
+export interface LayoutSource {
+  /** The content of its `moov`. */
+  readonly moov: Buffer;
+  /** Bytes of the file. */
+  readonly fileBytes: number;
+  /** Fragments in the order of the file; undefined: the file is not fragmented. */
+  readonly fragments?: FragmentIndex;
+}
+
+/** The fragments of a file by its `sidx`, in the order of the file. */
+export interface FragmentIndex {
+  /** Units per second. */
+  readonly timescale: number;
+  /** Units: earliest presentation time of the first fragment. */
+  readonly startTime: number;
+  readonly entries: readonly FragmentEntry[];
+  /** The first `moof`, a whole box, and its offset in the file: a sample of what the index promises. */
+  readonly firstMoof: { readonly offset: number; readonly box: Buffer };
+}
+
+export interface FragmentEntry {
+  /** Offset in the file. */
+  readonly offset: number;
+  readonly bytes: number;
+  /** Units. */
+  readonly duration: number;
+  /** `starts_with_SAP`, `SAP_type` and `SAP_delta_time` of the `sidx`. */
+  readonly accessPoint: number;
+}
+
+/** A fragment with its place on the timeline. */
+export interface TimedFragment extends FragmentEntry {
+  /** Units. */
+  readonly time: number;
+  readonly startSeconds: number;
+}
+
+/** Headers of `moof` and `mdat`. */
+const MIN_FRAGMENT_BYTES = 16;
+/** Fragments of a presentation of 36 hours in pieces of 2 s: also the limit of one `sidx`. */
+export const MAX_FRAGMENTS = 0xffff;
+
+/** @throws UnsupportedMp4 */
+export function parseIndexedTrack({ moov }: LayoutSource, kind: 'vide' | 'soun'): TrackHeader {
+  const header = parseTrackHeader(moov, kind);
+  if (!header.fragmentDefaults) throw new UnsupportedMp4('An index without fragments');
+  let tracks = 0;
+  for (const { type } of parseBoxes(moov)) tracks += Number(type === 'trak');
+  if (tracks !== 1) throw new UnsupportedMp4('Fragments of several tracks');
+  return header;
+}
+
+/** @throws UnsupportedMp4 when the fragments are empty, too many, or reach beyond the file */
+export function timeFragments(index: FragmentIndex, fileBytes: number): readonly TimedFragment[] {
+  const { entries, timescale, startTime } = index;
+  if (entries.length === 0 || entries.length > MAX_FRAGMENTS || timescale === 0) {
+    throw new UnsupportedMp4('Unusable segment index');
+  }
+  let time = startTime;
+  let end = 0;
+  return entries.map((entry) => {
+    const fragment = { ...entry, time, startSeconds: time / timescale };
+    time += entry.duration;
+    const isInOrder = entry.offset >= end;
+    end = entry.offset + entry.bytes;
+    if (!isInOrder || entry.bytes < MIN_FRAGMENT_BYTES || !Number.isSafeInteger(time) || !(end <= fileBytes)) {
+      throw new UnsupportedMp4('Segment index does not fit its file');
+    }
+    return fragment;
+  });
+}

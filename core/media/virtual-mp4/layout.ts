@@ -1,0 +1,149 @@
+/** Index of a source: 0 has the video, 1 the audio. */
+export type SourceIndex = 0 | 1;
+
+/** Consecutive bytes of the output that come from one place. Offsets and lengths in bytes. */
+export interface Extent {
+  /** Position in the list of extents. */
+  readonly index: number;
+  /** Offset in the output. */
+  readonly start: number;
+  readonly bytes: number;
+  /**
+   * `own`: bytes of the layout itself. `samples`: bytes of a source as they are. `fragment`: a fragment of a source whose
+   * `moof` is patched in place.
+   */
+  readonly kind: 'own' | 'samples' | 'fragment';
+  /** The source; 0 for `own`. */
+  readonly source: SourceIndex;
+  /** Offset in the source, or in the layout's own bytes. */
+  readonly sourceOffset: number;
+}
+
+/** A track as a reader of its fragments needs it. */
+export interface LayoutTrack {
+  /** Track id in the source, and in the output. */
+  readonly sourceId: number;
+  readonly id: number;
+  /** 16 bytes of the source's `trex`; undefined: the source is not fragmented. */
+  readonly fragmentDefaults: Buffer | undefined;
+}
+
+/** A file whose every byte is known from the headers of its sources. */
+export interface Layout {
+  /** Bytes of the output. */
+  readonly size: number;
+  readonly tracks: readonly [LayoutTrack, LayoutTrack];
+  /** Headers, indexes and trailers that no source has. */
+  readonly own: Buffer;
+  /** Extents, which cover the output without gaps. */
+  readonly count: number;
+  /** Bytes of memory that the layout occupies. */
+  readonly memoryBytes: number;
+  /** @throws RangeError when there is no such extent */
+  extent(index: number): Extent;
+  /** The extent that contains an offset. @throws RangeError beyond the end */
+  extentAt(offset: number): Extent;
+}
+
+const KINDS = ['own', 'samples', 'fragment'] as const;
+/** Bytes of an extent in the typed arrays. */
+const EXTENT_BYTES = 8 + 8 + 1 + 1;
+
+/** Collects the extents of a layout in the order of the output. */
+export class LayoutBuilder {
+  #size = 0;
+  #ownBytes = 0;
+  readonly #own: Buffer[] = [];
+  readonly #starts: number[] = [];
+  readonly #sourceOffsets: number[] = [];
+  readonly #kinds: number[] = [];
+  readonly #sources: SourceIndex[] = [];
+
+  /** Bytes so far: the offset of the next extent. */
+  get size(): number {
+    return this.#size;
+  }
+
+  addOwn(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#kinds.at(-1) !== 0) this.#add(0, 0, this.#ownBytes);
+    this.#own.push(bytes);
+    this.#ownBytes += bytes.length;
+    this.#size += bytes.length;
+  }
+
+  /** Adds bytes of a source, which extend the extent before them where they follow it in the source too. */
+  addSamples(source: SourceIndex, sourceOffset: number, bytes: number): void {
+    if (bytes === 0) return;
+    const last = this.#kinds.length - 1;
+    const lastEnd = (this.#sourceOffsets[last] ?? 0) + this.#size - (this.#starts[last] ?? 0);
+    const isAdjacent = this.#kinds[last] === 1 && this.#sources[last] === source && lastEnd === sourceOffset;
+    if (!isAdjacent) this.#add(1, source, sourceOffset);
+    this.#size += bytes;
+  }
+
+  addFragment(source: SourceIndex, sourceOffset: number, bytes: number): void {
+    this.#add(2, source, sourceOffset);
+    this.#size += bytes;
+  }
+
+  build(tracks: Layout['tracks']): Layout {
+    return createLayout(this.#size, tracks, Buffer.concat(this.#own, this.#ownBytes), {
+      starts: Float64Array.from(this.#starts),
+      sourceOffsets: Float64Array.from(this.#sourceOffsets),
+      kinds: Uint8Array.from(this.#kinds),
+      sources: Uint8Array.from(this.#sources),
+    });
+  }
+
+  #add(kind: number, source: SourceIndex, sourceOffset: number): void {
+    this.#starts.push(this.#size);
+    this.#sourceOffsets.push(sourceOffset);
+    this.#kinds.push(kind);
+    this.#sources.push(source);
+  }
+}
+
+interface ExtentTable {
+  readonly starts: Float64Array;
+  readonly sourceOffsets: Float64Array;
+  readonly kinds: Uint8Array;
+  readonly sources: Uint8Array;
+}
+
+function createLayout(size: number, tracks: Layout['tracks'], own: Buffer, table: ExtentTable): Layout {
+  const { starts, sourceOffsets, kinds, sources } = table;
+  const count = starts.length;
+
+  const extent = (index: number): Extent => {
+    const start = starts[index];
+    if (start === undefined) throw new RangeError(`No extent ${index}`);
+    return {
+      index,
+      start,
+      bytes: (starts[index + 1] ?? size) - start,
+      kind: KINDS[kinds[index] ?? 0] ?? 'own',
+      source: sources[index] === 1 ? 1 : 0,
+      sourceOffset: sourceOffsets[index] ?? 0,
+    };
+  };
+
+  return {
+    size,
+    tracks,
+    own,
+    count,
+    memoryBytes: own.length + count * EXTENT_BYTES,
+    extent,
+    extentAt(offset) {
+      if (!(offset >= 0 && offset < size)) throw new RangeError(`No byte ${offset} of ${size}`);
+      let low = 0;
+      for (let high = count - 1; low < high; ) {
+        const middle = Math.ceil((low + high) / 2);
+        if ((starts[middle] ?? 0) <= offset) low = middle;
+        else high = middle - 1;
+      }
+      return extent(low);
+    },
+  };
+}

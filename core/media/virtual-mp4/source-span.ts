@@ -1,0 +1,33 @@
+import type { Extent, Layout, SourceIndex } from './layout.ts';
+
+/** Bytes of a source. Offsets, both included. */
+export interface SourceSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * The bytes of a source that a range of the output needs; undefined when it needs none. A fragment is needed from its
+ * start, because its `moof` is patched. Offsets of the output, both included.
+ */
+export function sourceSpan(layout: Layout, source: SourceIndex, first: number, last: number): SourceSpan | undefined {
+  const [from, to] = [layout.extentAt(first).index, layout.extentAt(last).index];
+  const begin = findExtent(layout, source, from, to);
+  const end = findExtent(layout, source, to, from);
+  if (!begin || !end) return undefined;
+  const skipped = begin.kind === 'samples' ? Math.max(0, first - begin.start) : 0;
+  return {
+    first: begin.sourceOffset + skipped,
+    last: end.sourceOffset + Math.min(end.bytes, last + 1 - end.start) - 1,
+  };
+}
+
+/** The first extent of a source from one index towards another. */
+function findExtent(layout: Layout, source: SourceIndex, from: number, to: number): Extent | undefined {
+  const step = from <= to ? 1 : -1;
+  for (let index = from; step > 0 ? index <= to : index >= to; index += step) {
+    const extent = layout.extent(index);
+    if (extent.kind !== 'own' && extent.source === source) return extent;
+  }
+  return undefined;
+}

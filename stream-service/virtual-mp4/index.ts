@@ -1,0 +1,2 @@
+export { LayoutStream, type SizedFile } from './layout-stream.ts';
+export { createLayouts, type KnownLayout, type Layouts } from './layouts.ts';

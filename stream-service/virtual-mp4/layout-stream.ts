@@ -1,0 +1,102 @@
+import { Readable } from 'node:stream';
+import type { Layout, SourceIndex, SourceSpan } from '../../core/media/virtual-mp4/index.ts';
+import { sourceSpan } from '../../core/media/virtual-mp4/index.ts';
+import { ByteReader } from '../mux/native/index.ts';
+import type { FileSource } from '../source/index.ts';
+import { readBytes, readFragment } from './read-fragment.ts';
+
+const HIGH_WATER_MARK_BYTES = 64 * 1024;
+/** Own bytes are copied in pieces of this size: the reader of the stream owns its chunks. */
+const OWN_CHUNK_BYTES = 64 * 1024;
+/** Beyond the range, for the rest of a `moof`. */
+const EXTRA_READ_BYTES = 64 * 1024;
+
+export type SizedFile = FileSource & { readonly size: number };
+
+export interface LayoutStreamOptions {
+  readonly layout: Layout;
+  /** Offsets, both included. */
+  readonly first: number;
+  readonly last: number;
+  /** Opens a source where reading begins. */
+  readonly openSource: (source: SourceIndex, firstByte: number) => Promise<SizedFile>;
+}
+
+/** Reads a range of a layout, with only the bytes of each source that the range needs. */
+export class LayoutStream extends Readable {
+  readonly #bytes: AsyncGenerator<Buffer>;
+  readonly #readers: ByteReader[] = [];
+  #isPulling = false;
+
+  constructor(options: LayoutStreamOptions) {
+    super({ highWaterMark: HIGH_WATER_MARK_BYTES });
+    this.#bytes = this.#generate(options);
+  }
+
+  override _read(): void {
+    if (this.#isPulling) return;
+    this.#isPulling = true;
+    this.#pull().catch((error) => this.destroy(error));
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    for (const reader of this.#readers) reader.destroy();
+    callback(error);
+  }
+
+  async #pull(): Promise<void> {
+    for (;;) {
+      const { value, done } = await this.#bytes.next();
+      if (this.destroyed) return;
+      if (done) {
+        this.push(null);
+        return;
+      }
+      // Before pushing: that may call `_read`.
+      const hasRoom = value.length === 0 || this.push(value);
+      if (!hasRoom) break;
+    }
+    this.#isPulling = false;
+  }
+
+  async *#generate({ layout, first, last, openSource }: LayoutStreamOptions): AsyncGenerator<Buffer> {
+    const opening = ([0, 1] as const).map((source) => {
+      const span = sourceSpan(layout, source, first, last);
+      const reader = span && openSource(source, span.first).then((file) => this.#openReader(file, span));
+      reader?.catch(() => undefined);
+      return reader;
+    });
+    // The status of the response depends on whether the sources can be opened.
+    await Promise.all(opening);
+
+    for (let at = first; at <= last; ) {
+      const extent = layout.extentAt(at);
+      const end = Math.min(extent.start + extent.bytes, last + 1);
+      const skipped = at - extent.start;
+      if (extent.kind === 'own') yield* ownBytes(layout.own, extent.sourceOffset + skipped, end - at);
+      else {
+        const reader = await opening[extent.source];
+        if (!reader) throw new Error(`Source ${extent.source} is not open`);
+        if (extent.kind === 'samples') {
+          yield* readBytes(reader, extent.sourceOffset + skipped, extent.sourceOffset + end - extent.start);
+        } else yield* readFragment(reader, { extent, track: layout.tracks[extent.source], first: at, end });
+      }
+      at = end;
+    }
+  }
+
+  #openReader(file: SizedFile, { first, last }: SourceSpan): ByteReader {
+    const readEnd = (position: number) => (position <= last ? last + 1 : position + EXTRA_READ_BYTES);
+    const reader = new ByteReader(file, { readEnd });
+    reader.seek(first);
+    this.#readers.push(reader);
+    if (this.destroyed) reader.destroy();
+    return reader;
+  }
+}
+
+function* ownBytes(own: Buffer, start: number, bytes: number): Generator<Buffer> {
+  for (let at = start; at < start + bytes; at += OWN_CHUNK_BYTES) {
+    yield Buffer.from(own.subarray(at, Math.min(at + OWN_CHUNK_BYTES, start + bytes)));
+  }
+}

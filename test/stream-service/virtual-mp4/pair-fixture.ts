@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { FileSource } from '../../../stream-service/source/source.ts';
+import { ensureMedia } from '../../origin/media.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+
+const run = promisify(execFile);
+
+/** Files that the origin has not, made from its own. FFmpeg's arguments before the output. */
+const RECIPES: Readonly<Record<string, readonly string[]>> = {
+  'indexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
+  'indexed.m4a': [
+    ...['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '5000000'],
+    ...['-movflags', 'empty_moov+dash+global_sidx'],
+  ],
+  'absolute.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+global_sidx'],
+  'unindexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
+  'chained.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
+};
+
+/** Makes the files of `RECIPES` in a temporary folder. */
+export async function createPairMedia() {
+  const media = await ensureMedia();
+  const own = await mkdtemp(join(tmpdir(), 'reelay-test-'));
+  for (const [name, args] of Object.entries(RECIPES)) {
+    await run('ffmpeg', ['-nostdin', '-v', 'error', ...args, '-f', 'mp4', join(own, name)], { cwd: media });
+  }
+  const pathOf = (file: string) => join(file in RECIPES ? own : media, file);
+  // FFmpeg does not count the `sidx` that it inserts.
+  const absolute = join(own, 'absolute.mp4');
+  await writeFile(absolute, shiftBaseOffsets(await readFile(absolute)));
+  return {
+    folder: own,
+    pathOf,
+    load: async (file: string) => countingSource(await readFile(pathOf(file))),
+    close: () => rm(own, { recursive: true, force: true }),
+  };
+}
+
+export type PairMedia = Awaited<ReturnType<typeof createPairMedia>>;
+
+/** A file in memory that records the ranges it was read by. */
+export function countingSource(bytes: Buffer) {
+  const source = fileSource(bytes);
+  const reads: { readonly first: number; readonly last: number | undefined }[] = [];
+  const counting: FileSource = {
+    ...source,
+    read(first, last) {
+      reads.push({ first, last });
+      return source.read(first, last);
+    },
+  };
+  return Object.assign(counting, { reads, reading: source.reading });
+}
+
+/** Size and digest of each packet of a file's streams, in decode order. */
+export async function packetDigests(args: readonly string[]): Promise<Record<string, string[]>> {
+  const { stdout } = await run(
+    'ffmpeg',
+    ['-nostdin', '-v', 'error', ...args, '-c', 'copy', '-copyts', '-f', 'framemd5', '-'],
+    { maxBuffer: 1 << 28 },
+  );
+  const streams: Record<string, string[]> = {};
+  for (const line of stdout.split('\n')) {
+    if (!line || line.startsWith('#')) continue;
+    const [stream = '', , , , size, digest] = line.split(',').map((field) => field.trim());
+    streams[stream] ??= [];
+    streams[stream].push(`${size} ${digest}`);
+  }
+  return streams;
+}
+
+/** Adds the size of the `sidx` to every `base_data_offset`. */
+function shiftBaseOffsets(file: Buffer): Buffer {
+  const shift = BigInt(file.readUInt32BE(file.indexOf('sidx') - 4));
+  for (let at = file.indexOf('tfhd'); at >= 0; at = file.indexOf('tfhd', at + 4)) {
+    file.writeBigUInt64BE(file.readBigUInt64BE(at + 12) + shift, at + 12);
+  }
+  return file;
+}

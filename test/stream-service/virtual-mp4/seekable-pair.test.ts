@@ -1,0 +1,142 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { inspect } from '../../support/media-tools.ts';
+import { ask } from '../../support/request.ts';
+import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
+import { createPairMedia, type PairMedia, packetDigests } from './pair-fixture.ts';
+
+let media: PairMedia;
+let service: Service | undefined;
+beforeAll(async () => {
+  media = await createPairMedia();
+}, 60_000);
+afterAll(() => media.close());
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+const resource = resourceOf([videoTrack({ sizeBytes: 1000 }), audioTrack({ sizeBytes: 200 })], {
+  durationSeconds: 300,
+});
+
+async function start(video: Source | OpenSource, audio: Source | OpenSource) {
+  service = await startService(resource, { video, audio }, { peekSource: undefined });
+  return {
+    media: `${service.url}/api/Stream/Media/${combinedKey()}`,
+    combined: `${service.url}/api/Stream/Combined/${combinedKey()}`,
+  };
+}
+
+const startFiles = async (video = 'indexed.mp4', audio = 'indexed.m4a') => {
+  const sources = { video: await media.load(video), audio: await media.load(audio) };
+  return { ...(await start(sources.video, sources.audio)), ...sources };
+};
+
+describe('Media with the key of a pair', () => {
+  it.each([
+    ['indexed.mp4', 'indexed.m4a'],
+    ['absolute.mp4', 'indexed.m4a'],
+  ])('sends every packet of %s and %s as one file of known length', async (video, audio) => {
+    const { status, headers, body } = await ask((await startFiles(video, audio)).media);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'video/mp4',
+      'content-length': String(body.length),
+      'accept-ranges': 'bytes',
+      etag: expect.stringMatching(/^"[\w-]{22}"$/),
+      'cache-control': 'public, max-age=3600',
+    });
+    const file = join(media.folder, 'ours.mp4');
+    await writeFile(file, body);
+    const got = await packetDigests(['-i', file, '-map', '0']);
+    const wanted = await packetDigests([
+      ...['-i', media.pathOf(video), '-i', media.pathOf(audio)],
+      ...['-map', '0:v:0', '-map', '1:a:0'],
+    ]);
+    expect(wanted[0]?.length).toBeGreaterThan(1000);
+    expect(got).toEqual(wanted);
+    const probed = await inspect(body, '.mp4');
+    expect(probed.complaints).toBe('');
+    expect(probed.durationSeconds).toBeCloseTo(300, 0);
+  });
+
+  it('assembles the whole file from ranges of any size', async () => {
+    const { media: url } = await startFiles();
+    const { body: whole } = await ask(url);
+    for (let first = 0, bytes = 1; first < whole.length; first += bytes, bytes = Math.ceil(bytes * 1.7)) {
+      const last = Math.min(first + bytes, whole.length) - 1;
+      const { status, headers, body } = await ask(url, { headers: { range: `bytes=${first}-${last}` } });
+      expect(status).toBe(206);
+      expect(headers['content-range']).toBe(`bytes ${first}-${last}/${whole.length}`);
+      expect(body.equals(whole.subarray(first, last + 1))).toBe(true);
+    }
+    const { body: tail } = await ask(url, { headers: { range: 'bytes=-100' } });
+    expect(tail.equals(whole.subarray(-100))).toBe(true);
+  });
+
+  it('answers 416, If-Range and HEAD as for files', async () => {
+    const { media: url } = await startFiles();
+    const { headers } = await ask(url, { method: 'HEAD' });
+    const { body: whole, headers: full } = await ask(url);
+    expect((await ask(url, { method: 'HEAD' })).headers).toMatchObject({
+      'content-length': String(whole.length),
+      etag: full.etag,
+      'accept-ranges': 'bytes',
+    });
+    expect(headers['content-type']).toBe('video/mp4');
+    const beyond = await ask(url, { headers: { range: `bytes=${whole.length}-` } });
+    expect(beyond.status).toBe(416);
+    expect(beyond.headers['content-range']).toBe(`bytes */${whole.length}`);
+    const range = 'bytes=1000-1999';
+    expect((await ask(url, { headers: { range, 'if-range': full.etag ?? '' } })).status).toBe(206);
+    expect((await ask(url, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
+  });
+
+  it('reads the headers once, and then only the fragments of a range', async () => {
+    const { media: url, video, audio } = await startFiles();
+    const { headers } = await ask(url, { headers: { range: 'bytes=0-9' } });
+    const size = Number(/\/(\d+)/.exec(headers['content-range'] ?? '')?.[1]);
+    const readsBefore = [video.reads.length, audio.reads.length];
+    expect(Math.max(...readsBefore)).toBeLessThanOrEqual(2);
+    for (let index = 1; index <= 20; index += 1) {
+      await ask(url, {
+        headers: { range: `bytes=${Math.floor((size * index) / 25)}-${Math.floor((size * index) / 25) + 99}` },
+      });
+    }
+    const reads = [...video.reads.slice(1), ...audio.reads.slice(1)];
+    expect(video.reads.length + audio.reads.length).toBeLessThanOrEqual(60);
+    for (const { first } of reads) expect(first).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['no index', 'unindexed.mp4'],
+    ['an index that ends before the file', 'chained.mp4'],
+  ])('muxes from the beginning with %s', async (_name, video) => {
+    const { media: url } = await startFiles(video);
+    const { status, headers, body } = await ask(url, { headers: { range: 'bytes=10-19' } });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'accept-ranges': 'none' });
+    expect(headers).not.toHaveProperty('content-length');
+    expect((await inspect(body, '.mp4')).complaints).toBe('');
+  });
+});
+
+describe('Combined with a layout', () => {
+  it('sends the same bytes from the beginning and names the file with ranges', async () => {
+    const { media: url, combined } = await startFiles();
+    const { body: whole } = await ask(url);
+    const { status, headers, body } = await ask(combined, { headers: { range: 'bytes=10-19' } });
+    expect(status).toBe(200);
+    expect(body.equals(whole)).toBe(true);
+    expect(headers).toMatchObject({
+      'content-length': String(whole.length),
+      'content-location': `/api/Stream/Media/${combinedKey()}`,
+      'accept-ranges': 'none',
+      'cache-control': 'no-store',
+    });
+    expect(headers).not.toHaveProperty('etag');
+  });
+});
