@@ -22,11 +22,19 @@ export function fromBeginning(
 const mp4Holds = ({ video, audio }: Track): boolean =>
   (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
 
-function withoutRanges({ describe, inspect, open }: RepresentationOpener): RepresentationOpener {
+/**
+ * The same bytes without ranges.
+ * @param rangedPath where they can be requested by range, if they have ranges
+ */
+export function withoutRanges(
+  { describe, inspect, open }: RepresentationOpener,
+  rangedPath?: string,
+): RepresentationOpener {
   const bounded = <Head extends RepresentationHead>(head: Head): Head => ({
     ...head,
     etag: undefined,
     acceptRanges: 'none',
+    contentLocation: head.acceptRanges === 'bytes' ? rangedPath : undefined,
   });
   return {
     describe: () => bounded(describe()),

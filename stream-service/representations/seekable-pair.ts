@@ -9,6 +9,7 @@ import type { StreamSession } from '../sessions/index.ts';
 import { needsRemux, type OpenSource, type Source } from '../source/index.ts';
 import { type KnownLayout, LayoutStream, type Layouts, type SizedFile } from '../virtual-mp4/index.ts';
 import { type CombinedDependencies, combined } from './combined.ts';
+import { withoutRanges } from './from-beginning.ts';
 import { openTrack } from './open-track.ts';
 
 export interface SeekablePairDependencies extends CombinedDependencies {
@@ -61,19 +62,8 @@ export function seekablePair(found: KeyedRendition, dependencies: SeekablePairDe
 }
 
 /** The same bytes for the Combined endpoint: from the beginning, with the path where they can be requested by range. */
-export function pairFromBeginning(found: KeyedRendition, dependencies: SeekablePairDependencies): RepresentationOpener {
-  const { describe, inspect, open } = seekablePair(found, dependencies);
-  const path = getOperation('Media').path.replace('{key}', found.key);
-  const withoutRanges = <Head extends RepresentationHead>(head: Head): Head => {
-    const contentLocation = head.acceptRanges === 'bytes' ? path : undefined;
-    return { ...head, acceptRanges: 'none', etag: undefined, contentLocation };
-  };
-  return {
-    describe: () => withoutRanges(describe()),
-    inspect: inspect && (async (session) => withoutRanges(await inspect(session))),
-    open: async (session) => withoutRanges(await open(session, 0)),
-  };
-}
+export const pairFromBeginning = (found: KeyedRendition, dependencies: SeekablePairDependencies) =>
+  withoutRanges(seekablePair(found, dependencies), getOperation('Media').path.replace('{key}', found.key));
 
 interface OpenPairOptions {
   readonly found: KeyedRendition;
