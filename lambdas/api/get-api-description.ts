@@ -4,9 +4,9 @@ import { openApiDocument, problems } from '../../core/api/index.ts';
 import { createHandler, type Handler, type HandlerOptions, type Result } from '../middleware/index.ts';
 
 export interface GetApiDescriptionOptions extends Omit<HandlerOptions, 'methods'> {
-  /** The interactive page is there in `Development` only. */
+  /** The interactive page exists in `Development` only. */
   readonly environment: string;
-  /** Folder of the page's parts, as `swagger-ui-dist` has them. */
+  /** Folder with the assets of `swagger-ui-dist`. */
   readonly assetsDir: string;
 }
 
@@ -21,13 +21,13 @@ const PAGE = `<!doctype html>
 
 const START = `SwaggerUIBundle({ url: '${DOCUMENT_PATH}', dom_id: '#swagger-ui' });`;
 
-/** The page's parts that are files of the package, and their types. */
+/** Assets served from the folder, with their types. */
 const ASSETS = new Map([
   ['swagger-ui.css', 'text/css'],
   ['swagger-ui-bundle.js', 'text/javascript'],
 ]);
 
-/** Only its own parts: nothing inline, nothing from elsewhere. The page draws its icons from data URLs. */
+/** Own scripts only. Swagger UI sets inline styles and draws its icons from data URLs. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
 

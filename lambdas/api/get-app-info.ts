@@ -19,7 +19,7 @@ export const FIRST_INSTALL = 'Fetching tools';
 export const createGetAppInfo = ({ state, version, environment, ...options }: GetAppInfoOptions): Handler =>
   createHandler(options, async () => {
     const known = await Promise.all([state.getTools(), state.getMaintenance()]).catch((error) => {
-      options.log.error('State table unavailable', { error: String(error) });
+      options.log.error('State table unavailable', { error });
       return undefined;
     });
     const [tools, lease] = known ?? [];

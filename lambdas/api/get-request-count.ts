@@ -6,7 +6,7 @@ export interface GetRequestCountOptions extends HandlerOptions {
   readonly state: Pick<State, 'countRequests'>;
 }
 
-/** Of the badge. */
+/** Background of the badge's message, as a hexadecimal RGB color. */
 const COLOR = '9f54e5';
 
 /** GET /api/App/requests: the number of resolves served, as a shields.io endpoint badge. */

@@ -51,6 +51,6 @@ function createMaintenanceCheck(state: Pick<State, 'getTools' | 'getMaintenance'
 /** A counter that fails or hangs does not fail the response. */
 async function countRequest(state: Pick<State, 'addRequest'>, log: Log): Promise<void> {
   await abortable(state.addRequest(), AbortSignal.timeout(COUNT_TIMEOUT_MS)).catch((error) =>
-    log.warn('Request not counted', { error: String(error) }),
+    log.warn('Failed to count request', { error }),
   );
 }

@@ -1,7 +1,7 @@
 import { problems } from '../../core/api/index.ts';
 import { createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
 
-/** Whatever no other route takes: 404 ProblemDetails. Clients probe for newer endpoints and fall back on it. */
+/** Answers 404 ProblemDetails to every request without a route. Clients use it to detect missing newer endpoints. */
 export const createNotFound = (options: Omit<HandlerOptions, 'methods'>): Handler =>
   createHandler({ ...options, methods: [] }, async () => {
     throw problems.notFound();

@@ -8,7 +8,7 @@ import { createTryLayer } from '../tools-update/index.ts';
 /** Where Lambda unpacks layers. */
 const LAYERS = '/opt';
 
-/** Says whether the yt-dlp of the layer it carries works. */
+/** Runs the smoke test with the yt-dlp of the attached layer. */
 export const handler = createTryLayer({
   find: () => findLayeredYtDlp(LAYERS, join(tmpdir(), 'yt-dlp')),
   smokeTest: (ytDlp) => smokeTestYtDlp(ytDlp, { openProxy: openLoopbackProxy }),

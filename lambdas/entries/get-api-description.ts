@@ -3,7 +3,7 @@ import { createFunctionLog, readFunctionEnvironment } from '../runtime/index.ts'
 
 export const handler = createGetApiDescription({
   ...readFunctionEnvironment(process.env),
-  // The bundle has the page's parts beside it.
+  // The deployment package contains the assets next to the bundle.
   assetsDir: import.meta.dirname,
   log: createFunctionLog(),
 });

@@ -51,7 +51,7 @@ const extraction = createResolver({
 const warm = tools
   .load()
   .then(extraction.warm)
-  .catch((error) => log.error('yt-dlp worker failed to start', { error: String(error) }));
+  .catch((error) => log.error('yt-dlp worker failed to start', { error }));
 await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
 
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();

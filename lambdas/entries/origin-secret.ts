@@ -4,7 +4,7 @@ import { createOriginSecret } from '../stream-host/index.ts';
 
 const log = createFunctionLog();
 
-/** A custom resource of the stack: what the edge and the functions of the API know each other by. */
+/** Custom resource: the secret that the edge sends with every request to the API's functions. */
 export const handler = createOriginSecret({
   state: createState({ client: {}, tableName: required(process.env, 'TABLE_NAME'), log }),
   log,

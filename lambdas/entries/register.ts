@@ -39,5 +39,5 @@ const register = createRegister({
   log,
 });
 
-/** Invoked by EventBridge: when a task of the cluster changes its state, and every few minutes. */
+/** Invoked by EventBridge for every state change of a task in the cluster, and by a schedule. */
 export const handler = middy<RegisterEvent>().use(logContext(log)).handler(register);

@@ -6,5 +6,5 @@ const environment = readToolsEnvironment(process.env);
 const { dependencies: parts } = createToolsUpdate({ environment, metrics: createToolMetrics(environment.stage), log });
 const { provide, remove } = createToolsLayer({ ...parts, layerName: environment.layerName });
 
-/** CloudFormation's custom resource: gives each deployment the newest good version of the tools layer. */
+/** Custom resource: provides each deployment with the newest working version of the tools layer. */
 export const handler = customResource({ create: provide, update: provide, delete: remove, log });

@@ -9,8 +9,8 @@ import {
   updateTools,
 } from '../tools-update/index.ts';
 
-/** Milliseconds that are kept to put things back in, when there is no time to finish. */
-const RESERVE = 60_000;
+/** Reserved at the end of the invocation for rolling back an unfinished update. */
+const ROLLBACK_RESERVE_MS = 60_000;
 
 /** The schedules' events; any other event asks for an update. */
 interface UpdateEvent {
@@ -28,9 +28,9 @@ const { dependencies: parts, functionLayers } = createToolsUpdate({
 });
 const resolver = functionLayers(environment.resolverFunction);
 
-/** On a schedule, and on demand with any event. Answers what the run came to; a failure is the function's own. */
+/** Invoked by schedules, and on demand with any event. Returns the outcome; throws when the update failed. */
 export const handler = async (event: UpdateEvent | undefined, context: Context): Promise<UpdateOutcome> => {
   log.addContext(context);
-  const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - RESERVE));
+  const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - ROLLBACK_RESERVE_MS));
   return (event?.onlyIfMissing ? installMissingTools : updateTools)({ ...parts, resolver }, signal);
 };

@@ -22,9 +22,9 @@ export const jsonResponse = (log: Log, translate: (error: unknown) => Problem = 
   },
 });
 
-/** An upstream failure is a warning of one line; an unexpected error is logged with its stack. */
+/** Logs an unexpected error with its stack, and any other server error in one line. */
 function report(log: Log, { details: { status }, cause }: Problem, { requestContext: { requestId } }: Event): void {
   if (cause === undefined || status < 500) return;
-  if (status === 500) log.error('Unhandled error', { requestId, error: describeError(cause, true) });
+  if (status === 500) log.error('Unhandled error', { requestId, error: cause });
   else log.warn('Request failed', { requestId, status, error: describeError(cause) });
 }

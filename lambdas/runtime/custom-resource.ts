@@ -4,23 +4,23 @@ import { request } from 'undici';
 import { getRetryDelay } from '../../core/concurrency/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
 
-/** What CloudFormation asks for. */
+/** A request of CloudFormation for one custom resource. */
 export interface ResourceRequest {
-  /** As the template has them, `ServiceToken` aside. CloudFormation writes every value as text. */
+  /** As in the template, without `ServiceToken`. CloudFormation sends every value as a string. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly stackId: string;
-  /** What an earlier answer called it; absent at creation. */
+  /** The id of an earlier response; absent at creation. */
   readonly physicalId?: string;
   /** Aborted shortly before the function would be killed. */
   readonly signal: AbortSignal;
 }
 
 export interface ResourceAnswer {
-  /** Another id than before has CloudFormation delete the resource of the old one: keep it constant. */
+  /** Keep it constant: CloudFormation deletes the former resource when the id changes. */
   readonly physicalId: string;
-  /** What the template reads by `getAttString`. */
+  /** Attributes, for `getAttString` in the template. */
   readonly data?: Readonly<Record<string, string>>;
-  /** Keeps the data out of what CloudFormation shows. */
+  /** Masks the data in CloudFormation's output. */
   readonly noEcho?: boolean;
 }
 
@@ -34,18 +34,19 @@ export interface CustomResourceOptions {
   readonly backoffMs?: number;
 }
 
-/** Bytes that CloudFormation takes as an answer. */
-const MAX_ANSWER_BYTES = 4096;
+/** CloudFormation's limit of a response. */
+const MAX_RESPONSE_BYTES = 4096;
 /** Reserved at the end of the invocation for all attempts to respond. */
 const RESPONSE_RESERVE_MS = 10_000;
 const MAX_ATTEMPTS = 3;
 const ATTEMPT_TIMEOUT_MS = 2_500;
-const REASON_CHARACTERS = 500;
+const MAX_REASON_CHARACTERS = 500;
 
 /**
- * A handler of CloudFormation's custom resource events that answers every one: a stack waits an hour for an answer that
- * does not come.
- * @throws Error when the answer cannot be delivered: Lambda then asks again, so that the work must be repeatable
+ * Handles CloudFormation's custom resource events, and responds to every one of them: a stack waits an hour for a missing
+ * response.
+ * @returns the handler. It throws an Error when the response cannot be delivered: Lambda then retries the event, so the
+ * work must be idempotent
  */
 export function customResource(options: CustomResourceOptions) {
   return async (
@@ -56,19 +57,19 @@ export function customResource(options: CustomResourceOptions) {
     const ids = { StackId, RequestId, LogicalResourceId };
     const known = 'PhysicalResourceId' in event ? event.PhysicalResourceId : undefined;
     try {
-      const { physicalId, data, noEcho } = await inTime(context, (signal) => act(options, event, known, signal));
+      const { physicalId, data, noEcho } = await withDeadline(context, (signal) => act(options, event, known, signal));
       const answer = { Status: 'SUCCESS', ...ids, PhysicalResourceId: physicalId } as const;
       const body = write({ ...answer, ...(data && { Data: data }), ...(noEcho && { NoEcho: true }) });
-      if (Buffer.byteLength(body) > MAX_ANSWER_BYTES)
-        throw new Error(`Its answer has more than ${MAX_ANSWER_BYTES} bytes`);
+      if (Buffer.byteLength(body) > MAX_RESPONSE_BYTES) throw new Error(`Response exceeds ${MAX_RESPONSE_BYTES} bytes`);
       await deliver(event.ResponseURL, body, options);
     } catch (error) {
       if (error instanceof NotDelivered) throw error;
       options.log.error('Custom resource failed', {
-        ...{ requestType: event.RequestType, logicalId: LogicalResourceId },
-        error: describeError(error, true),
+        requestType: event.RequestType,
+        logicalId: LogicalResourceId,
+        error,
       });
-      // What never was created needs an id all the same: CloudFormation sends it back to have it deleted.
+      // CloudFormation requires an id even when nothing was created, and sends it in the Delete that follows.
       const failure = { Status: 'FAILED', ...ids, PhysicalResourceId: known ?? 'not-created' } as const;
       await deliver(event.ResponseURL, write({ ...failure, Reason: reasonOf(error) }), options);
     }
@@ -82,23 +83,23 @@ async function act(
   signal: AbortSignal,
 ): Promise<ResourceAnswer> {
   const { ServiceToken: _, ...properties } = event.ResourceProperties;
-  const asked = { properties, stackId: event.StackId, signal, ...(physicalId !== undefined && { physicalId }) };
-  if (event.RequestType === 'Create') return create(asked);
-  if (event.RequestType === 'Update') return update(asked);
-  if (event.RequestType !== 'Delete') throw new Error('It is asked for nothing that CloudFormation asks for');
-  await remove(asked);
+  const resourceRequest = { properties, stackId: event.StackId, signal, physicalId };
+  if (event.RequestType === 'Create') return create(resourceRequest);
+  if (event.RequestType === 'Update') return update(resourceRequest);
+  if (event.RequestType !== 'Delete') throw new Error('Unknown request type');
+  await remove(resourceRequest);
   return { physicalId: event.PhysicalResourceId };
 }
 
-/** Ends work that would outlast the function, whether it heeds the signal or not. */
-async function inTime<T>(
+/** Rejects before the function would be killed, even when the work ignores the signal. */
+async function withDeadline<T>(
   context: Pick<Context, 'getRemainingTimeInMillis'>,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const done = new AbortController();
   const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - RESPONSE_RESERVE_MS));
   const tooLate = new Promise<never>((_, reject) => {
-    const refuse = () => reject(new Error('It took too long'));
+    const refuse = () => reject(new Error('Timed out'));
     signal.addEventListener('abort', refuse, { signal: done.signal });
   });
   try {
@@ -113,30 +114,25 @@ class NotDelivered extends Error {
 }
 
 /**
- * Puts the answer where CloudFormation waits for it. The address is CloudFormation's own, an S3 URL signed for this one
- * answer, and reaches this function by IAM alone: nobody else's text is in it, so that the guarded client has no part here.
- * It is a secret while it is good: no message names it.
+ * Sends the response to the presigned S3 URL of the event. The plain client is safe here: only CloudFormation may invoke the
+ * function (IAM), so the URL is not user input. The URL is a secret until it expires, and stays out of all messages.
  */
-async function deliver(
-  url: string,
-  body: string,
-  { log, backoffMs: backoff = 500 }: CustomResourceOptions,
-): Promise<void> {
+async function deliver(url: string, body: string, { log, backoffMs = 500 }: CustomResourceOptions): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const failure = await put(url, body);
     if (!failure) return;
     log.warn('Failed to send the custom resource response', { attempt, reason: failure });
-    if (attempt === MAX_ATTEMPTS) throw new NotDelivered(`The answer to CloudFormation was not taken: ${failure}`);
-    await sleep(getRetryDelay(attempt, { initialDelayMs: backoff }));
+    if (attempt === MAX_ATTEMPTS) throw new NotDelivered(`Failed to send the custom resource response: ${failure}`);
+    await sleep(getRetryDelay(attempt, { initialDelayMs: backoffMs }));
   }
 }
 
-/** Why it was not taken. */
+/** @returns the reason of a failure, undefined after success */
 async function put(url: string, body: string): Promise<string | undefined> {
   try {
     const answer = await request(url, {
       method: 'PUT',
-      // The signature covers the type, and it is empty.
+      // The presigned URL was signed with an empty Content-Type.
       headers: { 'content-type': '' },
       body,
       signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
@@ -151,8 +147,8 @@ async function put(url: string, body: string): Promise<string | undefined> {
 
 const write = (answer: CloudFormationCustomResourceResponse): string => JSON.stringify(answer);
 
-/** One line for whoever deploys, without what links carry behind their path; the log has the rest. */
+/** One line for CloudFormation's events, with URLs reduced to host and path. The log has the complete error. */
 function reasonOf(error: unknown): string {
   const [line = ''] = describeError(error instanceof Error ? error.message : error).split('\n');
-  return line.slice(0, REASON_CHARACTERS) || 'It failed';
+  return line.slice(0, MAX_REASON_CHARACTERS) || 'Unknown error';
 }

@@ -3,19 +3,19 @@ import packageFile from '../../package.json' with { type: 'json' };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the stack tells the functions behind the HTTP API. */
+/** Environment variables of the functions behind the HTTP API. */
 export interface FunctionEnvironment {
   readonly tableName: string;
   readonly stage: string;
-  /** Of the service, without a `v`. */
+  /** Version of the service, without a `v`. */
   readonly version: string;
   readonly environment: 'Production' | 'Development';
   readonly origins: readonly string[];
-  /** Absent: whoever asks is answered. */
+  /** Secret that every request must carry. Absent: no check. */
   readonly originSecret?: string;
 }
 
-/** @throws SettingError in one line that names the variable */
+/** @throws SettingError in one line that names the variable that is missing or invalid */
 export function readFunctionEnvironment(environment: Environment): FunctionEnvironment {
   const { corsAllowedOrigins: origins, environment: kind } = readSettings(environment);
   const originSecret = environment.ORIGIN_SECRET?.trim();
@@ -25,21 +25,21 @@ export function readFunctionEnvironment(environment: Environment): FunctionEnvir
     version: packageFile.version,
     environment: kind,
     origins,
-    ...(originSecret && { originSecret }),
+    originSecret: originSecret || undefined,
   };
 }
 
-/** @throws SettingError */
+/** @returns the trimmed value of a variable. @throws SettingError when it is missing or empty */
 export function required(environment: Environment, name: string): string {
   const text = environment[name]?.trim();
   if (!text) throw new SettingError(`${name} must be set`);
   return text;
 }
 
-/** What the least account bears: it may run ten functions at once, and others ask besides. */
-const FEW_ENTRIES = 4;
+/** Fits new accounts, which may run ten functions at once. */
+const DEFAULT_PARALLEL_ENTRIES = 4;
 
-/** Entries of one playlist that other invocations resolve at once. @throws SettingError */
+/** How many entries of a playlist are resolved in parallel invocations. @throws SettingError */
 export function readEntriesAtOnce({ ENTRIES_AT_ONCE: text }: Environment): number {
-  return text?.trim() ? wholeNumber(1, 100)('ENTRIES_AT_ONCE', text.trim()) : FEW_ENTRIES;
+  return text?.trim() ? wholeNumber(1, 100)('ENTRIES_AT_ONCE', text.trim()) : DEFAULT_PARALLEL_ENTRIES;
 }

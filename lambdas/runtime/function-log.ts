@@ -1,9 +1,9 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { type Log, withoutSecrets } from '../../core/log/index.ts';
 
-/** Structured lines with the invocation they belong to, as CloudWatch Logs Insights reads them. */
+/** Structured log of a function as JSON lines. Errors become text with stack, and URLs are reduced to host and path. */
 export function createFunctionLog(): Log & { readonly addContext: Logger['addContext'] } {
-  // Whoever logs an error, or what one said, need not know that links are in it: of every text, however deep.
+  // The replacer runs for every nested value, so that callers can log errors that contain media URLs.
   const logger = new Logger({ jsonReplacerFn: (_name, value) => withoutSecrets(value) });
   return {
     info: (message, fields = {}) => logger.info(message, fields),

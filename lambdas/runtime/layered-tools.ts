@@ -1,4 +1,4 @@
-import { describeError, type Log } from '../../core/log/index.ts';
+import type { Log } from '../../core/log/index.ts';
 import type { YtDlp } from '../../layers/tools/index.ts';
 
 export interface LayeredToolsOptions {
@@ -23,7 +23,7 @@ export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredT
     try {
       found = { ytDlp: await find() };
     } catch (error) {
-      log.error('yt-dlp of the layer failed to start', { error: describeError(error) });
+      log.error('yt-dlp of the layer failed to start', { error });
     }
     loading = undefined;
   };

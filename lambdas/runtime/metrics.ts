@@ -1,20 +1,20 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 
-/** What the resolver counts. */
+/** Metrics of the resolver. */
 export interface ResolveMetrics {
-  /** One answer. @param outcome what it came to, by status: `resolved`, `not found`, … */
+  /** Counts one response. @param outcome by status: `resolved`, `not found`, … */
   resolved(outcome: string, milliseconds: number): void;
 }
 
-/** What an operator is told in figures. */
+/** Metrics of the tools update. */
 export interface ToolMetrics {
   updated(): void;
   updateFailed(): void;
-  /** No release is in use, so nothing can be resolved. */
+  /** No release is in use: every resolve answers maintenance. */
   missing(): void;
-  /** The maintenance lasts, seconds since it began. */
+  /** Duration of the current maintenance so far. */
   maintained(seconds: number): void;
-  /** Hours since the release in use was published, by its own date. */
+  /** Hours since the publication date of the release in use. */
   age(hours: number): void;
 }
 
@@ -22,10 +22,10 @@ const NAMESPACE = 'Reelay';
 
 type Unit = Parameters<Metrics['addMetric']>[1];
 
-/** Metrics as lines of the log (embedded metric format): no call, and nothing that could fail a request. */
+/** Metrics in embedded metric format: log lines, so that no API call can delay or fail a request. */
 function createMetrics(stage: string): Metrics {
   const metrics = new Metrics({ namespace: NAMESPACE });
-  // By stage alone: the dashboard does not ask which function counted.
+  // Replaces the default dimension `service`: dashboard and alarms select by stage.
   metrics.clearDefaultDimensions();
   metrics.setDefaultDimensions({ Stage: stage });
   return metrics;

@@ -1,4 +1,4 @@
-// The store's requests are signed for every region at once (SigV4A); the client finds the signer by this import.
+// Registers the SigV4A signer: requests of the key-value store are signed for all regions.
 import '@aws-sdk/signature-v4a';
 import {
   type CloudFrontKeyValueStoreClient,
@@ -7,13 +7,14 @@ import {
   PutKeyCommand,
 } from '@aws-sdk/client-cloudfront-keyvaluestore';
 
-/** One key of a CloudFront key-value store. Every call costs a tenth of a cent: none is made without need. */
+/** One key of a CloudFront key-value store. Calls are billed one by one, at a tenth of a cent. */
 export interface HostStore {
-  /** Of the store as a whole. */
+  /** The ETag of the whole store. */
   version(): Promise<string>;
   /**
-   * Undefined removes the key. Gives the store's new version, or undefined when somebody else has changed the store since
-   * it had that version.
+   * Writes the value, or removes the key when it is undefined.
+   * @param version the version that the store must still have
+   * @returns the store's new version; undefined when the store has changed since `version`
    */
   write(value: string | undefined, version: string): Promise<string | undefined>;
 }
@@ -24,6 +25,7 @@ export interface HostStoreOptions {
   readonly key: string;
 }
 
+/** @returns the store that holds the registration of the stream host. Its methods throw the errors of the AWS SDK */
 export function createHostStore({ client, storeArn: KvsARN, key: Key }: HostStoreOptions): HostStore {
   const write = async (Value: string | undefined, IfMatch: string) => {
     if (Value !== undefined) return client.send(new PutKeyCommand({ KvsARN, Key, Value, IfMatch }));
@@ -44,13 +46,13 @@ export function createHostStore({ client, storeArn: KvsARN, key: Key }: HostStor
 }
 
 function known(version: string | undefined): string {
-  if (!version) throw new Error('The key-value store did not say its version');
+  if (!version) throw new Error('Key-value store response without an ETag');
   return version;
 }
 
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : '');
 
-/** Documented as a conflict; the store also words it as a failed validation of the precondition. */
+/** A conflict by documentation; the store also reports it as a failed validation of the precondition. */
 const isOutdated = (error: unknown): boolean =>
   nameOf(error) === 'ConflictException' ||
   (nameOf(error) === 'ValidationException' && /pre-?condition|e-?tag|if-?match/i.test((error as Error).message));

@@ -1,10 +1,10 @@
 import type { Task } from '@aws-sdk/client-ecs';
 
-/** One task of ECS that is, was or becomes the stream host. */
+/** An ECS task that runs, ran or will run the stream host. */
 export interface HostTask {
   readonly arn: string;
   readonly stage: HostStage;
-  /** ARN of the revision of its task definition: another one was deployed when it started than now where they differ. */
+  /** ARN of the revision of its task definition. */
   readonly definition?: string;
   /** Epoch seconds. */
   readonly createdAt: number;
@@ -12,19 +12,19 @@ export interface HostTask {
   readonly runningSince?: number;
   /** Id of the network interface that its public name belongs to. */
   readonly networkInterface?: string;
-  /** What it asks of CloudFront. */
+  /** Secret that it requires in requests from CloudFront. */
   readonly secret?: string;
-  /** In ECS's words. */
+  /** ECS's `stoppedReason`. */
   readonly stopReason?: string;
 }
 
-/** `unhealthy` runs and fails its own health check; `ending` still holds its network; `stopped` holds nothing. */
+/** `unhealthy` runs but fails its health check; `ending` still holds its network interface; `stopped` has released it. */
 export type HostStage = 'starting' | 'running' | 'unhealthy' | 'ending' | 'stopped';
 
 /** The environment variable that carries the secret to the task. */
 export const SECRET_VARIABLE = 'ORIGIN_SECRET';
 
-/** A task as ECS describes it. Undefined for one without an ARN: there is nothing to do with it. */
+/** Converts a task of DescribeTasks. Undefined for a task without an ARN. */
 export function readTask(task: Task): HostTask | undefined {
   const {
     taskArn: arn,
@@ -46,20 +46,20 @@ export function readTask(task: Task): HostTask | undefined {
   return {
     arn,
     stage: stageOf(task),
-    ...(definition && { definition }),
+    definition,
     createdAt: createdAt ? secondsOf(createdAt) : 0,
-    ...(startedAt && { runningSince: secondsOf(startedAt) }),
-    ...(networkInterface && { networkInterface }),
-    ...(secret && { secret }),
-    ...(stoppedReason && { stopReason: stoppedReason }),
+    runningSince: startedAt && secondsOf(startedAt),
+    networkInterface,
+    secret: secret || undefined,
+    stopReason: stoppedReason || undefined,
   };
 }
 
-/** Whether it runs what was deployed before. @param definition ARN of the revision that is deployed */
+/** Whether the task runs another revision than the deployed one. @param definition ARN of the deployed revision */
 export const isOutdated = (task: HostTask, definition: string): boolean =>
   task.definition !== undefined && task.definition !== definition;
 
-/** The life of a task: PROVISIONING → PENDING → ACTIVATING → RUNNING → DEACTIVATING → … → STOPPED (ECS, task life cycle). */
+/** ECS task lifecycle: PROVISIONING → PENDING → ACTIVATING → RUNNING → DEACTIVATING → … → STOPPED. */
 function stageOf({ lastStatus, desiredStatus, healthStatus }: Task): HostStage {
   if (lastStatus === 'STOPPED' || lastStatus === 'DELETED') return 'stopped';
   if (desiredStatus === 'STOPPED') return 'ending';

@@ -11,8 +11,8 @@ export interface OriginSecretOptions {
 const BYTES = 32;
 
 /**
- * A custom resource whose attribute `Secret` is what CloudFront tells the API's functions to be let in. It stays the same
- * over deployments: the distribution and the functions never change at the same moment.
+ * A custom resource whose attribute `Secret` is the secret that CloudFront sends to the API's functions. It is the same in
+ * every deployment, since the distribution and the functions are not updated at the same moment.
  */
 export function createOriginSecret({ state, log }: OriginSecretOptions) {
   const provide = async () => ({
@@ -20,6 +20,6 @@ export function createOriginSecret({ state, log }: OriginSecretOptions) {
     data: { Secret: await state.keepOriginSecret(randomBytes(BYTES).toString('base64url')) },
     noEcho: true,
   });
-  // It is deleted with its table.
+  // The table holds the secret and is deleted with the stack.
   return customResource({ log, create: provide, update: provide, delete: async () => undefined });
 }

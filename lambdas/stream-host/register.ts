@@ -2,107 +2,104 @@ import type { Log } from '../../core/log/index.ts';
 import type { HostStore } from './host-store.ts';
 import { type HostTask, isOutdated } from './host-task.ts';
 import type { PublicNames } from './public-names.ts';
-import { planRegistration, type RegistrationPlan } from './registration.ts';
+import { planRegistration, type RegistrationPlan, type RegistrationState } from './registration.ts';
 import type { StreamTasks } from './stream-tasks.ts';
 
 export interface RegisterOptions {
   readonly tasks: Pick<StreamTasks, 'list' | 'stop'>;
   readonly publicNames: PublicNames;
   readonly store: HostStore;
-  /** ARN of the revision of the task definition that is deployed. */
+  /** ARN of the deployed revision of the task definition. */
   readonly definition: string;
-  /** Has whoever starts hosts look whether one is needed. */
+  /** Invokes the wake function, which starts a host where one is needed. */
   readonly wakeAhead: () => Promise<unknown>;
   readonly log: Log;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
 }
 
-/** `ECS Task State Change` of EventBridge, as far as it is looked at; or anything else, such as a schedule's event. */
+/** The fields that are read of EventBridge's `ECS Task State Change`; events of a schedule have none of them. */
 export interface RegisterEvent {
   readonly detail?: { readonly taskArn?: string; readonly desiredStatus?: string; readonly lastStatus?: string };
 }
 
-const ATTEMPTS = 5;
-const REASON = 'No request comes to this stream host';
+const MAX_WRITE_RETRIES = 5;
+const STOP_REASON = 'This stream host gets no requests';
 
-/** What this instance of the function wrote last: often still so, and always checked before it is changed. */
-interface Memory {
+/** The last write of this execution environment. Other environments write too: its version is a precondition of each write. */
+interface LastWrite {
   readonly version: string;
   readonly value: string | undefined;
-  /** The task with whose end the value was removed. */
-  readonly ended?: string;
+  /** The task whose end was the reason for the write. */
+  readonly endedTask?: string;
 }
 
 /**
- * Makes the key-value store say what runs. An event is only a hint to look now: whatever came to pass before is put right
- * too, so that a lost event is healed by the next one, and at the latest by the schedule. While nothing runs the schedule
- * leaves the store alone, which costs by the call: what an end that nobody heard of has left there runs out by itself.
- * A host that no request comes to is stopped: nobody else would. One that serves what was deployed before is succeeded, also
- * where streams alone keep it awake.
- * @throws Error when others change the store each time; whoever calls tries again
+ * Reconciles the key-value store with the tasks that run. An event only triggers it: the plan comes from ECS, so that the
+ * next event, or the schedule, repairs what a lost event left behind. While no host runs the schedule does not call the
+ * store, whose calls are billed: a stale registration expires by itself. Hosts that get no requests are stopped here, since
+ * nothing else would stop them. An outdated host gets a successor, also when streams keep it from becoming idle.
+ * @returns the handler. It throws an Error when concurrent writes win every attempt: EventBridge then retries the event
  */
 export function createRegister(options: RegisterOptions) {
   const { tasks, publicNames, store, definition, wakeAhead, log, now = Date.now } = options;
-  let memory: Memory | undefined;
+  let lastWrite: LastWrite | undefined;
 
-  const look = async (arn: string | undefined, ended: string | undefined): Promise<RegistrationPlan> => {
-    // The event may know of an end before ECS tells whoever asks.
+  const plan = async (arn: string | undefined, endedTask: string | undefined): Promise<RegistrationPlan> => {
+    // ECS's reads are eventually consistent: an event may report the end of a task that is still listed as running.
     const listed = await tasks.list('RUNNING', arn === undefined ? [] : [arn]);
-    const found = listed.filter((task) => task.arn !== ended);
+    const found = listed.filter((task) => task.arn !== endedTask);
     const running = found.filter(({ stage }) => stage === 'running');
     const names = await publicNames(running.flatMap(({ networkInterface }) => networkInterface ?? []));
-    return planRegistration({ tasks: found, names, record: recall(ended), now: Math.floor(now() / 1000) });
+    return planRegistration({ tasks: found, names, record: knownRecord(endedTask), now: Math.floor(now() / 1000) });
   };
-  /** Another instance of the function may have registered a task since: its end has to reach the store. */
-  const recall = (ended: string | undefined) => {
-    const isForgotten = !memory || (memory.value === undefined && ended !== undefined && memory.ended !== ended);
-    if (isForgotten) return ended === undefined ? 'unknown' : 'unwanted';
-    return { value: memory?.value };
+  /** Another execution environment may have registered the ended task: its registration has to be removed. */
+  const knownRecord = (endedTask: string | undefined): RegistrationState['record'] => {
+    const isOutOfDate =
+      !lastWrite || (lastWrite.value === undefined && endedTask !== undefined && lastWrite.endedTask !== endedTask);
+    if (isOutOfDate) return endedTask === undefined ? 'unknown' : 'stale';
+    return { value: lastWrite?.value };
   };
 
   const reconcile = async ({ detail = {} }: RegisterEvent): Promise<RegistrationPlan> => {
-    const ended = isEnd(detail) ? detail.taskArn : undefined;
-    let version = memory?.version;
-    for (let attempt = 0; attempt <= ATTEMPTS; attempt++) {
-      const plan = await look(detail.taskArn, ended);
-      if (plan.change.kind === 'keep') return plan;
-      const value = plan.change.kind === 'write' ? plan.change.value : undefined;
-      // The version is older than the look, so that no look of yesterday overwrites what another one saw today.
+    const endedTask = isEnd(detail) ? detail.taskArn : undefined;
+    let version = lastWrite?.version;
+    for (let attempt = 0; attempt <= MAX_WRITE_RETRIES; attempt++) {
+      const planned = await plan(detail.taskArn, endedTask);
+      if (planned.change.kind === 'keep') return planned;
+      const value = planned.change.kind === 'write' ? planned.change.value : undefined;
+      // The version was read before the tasks, so that an older plan cannot overwrite the write of a newer one.
       const written = version && (await store.write(value, version));
-      memory = written ? { version: written, value, ...(ended && { ended }) } : undefined;
-      if (written) return plan;
+      lastWrite = written ? { version: written, value, endedTask } : undefined;
+      if (written) return planned;
       version = await store.version();
     }
-    throw new Error('The key-value store was changed by somebody else each time');
+    throw new Error('Key-value store changed concurrently on every attempt');
   };
 
   return async (event: RegisterEvent): Promise<{ readonly change: RegistrationPlan['change']['kind'] }> => {
-    const plan = await reconcile(event).catch((error: unknown) => {
-      memory = undefined;
+    const registration = await reconcile(event).catch((error: unknown) => {
+      lastWrite = undefined;
       throw error;
     });
-    report(plan, log);
-    for (const { arn } of plan.surplus)
+    logChanges(registration, log);
+    for (const { arn } of registration.surplus)
       await tasks
-        .stop(arn, REASON)
-        // The next turn finds it again.
-        .catch((error) => log.warn('A stream host could not be stopped', { task: arn, error: String(error) }));
-    if (plan.serving && isOutdated(plan.serving, definition))
-      await wakeAhead().catch((error) => log.warn('No successor could be asked for', { error: String(error) }));
-    return { change: plan.change.kind };
+        .stop(arn, STOP_REASON)
+        // The next event or the schedule tries again.
+        .catch((error) => log.warn('Failed to stop stream host', { task: arn, error }));
+    if (registration.serving && isOutdated(registration.serving, definition))
+      await wakeAhead().catch((error) => log.warn('Failed to request a successor of the stream host', { error }));
+    return { change: registration.change.kind };
   };
 }
 
 const isEnd = ({ desiredStatus, lastStatus }: NonNullable<RegisterEvent['detail']>): boolean =>
   desiredStatus === 'STOPPED' || lastStatus === 'STOPPED';
 
-function report({ change, serving, idle, unreachable }: RegistrationPlan, log: Log): void {
+function logChanges({ change, serving, idle, unreachable }: RegistrationPlan, log: Log): void {
   const arns = (tasks: readonly HostTask[]) => tasks.map(({ arn }) => arn);
-  if (change.kind !== 'keep')
-    log.info('The registration of the stream host changes', { change: change.kind, task: serving?.arn });
-  if (idle.length > 0)
-    log.warn('More than one stream host runs: the newest serves, the others end', { tasks: arns(idle) });
-  if (unreachable.length > 0)
-    log.warn('A stream host runs that is sick or cannot be reached: it gets no requests', { tasks: arns(unreachable) });
+  if (change.kind !== 'keep') log.info('Stream host registration changed', { change: change.kind, task: serving?.arn });
+  if (idle.length > 0) log.warn('Stopping stream hosts other than the newest', { tasks: arns(idle) });
+  if (unreachable.length > 0) log.warn('Stream host unhealthy or unreachable', { tasks: arns(unreachable) });
 }

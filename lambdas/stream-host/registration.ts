@@ -1,38 +1,38 @@
 import type { HostTask } from './host-task.ts';
 
-/** The name under which the edge function looks for the host. */
+/** The key of the key-value store that the edge function reads. */
 export const HOST_KEY = 'host';
 
-/** Seconds that a registration holds, and the rest of it at which it is renewed: the schedule comes every ten minutes. */
+/** Lifetime of a registration, and the remaining time below which it is renewed. The schedule runs every ten minutes. */
 const LEASE_SECONDS = 25 * 60;
 const RENEW_BELOW_SECONDS = 20 * 60;
-/** Seconds that a host may run before its public name shows: EC2's reads are eventually consistent. */
+/** Time that a host may run without a public name: EC2's reads are eventually consistent. */
 const SETTLE_SECONDS = 5 * 60;
 
-/** What is, when the registration is looked at. */
+/** What the registration is planned from. */
 export interface RegistrationState {
   readonly tasks: readonly HostTask[];
   /** Public names by network interface. */
   readonly names: ReadonlyMap<string, string>;
-  /** What the key-value store has; `unwanted`: whatever it has is to go, where no host runs. */
-  readonly record: { readonly value: string | undefined } | 'unknown' | 'unwanted';
+  /** What the key-value store holds. `stale`: a value that has to be removed unless a host runs. */
+  readonly record: { readonly value: string | undefined } | 'unknown' | 'stale';
   /** Epoch seconds. */
   readonly now: number;
 }
 
 export interface RegistrationPlan {
   readonly change: { readonly kind: 'write'; readonly value: string } | { readonly kind: 'delete' | 'keep' };
-  /** The host that the edge is to send requests to. */
+  /** The host that the edge sends requests to. */
   readonly serving?: HostTask;
-  /** Other hosts that run: they get no new requests. */
+  /** Other running hosts, which get no new requests. */
   readonly idle: readonly HostTask[];
-  /** Hosts that run without a public name or a secret, or unhealthy: they get no requests, and cost all the same. */
+  /** Running hosts that are unhealthy or have no public name or secret: they get no requests but are billed. */
   readonly unreachable: readonly HostTask[];
-  /** Those of both that are to end now, so that none runs unused; their streams have the drain time to finish. */
+  /** The idle and unreachable hosts to stop now. Their streams have the drain time to finish. */
   readonly surplus: readonly HostTask[];
 }
 
-/** Registers the newest host that can be reached, renews it in good time, and removes whatever does not run. */
+/** Registers the newest reachable host, renews its registration before it expires, and removes that of a stopped host. */
 export function planRegistration({ tasks, names, record, now }: RegistrationState): RegistrationPlan {
   const hosts = tasks
     .filter(({ stage }) => stage === 'running')
@@ -51,13 +51,13 @@ export function planRegistration({ tasks, names, record, now }: RegistrationStat
   const surplus = [...idle, ...unreachable.filter((task) => !isSettling(task))];
   const value = typeof record === 'object' ? record.value : undefined;
   if (!newest) {
-    const isThere = value !== undefined || record === 'unwanted';
-    return { change: { kind: isThere ? 'delete' : 'keep' }, idle, unreachable, surplus };
+    const isRegistered = value !== undefined || record === 'stale';
+    return { change: { kind: isRegistered ? 'delete' : 'keep' }, idle, unreachable, surplus };
   }
   const address = `${newest.name}|${newest.task.secret}|`;
-  const expires = value?.startsWith(address) ? Number(value.slice(address.length)) : 0;
+  const expiresAt = value?.startsWith(address) ? Number(value.slice(address.length)) : 0;
   const change: RegistrationPlan['change'] =
-    expires - now >= RENEW_BELOW_SECONDS
+    expiresAt - now >= RENEW_BELOW_SECONDS
       ? { kind: 'keep' }
       : { kind: 'write', value: `${address}${now + LEASE_SECONDS}` };
   return { change, serving: newest.task, idle, unreachable, surplus };

@@ -13,9 +13,9 @@ export interface StopTasksOptions {
 const ANSWER: ResourceAnswer = { physicalId: 'stop-tasks' };
 
 /**
- * A custom resource that on its deletion stops the tasks that the wake function has started, and waits until none of them
- * holds a network interface: neither cluster nor security group can be deleted before. CloudFormation does not know these
- * tasks. Tasks of a service are left alone: after a change of profile they serve while this resource is deleted.
+ * A custom resource whose deletion stops the tasks that the wake function has started, which CloudFormation does not know,
+ * and waits until none of them holds a network interface: cluster and security group cannot be deleted before. Tasks of a
+ * service keep running: after a change of profile they serve while this resource is deleted.
  */
 export const createStopTasks = ({ tasks, log, pollIntervalMs: pause = 5_000 }: StopTasksOptions) =>
   customResource({

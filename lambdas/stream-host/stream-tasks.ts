@@ -21,7 +21,9 @@ const STARTED_BY = 'wake';
 
 /**
  * The tasks of the cluster that the wake function has started. During a change of profile the cluster also contains the
- * tasks of the balanced stream host's service, which belong to CloudFormation. Every call throws HostUnavailable when ECS cannot now, and may in a while. */
+ * tasks of the balanced stream host's service, which belong to CloudFormation. Every call throws HostUnavailable when ECS
+ * fails transiently.
+ */
 export interface StreamTasks {
   /**
    * Every task with that desired status, and those named, whatever their status. ECS forgets a stopped task after an
@@ -48,7 +50,7 @@ export function createStreamTasks({ ecs, cluster, family }: StreamTasksOptions):
 
   return {
     list: (wish, named = []) =>
-      passing(async () => {
+      translateErrors(async () => {
         const known = [...new Set([...named, ...(await arnsOf(wish))])];
         const found: HostTask[] = [];
         for (let at = 0; at < known.length; at += MAX_DESCRIBED)
@@ -56,7 +58,7 @@ export function createStreamTasks({ ecs, cluster, family }: StreamTasksOptions):
         return found;
       }),
     stop: (arn, reason) =>
-      passing(async () => {
+      translateErrors(async () => {
         await ecs.send(new StopTaskCommand({ cluster, task: arn, reason }));
       }),
   };
@@ -95,13 +97,14 @@ export const createStartHost =
         containerOverrides: [{ name: containerName, environment: [{ name: SECRET_VARIABLE, value: secret }] }],
       },
     });
-    const { tasks = [], failures = [] } = await passing(() => ecs.send(command));
+    const { tasks = [], failures = [] } = await translateErrors(() => ecs.send(command));
     const arn = tasks[0]?.taskArn;
     if (arn) return arn;
     throw asRefusal(failures.map(({ reason, detail }) => [reason, detail].filter(Boolean).join(': ')).join(', '));
   };
 
-async function passing<T>(call: () => Promise<T>): Promise<T> {
+/** @throws HostUnavailable for transient errors, and other errors unchanged */
+async function translateErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

@@ -24,7 +24,7 @@ export function wakeAhead({ wakeFunction, invoker, log }: WakeAheadOptions): Htt
       nextWakeAt = performance.now() + MIN_INTERVAL_MS;
       await invoker.invokeAsync(wakeFunction, event, AbortSignal.timeout(INVOKE_TIMEOUT_MS)).catch((error) => {
         nextWakeAt = 0;
-        log.warn('Failed to wake the stream host ahead of a stream', { error: String(error) });
+        log.warn('Failed to invoke the wake function', { error });
       });
     },
   };

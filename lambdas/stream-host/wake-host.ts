@@ -32,7 +32,7 @@ export function createWakeHost(options: WakeHostOptions): WakeHost {
   const nowSeconds = () => Math.floor(now() / 1000);
 
   const endLease = (owner: string) =>
-    state.endStreamTask(owner).catch((error) => log.warn('Failed to end the lease', { error: String(error) }));
+    state.endStreamTask(owner).catch((error) => log.warn('Failed to release lease', { error }));
 
   const start = async ({ from, dead }: Extract<WakePlan, { kind: 'start' }>): Promise<WakePlan> => {
     const startedAt = nowSeconds();
@@ -50,7 +50,7 @@ export function createWakeHost(options: WakeHostOptions): WakeHost {
     // If this fails the lease expires sooner, when ECS lists the task by itself.
     await state
       .takeStreamTask({ ...lease, taskArn, expiresAt: startedAt + START_LEASE_SECONDS })
-      .catch((error) => log.warn('Failed to extend the lease', { error: String(error) }));
+      .catch((error) => log.warn('Failed to extend lease', { error }));
     return startingSince(startedAt, startedAt);
   };
 

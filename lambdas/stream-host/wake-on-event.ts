@@ -26,7 +26,7 @@ export const createWakeOnEvent =
       return { woken: (await wakeHost()).kind };
     } catch (error) {
       if (!(error instanceof HostUnavailable)) throw error;
-      log.warn('Stream host not started ahead of a stream', { error: String(error) });
+      log.warn('Stream host unavailable', { error });
       return { woken: 'refused' };
     }
   };

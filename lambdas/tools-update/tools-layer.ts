@@ -46,7 +46,7 @@ export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
   const recordDeployed = (arn: string) =>
     archive
       .recordDeployed(arn)
-      .catch((error) => log.warn('Failed to record the deployed layer version', { arn, error: String(error) }));
+      .catch((error) => log.warn('Failed to record the deployed layer version', { arn, error }));
 
   return {
     async provide({ signal }) {

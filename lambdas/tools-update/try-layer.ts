@@ -20,7 +20,7 @@ export const createTryLayer =
       await smokeTest(ytDlp);
       return { ok: true, version: ytDlp.version };
     } catch (error) {
-      log.error('Smoke test of the layer failed', { error: describeError(error, true) });
+      log.error('Smoke test of the layer failed', { error });
       return { ok: false, reason: describeError(error instanceof Error ? error.message : error).split('\n')[0] ?? '' };
     }
   };

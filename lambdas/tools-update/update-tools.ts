@@ -201,6 +201,6 @@ async function prune({ layers, archive, asset, log }: UpdateDependencies, inUse:
     if (old.keys.length > 0) await archive.remove(old.keys);
   } catch (error) {
     // The next run removes them.
-    log.warn('Failed to remove old releases', { error: String(error) });
+    log.warn('Failed to remove old releases', { error });
   }
 }

@@ -40,7 +40,7 @@ export async function withLease<T>(options: LeaseOptions, work: (signal: AbortSi
     // A failed renewal is repeated before the lease expires; a refused one means that another owner took over.
     renewing = takeNow().then(
       (held) => (held ? undefined : lost.abort(new LeaseTaken('The lease was lost'))),
-      (error) => log.warn('Failed to renew the lease', { error: String(error) }),
+      (error) => log.warn('Failed to renew lease', { error }),
     );
   }, renewalIntervalMs);
   try {
@@ -49,6 +49,6 @@ export async function withLease<T>(options: LeaseOptions, work: (signal: AbortSi
     clearInterval(timer);
     await renewing;
     // Not thrown: the lease expires soon, and the result or the error of the work matters more.
-    await end().catch((error) => log.warn('Failed to end the lease', { error: String(error) }));
+    await end().catch((error) => log.warn('Failed to release lease', { error }));
   }
 }

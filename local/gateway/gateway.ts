@@ -40,7 +40,7 @@ export function createGateway({ routes, fallback, trustedProxies, log }: Gateway
       const event = toHttpApiEvent(request, routeKey, trustedProxies);
       return await handler(event, toContext(event, signal) as never);
     } catch (error) {
-      log.error('Handler failed', { error: String(error) });
+      log.error('Handler failed', { error });
       const { details } = problems.internal();
       return { statusCode: details.status, ...renderJson(details, request.headers.accept) };
     }
@@ -53,7 +53,7 @@ export function createGateway({ routes, fallback, trustedProxies, log }: Gateway
     invoke(request, disconnectSignal(response))
       .then((result) => send(request, response, result))
       .catch((error) => {
-        log.error('Sending response failed', { error: String(error) });
+        log.error('Sending response failed', { error });
         response.destroy();
       });
   };

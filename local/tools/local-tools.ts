@@ -59,8 +59,7 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
   let timer: NodeJS.Timeout | undefined;
 
   const update = () => tools.update().finally(maintenance.leave);
-  const updateOnSchedule = () =>
-    update().catch((error) => log.error('Updating tools failed', { error: String(error) }));
+  const updateOnSchedule = () => update().catch((error) => log.error('Updating tools failed', { error }));
 
   return {
     ytDlp: tools.ytDlp,

@@ -28,15 +28,13 @@ export function createMaintenanceKeeper({ state, log }: { state: State; log: Log
     try {
       await state.takeMaintenance({ activity, owner, expiresAt: Math.floor(Date.now() / 1000) + LEASE_SECONDS });
     } catch (error) {
-      log.warn('Writing maintenance lease failed', { error: String(error) });
+      log.warn('Writing maintenance lease failed', { error });
     }
   };
 
   return {
     async takeOver() {
-      await state
-        .endMaintenance(owner)
-        .catch((error) => log.warn('Ending stale maintenance lease failed', { error: String(error) }));
+      await state.endMaintenance(owner).catch((error) => log.warn('Ending stale maintenance lease failed', { error }));
     },
     async enter(activity) {
       if (activity === current) return;

@@ -67,7 +67,7 @@ async function describeForHead(
   try {
     return await inspect(openSession());
   } catch (error) {
-    log.info('Answering HEAD without opening the source', { error: String(error) });
+    log.info('Answering HEAD without opening the source', { error });
     return describe();
   }
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { startBundledInstance } from './instance.ts';
+import { startBundledFixture } from './bundled-fixture.ts';
 
 const VITEST = resolve(import.meta.dirname, '../../node_modules/.bin/vitest');
 const SUITE = 'test/contract';
@@ -13,19 +13,19 @@ const WORKERS = 3;
 
 // The instance has to know every media origin before it starts: one port for each worker.
 const ports = await Promise.all(Array.from({ length: WORKERS }, freePort));
-const instance = await startBundledInstance({ originHosts: ports.map((port) => `127.0.0.1:${port}`) });
+const fixture = await startBundledFixture({ originHosts: ports.map((port) => `127.0.0.1:${port}`) });
 try {
   const narrowed = process.argv.slice(2);
   if (narrowed.length > 0) process.exitCode = await runVitest(narrowed);
   else process.exitCode = (await runVitest([COUNTING_FILE])) || (await runVitest([SUITE, '--exclude', COUNTING_FILE]));
 } finally {
-  await instance.close();
+  await fixture.close();
 }
 
 async function runVitest(args: readonly string[]): Promise<number> {
   const suite = spawn(VITEST, ['run', `--maxWorkers=${WORKERS}`, ...args], {
     stdio: 'inherit',
-    env: { ...process.env, REELAY_BASE_URL: instance.baseUrl, REELAY_ORIGIN_PORTS: ports.join(',') },
+    env: { ...process.env, REELAY_BASE_URL: fixture.baseUrl, REELAY_ORIGIN_PORTS: ports.join(',') },
   });
   const [code] = await once(suite, 'exit');
   return code ?? 1;

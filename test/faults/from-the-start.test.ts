@@ -6,20 +6,20 @@ import { runProgram, withTemporaryFolder } from '../support/media-tools.ts';
 import { ask } from '../support/request.ts';
 import { ROUTES } from './media-fixture.ts';
 import { outcomeOf } from './outcome.ts';
-import { ALWAYS, cells, everywhere, onFiles, type Row, useInstance } from './table.ts';
+import { ALWAYS, cells, everywhere, onFiles, type Row, useServiceFixture } from './table.ts';
 
-const instance = useInstance();
+const fixture = useServiceFixture();
 
 describe('healthy upstream', () => {
   it.each(ROUTES)('delivers the same bytes every time on %s', async (route) => {
-    const right = await instance.rightOf(`${route}-short`);
+    const right = await fixture.rightOf(`${route}-short`);
     expect(right.length).toBeGreaterThan(50_000);
-    expect(await outcomeOf(await instance.there().stream(`${route}-short`), { right })).toBe('right');
+    expect(await outcomeOf(await fixture.there().stream(`${route}-short`), { right })).toBe('right');
   });
 
   it('delivers the file itself on Media', async () => {
-    const file = await readFile(join(instance.there().origin.mediaDir, 'clip.mp4'));
-    expect((await instance.rightOf('Media-short')).equals(file)).toBe(true);
+    const file = await readFile(join(fixture.there().origin.mediaDir, 'clip.mp4'));
+    expect((await fixture.rightOf('Media-short')).equals(file)).toBe(true);
   });
 });
 
@@ -83,7 +83,7 @@ const DEAD: Row[] = [
 
 describe('upstream that from the start', () => {
   it.each(cells([...MENDED, ...DEAD]))('$name is $outcome on $route', async ({ route, outcome, ...cell }) => {
-    expect(await instance.fromTheStart(`${route}-short`, cell)).toBe(outcome);
+    expect(await fixture.fromTheStart(`${route}-short`, cell)).toBe(outcome);
   });
 });
 
@@ -98,12 +98,12 @@ describe('upstream without Content-Length', () => {
     });
 
   it('is muxed by FFmpeg on Combined, to the same packets', async () => {
-    const url = await instance.there().stream('Combined-short');
-    instance.there().site.arm(UNSIZED);
+    const url = await fixture.there().stream('Combined-short');
+    fixture.there().site.arm(UNSIZED);
     const { status, body } = await ask(url);
     expect(status).toBe(200);
     const packets = await packetsOf(body);
     expect(packets).toMatch(/^0,v,SHA256=\w{64}\n1,a,SHA256=\w{64}\n$/);
-    expect(packets).toBe(await packetsOf(await instance.rightOf('Combined-short')));
+    expect(packets).toBe(await packetsOf(await fixture.rightOf('Combined-short')));
   });
 });

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Fault } from '../origin/faults.ts';
 import type { Item } from './media-fixture.ts';
 import type { Outcome } from './outcome.ts';
-import { ALWAYS, useInstance } from './table.ts';
+import { ALWAYS, useServiceFixture } from './table.ts';
 
-const instance = useInstance();
+const fixture = useServiceFixture();
 
 const LIST = /m3u8$/;
 const FIRST = /\/0\.ts$/;
@@ -56,6 +56,6 @@ const ROWS: [name: string, fault: Fault, befallen: RegExp, item: Item, outcome: 
 
 describe('HLS faults', () => {
   it.each(ROWS)('%s', async (_, fault, only, item, outcome) => {
-    expect(await instance.fromTheStart(item, { fault, arming: { only } })).toBe(outcome);
+    expect(await fixture.fromTheStart(item, { fault, arming: { only } })).toBe(outcome);
   });
 });

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { open } from '../support/request.ts';
 import { ROUTES } from './media-fixture.ts';
 import { outcomeOf } from './outcome.ts';
-import { ALWAYS, cells, everywhere, onFiles, type Row, useInstance } from './table.ts';
+import { ALWAYS, cells, everywhere, onFiles, type Row, useServiceFixture } from './table.ts';
 
-const instance = useInstance();
+const fixture = useServiceFixture();
 
 describe('healthy upstream', () => {
   it.each(ROUTES)('delivers the same bytes every time on %s', async (route) => {
-    const right = await instance.rightOf(`${route}-long`);
+    const right = await fixture.rightOf(`${route}-long`);
     expect(right.length).toBeGreaterThan(2_000_000);
-    expect(await outcomeOf(await instance.there().stream(`${route}-long`), { right })).toBe('right');
+    expect(await outcomeOf(await fixture.there().stream(`${route}-long`), { right })).toBe('right');
   });
 });
 
@@ -48,17 +48,17 @@ const BROKEN: Row[] = [
 
 describe('upstream that after the first bytes', () => {
   it.each(cells([...MENDED, ...BROKEN]))('$name is $outcome on $route', async ({ route, outcome, ...cell }) => {
-    expect(await instance.inTheMiddle(`${route}-long`, cell)).toBe(outcome);
+    expect(await fixture.inTheMiddle(`${route}-long`, cell)).toBe(outcome);
   });
 });
 
 describe('client that disconnects while its upstream is silent', () => {
   it.each(ROUTES)('leaves no request or process behind on %s', async (route) => {
     const leaving = new AbortController();
-    const { body } = await open(await instance.there().stream(`${route}-long`), { signal: leaving.signal });
+    const { body } = await open(await fixture.there().stream(`${route}-long`), { signal: leaving.signal });
     const left = new Promise((resolve) => body.once('error', resolve));
     body.once('data', () => {
-      instance.there().site.arm({ name: 'stall', after: 0, times: ALWAYS });
+      fixture.there().site.arm({ name: 'stall', after: 0, times: ALWAYS });
       leaving.abort();
     });
     await left;
@@ -67,20 +67,20 @@ describe('client that disconnects while its upstream is silent', () => {
 
 describe('client that pauses', () => {
   it('receives every byte although the upstream closes the idle connection', async () => {
-    const right = await instance.rightOf('Media-long');
-    const { body } = await open(await instance.there().stream('Media-long'));
+    const right = await fixture.rightOf('Media-long');
+    const { body } = await open(await fixture.there().stream('Media-long'));
     const chunks: Buffer[] = [];
     const rested = Promise.withResolvers<void>();
     body.on('data', (chunk: Buffer) => {
       if (chunks.push(chunk) > 1) return;
       body.pause();
-      instance.there().site.arm({ name: 'drop', after: 50_000, times: ALWAYS });
+      fixture.there().site.arm({ name: 'drop', after: 50_000, times: ALWAYS });
       rested.resolve();
     });
     await rested.promise;
     // Every buffer on the way is full once the source is asked for nothing any more.
     const counts: number[] = [];
-    const isAsked = () => counts.push(instance.there().origin.requests.length) < 2 || counts.at(-1) !== counts.at(-2);
+    const isAsked = () => counts.push(fixture.there().origin.requests.length) < 2 || counts.at(-1) !== counts.at(-2);
     await expect.poll(isAsked, { interval: 200, timeout: 20_000 }).toBe(false);
     const end = new Promise((resolve, reject) => body.once('end', resolve).once('error', reject));
     body.resume();

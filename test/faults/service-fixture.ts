@@ -31,7 +31,7 @@ const LIMITS: Partial<SourceLimits> = {
 };
 
 /** Resolve and streams, whole and real, with a site that fails on demand. */
-export interface Instance {
+export interface ServiceFixture {
   readonly origin: Origin;
   readonly site: FaultSite;
   /** Resolves a new item and gives the URL of its stream. */
@@ -39,7 +39,7 @@ export interface Instance {
   close(): Promise<void>;
 }
 
-export async function startInstance(): Promise<Instance> {
+export async function startServiceFixture(): Promise<ServiceFixture> {
   const site = createFaultSite();
   const origin = await startOrigin({ mounts: site.mounts });
   const dir = await mkdtemp(join(tmpdir(), 'reelay-faults-'));

@@ -4,7 +4,7 @@ import type { Fault } from '../origin/faults.ts';
 import { ask } from '../support/request.ts';
 import { type Arming, type Item, ROUTES, type Route } from './media-fixture.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { type Instance, startInstance } from './service-fixture.ts';
+import { type ServiceFixture, startServiceFixture } from './service-fixture.ts';
 
 /** How often a fault happens that never ends. */
 export const ALWAYS = Number.POSITIVE_INFINITY;
@@ -37,16 +37,16 @@ export const cells = (rows: readonly Row[]): Cell[] =>
 export const everywhere = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome, HLS: outcome });
 export const onFiles = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome });
 
-/** The instance of one test file. After each test nothing may be left of its streams, at the end nothing of anything. */
-export function useInstance() {
+/** The fixture of one test file. After each test nothing may be left of its streams, at the end nothing of anything. */
+export function useServiceFixture() {
   const rights = new Map<Item, Promise<Buffer>>();
-  let instance: Instance | undefined;
+  let fixture: ServiceFixture | undefined;
   let handlesBefore = 0;
-  const there = () => instance ?? expect.fail('The instance is there only while tests run');
+  const there = () => fixture ?? expect.fail('The fixture is there only while tests run');
 
   beforeAll(async () => {
     handlesBefore = openHandles();
-    instance = await startInstance();
+    fixture = await startServiceFixture();
   });
   afterEach(async () => {
     there().site.disarm();

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StateUnavailable } from '../../core/errors/errors.ts';
+import { fieldsWithoutSecrets } from '../../core/log/describe-error.ts';
 import type { Resolved, Resolver } from '../../core/resolve/resolver.ts';
 import type { Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
@@ -9,15 +10,16 @@ import type { Event, Result } from '../../lambdas/middleware/event.ts';
 
 export const ALLOWED_ORIGIN = 'https://page.example';
 
-/** What the functions stand on, to be changed by a test. */
-export interface World {
+/** In-memory dependencies of the functions; tests change them. */
+export interface ApiFakes {
   tools: ToolsRecord | undefined;
   lease: MaintenanceLease | undefined;
-  /** The table does not answer; or, it takes no counts. */
+  /** The table is unavailable. */
   dead: boolean;
+  /** How counting a request fails. */
   countless: 'failing' | 'hanging' | undefined;
   count: number;
-  /** What a resolve gives, or throws when it is an error. */
+  /** Returned by a resolve, or thrown when it is an error. */
   outcome: Resolved | Error;
   readonly resolves: { readonly url: string; readonly deadline: number }[];
   readonly logged: string[];
@@ -49,7 +51,7 @@ export const RESOURCE: Resource = {
   expiresAt: 0,
 };
 
-export const createWorld = (): World => ({
+export const createApiFakes = (): ApiFakes => ({
   tools: { ytDlp: '2026.11.20', ffmpeg: '7.1', verifiedBy: { ytDlp: 'signature', ffmpeg: 'registry' }, installedAt: 0 },
   lease: undefined,
   dead: false,
@@ -60,30 +62,31 @@ export const createWorld = (): World => ({
   logged: [],
 });
 
-/** The functions over a world, in the form in which every host routes them. */
-export function functionsOver(world: World, environment = 'Development') {
+/** The functions over fakes, as every host routes them. */
+export function functionsOver(fakes: ApiFakes, environment = 'Development') {
   const alive = <T>(act: () => T) =>
     new Promise<T>((resolve) => {
-      if (world.dead) throw new StateUnavailable('The state table did not answer');
+      if (fakes.dead) throw new StateUnavailable('The state table did not answer');
       resolve(act());
     });
   const extraction: Pick<Resolver, 'resolve'> = {
     resolve: async (url, { deadline }) => {
-      world.resolves.push({ url, deadline });
-      if (world.outcome instanceof Error) throw world.outcome;
-      return world.outcome;
+      fakes.resolves.push({ url, deadline });
+      if (fakes.outcome instanceof Error) throw fakes.outcome;
+      return fakes.outcome;
     },
   };
-  const log = (message: string, fields?: object) => void world.logged.push(`${message} ${JSON.stringify(fields)}`);
+  const log = (message: string, fields: Record<string, unknown> = {}) =>
+    void fakes.logged.push(`${message} ${JSON.stringify(fieldsWithoutSecrets(fields))}`);
   return createFunctions({
     state: {
-      getTools: () => alive(() => world.tools),
-      getMaintenance: () => alive(() => world.lease),
-      countRequests: () => alive(() => world.count),
+      getTools: () => alive(() => fakes.tools),
+      getMaintenance: () => alive(() => fakes.lease),
+      countRequests: () => alive(() => fakes.count),
       addRequest: async () => {
-        if (world.countless === 'failing') throw new StateUnavailable('The state table refused');
-        if (world.countless === 'hanging') return new Promise<never>(() => undefined);
-        world.count++;
+        if (fakes.countless === 'failing') throw new StateUnavailable('The state table refused');
+        if (fakes.countless === 'hanging') return new Promise<never>(() => undefined);
+        fakes.count++;
       },
     },
     extraction,
@@ -95,7 +98,7 @@ export function functionsOver(world: World, environment = 'Development') {
   });
 }
 
-/** An event of an HTTP API, payload format 2.0, with no more in it than API Gateway always sends. */
+/** An event of an HTTP API, payload format 2.0, with only the fields that API Gateway always sends. */
 export const eventOf = (path: string, { method = 'GET', headers = {}, timeEpoch = Date.now() } = {}): Event => {
   const [rawPath = '', rawQueryString = ''] = path.split(/\?(.*)/s);
   return {
@@ -120,9 +123,9 @@ export const eventOf = (path: string, { method = 'GET', headers = {}, timeEpoch 
   };
 };
 
-/** Asks the function that answers a path. */
-export function ask(world: World, path: string, options?: Parameters<typeof eventOf>[1]): Promise<Result> {
-  const { routes, fallback } = functionsOver(world);
+/** Invokes the function that the path is routed to. */
+export function ask(fakes: ApiFakes, path: string, options?: Parameters<typeof eventOf>[1]): Promise<Result> {
+  const { routes, fallback } = functionsOver(fakes);
   const event = eventOf(path, options);
   const spelled = event.rawPath.toLowerCase();
   const begins = [...routes].find(([route]) => route.endsWith('*') && spelled.startsWith(route.slice(0, -1)));

@@ -9,10 +9,10 @@ import { createInvoker, type Invoker } from '../../lambdas/runtime/invoker.ts';
 import { startEmbeddedTable } from '../../local/embedded-table.ts';
 import { startInvokeApi } from '../bundled/invoke-api.ts';
 
-/** A function as a test implements it. What `startInvokeApi` knows, it may throw. */
+/** A fake function. It may throw the errors that `startInvokeApi` exports. */
 export type FakeFunction = (event: never) => Promise<unknown>;
 
-/** Functions that invoke each other over Lambda's Invoke API, and the table they share. */
+/** Fake functions that invoke each other through Lambda's Invoke API, and the table they share. */
 export interface InvokeFixture {
   readonly invoker: Invoker;
   readonly state: State;

@@ -79,7 +79,7 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
         if (changes.includes(true)) await recordInstalled();
       }),
     onError: (error) => {
-      if (!signal.aborted) log.warn('Failed to reload tools', { error: String(error) });
+      if (!signal.aborted) log.warn('Failed to reload tools', { error });
     },
   });
 

@@ -4,20 +4,24 @@ import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createTableClient } from '../../../core/state/table.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
-import { ask, createWorld, eventOf, jsonOf, type World } from '../fakes.ts';
+import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 
-const worldWith = (changes: Partial<World>): World => ({ ...createWorld(), ...changes });
+const fakesWith = (changes: Partial<ApiFakes>): ApiFakes => ({ ...createApiFakes(), ...changes });
 const lease = { activity: 'Downloading FFmpeg', owner: 'o', expiresAt: 1 };
 
 describe('GET /api/App', () => {
   it.each([
-    ['tools in place', {}, { isHealthy: true, maintenance: null }],
-    ['a first fetch', { tools: undefined, lease }, { isHealthy: false, maintenance: 'Downloading FFmpeg' }],
-    ['a routine update', { lease }, { isHealthy: true, maintenance: 'Downloading FFmpeg' }],
-    ['nothing begun yet', { tools: undefined }, { isHealthy: false, maintenance: 'Fetching tools' }],
-    ['a table that fails', { dead: true }, { isHealthy: false, maintenance: null }],
-  ])('with %s', async (_, changes, expected) => {
-    const answer = await ask(worldWith(changes), '/api/App');
+    ['reports healthy with tools', {}, { isHealthy: true, maintenance: null }],
+    [
+      'reports the activity of the first installation',
+      { tools: undefined, lease },
+      { isHealthy: false, maintenance: 'Downloading FFmpeg' },
+    ],
+    ['reports healthy during an update', { lease }, { isHealthy: true, maintenance: 'Downloading FFmpeg' }],
+    ['reports a pending first installation', { tools: undefined }, { isHealthy: false, maintenance: 'Fetching tools' }],
+    ['reports unhealthy without the table', { dead: true }, { isHealthy: false, maintenance: null }],
+  ])('%s', async (_, changes, expected) => {
+    const answer = await ask(fakesWith(changes), '/api/App');
     expect(answer.statusCode).toBe(200);
     expect(jsonOf(answer)).toEqual({ version: 'v1.2.3', environment: 'Development', ...expected });
   });
@@ -25,15 +29,15 @@ describe('GET /api/App', () => {
   it.each([
     ['7.1', 'yt-dlp="2026.11.20", ffmpeg="7.1", installed=@1763720000'],
     ['7.1"\r\nx: y\\é', 'yt-dlp="2026.11.20", ffmpeg="7.1x: y", installed=@1763720000'],
-  ])('names the tools in place in a header: FFmpeg %j', async (ffmpeg, header) => {
+  ])('describes the tools in X-Tools as structured fields: FFmpeg %j', async (ffmpeg, header) => {
     const verifiedBy = { ytDlp: 'signature', ffmpeg: 'system' };
     const tools = { ytDlp: '2026.11.20', ffmpeg, verifiedBy, installedAt: 1_763_720_000 };
-    const answer = await ask(worldWith({ tools }), '/api/App');
+    const answer = await ask(fakesWith({ tools }), '/api/App');
     expect(answer.headers?.['x-tools']).toBe(header);
-    expect((await ask(worldWith({ tools: undefined }), '/api/App')).headers).not.toHaveProperty('x-tools');
+    expect((await ask(fakesWith({ tools: undefined }), '/api/App')).headers).not.toHaveProperty('x-tools');
   });
 
-  it('answers while the table is silent', async () => {
+  it('answers while the table does not respond', async () => {
     const connections = new Set<Socket>();
     const silent = createServer((socket) => void connections.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -61,14 +65,14 @@ describe('GET /api/App/requests', () => {
     [999, '999'],
     [1234, '1,234'],
     [9_876_543_210, '9,876,543,210'],
-  ])('%d is a badge that says %s', async (count, message) => {
-    const answer = await ask(worldWith({ count }), '/api/App/requests');
+  ])('formats %d as %s in the badge', async (count, message) => {
+    const answer = await ask(fakesWith({ count }), '/api/App/requests');
     expect(jsonOf(answer)).toEqual({ schemaVersion: 1, label: 'requests', message, color: '9f54e5' });
     expect(answer.headers?.['x-request-count']).toBe(String(count));
   });
 
-  it('is a failed fetch when the table fails', async () => {
-    const answer = await ask(worldWith({ dead: true }), '/api/App/requests');
+  it('answers 502 when the table fails', async () => {
+    const answer = await ask(fakesWith({ dead: true }), '/api/App/requests');
     expect(jsonOf(answer)).toEqual({ title: 'Fetch Failed', status: 502 });
   });
 });

@@ -2,112 +2,112 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { clientOfEvent } from '../../../lambdas/middleware/event.ts';
-import { ask, createWorld, eventOf, jsonOf, type World } from '../fakes.ts';
+import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 
 const PATH = '/api/Fetch/GetResource';
 const LINK = 'HTTPS://media.example/watch?v=1#asked';
 const FOR_LINK = `${PATH}?url=${encodeURIComponent(LINK)}`;
 
-let world: World;
+let fakes: ApiFakes;
 beforeEach(() => {
-  world = createWorld();
+  fakes = createApiFakes();
 });
 
 describe('GET /api/Fetch/GetResource', () => {
-  it('answers what the link is, under the string that the caller sent, and counts it', async () => {
-    const answer = await ask(world, FOR_LINK);
+  it('resolves the link, repeats requestedUrl as sent, and counts the request', async () => {
+    const answer = await ask(fakes, FOR_LINK);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers?.['cache-control']).toBe('no-store');
     expect(jsonOf(answer)).toMatchObject({ type: 'Media', title: 'Title', mediaItems: [{ requestedUrl: LINK }] });
-    expect(world.resolves.map(({ url }) => url)).toEqual([LINK]);
-    expect(world.count).toBe(1);
+    expect(fakes.resolves.map(({ url }) => url)).toEqual([LINK]);
+    expect(fakes.count).toBe(1);
   });
 
-  it('counts the 25 seconds of a resolve from when the request came in', async () => {
-    await ask(world, FOR_LINK, { timeEpoch: 1_000_000 });
-    expect(world.resolves).toEqual([{ url: LINK, deadline: 1_025_000 }]);
+  it('sets the deadline 25 s after the request arrived at API Gateway', async () => {
+    await ask(fakes, FOR_LINK, { timeEpoch: 1_000_000 });
+    expect(fakes.resolves).toEqual([{ url: LINK, deadline: 1_025_000 }]);
   });
 
-  it('counts a playlist once', async () => {
+  it('counts a playlist as one request', async () => {
     const entry = { url: 'https://media.example/1', title: null, author: null, coverUrl: null };
     const items = [{ entry }, { entry }];
-    world.outcome = { type: 'PlayList', title: 'List', author: null, coverUrl: null, items };
-    expect(jsonOf(await ask(world, FOR_LINK))).toMatchObject({ type: 'PlayList', mediaItems: [{}, {}] });
-    expect(world.count).toBe(1);
+    fakes.outcome = { type: 'PlayList', title: 'List', author: null, coverUrl: null, items };
+    expect(jsonOf(await ask(fakes, FOR_LINK))).toMatchObject({ type: 'PlayList', mediaItems: [{}, {}] });
+    expect(fakes.count).toBe(1);
   });
 
-  it.each(['failing', 'hanging'] as const)('is answered with a %s counter', async (countless) => {
-    world.countless = countless;
-    expect((await ask(world, FOR_LINK)).statusCode).toBe(200);
-    expect(world.logged).toEqual([expect.stringMatching(/not counted/)]);
+  it.each(['failing', 'hanging'] as const)('answers 200 with a %s counter', async (countless) => {
+    fakes.countless = countless;
+    expect((await ask(fakes, FOR_LINK)).statusCode).toBe(200);
+    expect(fakes.logged).toEqual([expect.stringMatching(/Failed to count request/)]);
   });
 
   it.each([
     problems.notFound(),
     problems.notDeliverable('The media is DRM protected.'),
     problems.fetchFailed(new Error('reset')),
-  ])('passes on what the resolve ended with: $details.title', async (problem) => {
-    world.outcome = problem;
-    const answer = await ask(world, FOR_LINK);
+  ])('answers the problem of the resolve: $details.title', async (problem) => {
+    fakes.outcome = problem;
+    const answer = await ask(fakes, FOR_LINK);
     expect(answer.statusCode).toBe(problem.details.status);
     expect(jsonOf(answer)).toEqual(problem.details);
-    expect(world.count).toBe(0);
+    expect(fakes.count).toBe(0);
   });
 
-  it('is 502 when the table goes away on the way', async () => {
-    world.outcome = new StateUnavailable('gone');
-    expect(jsonOf(await ask(world, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
+  it('answers 502 when the table fails during the resolve', async () => {
+    fakes.outcome = new StateUnavailable('gone');
+    expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
   });
 
-  it('is 502 at once when the table is away', async () => {
-    world.dead = true;
-    expect(jsonOf(await ask(world, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
-    expect(world.resolves).toEqual([]);
+  it('answers 502 without resolving when the table is unavailable', async () => {
+    fakes.dead = true;
+    expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
+    expect(fakes.resolves).toEqual([]);
   });
 });
 
-describe('in maintenance', () => {
-  it.each<[string, Partial<World>]>([
+describe('GET /api/Fetch/GetResource in maintenance', () => {
+  it.each<[string, Partial<ApiFakes>]>([
     ['an update', { lease: { activity: 'Updating yt-dlp to 2026.11.20', owner: 'o', expiresAt: 1 } }],
-    ['tools that were never installed', { tools: undefined }],
-  ])('%s is 503 with the activity for a title', async (_, changes) => {
-    const answer = await ask(Object.assign(world, changes), FOR_LINK);
+    ['missing tools', { tools: undefined }],
+  ])('answers 503 with the activity as the title: %s', async (_, changes) => {
+    const answer = await ask(Object.assign(fakes, changes), FOR_LINK);
     expect(answer.statusCode).toBe(503);
     expect(answer.headers?.['retry-after']).toBe('5');
     const title = changes.lease?.activity ?? expect.stringMatching(/tools/);
     expect(jsonOf(answer)).toEqual({ title, status: 503, detail: expect.stringMatching(/\.$/) });
-    expect(world.resolves).toEqual([]);
+    expect(fakes.resolves).toEqual([]);
   });
 
-  it('a link that is malformed is still 400', async () => {
-    world.tools = undefined;
-    expect((await ask(world, `${PATH}?url=nonsense`)).statusCode).toBe(400);
+  it('answers 400 to a malformed link', async () => {
+    fakes.tools = undefined;
+    expect((await ask(fakes, `${PATH}?url=nonsense`)).statusCode).toBe(400);
   });
 });
 
-describe('a failure that nobody foresaw', () => {
-  it('is 500 to the caller and in full for the log, without what links carry', async () => {
-    world.outcome = new Error('Broke at https://user:word@cdn.example/file?token=hidden#more', {
+describe('an unexpected error', () => {
+  it('is answered 500 without details and logged with causes, without secrets of URLs', async () => {
+    fakes.outcome = new Error('Broke at https://user:word@cdn.example/file?token=hidden#more', {
       cause: new TypeError('because'),
     });
-    const answer = await ask(world, FOR_LINK);
+    const answer = await ask(fakes, FOR_LINK);
     expect(answer.statusCode).toBe(500);
     expect(jsonOf(answer)).toEqual({ title: 'Internal Server Error', status: 500 });
-    const [line = ''] = world.logged;
+    const [line = ''] = fakes.logged;
     expect(line).toMatch(/https:\/\/cdn\.example\/file.+TypeError: because/s);
     expect(line).not.toMatch(/hidden|word|more/);
   });
 
-  it('is logged once when its causes go round', async () => {
+  it('is logged once when its causes are circular', async () => {
     const error = new Error('round');
     error.cause = error;
-    world.outcome = error;
-    expect((await ask(world, FOR_LINK)).statusCode).toBe(500);
-    expect(world.logged).toHaveLength(1);
+    fakes.outcome = error;
+    expect((await ask(fakes, FOR_LINK)).statusCode).toBe(500);
+    expect(fakes.logged).toHaveLength(1);
   });
 });
 
-describe('client of GetResource', () => {
+describe('clientOfEvent', () => {
   const viewer = '203.0.113.7';
   const edge = '192.0.2.1';
   it.each([
@@ -115,7 +115,7 @@ describe('client of GetResource', () => {
     ['that CloudFront appended', `spoofed, ${viewer}`, true, viewer],
     ['that CloudFront appended, before the address that the API appended', `spoofed, ${viewer}, ${edge}`, true, viewer],
     ['by the /64 of its address', '2001:db8:1:2::5', true, '20010db800010002'],
-  ])('is the address %s', async (_, forwarded, isBehindEdge, client) => {
+  ])('returns the address %s', async (_, forwarded, isBehindEdge, client) => {
     expect(clientOfEvent(eventOf('/', { headers: { 'x-forwarded-for': forwarded } }), isBehindEdge)).toBe(client);
   });
 });

@@ -163,7 +163,7 @@ describe('toResourceInformation of a playlist', () => {
       'https://media.example/list',
     );
     const body = JSON.stringify(mediaItems);
-    // What Lambda measures is the result that has this text as its body.
+    // Lambda measures the serialized result, which contains this text as its body.
     expect(Buffer.byteLength(JSON.stringify({ statusCode: 200, body }))).toBeLessThan(6_291_556);
     expect(Buffer.byteLength(body)).toBeGreaterThan(4_900_000);
     expect(mediaItems.map(({ requestedUrl }) => requestedUrl)).toEqual(items.map(({ entry }) => entry.url));

@@ -10,9 +10,9 @@ import {
   type ResourceRequest,
 } from '../../../lambdas/runtime/custom-resource.ts';
 
-/** Where CloudFormation waits for answers, and what it got. */
+/** The presigned URL of the responses, and the bodies that were sent to it. */
 let puts: { method: string | undefined; type: string | undefined; body: string }[];
-/** Statuses before it takes one; 0 breaks the connection. */
+/** Statuses of the next responses; 0 closes the connection. */
 let refusals: number[];
 const server = createServer(async (incoming, response) => {
   puts.push({ method: incoming.method, type: incoming.headers['content-type'], body: await text(incoming) });
@@ -51,19 +51,19 @@ const ask = (options: Partial<CustomResourceOptions>, asked: CloudFormationCusto
 const answer = () => JSON.parse(puts.at(-1)?.body ?? '');
 
 describe('customResource', () => {
-  it('answers what was created, with its data', async () => {
+  it('responds SUCCESS with the physical id and data', async () => {
     await ask({ create: async () => ({ physicalId: 'thing', data: { Arn: 'arn' } }) }, event('Create'));
     expect(puts).toHaveLength(1);
     expect(puts[0]).toMatchObject({ method: 'PUT', type: '' });
     expect(answer()).toEqual({ Status: 'SUCCESS', ...ids, PhysicalResourceId: 'thing', Data: { Arn: 'arn' } });
   });
 
-  it('marks data that nobody may see', async () => {
+  it('sets NoEcho for secret data', async () => {
     await ask({ create: async () => ({ physicalId: 'thing', data: { Secret: 's' }, noEcho: true }) }, event('Create'));
     expect(answer()).toMatchObject({ NoEcho: true, Data: { Secret: 's' } });
   });
 
-  it.each(['create', 'update', 'delete'] as const)('hands %s what the template says', async (name) => {
+  it.each(['create', 'update', 'delete'] as const)('passes the properties of the template to %s', async (name) => {
     const seen = vi.fn(async (_: ResourceRequest) => ({ physicalId: 'thing' }));
     const type = name[0]?.toUpperCase() + name.slice(1);
     await ask({ [name]: seen }, event(type));
@@ -78,13 +78,13 @@ describe('customResource', () => {
     ['Create', 'not-created'],
     ['Update', 'thing'],
     ['Delete', 'thing'],
-  ])('tells a failed %s with a reason, and the id it has', async (type, id) => {
+  ])('responds to a failed %s with FAILED, the reason and the physical id', async (type, id) => {
     const fail = () => Promise.reject(new Error('Access denied\nat line 1'));
     await ask({ create: fail, update: fail, delete: fail }, event(type));
     expect(answer()).toEqual({ Status: 'FAILED', ...ids, PhysicalResourceId: id, Reason: 'Access denied' });
   });
 
-  it('tells what links carry to nobody', async () => {
+  it('reduces URLs in the reason to host and path', async () => {
     const reason = `It could not get https://user:pass@host.example/file?token=abc with ${url}`;
     await ask({ create: () => Promise.reject(new Error(reason, { cause: 'the cause' })) }, event('Create'));
     expect(answer().Reason).toContain('https://host.example/file');
@@ -92,46 +92,46 @@ describe('customResource', () => {
   });
 
   it.each([
-    ['what is no error', () => Promise.reject('text'), 'text'],
-    ['an error without words', () => Promise.reject(new Error('')), 'It failed'],
-    ['an error without measure', () => Promise.reject(new Error('é'.repeat(50_000))), 'é'.repeat(500)],
-  ])('tells %s', async (_, create, reason) => {
+    ['a thrown string', () => Promise.reject('text'), 'text'],
+    ['an error without a message', () => Promise.reject(new Error('')), 'Unknown error'],
+    ['a long message, cut to 500 characters', () => Promise.reject(new Error('é'.repeat(50_000))), 'é'.repeat(500)],
+  ])('responds FAILED with a reason: %s', async (_, create, reason) => {
     await ask({ create }, event('Create'));
     expect(answer()).toMatchObject({ Status: 'FAILED', Reason: reason });
     expect(Buffer.byteLength(puts[0]?.body ?? '')).toBeLessThanOrEqual(4096);
   });
 
-  it('fails rather than send more than CloudFormation takes', async () => {
+  it('responds FAILED when the data exceeds the limit of CloudFormation', async () => {
     await ask({ create: async () => ({ physicalId: 'thing', data: { Arn: 'x'.repeat(5000) } }) }, event('Create'));
-    expect(answer()).toMatchObject({ Status: 'FAILED', Reason: expect.stringMatching(/more than 4096 bytes/) });
+    expect(answer()).toMatchObject({ Status: 'FAILED', Reason: expect.stringMatching(/exceeds 4096 bytes/) });
   });
 
-  it('fails a request of no kind', async () => {
+  it('responds FAILED to an unknown request type', async () => {
     await ask({}, event('Rename'));
     expect(answer()).toMatchObject({ Status: 'FAILED' });
   });
 
-  it('answers before the function is killed, and tells the work to end', async () => {
+  it('aborts the work and responds before the function times out', async () => {
     let told: AbortSignal | undefined;
     const never = ({ signal }: ResourceRequest) => {
       told = signal;
       return new Promise<never>(() => undefined);
     };
     await ask({ create: never }, event('Create'), 10_010);
-    expect(answer()).toMatchObject({ Status: 'FAILED', Reason: 'It took too long' });
+    expect(answer()).toMatchObject({ Status: 'FAILED', Reason: 'Timed out' });
     expect(told?.aborted).toBe(true);
   });
 
-  it('answers again when the answer is refused or lost', async () => {
+  it('retries a response that is refused or lost', async () => {
     refusals = [503, 0];
     await ask({}, event('Create'));
     expect(puts.map(({ body }) => JSON.parse(body).Status)).toEqual(['SUCCESS', 'SUCCESS', 'SUCCESS']);
   });
 
-  it('throws when no answer is taken, so that Lambda asks again, and names no secret', async () => {
+  it('throws when no response is accepted, without the presigned URL in the message', async () => {
     refusals = [403, 403, 403];
     const failure = ask({}, event('Create'));
-    await expect(failure).rejects.toThrow(/not taken: status 403/);
+    await expect(failure).rejects.toThrow(/response: status 403/);
     await expect(failure).rejects.not.toThrow(/secret/);
     expect(puts).toHaveLength(3);
   });

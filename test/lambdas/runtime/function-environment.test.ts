@@ -13,8 +13,8 @@ const failureOf = (environment: Record<string, string | undefined>) => {
   }
 };
 
-describe('what the stack tells a function', () => {
-  it('is the table, and all else by default', () => {
+describe('readFunctionEnvironment', () => {
+  it('needs only the table name', () => {
     expect(readFunctionEnvironment({ TABLE_NAME: ' table ' })).toEqual({
       tableName: 'table',
       stage: 'local',
@@ -24,7 +24,7 @@ describe('what the stack tells a function', () => {
     });
   });
 
-  it('is read from variables', () => {
+  it('reads every variable', () => {
     const environment = {
       TABLE_NAME: 'table',
       STAGE: 'prod',
@@ -42,8 +42,8 @@ describe('what the stack tells a function', () => {
     });
   });
 
-  it.each([undefined, '', '  '])('has no origin secret when that is %j', (ORIGIN_SECRET) => {
-    expect(readFunctionEnvironment({ TABLE_NAME: 'table', ORIGIN_SECRET })).not.toHaveProperty('originSecret');
+  it.each([undefined, '', '  '])('has no origin secret when the variable is %j', (ORIGIN_SECRET) => {
+    expect(readFunctionEnvironment({ TABLE_NAME: 'table', ORIGIN_SECRET }).originSecret).toBeUndefined();
   });
 
   it.each([
@@ -51,28 +51,28 @@ describe('what the stack tells a function', () => {
     [{ TABLE_NAME: ' ' }, 'TABLE_NAME must be set'],
     [{ TABLE_NAME: 't', REELAY_ENVIRONMENT: 'test' }, /^REELAY_ENVIRONMENT must be one of Production, Development/],
     [{ TABLE_NAME: 't', CORS_ALLOWED_ORIGINS: 'page' }, /^CORS_ALLOWED_ORIGINS must be a comma list of origins/],
-  ])('%j is refused in one line that names the variable', (environment, message) => {
+  ])('rejects %j in one line that names the variable', (environment, message) => {
     const failure = failureOf(environment);
     expect(failure).toBeInstanceOf(SettingError);
     expect((failure as Error).message).toMatch(message);
     expect((failure as Error).message).not.toContain('\n');
   });
 
-  it('names whichever variable a function cannot do without', () => {
+  it('throws for a missing required variable', () => {
     expect(required({ NAME: ' value ' }, 'NAME')).toBe('value');
     expect(() => required({}, 'WAKE_FUNCTION')).toThrow(new SettingError('WAKE_FUNCTION must be set'));
   });
 });
 
-describe('entries at once', () => {
+describe('readEntriesAtOnce', () => {
   it.each([
     ['24', 24],
     [' 1 ', 1],
     [undefined, 4],
     [' ', 4],
-  ])('%j are %d', (ENTRIES_AT_ONCE, expected) => expect(readEntriesAtOnce({ ENTRIES_AT_ONCE })).toBe(expected));
+  ])('reads %j as %d', (ENTRIES_AT_ONCE, expected) => expect(readEntriesAtOnce({ ENTRIES_AT_ONCE })).toBe(expected));
 
-  it('are some', () =>
+  it('has a default', () =>
     expect(() => readEntriesAtOnce({ ENTRIES_AT_ONCE: '0' })).toThrow(
       /^ENTRIES_AT_ONCE must be a whole number from 1 to 100/,
     ));

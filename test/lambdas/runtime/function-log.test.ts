@@ -14,7 +14,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const written = () => JSON.parse(lines.at(-1) ?? '{}');
 
-describe.each(['info', 'warn', 'error'] as const)('%s', (level) => {
+describe.each(['info', 'warn', 'error'] as const)('createFunctionLog: %s', (level) => {
   it('writes one line of JSON with its fields', () => {
     createFunctionLog()[level]('It happened', { count: 3, names: ['a'] });
     expect(lines).toHaveLength(1);
@@ -23,26 +23,29 @@ describe.each(['info', 'warn', 'error'] as const)('%s', (level) => {
 
   it.each([
     ['an error', () => new Error(`No answer from ${LINK}`)],
-    ['its causes', () => new Error('It failed', { cause: new Error(`No answer from ${LINK}`) })],
-    ['a text', () => `Error: no answer from ${LINK}`],
-    ['a list', () => [LINK]],
-    ['an error within', () => ({ first: [{ error: new Error(`No answer from ${LINK}`) }] })],
-    ['an error of several', () => ({ all: new AggregateError([new Error(LINK)], LINK) })],
-    ['what an error bears', () => Object.assign(new Error(`No answer from ${LINK}`), { link: LINK, headers: [LINK] })],
+    ['the causes of an error', () => new Error('Request failed', { cause: new Error(`No answer from ${LINK}`) })],
+    ['a string', () => `Error: no answer from ${LINK}`],
+    ['an array', () => [LINK]],
+    ['a nested error', () => ({ first: [{ error: new Error(`No answer from ${LINK}`) }] })],
+    ['an AggregateError', () => ({ all: new AggregateError([new Error(LINK)], LINK) })],
+    [
+      'properties of an error',
+      () => Object.assign(new Error(`No answer from ${LINK}`), { link: LINK, headers: [LINK] }),
+    ],
     ['a URL', () => new URL(LINK)],
-  ])('cuts a link in %s down to host and path', (_, make) => {
+  ])('reduces a URL to host and path in %s', (_, make) => {
     createFunctionLog()[level]('It failed', { error: make() });
     expect(lines).toHaveLength(1);
     expect(lines.join('')).toContain('https://media.example/watch');
     expect(lines.join('')).not.toMatch(/hush|user|pass|part/);
   });
 
-  it('cuts links in its message down too', () => {
+  it('reduces URLs in the message to host and path', () => {
     createFunctionLog()[level](`No answer from ${LINK}`);
     expect(written().message).toBe('No answer from https://media.example/watch');
   });
 
-  it('says where an error comes from', () => {
+  it('includes the stack of an error', () => {
     createFunctionLog()[level]('It failed', { error: new TypeError('odd') });
     expect(written().error).toMatch(/^TypeError: odd\n\s+at .*function-log\.test\.ts/);
   });

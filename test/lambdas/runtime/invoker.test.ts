@@ -36,7 +36,7 @@ describe('invoke', () => {
   });
 
   it('does not retry a function that does not exist or may not be invoked', async () => {
-    await expect(invokeApi.invoker.invoke('nobody', {}, noAbort())).rejects.toThrow('ResourceNotFoundException');
+    await expect(invokeApi.invoker.invoke('unknown', {}, noAbort())).rejects.toThrow('ResourceNotFoundException');
     implement(async () => {
       throw new InvokeRefused(403, 'AccessDeniedException');
     });
@@ -79,6 +79,6 @@ describe('invokeAsync', () => {
   });
 
   it('rejects when the function does not exist', async () => {
-    await expect(invokeApi.invoker.invokeAsync('nobody', {}, noAbort())).rejects.toThrow('ResourceNotFoundException');
+    await expect(invokeApi.invoker.invokeAsync('unknown', {}, noAbort())).rejects.toThrow('ResourceNotFoundException');
   });
 });

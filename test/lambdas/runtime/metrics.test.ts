@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** A line of the embedded metric format: all of it. */
+/** A complete line of the embedded metric format. */
 const line = (name: string, unit: string, value: number, dimensions: Record<string, string>) => ({
   _aws: {
     Timestamp: expect.any(Number),
@@ -30,8 +30,8 @@ const line = (name: string, unit: string, value: number, dimensions: Record<stri
   [name]: value,
 });
 
-describe('the metrics of a function', () => {
-  it('are one line each, by stage, and by outcome where there is one', () => {
+describe('createResolveMetrics and createToolMetrics', () => {
+  it('write one line per metric with the stage, and the outcome where there is one', () => {
     const metrics = createResolveMetrics(STAGE);
     metrics.resolved('not found', 12.5);
     metrics.resolved('resolved', 30);
@@ -43,7 +43,7 @@ describe('the metrics of a function', () => {
     ]);
   });
 
-  it('tell of an update of the tools', () => {
+  it('record an update of the tools', () => {
     const metrics = createToolMetrics(STAGE);
     metrics.updated();
     metrics.updateFailed();
@@ -59,7 +59,7 @@ describe('the metrics of a function', () => {
     ]);
   });
 
-  it('are those that the dashboard searches for', () => {
+  it('use the names that the dashboard queries', () => {
     createResolveMetrics(STAGE).resolved('resolved', 1);
     const [, schema, name] = /SEARCH\('\{([\w,]+)\} MetricName="(\w+)"/.exec(readFileSync(DASHBOARD, 'utf8')) ?? [];
     const [namespace, ...dimensions] = schema?.split(',') ?? [];
@@ -70,7 +70,7 @@ describe('the metrics of a function', () => {
   });
 
   it.each(['ToolUpdateFailed', 'MaintenanceSeconds', 'ToolAgeHours', 'ResolveMilliseconds'] as const)(
-    '%s is found where alarms look for it',
+    'write %s with the dimensions that alarms use',
     (name) => {
       createResolveMetrics(STAGE).resolved('resolved', 1);
       const tools = createToolMetrics(STAGE);

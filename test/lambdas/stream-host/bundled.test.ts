@@ -7,33 +7,33 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from '../../../infra/build/bundle.ts';
 import { mediaKey, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { eventOf } from '../fakes.ts';
-import { type OnDemandInstance, startOnDemandInstance } from './instance.ts';
+import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
 const run = promisify(execFile);
 const RUNNER = join(import.meta.dirname, 'run-function.mjs');
 
-let instance: OnDemandInstance;
+let fixture: OnDemandFixture;
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'reelay-bundled-'));
   await bundle({ outDir: dir });
-  instance = await startOnDemandInstance();
-  await instance.state.putResource(resourceOf([videoTrack()]));
+  fixture = await startOnDemandFixture();
+  await fixture.state.putResource(resourceOf([videoTrack()]));
 });
 afterAll(async () => {
-  await instance.close();
+  await fixture.close();
   await rm(dir, { recursive: true });
 });
 
-/** Runs a function as it is deployed, with the environment that the stack gives it. */
+/** Runs a deployed bundle with the environment variables of the stack. */
 async function invoke(name: string, event: unknown, change: Readonly<Record<string, string>> = {}) {
   const env = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_ENDPOINT_URL: instance.aws.endpoint,
-    AWS_ENDPOINT_URL_DYNAMODB: instance.table.endpoint,
-    TABLE_NAME: instance.table.name,
+    AWS_ENDPOINT_URL: fixture.aws.endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB: fixture.table.endpoint,
+    TABLE_NAME: fixture.table.name,
     CLUSTER: 'stream',
     TASK_DEFINITION: 'stream-family',
     TASK_FAMILY: 'stream-family',
@@ -41,7 +41,7 @@ async function invoke(name: string, event: unknown, change: Readonly<Record<stri
     CONTAINER_NAME: 'stream',
     SUBNETS: 'subnet-1,subnet-2',
     SECURITY_GROUP: 'sg-1',
-    KEY_VALUE_STORE_ARN: instance.aws.storeArn,
+    KEY_VALUE_STORE_ARN: fixture.aws.storeArn,
     CORS_ALLOWED_ORIGINS: 'https://page.example',
     ...change,
   };
@@ -50,8 +50,8 @@ async function invoke(name: string, event: unknown, change: Readonly<Record<stri
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-describe('the functions of a host on demand, as they are deployed', () => {
-  it('wake a host, and register it while it runs', async () => {
+describe('the bundled functions of the on-demand stream host', () => {
+  it('start a host and register it while it runs', async () => {
     const path = `/api/Stream/Media/${mediaKey('video')}`;
     const woken = await invoke('wake', eventOf(path, { headers: { origin: 'https://page.example' } }));
     expect(woken).toMatchObject({
@@ -60,19 +60,19 @@ describe('the functions of a host on demand, as they are deployed', () => {
     });
     expect(await invoke('wake', { kind: 'ahead' })).toEqual({ woken: 'coming' });
     expect(await invoke('wake', eventOf('/api/Stream/Media/nothing'))).toMatchObject({ statusCode: 404 });
-    const [task] = instance.aws.tasks;
+    const [task] = fixture.aws.tasks;
     if (!task) throw new Error('No task was started');
-    expect(instance.aws.tasks).toHaveLength(1);
+    expect(fixture.aws.tasks).toHaveLength(1);
 
-    instance.aws.run(task, 'ec2-192-0-2-1.compute-1.amazonaws.com');
+    fixture.aws.run(task, 'ec2-192-0-2-1.compute-1.amazonaws.com');
     expect(await invoke('register', { detail: {} })).toEqual({ change: 'write' });
-    expect(instance.aws.store.get('host')).toMatch(/^ec2-192-0-2-1\.compute-1\.amazonaws\.com\|[\w-]{43}\|\d+$/);
+    expect(fixture.aws.store.get('host')).toMatch(/^ec2-192-0-2-1\.compute-1\.amazonaws\.com\|[\w-]{43}\|\d+$/);
     task.desiredStatus = 'STOPPED';
     const { taskArn } = task;
     expect(await invoke('register', { detail: { taskArn, desiredStatus: 'STOPPED' } })).toEqual({ change: 'delete' });
   });
 
-  it.each(['wake', 'register', 'stop-tasks', 'origin-secret'])('%s says which setting is missing', async (name) => {
+  it.each(['wake', 'register', 'stop-tasks', 'origin-secret'])('%s names the missing setting', async (name) => {
     const missing = name === 'wake' || name === 'origin-secret' ? 'TABLE_NAME' : 'CLUSTER';
     await expect(invoke(name, {}, { [missing]: '' })).rejects.toThrow(`${missing} must be set`);
   });

@@ -8,14 +8,14 @@ import { silentLog } from '../../../core/log/log.ts';
 import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.ts';
 import { createStopTasks } from '../../../lambdas/stream-host/stop-tasks.ts';
 import { createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
-import { type OnDemandInstance, startOnDemandInstance } from './instance.ts';
+import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
-let instance: OnDemandInstance;
-/** Where CloudFormation waits. */
+let fixture: OnDemandFixture;
+/** The presigned URL of the responses. */
 let server: Server;
 let answers: Record<string, unknown>[];
 beforeEach(async () => {
-  instance = await startOnDemandInstance();
+  fixture = await startOnDemandFixture();
   answers = [];
   server = createServer(async (request, response) => {
     answers.push((await json(request)) as Record<string, unknown>);
@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(async () => {
   server.closeAllConnections();
   server.close();
-  await instance.close();
+  await fixture.close();
 });
 
 const eventOf = (RequestType: 'Create' | 'Update' | 'Delete') =>
@@ -41,26 +41,26 @@ const eventOf = (RequestType: 'Create' | 'Update' | 'Delete') =>
   }) as unknown as CloudFormationCustomResourceEvent;
 const contextOf = (milliseconds: number) => ({ getRemainingTimeInMillis: () => milliseconds });
 
-describe('the deletion of a stack', () => {
+describe('createStopTasks', () => {
   const stopTasks = () =>
     createStopTasks({
-      tasks: createStreamTasks({ ecs: instance.aws.ecs, cluster: 'stream' }),
+      tasks: createStreamTasks({ ecs: fixture.aws.ecs, cluster: 'stream' }),
       log: silentLog,
       pollIntervalMs: 1,
     });
 
-  it('stops every task and waits until each has let go of its network', async () => {
-    await instance.wakeAhead();
-    const [task] = instance.aws.tasks;
+  it('stops every task and waits until each has released its network interface', async () => {
+    await fixture.wakeAhead();
+    const [task] = fixture.aws.tasks;
     if (!task) throw new Error('No task was started');
     const others = [structuredClone(task), structuredClone(task)].map((other, at) =>
       Object.assign(other, { taskArn: `arn:task/${at}`, lastStatus: 'RUNNING' }),
     );
-    instance.aws.tasks.push(...others);
+    fixture.aws.tasks.push(...others);
     let looks = 0;
-    instance.aws.interfere = (operation) => {
-      // Each look finds one more gone.
-      const [ending] = instance.aws.tasks.filter(
+    fixture.aws.interfere = (operation) => {
+      // Each poll finds one more task stopped.
+      const [ending] = fixture.aws.tasks.filter(
         ({ desiredStatus, lastStatus }) => desiredStatus === 'STOPPED' && lastStatus !== 'STOPPED',
       );
       if (operation === 'ListTasks' && looks++ % 4 === 3 && ending) ending.lastStatus = 'STOPPED';
@@ -68,53 +68,53 @@ describe('the deletion of a stack', () => {
     };
     await stopTasks()(eventOf('Delete'), contextOf(60_000));
     expect(answers).toEqual([expect.objectContaining({ Status: 'SUCCESS', PhysicalResourceId: 'thing' })]);
-    expect(instance.aws.tasks.map(({ lastStatus }) => lastStatus)).toEqual(['STOPPED', 'STOPPED', 'STOPPED']);
-    expect(instance.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(3);
+    expect(fixture.aws.tasks.map(({ lastStatus }) => lastStatus)).toEqual(['STOPPED', 'STOPPED', 'STOPPED']);
+    expect(fixture.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(3);
   });
 
-  it('leaves the tasks of a service alone, which serve while a change of profile deletes the on-demand host', async () => {
-    await instance.wakeAhead();
-    const [woken] = instance.aws.tasks;
+  it('keeps the tasks of a service, which serve while a change of profile deletes the on-demand host', async () => {
+    await fixture.wakeAhead();
+    const [woken] = fixture.aws.tasks;
     if (!woken) throw new Error('No task was started');
     const service = {
       ...structuredClone(woken),
       taskArn: 'arn:task/service',
       startedBy: 'ecs-svc/1234567890123456789',
     };
-    instance.aws.tasks.push(Object.assign(service, { lastStatus: 'RUNNING' }));
-    instance.aws.interfere = () => {
+    fixture.aws.tasks.push(Object.assign(service, { lastStatus: 'RUNNING' }));
+    fixture.aws.interfere = () => {
       if (woken.desiredStatus === 'STOPPED') woken.lastStatus = 'STOPPED';
       return undefined;
     };
     await stopTasks()(eventOf('Delete'), contextOf(60_000));
     expect(answers).toEqual([expect.objectContaining({ Status: 'SUCCESS' })]);
     expect([woken.lastStatus, service.lastStatus, service.desiredStatus]).toEqual(['STOPPED', 'RUNNING', 'RUNNING']);
-    expect(instance.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(1);
+    expect(fixture.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(1);
   });
 
-  it('has nothing to wait for where nothing runs', async () => {
+  it('responds at once when nothing runs', async () => {
     await stopTasks()(eventOf('Delete'), contextOf(60_000));
     expect(answers).toEqual([expect.objectContaining({ Status: 'SUCCESS' })]);
-    expect(instance.aws.calls).not.toContain('StopTask');
+    expect(fixture.aws.calls).not.toContain('StopTask');
   });
 
-  it('says in time that a task does not end', async () => {
-    await instance.wakeAhead();
+  it('responds FAILED before its timeout when a task does not end', async () => {
+    await fixture.wakeAhead();
     await stopTasks()(eventOf('Delete'), contextOf(10_100));
     expect(answers).toEqual([expect.objectContaining({ Status: 'FAILED', PhysicalResourceId: 'thing' })]);
   });
 
-  it.each(['Create', 'Update'] as const)('is all it acts on: %s stops nothing', async (type) => {
-    await instance.wakeAhead();
+  it.each(['Create', 'Update'] as const)('stops nothing on %s', async (type) => {
+    await fixture.wakeAhead();
     await stopTasks()(eventOf(type), contextOf(60_000));
     expect(answers).toEqual([expect.objectContaining({ Status: 'SUCCESS', PhysicalResourceId: 'stop-tasks' })]);
-    expect(instance.aws.calls).not.toContain('StopTask');
+    expect(fixture.aws.calls).not.toContain('StopTask');
   });
 });
 
-describe('the secret of the origins', () => {
-  it('is random, hidden, and the same for every later deployment', async () => {
-    const handler = createOriginSecret({ state: instance.state, log: silentLog });
+describe('createOriginSecret', () => {
+  it('provides a random masked secret that is the same for every later deployment', async () => {
+    const handler = createOriginSecret({ state: fixture.state, log: silentLog });
     for (const type of ['Create', 'Update', 'Update'] as const) await handler(eventOf(type), contextOf(60_000));
     const [first] = answers;
     expect(first).toMatchObject({
@@ -126,8 +126,8 @@ describe('the secret of the origins', () => {
     expect(answers).toEqual([first, first, first]);
   });
 
-  it('stays when the resource is replaced or deleted: the table decides', async () => {
-    const handler = createOriginSecret({ state: instance.state, log: silentLog });
+  it('keeps the secret in the table when the resource is replaced or deleted', async () => {
+    const handler = createOriginSecret({ state: fixture.state, log: silentLog });
     for (const type of ['Create', 'Delete', 'Create'] as const) await handler(eventOf(type), contextOf(60_000));
     expect(answers[2]).toEqual(answers[0]);
   });

@@ -1,8 +1,8 @@
 import { createEdge, requestOf } from '../../support/edge.ts';
 import { ask } from '../../support/request.ts';
-import type { OnDemandInstance } from './instance.ts';
+import type { OnDemandFixture } from './on-demand-fixture.ts';
 
-/** What a viewer gets, and from whom. */
+/** The response that a viewer gets, and the origin that sent it. */
 export interface View {
   readonly by: 'edge' | 'wake' | string;
   readonly status: number;
@@ -11,22 +11,22 @@ export interface View {
 }
 
 export interface DistributionOptions {
-  readonly instance: OnDemandInstance;
-  /** Ports of this machine by public name. */
+  readonly fixture: OnDemandFixture;
+  /** Loopback ports by public name. */
   readonly hosts: ReadonlyMap<string, number>;
 }
 
-/** Statuses at which the origin group goes on to its second member; so does a host that cannot be reached. */
+/** Statuses after which the origin group tries its second member; it does so for an unreachable host too. */
 const FAILOVER = [503, 504];
 
-/** What CloudFront does with a request for a stream: the real edge function, then the origin group of two. */
-export function createDistribution({ instance, hosts }: DistributionOptions) {
-  const edge = createEdge('on-demand', (key) => instance.aws.store.get(key), instance.now);
-  /** Public names that were asked. */
+/** CloudFront's handling of a stream request: the real edge function, then an origin group of two. */
+export function createDistribution({ fixture, hosts }: DistributionOptions) {
+  const edge = createEdge('on-demand', (key) => fixture.aws.store.get(key), fixture.now);
+  /** Public names that requests were sent to. */
   const asked: string[] = [];
 
   const wake = async (uri: string, method: string, headers: Record<string, string>): Promise<View> => {
-    const result = await instance.wake(uri, { method, headers });
+    const result = await fixture.wake(uri, { method, headers });
     return {
       by: 'wake',
       status: result.statusCode ?? 200,

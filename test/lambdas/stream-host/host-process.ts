@@ -5,22 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A stream service of its own, as its container runs it. */
+/** The stream service in a process, started as its container starts it. */
 export interface HostProcess {
   readonly port: number;
-  /** Its exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended the process. */
   readonly ended: Promise<number | string | null>;
-  /** Lets a minute pass for it. */
+  /** Advances the clock of the process by a minute. */
   passMinute(): void;
   kill(): void;
-  /** Ends it if it still runs, and removes what it left. */
+  /** Ends the process and removes its files. */
   close(): Promise<void>;
 }
 
 export interface HostProcessOptions {
   readonly secret: string;
   readonly table: { readonly endpoint: string; readonly name: string };
-  /** `host:port` of the source that it may read. */
+  /** `host:port` of the only source that it may read. */
   readonly source: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -28,7 +28,7 @@ export interface HostProcessOptions {
 const ROOT = join(import.meta.dirname, '../../..');
 const PRELOAD = join(ROOT, 'test/support/minute-passes.mjs');
 
-/** Settles when it answers. @throws Error with what it wrote when it ends before */
+/** Resolves once the service responds. @throws Error with its output when it exits before */
 export async function startHostProcess(options: HostProcessOptions): Promise<HostProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-host-'));
   const child = spawn(process.execPath, ['--import', PRELOAD, join(ROOT, 'stream-service/main.ts')], {
@@ -42,7 +42,7 @@ export async function startHostProcess(options: HostProcessOptions): Promise<Hos
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
-      // Nobody is there: a file that is passed on needs no tools.
+      // Unreachable: passing a file through needs no tools.
       TOOLS_BUCKET: 'tools',
       AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9',
       TOOLS_DIR: dir,

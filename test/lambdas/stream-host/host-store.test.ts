@@ -2,7 +2,7 @@ import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyval
 import { expect, it } from 'vitest';
 import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
 
-it('is asked with a signature for every region, the only one that it takes', async () => {
+it('createHostStore signs its requests with SigV4A, which the service requires', async () => {
   const signatures: unknown[] = [];
   const client = new CloudFrontKeyValueStoreClient({
     region: 'eu-central-1',
@@ -11,14 +11,14 @@ it('is asked with a signature for every region, the only one that it takes', asy
     requestHandler: {
       handle: async ({ headers }: { headers: Record<string, string> }) => {
         signatures.push(headers.authorization);
-        throw new Error('Nobody is there');
+        throw new Error('Connection refused');
       },
     },
   });
   const storeArn = 'arn:aws:cloudfront::111111111111:key-value-store/0a1b2c3d-0000-1111-2222-333344445555';
   const store = createHostStore({ client, storeArn, key: 'host' });
-  await expect(store.version()).rejects.toThrow('Nobody is there');
-  await expect(store.write('a', '1')).rejects.toThrow('Nobody is there');
-  await expect(store.write(undefined, '1')).rejects.toThrow('Nobody is there');
+  await expect(store.version()).rejects.toThrow('Connection refused');
+  await expect(store.write('a', '1')).rejects.toThrow('Connection refused');
+  await expect(store.write(undefined, '1')).rejects.toThrow('Connection refused');
   expect(signatures).toEqual(Array(3).fill(expect.stringMatching(/^AWS4-ECDSA-P256-SHA256 Credential=an-id/)));
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readTask } from '../../../lambdas/stream-host/host-task.ts';
 
-describe('a task as ECS describes it', () => {
+describe('readTask', () => {
   it.each([
     ['PROVISIONING', 'RUNNING', undefined, 'starting'],
     ['PENDING', 'RUNNING', undefined, 'starting'],
@@ -20,15 +20,18 @@ describe('a task as ECS describes it', () => {
     ['DELETED', 'STOPPED', undefined, 'stopped'],
     ['SOMETHING_NEW', 'RUNNING', undefined, 'ending'],
     [undefined, undefined, undefined, 'ending'],
-  ] as const)('%s, wanted %s, health %s: %s', (lastStatus, desiredStatus, healthStatus, stage) => {
-    expect(readTask({ taskArn: 'arn', lastStatus, desiredStatus, healthStatus })).toEqual({
-      arn: 'arn',
-      stage,
-      createdAt: 0,
-    });
-  });
+  ] as const)(
+    'classifies lastStatus %s, desiredStatus %s, health %s as %s',
+    (lastStatus, desiredStatus, healthStatus, stage) => {
+      expect(readTask({ taskArn: 'arn', lastStatus, desiredStatus, healthStatus })).toEqual({
+        arn: 'arn',
+        stage,
+        createdAt: 0,
+      });
+    },
+  );
 
-  it('tells where it is and what it asks for', () => {
+  it('reads the network interface, the secret, the revision and the times', () => {
     const described = readTask({
       taskArn: 'arn',
       taskDefinitionArn: 'arn:task-definition/stream:1',
@@ -69,5 +72,5 @@ describe('a task as ECS describes it', () => {
     });
   });
 
-  it('is nothing without its ARN', () => expect(readTask({ lastStatus: 'RUNNING' })).toBeUndefined());
+  it('returns undefined without an ARN', () => expect(readTask({ lastStatus: 'RUNNING' })).toBeUndefined());
 });

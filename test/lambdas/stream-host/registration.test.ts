@@ -21,37 +21,42 @@ const DELETE = { kind: 'delete' };
 const plan = (tasks: readonly HostTask[], recorded?: string) =>
   planRegistration({ tasks, names, record: { value: recorded }, now: NOW });
 
-describe('the registration', () => {
+describe('planRegistration', () => {
   it.each<[string, readonly HostTask[], string | undefined, object]>([
-    ['has nothing to do where nothing is', [], undefined, KEEP],
-    ['registers the host that runs', [task(1)], undefined, write(1)],
-    ['leaves a fresh lease alone', [task(1)], record(1, LEASE), KEEP],
-    ['leaves a lease alone that the next turn renews in time', [task(1)], record(1, 20 * 60), KEEP],
-    ['renews a lease before it runs out', [task(1)], record(1, 20 * 60 - 1), write(1)],
-    ['renews a lease that has run out', [task(1)], record(1, -100), write(1)],
-    ['replaces the record of a host that is gone', [task(2)], record(1, LEASE), write(2)],
+    ['keeps an empty record when nothing runs', [], undefined, KEEP],
+    ['registers the running host', [task(1)], undefined, write(1)],
+    ['keeps a fresh registration', [task(1)], record(1, LEASE), KEEP],
+    ['keeps a registration that the next schedule renews in time', [task(1)], record(1, 20 * 60), KEEP],
+    ['renews a registration before it expires', [task(1)], record(1, 20 * 60 - 1), write(1)],
+    ['renews an expired registration', [task(1)], record(1, -100), write(1)],
+    ['replaces the record of a stopped host', [task(2)], record(1, LEASE), write(2)],
     ['replaces a record with another secret', [task(1)], record(1, LEASE).replace('secret-1', 'x'), write(1)],
-    ['replaces a record that makes no sense', [task(1)], 'host-1.example|secret-1|soon', write(1)],
+    ['replaces a malformed record', [task(1)], 'host-1.example|secret-1|soon', write(1)],
     ['replaces an empty record', [task(1)], '', write(1)],
     ['removes the record when nothing runs', [], record(1, LEASE), DELETE],
     ['removes an empty record when nothing runs', [], '', DELETE],
-    ['removes a host that is ending', [task(1, { stage: 'ending' })], record(1, LEASE), DELETE],
-    ['removes a host that has stopped', [task(1, { stage: 'stopped' })], record(1, LEASE), DELETE],
-    ['removes a host that is sick', [task(1, { stage: 'unhealthy' })], record(1, LEASE), DELETE],
-    ['waits for a host that starts', [task(1, { stage: 'starting' })], undefined, KEEP],
+    ['removes an ending host', [task(1, { stage: 'ending' })], record(1, LEASE), DELETE],
+    ['removes a stopped host', [task(1, { stage: 'stopped' })], record(1, LEASE), DELETE],
+    ['removes an unhealthy host', [task(1, { stage: 'unhealthy' })], record(1, LEASE), DELETE],
+    ['does not register a starting host', [task(1, { stage: 'starting' })], undefined, KEEP],
     ['registers no host without a public name', [task(9)], undefined, KEEP],
-    ['registers the newest of two', [task(1), task(2)], record(1, LEASE), write(2)],
-    ['leaves the newest of two registered', [task(2), task(1)], record(2, LEASE), KEEP],
-    ['prefers an older one that can be reached', [task(1), task(9)], undefined, write(1)],
-    ['decides between two of one second', [task(1, { createdAt: 1 }), task(2, { createdAt: 1 })], undefined, write(2)],
+    ['registers the newest of two hosts', [task(1), task(2)], record(1, LEASE), write(2)],
+    ['keeps the newest of two hosts registered', [task(2), task(1)], record(2, LEASE), KEEP],
+    ['prefers an older host that is reachable', [task(1), task(9)], undefined, write(1)],
+    [
+      'orders hosts of the same second by ARN',
+      [task(1, { createdAt: 1 }), task(2, { createdAt: 1 })],
+      undefined,
+      write(2),
+    ],
   ])('%s', (_, tasks, recorded, change) => expect(plan(tasks, recorded).change).toEqual(change));
 
   it.each([
     ['unknown', [], KEEP],
     ['unknown', [task(1)], write(1)],
-    ['unwanted', [], DELETE],
-    ['unwanted', [task(1)], write(1)],
-  ] as const)('that is %s, with hosts %j', (recorded, tasks, change) =>
+    ['stale', [], DELETE],
+    ['stale', [task(1)], write(1)],
+  ] as const)('plans from a record that is %s with hosts %j', (recorded, tasks, change) =>
     expect(planRegistration({ tasks, names, record: recorded, now: NOW }).change).toEqual(change),
   );
 
@@ -60,9 +65,9 @@ describe('the registration', () => {
     expect(plan([open])).toMatchObject({ change: KEEP, unreachable: [open] });
   });
 
-  it('names a host that is sick', () => {
-    const sick = task(1, { stage: 'unhealthy' });
-    expect(plan([sick, task(2)])).toMatchObject({ change: write(2), serving: task(2), unreachable: [sick] });
+  it('reports an unhealthy host as unreachable', () => {
+    const unhealthy = task(1, { stage: 'unhealthy' });
+    expect(plan([unhealthy, task(2)])).toMatchObject({ change: write(2), serving: task(2), unreachable: [unhealthy] });
   });
 
   it('registers no host without a network interface', () => {
@@ -70,20 +75,20 @@ describe('the registration', () => {
     expect(plan([cut], record(1, LEASE))).toMatchObject({ change: DELETE, unreachable: [cut] });
   });
 
-  it('says what becomes of the others', () => {
+  it('reports idle and unreachable hosts', () => {
     const tasks = [task(1), task(3), task(2), task(9)];
     expect(plan(tasks)).toMatchObject({ serving: task(3), idle: [task(2), task(1)], unreachable: [task(9)] });
   });
 
   it.each<[string, readonly HostTask[], readonly number[]]>([
-    ['no host that serves', [task(1)], []],
-    ['the older of two', [task(1), task(2)], [1]],
-    ['a sick one, however young', [task(1, { stage: 'unhealthy', runningSince: NOW })], [1]],
-    ['no host whose name may still show', [task(9, { runningSince: NOW - 299 })], []],
-    ['no host that has not said since when it runs', [task(9)], []],
-    ['a host without a name for minutes', [task(9, { runningSince: NOW - 300 })], [9]],
-    ['none that starts, ends or has ended', [task(1, { stage: 'starting' }), task(2, { stage: 'ending' })], []],
-  ])('ends %s', (_, tasks, surplus) => {
+    ['not a serving host', [task(1)], []],
+    ['the older of two hosts', [task(1), task(2)], [1]],
+    ['an unhealthy host, however young', [task(1, { stage: 'unhealthy', runningSince: NOW })], [1]],
+    ['not a host whose name may still appear', [task(9, { runningSince: NOW - 299 })], []],
+    ['not a host without a start time', [task(9)], []],
+    ['a host without a name after five minutes', [task(9, { runningSince: NOW - 300 })], [9]],
+    ['not a starting, ending or ended host', [task(1, { stage: 'starting' }), task(2, { stage: 'ending' })], []],
+  ])('lists as surplus: %s', (_, tasks, surplus) => {
     expect(plan(tasks).surplus.map(({ arn }) => arn)).toEqual(surplus.map((id) => task(id).arn));
   });
 });

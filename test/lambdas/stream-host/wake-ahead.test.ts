@@ -88,7 +88,7 @@ describe('wakeAhead', () => {
     timeoutController.abort();
     expect(await answer).toEqual({ statusCode: 200 });
     expect(logged).toHaveLength(1);
-    // A resolve takes up to 25 s, and its function is ended after 29 s.
+    // A resolve takes up to 25 s, and its function times out after 29 s.
     expect(timeout.mock.calls[0]?.[0]).toBeLessThanOrEqual(2_000);
   });
 });

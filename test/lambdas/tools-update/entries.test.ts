@@ -19,7 +19,7 @@ afterAll(() => {
   cloudFormation.close();
 });
 
-/** Invokes an entry as Lambda would, in a process of its own, with nothing of AWS in reach. */
+/** Invokes an entry in a process, with unreachable AWS endpoints. */
 async function invoke(name: string, event: object, environment: Readonly<Record<string, string>> = {}) {
   const call = `
     const { handler } = await import(${JSON.stringify(resolve(ENTRIES, `${name}.ts`))});
@@ -42,8 +42,8 @@ async function invoke(name: string, event: object, environment: Readonly<Record<
   return { answer: lines.at(-1).answer, lines };
 }
 
-describe('the entries', () => {
-  it('update-tools counts its failure for the alarm, and fails', async () => {
+describe('entries of the tools update', () => {
+  it('update-tools records its failure for the alarm and throws', async () => {
     const { answer, lines } = await invoke('update-tools', {}, { RESOLVER_FUNCTION: 'resolver' });
     expect(answer).toEqual({ threw: 'StateUnavailable' });
     const metric = lines.find((line) => line.ToolUpdateFailed !== undefined);
@@ -51,7 +51,7 @@ describe('the entries', () => {
     expect(metric._aws.CloudWatchMetrics[0]).toMatchObject({ Namespace: 'Reelay', Dimensions: [['Stage']] });
   });
 
-  it('tools-layer answers CloudFormation when it can do nothing', async () => {
+  it('tools-layer responds FAILED to CloudFormation when AWS is unreachable', async () => {
     const ids = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Layer' };
     const properties = { ServiceToken: 'arn:function' };
     const event = { ...ids, RequestType: 'Create', ResponseURL: responseUrl, ResourceProperties: properties };
@@ -59,7 +59,7 @@ describe('the entries', () => {
     expect(JSON.parse(answers.at(-1) ?? '')).toMatchObject({ ...ids, Status: 'FAILED', Reason: expect.any(String) });
   });
 
-  it('canary says that there is nothing where no layer is', async () => {
+  it('canary reports a missing layer', async () => {
     expect((await invoke('canary', {})).answer).toEqual({ ok: false, reason: 'the layer has no yt-dlp' });
   });
 });

@@ -5,29 +5,29 @@ import { json } from 'node:stream/consumers';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { REGION } from '../../support/moto.ts';
 
-/** A failure that a request meets instead of its answer: status and error type, as Lambda's REST API has them. */
+/** An error response of Lambda's REST API: status and error type. */
 export interface Fault {
   readonly status: number;
   readonly type: string;
 }
 
-/** As much of Lambda's control plane as the update uses, with the failures that moto does not have. */
+/** The part of Lambda's control plane that the update uses, with failures that moto cannot simulate. */
 export interface FakeLambda {
   readonly endpoint: string;
-  /** `PUT resolver`, `POST layers`, `GET canary`, `POST canary`: what the next such requests meet. */
+  /** Failures of the next requests, by `PUT resolver`, `POST layers`, `GET canary` or `POST canary`. */
   fail(request: string, ...faults: Fault[]): void;
-  /** How the next changes of a function end, each after so many looks. */
+  /** Outcomes of the next function updates, each after that many polls. */
   endChange(
     name: 'resolver' | 'canary',
     ...ends: { readonly status: 'Successful' | 'Failed'; readonly looks: number }[]
   ): void;
-  /** Called before a change of the resolver is judged by its revision. */
+  /** Called before the revision of a resolver update is compared. */
   beforeChange: (() => void) | undefined;
-  /** Changes the resolver as somebody else would. */
+  /** Changes the resolver as a concurrent deployment would. */
   meddle(layers: (before: string[]) => string[]): void;
-  /** What the canary answers: a payload, or one with which it dies. */
+  /** Response of the canary: a payload, or the error that it fails with. */
   canary: { readonly payload: unknown; readonly dies?: boolean };
-  /** What Lambda says it has published, when it is something else. */
+  /** Replaces the CodeSha256 that publishing reports. */
   publishedDigest: string | undefined;
   /** Layers that invocations of the resolver run with. */
   readonly effective: () => string[];

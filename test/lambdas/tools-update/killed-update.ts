@@ -1,6 +1,6 @@
 /**
- * One run of the update in a process of its own, which kills itself right after a step.
- * Arguments: the step, the URL of the release pages, the file of their key. The environment is the function's.
+ * Runs the update in a process that kills itself right after a step. Arguments: the step, the URL of the release pages, the
+ * file of their key. The environment is that of the function.
  */
 import { readFileSync } from 'node:fs';
 import { createEgress } from '../../../core/egress/create-egress.ts';

@@ -8,7 +8,7 @@ import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
-import { ASSET, createWorld, type World } from './fakes.ts';
+import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
 const CHILD = resolve(import.meta.dirname, 'killed-update.ts');
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
@@ -27,30 +27,33 @@ const release = async (version: string) => {
 };
 const works = (version: string) => moto.answerInvocations(JSON.stringify({ ok: true, version }));
 
-/** An instance whose update to the new release was killed right after a step. */
-async function killedAfter(step: Step): Promise<World> {
+/** A fixture whose update to the new release was killed right after a step. */
+async function killedAfter(step: Step): Promise<ToolsUpdateFixture> {
   await moto.reset();
-  const world = await createWorld({ endpoint: moto.endpoint, pages, leaseSeconds: 1 });
+  const fixture = await createFixture({ endpoint: moto.endpoint, pages, leaseSeconds: 1 });
   await release(OLD);
   await works(OLD);
-  await world.update();
+  await fixture.update();
   await release(NEW);
   await works(NEW);
   const child = spawn(process.execPath, [CHILD, step, pages.url, keyFile], {
-    env: { ...process.env, ...world.environment, TMPDIR: root, NODE_OPTIONS: '' },
+    env: { ...process.env, ...fixture.environment, TMPDIR: root, NODE_OPTIONS: '' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [, signal] = await once(child, 'exit');
   expect(signal, `it was to be killed after ${step}`).toBe('SIGKILL');
-  return world;
+  return fixture;
 }
 
-const versionsAttached = async (world: World) => {
-  const [attached, versions] = await Promise.all([world.attached(), world.assemble().dependencies.layers.versions()]);
+const versionsAttached = async (fixture: ToolsUpdateFixture) => {
+  const [attached, versions] = await Promise.all([
+    fixture.attached(),
+    fixture.assemble().dependencies.layers.versions(),
+  ]);
   return versions.filter(({ arn }) => attached.includes(arn)).map(({ description }) => description.split(' ')[1]);
 };
 
-describe('an update that is killed', () => {
+describe('updateTools when its process is killed', () => {
   it.each<Step>([
     'leased',
     'looked',
@@ -64,24 +67,24 @@ describe('an update that is killed', () => {
     'cleared',
     'recorded',
     'pruned',
-  ])('after it has %s leaves an instance that is available again by itself, and the next goes on', async (step) => {
-    const world = await killedAfter(step);
-    expect([[OLD], [NEW]]).toContainEqual(await versionsAttached(world));
-    expect(await world.attached()).toEqual(expect.arrayContaining([...world.others]));
-    expect([OLD, NEW]).toContain((await world.pointer())?.version);
-    expect(await world.state.getTools()).toBeDefined();
-    await expect.poll(() => world.state.getMaintenance(), { timeout: 5_000 }).toBeUndefined();
+  ])('becomes available again by itself and completes in the next run: killed after "%s"', async (step) => {
+    const fixture = await killedAfter(step);
+    expect([[OLD], [NEW]]).toContainEqual(await versionsAttached(fixture));
+    expect(await fixture.attached()).toEqual(expect.arrayContaining([...fixture.others]));
+    expect([OLD, NEW]).toContain((await fixture.pointer())?.version);
+    expect(await fixture.state.getTools()).toBeDefined();
+    await expect.poll(() => fixture.state.getMaintenance(), { timeout: 5_000 }).toBeUndefined();
 
-    // The canary may be asked again: it answers the same.
+    // Invoking the canary again returns the same result.
     await works(NEW);
-    await expect.poll(async () => (await world.update()).outcome, { timeout: 10_000 }).not.toBe('busy');
-    const pointer = await world.pointer();
+    await expect.poll(async () => (await fixture.update()).outcome, { timeout: 10_000 }).not.toBe('busy');
+    const pointer = await fixture.pointer();
     expect(pointer?.version).toBe(NEW);
-    expect(await world.attached()).toEqual([world.others[0], pointer?.layerVersionArn, world.others[1]]);
-    expect(await world.state.getTools()).toMatchObject({ ytDlp: NEW });
-    expect(await world.state.getMaintenance()).toBeUndefined();
-    // What was published is used, not published again.
-    expect(await world.assemble().dependencies.layers.versions()).toHaveLength(2);
-    expect(await world.archives()).toHaveLength(2);
+    expect(await fixture.attached()).toEqual([fixture.others[0], pointer?.layerVersionArn, fixture.others[1]]);
+    expect(await fixture.state.getTools()).toMatchObject({ ytDlp: NEW });
+    expect(await fixture.state.getMaintenance()).toBeUndefined();
+    // The published version is reused.
+    expect(await fixture.assemble().dependencies.layers.versions()).toHaveLength(2);
+    expect(await fixture.archives()).toHaveLength(2);
   });
 });

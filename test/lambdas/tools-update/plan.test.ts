@@ -25,27 +25,28 @@ describe('replaceLayer', () => {
   const [other, third] = [arn(7, 'insights'), arn(1, 'tools-of-another')];
   it.each([
     ['nothing', [], [arn(2)]],
-    ['only ours', [arn(1)], [arn(2)]],
-    ['others', [other, third], [other, third, arn(2)]],
-    ['ours among others', [other, arn(1), third], [other, arn(2), third]],
+    ['only the tools layer', [arn(1)], [arn(2)]],
+    ['other layers', [other, third], [other, third, arn(2)]],
+    ['the tools layer among others', [other, arn(1), third], [other, arn(2), third]],
     ['the placeholder', [arn(4, 'placeholder'), other], [arn(2), other]],
     ['another version of the placeholder', [other, arn(9, 'placeholder')], [other, arn(2)]],
-    ['ours and the placeholder', [arn(4, 'placeholder'), other, arn(1)], [arn(2), other]],
-    ['what is attached already', [other, arn(2)], [other, arn(2)]],
-  ])('with %s', (_, layers, expected) => {
+    ['the tools layer and the placeholder', [arn(4, 'placeholder'), other, arn(1)], [arn(2), other]],
+    ['the version that is already attached', [other, arn(2)], [other, arn(2)]],
+  ])('replaces in: %s', (_, layers, expected) => {
     expect(replaceLayer(layers, arn(2), arn(4, 'placeholder'))).toEqual(expected);
   });
 
-  it('knows no placeholder where there is none', () => expect(replaceLayer([other], arn(2))).toEqual([other, arn(2)]));
+  it('appends the layer when there is no placeholder', () =>
+    expect(replaceLayer([other], arn(2))).toEqual([other, arn(2)]));
 });
 
 describe('publishedOf', () => {
-  it('has the newest release first, and of one release what was published last', () => {
+  it('sorts by release, then by layer version, newest first', () => {
     const versions = [layer(4, '2026.11.01'), layer(3, '2026.11.20'), layer(2, '2026.8.19'), layer(1, '2026.11.20')];
     expect(publishedOf(versions, ASSET).map(({ number }) => number)).toEqual([3, 1, 4, 2]);
   });
 
-  it('leaves out what is for another processor, or not ours', () => {
+  it('leaves out layers for other architectures and with other descriptions', () => {
     const versions = [
       layer(1, '2026.11.20', 'yt-dlp_linux_aarch64.zip'),
       { ...layer(2, '2026.11.20'), description: '' },
@@ -58,14 +59,14 @@ describe('publishedOf', () => {
 
 describe('releaseInUse', () => {
   const versions = [layer(1, '2026.11.20')];
-  it('is what the pointer names', () => {
+  it('returns the release that the pointer names', () => {
     expect(releaseInUse(pointerTo(1, '2026.11.20'), versions, ASSET)?.version).toBe('2026.11.20');
   });
   it.each([
     ['there is no pointer', undefined],
-    ['its layer version is gone', pointerTo(2, '2026.11.20')],
-    ['it is for another processor', pointerTo(1, '2026.11.20', 'yt-dlp_linux_aarch64.zip')],
-  ])('is none when %s', (_, pointer) => expect(releaseInUse(pointer, versions, ASSET)).toBeUndefined());
+    ['its layer version is deleted', pointerTo(2, '2026.11.20')],
+    ['it is for another architecture', pointerTo(1, '2026.11.20', 'yt-dlp_linux_aarch64.zip')],
+  ])('returns undefined when %s', (_, pointer) => expect(releaseInUse(pointer, versions, ASSET)).toBeUndefined());
 });
 
 describe('releaseToTry', () => {
@@ -80,46 +81,46 @@ describe('releaseToTry', () => {
     ['the newest, when it is newer than the one in use', late, [early], early, late],
     ['nothing, when the newest is in use', late, [late], late, undefined],
     ['nothing, when the newest is older than the one in use', early, [late], late, undefined],
-    ['what an earlier run has published, when nobody tells of the newest', undefined, [late, early], early, late],
+    ['what an earlier run has published, when the newest is unknown', undefined, [late, early], early, late],
     ['the newest, when an earlier run has published an older one', late, [early], undefined, late],
     ['nothing, when nothing is known', undefined, [], undefined, undefined],
-  ])('is %s', (_, newest, layers, inUse, expected) => {
+  ])('returns %s', (_, newest, layers, inUse, expected) => {
     expect(releaseToTry(newest, published(...layers), inUse ? { version: inUse } : undefined)).toBe(expected);
   });
 });
 
-describe('pruning', () => {
+describe('planPruning', () => {
   const key = (version: string) => archiveKey(version, ASSET);
   const days = ['01', '02', '03', '04', '05'].map((day) => `2026.11.${day}`);
   const versions = days.map((version, index) => layer(index + 1, version));
 
-  it('keeps the one in use and the two before it', () => {
+  it('keeps the release in use and the two before it', () => {
     const { layers, keys } = planPruning(versions, days.map(key), pointerTo(5, '2026.11.05'), ASSET, []);
     expect(layers).toEqual([1, 2]);
     expect(keys).toEqual(days.slice(0, 2).map(key));
   });
 
-  it('removes what is newer than the one in use: it did not work', () => {
+  it('removes newer releases than the one in use, which did not work', () => {
     const { layers, keys } = planPruning(versions, days.map(key), pointerTo(4, '2026.11.04'), ASSET, []);
     expect(layers).toEqual([1, 5]);
     expect(keys).toEqual([key('2026.11.01'), key('2026.11.05')]);
   });
 
-  it('removes what was published twice, what is for another processor, and what nobody can name', () => {
+  it('removes duplicates, layers for other architectures and unknown keys', () => {
     const more = [layer(6, '2026.11.05'), layer(7, '2026.11.04', 'other.zip'), { ...layer(8, 'x'), description: '' }];
     const keys = [key('2026.11.05'), archiveKey('2026.11.04', 'other.zip'), 'releases/stray'];
     const old = planPruning([...versions.slice(3), ...more], keys, pointerTo(5, '2026.11.05'), ASSET, []);
     expect(old).toEqual({ layers: [6, 7, 8], keys: keys.slice(1) });
   });
 
-  it('keeps what was deployed, though not its archive', () => {
+  it('keeps deployed layer versions but not their archives', () => {
     const arn = layer(1, '2026.11.01').arn;
     const { layers, keys } = planPruning(versions, days.map(key), pointerTo(5, '2026.11.05'), ASSET, [arn, 'gone']);
     expect(layers).toEqual([2]);
     expect(keys).toEqual(days.slice(0, 2).map(key));
   });
 
-  it('never touches what is no archive', () => {
+  it('keeps keys that are not archives', () => {
     expect(planPruning(versions, ['current.json'], pointerTo(5, '2026.11.05'), ASSET, []).keys).toEqual([]);
   });
 });
@@ -130,5 +131,5 @@ describe('ageInHours', () => {
     ['2026.11.20.123456', 24],
     ['2026.8.19', 2256],
     ['2026.12.01', 0],
-  ])('of %s', (version, hours) => expect(ageInHours(version, Date.UTC(2026, 10, 21))).toBe(hours));
+  ])('returns the age of %s', (version, hours) => expect(ageInHours(version, Date.UTC(2026, 10, 21))).toBe(hours));
 });

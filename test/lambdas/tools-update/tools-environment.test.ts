@@ -10,21 +10,21 @@ describe('readToolsEnvironment', () => {
   it.each([
     ['x86_64', 'yt-dlp_linux.zip'],
     ['arm64', 'yt-dlp_linux_aarch64.zip'],
-  ])('takes the release for %s, whatever runs here', (ARCHITECTURE, asset) => {
+  ])('selects the release asset for %s', (ARCHITECTURE, asset) => {
     expect(readToolsEnvironment({ ...environment, ARCHITECTURE }).asset).toBe(asset);
   });
 
-  it('knows a resolver only where there is one', () => {
+  it('reads an optional resolver function', () => {
     expect(readToolsEnvironment(environment)).not.toHaveProperty('resolverFunction');
     expect(readToolsEnvironment({ ...environment, RESOLVER_FUNCTION: 'r' }).resolverFunction).toBe('r');
   });
 
-  it('knows a pinned release only where there is one', () => {
+  it('reads an optional pinned release', () => {
     expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: ' ' })).not.toHaveProperty('pinned');
     expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: '2026.11.20' }).pinned).toBe('2026.11.20');
   });
 
-  it.each(Object.keys(environment))('does not start without %s', (name) => {
+  it.each(Object.keys(environment))('throws without %s', (name) => {
     expect(() => readToolsEnvironment({ ...environment, [name]: ' ' })).toThrow(new RegExp(`^${name} must be set$`));
   });
 
@@ -32,7 +32,7 @@ describe('readToolsEnvironment', () => {
     ['ARCHITECTURE', 's390x'],
     ['TOOLS_CHANNEL', 'edge'],
     ['TOOLS_VERSION', '../latest'],
-  ])('does not start with %s=%s', (name, value) => {
+  ])('throws for %s=%s', (name, value) => {
     expect(() => readToolsEnvironment({ ...environment, [name]: value })).toThrow(new RegExp(`^${name} must be `));
   });
 });

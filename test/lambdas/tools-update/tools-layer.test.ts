@@ -5,7 +5,7 @@ import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
-import { ASSET, createWorld, type World } from './fakes.ts';
+import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
 const moto = await startMoto();
 const pages = await startReleasePages();
@@ -15,12 +15,12 @@ afterAll(async () => {
   await moto.close();
 });
 
-let world: World;
+let fixture: ToolsUpdateFixture;
 beforeEach(async () => {
   pages.files.clear();
   pages.latest = undefined;
   await moto.reset();
-  world = await createWorld({ endpoint: moto.endpoint, pages });
+  fixture = await createFixture({ endpoint: moto.endpoint, pages });
 });
 
 const { signal } = new AbortController();
@@ -28,11 +28,11 @@ const release = async (version: string, said = version) => {
   await pages.publish(version, ASSET, await zip(root, [['yt-dlp_linux', version]]));
   await moto.answerInvocations(JSON.stringify({ ok: true, version: said }));
 };
-/** As CloudFormation asks at each deployment. */
+/** The request that CloudFormation sends in each deployment. */
 const deploy = async (patience = 0) => {
-  const layerName = world.environment.LAYER_NAME ?? '';
+  const layerName = fixture.environment.LAYER_NAME ?? '';
   const { physicalId, data } = await createToolsLayer({
-    ...world.assemble().dependencies,
+    ...fixture.assemble().dependencies,
     layerName,
     maxWaitMs: patience,
   }).provide({
@@ -41,47 +41,47 @@ const deploy = async (patience = 0) => {
   expect(physicalId).toBe(layerName);
   return data?.LayerVersionArn;
 };
-const versions = () => world.assemble().dependencies.layers.versions();
+const versions = () => fixture.assemble().dependencies.layers.versions();
 
-describe('the tools layer of a deployment', () => {
-  it('is the newest release at the first, which is then in place for everybody', async () => {
+describe('createToolsLayer', () => {
+  it('provides the newest release in the first deployment and points the tasks to it', async () => {
     await release('2026.11.20');
     const arn = await deploy();
     expect(arn).toBe((await versions())[0]?.arn);
-    expect(await world.pointer()).toMatchObject({ version: '2026.11.20', layerVersionArn: arn });
-    expect(await world.state.getTools()).toMatchObject({ ytDlp: '2026.11.20' });
-    expect(world.steps).not.toContain('maintained');
-    expect(await world.attached()).toContain(world.placeholder);
+    expect(await fixture.pointer()).toMatchObject({ version: '2026.11.20', layerVersionArn: arn });
+    expect(await fixture.state.getTools()).toMatchObject({ ytDlp: '2026.11.20' });
+    expect(fixture.steps).not.toContain('maintained');
+    expect(await fixture.attached()).toContain(fixture.placeholder);
   });
 
-  it('is the placeholder, hence maintenance, when none can be had, and an alarm is given', async () => {
-    expect(await deploy()).toBe(world.placeholder);
-    expect(await world.state.getTools()).toBeUndefined();
-    expect(world.figures).toEqual(['failed']);
+  it('provides the placeholder and records a failure when no release is available', async () => {
+    expect(await deploy()).toBe(fixture.placeholder);
+    expect(await fixture.state.getTools()).toBeUndefined();
+    expect(fixture.figures).toEqual(['failed']);
   });
 
-  it('is the placeholder when the only release does not work', async () => {
+  it('provides the placeholder when the only release does not work', async () => {
     await release('2026.11.20', '2020.01.01');
-    expect(await deploy()).toBe(world.placeholder);
+    expect(await deploy()).toBe(fixture.placeholder);
     expect(await versions()).toEqual([]);
   });
 
-  it('is what an update has attached since, also when nobody tells of releases', async () => {
+  it('provides the release that an update has attached, also when releases are unavailable', async () => {
     await release('2026.11.01');
     await deploy();
     await release('2026.11.20');
-    await world.update();
+    await fixture.update();
     pages.latest = undefined;
-    expect(await world.attached()).toContain(await deploy());
-    expect((await world.pointer())?.version).toBe('2026.11.20');
+    expect(await fixture.attached()).toContain(await deploy());
+    expect((await fixture.pointer())?.version).toBe('2026.11.20');
   });
 
-  it('stays through all updates until the next deployments: CloudFormation may go back to it', async () => {
+  it('keeps the layer versions of recent deployments, which CloudFormation may roll back to', async () => {
     await release('2026.10.01');
     const arn = await deploy();
     for (const day of ['01', '02', '03', '04']) {
       await release(`2026.11.${day}`);
-      await world.update();
+      await fixture.update();
     }
     const described = async () => (await versions()).map(({ description }) => description.split(' ')[1]);
     const kept = ['2026.11.04', '2026.11.03', '2026.11.02'];
@@ -90,83 +90,83 @@ describe('the tools layer of a deployment', () => {
 
     for (let deployment = 0; deployment < 5; deployment++) await deploy();
     await release('2026.11.05');
-    await world.update();
+    await fixture.update();
     expect(await described()).toContain('2026.10.01');
-    expect(await world.assemble().dependencies.archive.deployed()).toHaveLength(2);
+    expect(await fixture.assemble().dependencies.archive.deployed()).toHaveLength(2);
   });
 
-  it('is what an update had published before it died, when nobody tells of releases', async () => {
+  it('provides what a killed update had published when releases are unavailable', async () => {
     await release('2026.11.01');
     await deploy();
     await release('2026.11.20');
-    const { dependencies: parts, functionLayers } = world.assemble();
+    const { dependencies: parts, functionLayers } = fixture.assemble();
     const movePointer = () => Promise.reject(new Error('killed'));
-    const resolver = functionLayers(world.environment.RESOLVER_FUNCTION ?? '');
+    const resolver = functionLayers(fixture.environment.RESOLVER_FUNCTION ?? '');
     const unfinished = { ...parts, resolver, archive: { ...parts.archive, movePointer } };
     await expect(updateTools(unfinished, signal)).rejects.toThrow('killed');
     pages.latest = undefined;
     await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.20' }));
     expect(await deploy()).toBe((await versions())[0]?.arn);
-    expect((await world.pointer())?.version).toBe('2026.11.20');
+    expect((await fixture.pointer())?.version).toBe('2026.11.20');
   });
 
-  it('is the one before when the newest release does not work', async () => {
+  it('provides the former release when the newest does not work', async () => {
     await release('2026.11.01');
     const before = await deploy();
     await release('2026.11.20', '2026.11.01');
     expect(await deploy()).toBe(before);
-    expect(world.figures.at(-2)).toBe('failed');
+    expect(fixture.figures.at(-2)).toBe('failed');
   });
 
-  it('is never an older release', async () => {
+  it('never provides an older release than the one in use', async () => {
     await release('2026.11.20');
     const before = await deploy();
     await release('2026.11.01');
     expect(await deploy()).toBe(before);
   });
 
-  it('is an older release where that is pinned, for the tasks too, until another one is', async () => {
+  it('provides an older release that is pinned, to the tasks too', async () => {
     await release('2026.11.01');
     const before = await deploy();
     await release('2026.11.20');
     const newer = await deploy();
-    world.pin('2026.11.01');
+    fixture.pin('2026.11.01');
     await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.01' }));
     for (let deployment = 0; deployment < 2; deployment++) expect(await deploy()).toBe(before);
-    expect(await world.pointer()).toMatchObject({ version: '2026.11.01', layerVersionArn: before });
-    expect(await world.state.getTools()).toMatchObject({ ytDlp: '2026.11.01' });
+    expect(await fixture.pointer()).toMatchObject({ version: '2026.11.01', layerVersionArn: before });
+    expect(await fixture.state.getTools()).toMatchObject({ ytDlp: '2026.11.01' });
 
-    world.pin('');
+    fixture.pin('');
     await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.20' }));
     expect(await deploy()).toBe(newer);
   });
 
-  it('is the one in use while an update is under way', async () => {
+  it('provides the release in use during an update', async () => {
     await release('2026.11.01');
     const before = await deploy();
     await release('2026.11.20');
-    await world.state.takeToolsUpdate({ owner: 'another', expiresAt: Math.floor(Date.now() / 1000) + 60 });
+    await fixture.state.takeToolsUpdate({ owner: 'another', expiresAt: Math.floor(Date.now() / 1000) + 60 });
     expect(await deploy()).toBe(before);
-    await world.state.endToolsUpdate('another');
+    await fixture.state.endToolsUpdate('another');
     expect(await deploy()).not.toBe(before);
   });
 
-  it('fails the deployment rather than turn it back when nobody can tell what is in use', async () => {
+  it('fails the deployment instead of downgrading when the release in use is unknown', async () => {
     await release('2026.11.20');
     await deploy();
-    const { dependencies: parts } = world.assemble();
+    const { dependencies: parts } = fixture.assemble();
     const archive = { ...parts.archive, pointer: () => Promise.reject(new Error('Access Denied')) };
     const layer = createToolsLayer({ ...parts, archive, layerName: 'x' });
     await expect(layer.provide({ signal })).rejects.toThrow('Access Denied');
   });
 
-  it('goes with every version when the stack is deleted, and may be deleted again', async () => {
+  it('deletes every version with the stack, idempotently', async () => {
     await release('2026.11.01');
     await deploy();
     await release('2026.11.20');
     await deploy();
     expect(await versions()).toHaveLength(2);
-    const layer = createToolsLayer({ ...world.assemble().dependencies, layerName: 'x' });
+    const layer = createToolsLayer({ ...fixture.assemble().dependencies, layerName: 'x' });
     await layer.remove();
     expect(await versions()).toEqual([]);
     await layer.remove();

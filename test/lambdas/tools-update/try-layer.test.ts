@@ -9,29 +9,29 @@ const { ytDlp } = await installedTools();
 const smokeTest = (candidate: typeof ytDlp) => smokeTestYtDlp(candidate, { openProxy: leaseFor });
 const tryLayer = createTryLayer({ find: async () => ytDlp, smokeTest, log: silentLog });
 
-describe('the canary', () => {
-  it('names the version of a yt-dlp that works', async () => {
+describe('createTryLayer', () => {
+  it('returns the version of a working yt-dlp', async () => {
     expect(await tryLayer()).toEqual({ ok: true, version: ytDlp.version });
   });
 
   it.each([
-    ['a layer without one', async () => undefined, /the layer has no yt-dlp/],
+    ['a layer without yt-dlp', async () => undefined, /the layer has no yt-dlp/],
     [
-      'one that is not what it says',
+      'a program that reports another version',
       () => Promise.reject(new Error('it calls itself x\nand more')),
       /^it calls itself x$/,
     ],
     [
-      'one that does not start',
+      'a program that does not start',
       async () => ({ ...ytDlp, command: ['/nowhere/yt-dlp'] as const }),
       /before it was ready/,
     ],
     [
-      'one that is no worker',
+      'a program that is not a worker',
       async () => ({ ...ytDlp, command: [process.execPath, '-e', '0', '--'] as const }),
       /before it was ready/,
     ],
-  ])('says what is wrong with %s', async (_, find, reason) => {
+  ])('returns the reason of a failure: %s', async (_, find, reason) => {
     const verdict = await createTryLayer({ find, smokeTest, log: silentLog })();
     expect(verdict).toEqual({ ok: false, reason: expect.stringMatching(reason) });
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fieldsWithoutSecrets } from '../../../core/log/describe-error.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import type { State } from '../../../core/state/state.ts';
 import { createTableClient, ensureTable } from '../../../core/state/table.ts';
@@ -19,22 +20,22 @@ import { startEmbeddedTable } from '../../../local/embedded-table.ts';
 import { type ScriptedAws, startScriptedAws } from '../../support/scripted-aws.ts';
 import { eventOf } from '../fakes.ts';
 
-/** The functions of an instance that scales to zero, over a real table and scripted AWS. */
-export interface OnDemandInstance {
+/** The functions of the on-demand stream host over a real table and scripted AWS. */
+export interface OnDemandFixture {
   readonly aws: ScriptedAws;
   readonly state: State;
   readonly table: { readonly endpoint: string; readonly name: string };
   readonly logged: string[];
-  /** Epoch milliseconds; `pass` moves it on. */
+  /** Epoch milliseconds; `pass` advances it. */
   readonly now: () => number;
   pass(seconds: number): void;
   wake(path: string, options?: Parameters<typeof eventOf>[1]): Promise<Result>;
   wakeAhead(): Promise<unknown>;
   register(event?: RegisterEvent): Promise<{ readonly change: string }>;
-  /** Both functions from now on with another revision of the task definition. */
+  /** Replaces both functions by ones with the next revision of the task definition. */
   deploy(): void;
-  /** The register function from now on in an instance of its own, which remembers nothing. */
-  startRegisterAnew(): void;
+  /** Moves the register function to a new execution environment without memory. */
+  restartRegister(): void;
   close(): Promise<void>;
 }
 
@@ -43,8 +44,8 @@ const CLUSTER = 'stream';
 const FAMILY = 'stream-family';
 const revision = (number: number) => `${FAMILY}:${number}`;
 
-export async function startOnDemandInstance(): Promise<OnDemandInstance> {
-  // It stands still but for what a test lets pass: no answer hangs on how fast this machine is.
+export async function startOnDemandFixture(): Promise<OnDemandFixture> {
+  // Only `pass` advances the clock, so that results do not depend on the speed of the machine.
   let time = Date.now();
   const now = () => time;
   const dir = await mkdtemp(join(tmpdir(), 'reelay-on-demand-'));
@@ -55,7 +56,8 @@ export async function startOnDemandInstance(): Promise<OnDemandInstance> {
   await ensureTable(client, tableName);
   const state = createState({ client, tableName, now });
   const logged: string[] = [];
-  const note = (message: string, fields?: object) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const note = (message: string, fields: Record<string, unknown> = {}) =>
+    void logged.push(`${message} ${JSON.stringify(fieldsWithoutSecrets(fields))}`);
   const log = { info: note, warn: note, error: note };
 
   const ofCluster = { ecs: aws.ecs, cluster: CLUSTER };
@@ -111,7 +113,7 @@ export async function startOnDemandInstance(): Promise<OnDemandInstance> {
       wake = createWakeHere();
       register = createRegisterHere();
     },
-    startRegisterAnew: () => {
+    restartRegister: () => {
       register = createRegisterHere();
     },
     async close() {

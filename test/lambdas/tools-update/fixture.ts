@@ -21,15 +21,15 @@ import { FUNCTION_ROLE, REGION } from '../../support/moto.ts';
 
 export const ASSET = 'yt-dlp_linux.zip';
 
-/** An instance in AWS as far as its tools go: bucket, table, layers, canary and resolver. */
-export interface World {
-  /** Of the functions, in the words of the stack. */
+/** The AWS resources of the tools update: bucket, table, layers, canary and resolver. */
+export interface ToolsUpdateFixture {
+  /** Environment variables of the functions, as the stack sets them. */
   readonly environment: Readonly<Record<string, string>>;
   readonly state: ReturnType<typeof createState>;
   /** Layer versions that the resolver has from the start. */
   readonly placeholder: string;
   readonly others: readonly [string, string];
-  /** What was said in figures: `updated`, `failed`, `maintained`, `age`. */
+  /** Names of the recorded metrics: `updated`, `failed`, `maintained`, `age`. */
   readonly figures: string[];
   readonly steps: Step[];
   /** Deploys both functions with this release pinned; undefined: none. */
@@ -46,10 +46,10 @@ export interface World {
   archives(): Promise<string[]>;
 }
 
-/** Made up: whoever asks for them is on loopback. */
+/** Fake credentials for servers on loopback. */
 const ACCOUNT = { AWS_REGION: REGION, AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
 
-export interface WorldOptions {
+export interface FixtureOptions {
   /** Where S3 and DynamoDB are, and Lambda unless it is elsewhere. */
   readonly endpoint: string;
   readonly lambdaEndpoint?: string;
@@ -57,7 +57,12 @@ export interface WorldOptions {
   readonly leaseSeconds?: number;
 }
 
-export async function createWorld({ endpoint, lambdaEndpoint, pages, leaseSeconds }: WorldOptions): Promise<World> {
+export async function createFixture({
+  endpoint,
+  lambdaEndpoint,
+  pages,
+  leaseSeconds,
+}: FixtureOptions): Promise<ToolsUpdateFixture> {
   Object.assign(process.env, ACCOUNT, {
     AWS_ENDPOINT_URL: endpoint,
     AWS_ENDPOINT_URL_LAMBDA: lambdaEndpoint ?? endpoint,

@@ -13,13 +13,13 @@ import { startFront } from './front.ts';
 import { type FunctionRig, startFunctionRig } from './function-runner.ts';
 
 /** What is deployed, on this machine: every bundle in a process of its own, behind one port. */
-export interface BundledInstance {
+export interface BundledFixture {
   readonly baseUrl: string;
   readonly functions: ReadonlyMap<string, BundledFunction>;
   close(): Promise<void>;
 }
 
-export interface BundledInstanceOptions {
+export interface BundledFixtureOptions {
   /** `host:port` of each media origin that the instance may reach. */
   readonly originHosts: readonly string[];
   /** @default whoever asks is answered */
@@ -33,10 +33,10 @@ const ROUTES: Readonly<Record<string, string>> = {
 };
 const FUNCTIONS = [...Object.values(ROUTES), 'get-api-description', 'not-found'];
 
-export async function startBundledInstance({
+export async function startBundledFixture({
   originHosts,
   originSecret,
-}: BundledInstanceOptions): Promise<BundledInstance> {
+}: BundledFixtureOptions): Promise<BundledFixture> {
   await using parts = new AsyncDisposableStack();
   const rig = await startFunctionRig([...FUNCTIONS, 'stream-service']);
   parts.defer(rig.close);
