@@ -4,7 +4,7 @@ import type { State } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
 import { createConverters } from './conversions/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
-import { buildApp, createFindRendition } from './http/index.ts';
+import { buildApp, createFindRendition, createStalledClients } from './http/index.ts';
 import { createMux } from './mux/ffmpeg/index.ts';
 import { createRepresentations } from './representations/index.ts';
 import {
@@ -36,6 +36,8 @@ export interface StreamServiceOptions {
   readonly trustedProxies: number;
   /** Seconds that streams have to finish once `drain` is called. @default 30 */
   readonly drainSeconds?: number;
+  /** Milliseconds that a client may accept no byte of its stream before it ends. @default 60000 */
+  readonly clientTimeoutMs?: number;
   /** Receives stream events. @default ignores them */
   readonly observer?: StreamObserver;
   /** Adds the host's own routes and hooks, which run before those of the streams. */
@@ -72,7 +74,9 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     layouts: createLayouts(),
     converters: createConverters({ inputServer, admission, observer, log }),
   });
-  const app = buildApp({ ...options, findRendition: createFindRendition(options), sessions, representations });
+  const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });
+  const findRendition = createFindRendition(options);
+  const app = buildApp({ ...options, findRendition, sessions, representations, stalledClients });
   await app.ready();
 
   return {
@@ -80,6 +84,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     drain: () => sessions.drain(drainSeconds),
     async close() {
       await sessions.drain(0);
+      stalledClients.close();
       await app.close();
       await inputServer.close();
     },

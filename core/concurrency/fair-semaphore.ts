@@ -9,14 +9,16 @@ export interface Permit {
 export interface FairSemaphore {
   /** Waits for a permit. @throws the signal's reason once it is aborted */
   acquire(tenant: string, signal: AbortSignal): Promise<Permit>;
+  /** Callers that wait for a permit: those of a tenant, or all. */
+  waiting(tenant?: string): number;
 }
 
 export interface FairSemaphoreOptions {
   readonly permits: number;
   /** Permits that one tenant may hold: the rest are free at once for the next tenant. @default `permits` */
   readonly maxPerTenant?: number;
-  /** Milliseconds a tenant waits before a permit of a tenant that holds more than half of them is revoked. */
-  readonly revokeAfterMs: number;
+  /** Milliseconds a tenant waits before a permit of a tenant that holds more than half is revoked. @default never */
+  readonly revokeAfterMs?: number;
 }
 
 interface Held {
@@ -83,10 +85,14 @@ export function createFairSemaphore({
   };
 
   return {
+    waiting: (tenant) =>
+      tenant === undefined
+        ? [...queues.values()].reduce((sum, queue) => sum + queue.length, 0)
+        : (queues.get(tenant)?.length ?? 0),
     acquire(tenant, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
-        const timer = setTimeout(revokeFor, revokeAfterMs, tenant);
+        const timer = revokeAfterMs === undefined ? undefined : setTimeout(revokeFor, revokeAfterMs, tenant);
         const end = () => {
           clearTimeout(timer);
           signal.removeEventListener('abort', onAbort);

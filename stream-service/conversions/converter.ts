@@ -13,8 +13,11 @@ export interface Converter {
    * @param ffmpeg absent while it is not installed
    */
   describe(resource: Resource, track: Track, ffmpeg: Ffmpeg | undefined): RepresentationHead;
-  /** The conversion of an open track. Opening it runs nothing. */
-  open(resource: Resource, track: Track, source: Source, ffmpeg: Ffmpeg): Representation;
+  /**
+   * The conversion of an open track. Opening it runs nothing.
+   * @param client whose share of encoders it uses
+   */
+  open(resource: Resource, track: Track, source: Source, ffmpeg: Ffmpeg, client: string): Representation;
 }
 
 export interface ConverterDependencies {

@@ -12,12 +12,14 @@ import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
 import { responseHeaders } from './response-headers.ts';
 import { sendBody } from './send-body.ts';
+import type { StalledClients } from './stalled-clients.ts';
 
 export interface SendOptions {
   readonly operationId: StreamOperationId;
   readonly found: KeyedRendition;
   readonly representation: Representation;
   readonly session: StreamSession;
+  readonly stalledClients: StalledClients;
   readonly log: Log;
 }
 
@@ -29,7 +31,7 @@ export interface SendOptions {
 export async function sendRepresentation(
   { headers: { range, 'if-range': ifRange } }: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
-  { operationId, found, representation, session, log }: SendOptions,
+  { operationId, found, representation, session, stalledClients, log }: SendOptions,
 ): Promise<FastifyReply> {
   const { size, etag, acceptRanges } = representation;
   const isRanged = acceptRanges === 'bytes' && rangeApplies(ifRange, etag);
@@ -52,6 +54,7 @@ export async function sendRepresentation(
   session.markStreaming();
   reply.hijack();
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+  stalledClients.watch(reply.raw);
   sendBody(body, reply.raw);
   return reply;
 }

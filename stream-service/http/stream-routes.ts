@@ -9,12 +9,14 @@ import type { StreamSession, StreamSessions } from '../sessions/index.ts';
 import type { FindRendition } from './find-rendition.ts';
 import { responseHeaders } from './response-headers.ts';
 import { sendRepresentation } from './send-representation.ts';
+import type { StalledClients } from './stalled-clients.ts';
 import { routePath } from './stream-paths.ts';
 
 export interface StreamRoutesDependencies {
   readonly findRendition: FindRendition;
   readonly sessions: StreamSessions;
   readonly representations: Representations;
+  readonly stalledClients: StalledClients;
   readonly log: Log;
 }
 
@@ -26,7 +28,7 @@ type Query = Route['Querystring'];
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
-  const { findRendition, sessions, representations, log } = dependencies;
+  const { findRendition, sessions, representations, stalledClients, log } = dependencies;
 
   const route = (
     operationId: StreamOperationId,
@@ -46,7 +48,7 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
       const session = sessions.open(request.ip, reply.raw);
       const firstByte = predictRangeStart(request.headers.range);
       const representation = await choose(found, request.query).open(session, firstByte);
-      return sendRepresentation(request, reply, { operationId, found, representation, session, log });
+      return sendRepresentation(request, reply, { operationId, found, representation, session, stalledClients, log });
     });
   };
 

@@ -61,7 +61,7 @@ async function muxFiles(
   }));
   const body = await muxNatively(inputs, session.signal).catch(async (error) => {
     if (!(error instanceof UnsupportedMp4)) throw toReadError(error);
-    return mux(await requireFfmpeg(), muxJob(found, sources));
+    return mux(await requireFfmpeg(), muxJob(found, sources, session));
   });
   return { body, sources };
 }
@@ -74,16 +74,16 @@ async function muxByFfmpeg(
   const ffmpeg = await requireFfmpeg();
   const opening = openTracks(openSource, found, session);
   // FFmpeg starts while the sources are being opened.
-  const body = mux(ffmpeg, muxJob(found, opening));
+  const body = mux(ffmpeg, muxJob(found, opening, session));
   session.onClose(() => body.destroy());
   return { body, sources: await Promise.all(opening) };
 }
 
 const isMp4File = (track: Track) => !needsRemux(track) && MP4.test(track.container);
 
-function muxJob(found: KeyedRendition, sources: readonly (Source | Promise<Source>)[]) {
+function muxJob(found: KeyedRendition, sources: readonly (Source | Promise<Source>)[], { client }: StreamSession) {
   const [video, audio = video] = found.tracks;
-  return { sources, plan: combinedPlan(video, audio), durationSeconds: durationOf(found) };
+  return { sources, plan: combinedPlan(video, audio), durationSeconds: durationOf(found), client };
 }
 
 /** Seconds of the longer track, by its container where that was read; undefined when live. */

@@ -31,7 +31,7 @@ export function converted(
     async (session: StreamSession): Promise<Representation> => {
       // First, so that no upstream request is wasted while FFmpeg is missing.
       const build = await requireFfmpeg();
-      return converter.open(resource, track, await openTrack(open, found, track, session), build);
+      return converter.open(resource, track, await openTrack(open, found, track, session), build, session.client);
     };
 
   return {

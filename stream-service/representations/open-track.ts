@@ -10,7 +10,7 @@ export async function openTrack(
   session: StreamSession,
   { firstByte = 0, signal = session.signal }: { readonly firstByte?: number; readonly signal?: AbortSignal } = {},
 ): Promise<Source> {
-  const source = await openSource(resource, track, signal, firstByte);
+  const source = await openSource(resource, track, signal, firstByte, session.client);
   session.onClose(() => source.close());
   return source;
 }

@@ -23,11 +23,12 @@ export function remux(found: KeyedRendition, dependencies: RemuxDependencies): R
   return {
     describe: () => head,
     async open(session) {
+      const { client } = session;
       // First, so that no upstream request is wasted while FFmpeg is missing.
       const ffmpeg = await requireFfmpeg();
       const source = await openTrack(openSource, found, track, session);
       const durationSeconds = durationOf(source, track);
-      return { ...head, read: () => mux(ffmpeg, { sources: [source], plan, durationSeconds }) };
+      return { ...head, read: () => mux(ffmpeg, { sources: [source], plan, durationSeconds, client }) };
     },
   };
 }

@@ -5,7 +5,7 @@ export interface AdmissionLimits {
   readonly maxStreams: number;
   /** Concurrent streams of one client address. */
   readonly maxStreamsPerClient: number;
-  /** Concurrent FFmpeg processes. */
+  /** Concurrent FFmpeg processes. One client may run three quarters of them. */
   readonly maxFfmpeg: number;
 }
 
@@ -16,10 +16,10 @@ export type Release = () => void;
 export interface Admission {
   /** @throws CapacityExceeded at `maxStreams` or while draining, ClientLimitExceeded at `maxStreamsPerClient` */
   acquireStream(client: string): Release;
-  /** @throws CapacityExceeded at `maxFfmpeg` */
-  acquireFfmpeg(): Release;
-  /** Undefined at `maxFfmpeg`: for callers that can wait or do without. */
-  tryAcquireFfmpeg(): Release | undefined;
+  /** @throws CapacityExceeded at `maxFfmpeg`, ClientLimitExceeded at the share of the client */
+  acquireFfmpeg(client: string): Release;
+  /** Undefined at either limit: for callers that can wait or do without. */
+  tryAcquireFfmpeg(client: string): Release | undefined;
   readonly streams: () => number;
   readonly ffmpegs: () => number;
   /** Refuses new streams. Settles when the last running one has ended. */
@@ -28,44 +28,50 @@ export interface Admission {
 
 /** Retry-After for a client at its limit: one of its own streams has to end first. */
 const CLIENT_RETRY_SECONDS = 10;
+/** Of the FFmpeg processes: a quarter stays for other clients. */
+const CLIENT_SHARE = 0.75;
 
 export function createAdmission({ maxStreams, maxStreamsPerClient, maxFfmpeg }: AdmissionLimits): Admission {
-  const perClient = new Map<string, number>();
+  const streamsOf = createCounts();
+  const ffmpegsOf = createCounts();
+  const maxFfmpegPerClient = Math.max(1, Math.floor(maxFfmpeg * CLIENT_SHARE));
   let streams = 0;
   let ffmpegs = 0;
   let draining = false;
   const idle = Promise.withResolvers<void>();
 
   const leave = (client: string) => {
-    const left = (perClient.get(client) ?? 0) - 1;
-    if (left > 0) perClient.set(client, left);
-    else perClient.delete(client);
+    streamsOf.add(client, -1);
     streams -= 1;
     if (draining && streams === 0) idle.resolve();
   };
 
-  const tryAcquireFfmpeg = () => {
-    if (ffmpegs >= maxFfmpeg) return undefined;
+  const isAtFfmpegShare = (client: string) => ffmpegsOf.get(client) >= maxFfmpegPerClient;
+  const tryAcquireFfmpeg = (client: string) => {
+    if (ffmpegs >= maxFfmpeg || isAtFfmpegShare(client)) return undefined;
     ffmpegs += 1;
+    ffmpegsOf.add(client, 1);
     return once(() => {
       ffmpegs -= 1;
+      ffmpegsOf.add(client, -1);
     });
   };
 
   return {
     acquireStream(client) {
-      const own = perClient.get(client) ?? 0;
       if (draining || streams >= maxStreams) throw new CapacityExceeded('No slot for another stream');
-      if (own >= maxStreamsPerClient)
+      if (streamsOf.get(client) >= maxStreamsPerClient)
         throw new ClientLimitExceeded('The client has reached its limit of streams', CLIENT_RETRY_SECONDS);
       streams += 1;
-      perClient.set(client, own + 1);
+      streamsOf.add(client, 1);
       return once(() => leave(client));
     },
-    acquireFfmpeg() {
-      const release = tryAcquireFfmpeg();
-      if (!release) throw new CapacityExceeded('No slot for another FFmpeg process');
-      return release;
+    acquireFfmpeg(client) {
+      const release = tryAcquireFfmpeg(client);
+      if (release) return release;
+      if (ffmpegs < maxFfmpeg)
+        throw new ClientLimitExceeded('The client has reached its share of FFmpeg processes', CLIENT_RETRY_SECONDS);
+      throw new CapacityExceeded('No slot for another FFmpeg process');
     },
     tryAcquireFfmpeg,
     streams: () => streams,
@@ -74,6 +80,20 @@ export function createAdmission({ maxStreams, maxStreamsPerClient, maxFfmpeg }: 
       draining = true;
       if (streams === 0) idle.resolve();
       return idle.promise;
+    },
+  };
+}
+
+/** Counts by client; a client without any takes no memory. */
+function createCounts() {
+  const counts = new Map<string, number>();
+  const get = (client: string) => counts.get(client) ?? 0;
+  return {
+    get,
+    add(client: string, change: number) {
+      const count = get(client) + change;
+      if (count > 0) counts.set(client, count);
+      else counts.delete(client);
     },
   };
 }

@@ -5,6 +5,8 @@ import type { StreamObserver } from './stream-observer.ts';
 
 /** One response to one client, until it has ended or the client has disconnected. */
 export interface StreamSession {
+  /** The client, in the form of `clientOf`. */
+  readonly client: string;
   /** Aborted when the session closes, however it ended. */
   readonly signal: AbortSignal;
   /** Runs a callback when the session closes; at once if it has. */
@@ -34,7 +36,9 @@ export function createStreamSessions(
   return {
     open(address, response) {
       const closed = new AbortController();
+      const client = clientOf(address);
       const session: StreamSession = {
+        client,
         signal: closed.signal,
         onClose(callback) {
           if (closed.signal.aborted) callback();
@@ -47,7 +51,7 @@ export function createStreamSessions(
           session.onClose(observer.onStreamStart(() => (socket?.bytesWritten ?? before) - before));
         },
       };
-      const release = admission.acquireStream(clientOf(address));
+      const release = admission.acquireStream(client);
       responses.add(response);
       const close = () => closed.abort(new Error('The response has ended'));
       if (response.destroyed) close();

@@ -2,7 +2,7 @@ import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import type { Resource } from '../../core/state/index.ts';
-import { createEventLoopLoad, createReadAheadBudget } from './buffer/index.ts';
+import { createEventLoopLoad, createReadAheadBudgets } from './buffer/index.ts';
 import { defaultLimits, type SourceLimits } from './request/index.ts';
 import type { OpenSource } from './source.ts';
 import { sourceKinds } from './source-kinds.ts';
@@ -18,18 +18,26 @@ export interface OpenSourceOptions {
   readonly log?: Log;
 }
 
-/** Creates the function that opens sources. All of them share one memory budget for reading ahead. */
+/** Creates the function that opens sources. All of them share one memory budget for reading ahead, of which one client may use half. */
 export function createOpenSource(options: OpenSourceOptions): OpenSource {
   const { egress, refresh, now = Date.now, log = silentLog } = options;
   const limits = { ...defaultLimits, ...options.limits };
-  const readAheadBudget = createReadAheadBudget(limits.totalReadAheadBytes);
+  const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
   const eventLoopLoad = createEventLoopLoad();
-  const shared = { egress, refresh, limits, now, log, readAheadBudget, eventLoopLoad };
+  const shared = { egress, refresh, limits, now, log, eventLoopLoad };
 
-  return async (resource, track, signal = new AbortController().signal, first = 0) => {
+  return async (resource, track, signal = new AbortController().signal, first = 0, client = '') => {
     const { open } = sourceKinds[track.delivery];
     try {
-      return await open({ ...shared, identity: resource.egress, resource, track, first, signal });
+      return await open({
+        ...shared,
+        identity: resource.egress,
+        resource,
+        track,
+        first,
+        signal,
+        readAheadBudget: budgetOf(client),
+      });
     } catch (error) {
       signal.throwIfAborted();
       throw error;

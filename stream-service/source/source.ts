@@ -67,6 +67,13 @@ export interface SegmentRun {
 /**
  * Opens a track and waits for its first bytes.
  * @param first offset where reading will probably start: requesting that offset while opening saves a request
+ * @param client whose share of the memory for reading ahead the source uses
  * @throws UpstreamError, UrlExpired, NotFound, and what resolving again throws
  */
-export type OpenSource = (resource: Resource, track: Track, signal?: AbortSignal, first?: number) => Promise<Source>;
+export type OpenSource = (
+  resource: Resource,
+  track: Track,
+  signal?: AbortSignal,
+  first?: number,
+  client?: string,
+) => Promise<Source>;

@@ -1,53 +1,57 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSemaphore } from '../../../core/concurrency/index.ts';
-import { CapacityExceeded } from '../../../core/errors/index.ts';
+import { createFairSemaphore } from '../../../core/concurrency/index.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/index.ts';
 import type { Release } from '../../sessions/index.ts';
 
 /** Interval at which a waiting stream tries again to get an FFmpeg process. */
 const RETRY_MS = 200;
+/** Retry-After for a client with too many waiting streams. */
+const CLIENT_RETRY_SECONDS = 10;
 
 /** Slots for encoders. An encoder runs for about a second, however slow its client is, so waiting for a slot pays off. */
 export interface EncoderSlots {
   /**
-   * Waits for a slot, first come, first served.
+   * Waits for a slot: clients in turn, each first come, first served.
+   * @param client whose share of the slots is used
    * @param patient waits without limit: the client has received bytes, so a refusal cannot be answered
    * @throws CapacityExceeded unless patient, when too many streams wait or other work runs every FFmpeg process; the
    *   signal's reason when it aborts
    */
-  acquire(signal: AbortSignal, patient: boolean): Promise<Release>;
+  acquire(client: string, signal: AbortSignal, patient: boolean): Promise<Release>;
 }
 
 export interface EncoderSlotsOptions {
   /** Concurrent encoders. */
   readonly parallelism: number;
   /** Takes one of the instance's FFmpeg processes, if one is free. */
-  readonly tryAcquireFfmpeg: () => Release | undefined;
+  readonly tryAcquireFfmpeg: (client: string) => Release | undefined;
   /** Streams without a sent byte that may wait for a slot. */
   readonly maxWaiting: number;
 }
 
 export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }: EncoderSlotsOptions): EncoderSlots {
-  const slots = createSemaphore({ permits: parallelism });
+  const slots = createFairSemaphore({ permits: parallelism });
+  const maxWaitingPerClient = Math.ceil(maxWaiting / 2);
   let encoding = 0;
 
-  const enter = async (signal: AbortSignal, patient: boolean) => {
+  const enter = async (client: string, signal: AbortSignal, patient: boolean) => {
     signal.throwIfAborted();
-    const slot = slots.tryAcquire();
-    if (slot) return slot;
     if (!patient && slots.waiting() >= maxWaiting) throw new CapacityExceeded('Too many streams wait for an encoder');
-    return slots.acquire(signal);
+    if (!patient && slots.waiting(client) >= maxWaitingPerClient)
+      throw new ClientLimitExceeded('Too many streams of the client wait for an encoder', CLIENT_RETRY_SECONDS);
+    return (await slots.acquire(client, signal)).release;
   };
 
   return {
-    async acquire(signal, patient) {
-      const leave = await enter(signal, patient);
+    async acquire(client, signal, patient) {
+      const leave = await enter(client, signal, patient);
       try {
-        let release = tryAcquireFfmpeg();
+        let release = tryAcquireFfmpeg(client);
         while (!release) {
           // Other encoders end within seconds; muxers may run for hours.
           if (!patient && encoding === 0) throw new CapacityExceeded('Other work runs every FFmpeg process');
           await delay(RETRY_MS, undefined, { signal });
-          release = tryAcquireFfmpeg();
+          release = tryAcquireFfmpeg(client);
         }
         encoding += 1;
         const releaseFfmpeg = release;

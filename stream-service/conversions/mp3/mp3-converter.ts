@@ -66,12 +66,12 @@ export function createMp3Converter(options: Mp3Options): Converter {
       return sizedHead({ tagBytes: tag.length, frames }, tag, entity);
     },
 
-    open(resource, track, source, ffmpeg) {
+    open(resource, track, source, ffmpeg, client) {
       const encoder = encoderFor(resource, track, ffmpeg);
       const tag = id3Tag(tagText(resource));
       const frames = source.isSeekable ? promisedFrames(resource, track, tag.length) : undefined;
       if (frames === undefined) {
-        const read = () => sequentialStream({ source, tag, encoder, acquire: admission.acquireFfmpeg });
+        const read = () => sequentialStream({ source, tag, encoder, acquire: () => admission.acquireFfmpeg(client) });
         return { ...UNSIZED, acceptRanges: 'none', read };
       }
 
@@ -84,7 +84,7 @@ export function createMp3Converter(options: Mp3Options): Converter {
             layout,
             tag,
             encode: openFrameRangeEncoder({ source, entity, encoder, cache, starts }),
-            acquire: slots.acquire,
+            acquire: (signal, patient) => slots.acquire(client, signal, patient),
             parallelism,
           }),
       };

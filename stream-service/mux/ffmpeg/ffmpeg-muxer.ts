@@ -21,6 +21,8 @@ export interface MuxJob {
   readonly plan: MuxPlan;
   /** Written into the header; undefined: unknown, as for a live source. */
   readonly durationSeconds: number | undefined;
+  /** The client of the stream, whose share of FFmpeg processes the job counts to. */
+  readonly client: string;
 }
 
 /**
@@ -38,7 +40,7 @@ const BUFFER_BYTES = 256 * 1024;
  * Copies tracks into one file while it is sent. The stream ends only when every source was read to its end and FFmpeg
  * exited with 0; destroying it ends the process and the reading of the sources.
  *
- * @throws Problem 503 when every process is taken
+ * @throws CapacityExceeded when every process is taken, ClientLimitExceeded at the share of the client
  */
 export function createMux({ loopback, admission, meter, log }: MuxDependencies): Mux {
   const run = (path: string, sources: MuxJob['sources'], { second, output }: MuxArgs, release: () => void) => {
@@ -65,8 +67,8 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
     return muxed;
   };
 
-  return ({ path }, { sources, plan, durationSeconds }) => {
-    const release = admission.acquireFfmpeg();
+  return ({ path }, { sources, plan, durationSeconds, client }) => {
+    const release = admission.acquireFfmpeg(client);
     const isPatched = durationSeconds !== undefined && plan.container === 'mp4';
     const outlet = isPatched
       ? createDurationPatchStream(durationSeconds)

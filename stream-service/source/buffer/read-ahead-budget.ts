@@ -5,16 +5,28 @@ export interface ReadAheadBudget {
   release(bytes: number): void;
 }
 
-export function createReadAheadBudget(totalBytes: number): ReadAheadBudget {
+/**
+ * Creates the function that returns the budget of a client. One client may reserve half of `totalBytes`.
+ * @param totalBytes of all clients
+ */
+export function createReadAheadBudgets(totalBytes: number): (client: string) => ReadAheadBudget {
+  const maxBytesPerClient = totalBytes / 2;
+  const reserved = new Map<string, number>();
   let freeBytes = totalBytes;
-  return {
+
+  return (client) => ({
     tryReserve(bytes) {
-      if (bytes > freeBytes) return false;
+      const own = (reserved.get(client) ?? 0) + bytes;
+      if (bytes > freeBytes || own > maxBytesPerClient) return false;
       freeBytes -= bytes;
+      reserved.set(client, own);
       return true;
     },
     release(bytes) {
       freeBytes += bytes;
+      const left = (reserved.get(client) ?? 0) - bytes;
+      if (left > 0) reserved.set(client, left);
+      else reserved.delete(client);
     },
-  };
+  });
 }

@@ -98,6 +98,22 @@ describe('client limits and disconnects', () => {
     answer.destroy();
   });
 
+  it('ends a stream whose client accepts no byte, and no stream of a slow client', async () => {
+    const { source, counts } = countedSource();
+    const url = await start(source, { clientTimeoutMs: 400 });
+    const stalled = await openResponse(url);
+    const slow = await openResponse(url);
+    expect(counts.open).toBe(2);
+    const reading = setInterval(() => slow.read(1024 * 1024), 20);
+    await until(() => counts.open === 1);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(counts.open).toBe(1);
+    clearInterval(reading);
+    expect(await outcome(stalled)).toBe('broken');
+    slow.destroy();
+    await until(() => counts.open === 0);
+  });
+
   it('answers 429 at the limit of a client until one of its streams ends', async () => {
     const { source } = countedSource();
     const url = await start(source, { limits: { maxStreams: 10, maxStreamsPerClient: 1, maxFfmpeg: 1 } });

@@ -43,12 +43,24 @@ describe('createAdmission', () => {
 
   it('limits FFmpeg processes; tryAcquireFfmpeg returns undefined at the limit', () => {
     const admission = create();
-    const release = admission.acquireFfmpeg();
-    expect(() => admission.acquireFfmpeg()).toThrow(CapacityExceeded);
-    expect(admission.tryAcquireFfmpeg()).toBeUndefined();
+    const release = admission.acquireFfmpeg('a');
+    expect(() => admission.acquireFfmpeg('a')).toThrow(CapacityExceeded);
+    expect(admission.tryAcquireFfmpeg('a')).toBeUndefined();
     release();
-    expect(admission.tryAcquireFfmpeg()).toBeTypeOf('function');
+    expect(admission.tryAcquireFfmpeg('a')).toBeTypeOf('function');
     expect(admission.ffmpegs()).toBe(1);
+  });
+
+  it('limits the FFmpeg processes of one client to three quarters of them', () => {
+    const admission = createAdmission({ maxStreams: 99, maxStreamsPerClient: 99, maxFfmpeg: 8 });
+    const held = Array.from({ length: 6 }, () => admission.acquireFfmpeg('a'));
+    expect(() => admission.acquireFfmpeg('a')).toThrow(ClientLimitExceeded);
+    expect(admission.tryAcquireFfmpeg('a')).toBeUndefined();
+    admission.acquireFfmpeg('b');
+    held[0]?.();
+    admission.acquireFfmpeg('a');
+    admission.acquireFfmpeg('b');
+    expect(() => admission.acquireFfmpeg('b')).toThrow(CapacityExceeded);
   });
 
   it('drain refuses new streams and settles with the last one', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CapacityExceeded } from '../../../../core/errors/errors.ts';
+import { CapacityExceeded, ClientLimitExceeded } from '../../../../core/errors/errors.ts';
 import { createEncoderSlots } from '../../../../stream-service/conversions/mp3/encoder-slots.ts';
 import { createAdmission } from '../../../../stream-service/sessions/admission.ts';
 
@@ -14,10 +14,10 @@ function slotsFor({ maxFfmpeg = 10, parallelism = 2, maxWaiting = 2 } = {}) {
 describe('createEncoderSlots', () => {
   it('limits concurrent encoders and serves waiters in order', async () => {
     const { acquire, admission } = slotsFor();
-    const [first, second] = [await acquire(forever, false), await acquire(forever, false)];
+    const [first, second] = [await acquire('a', forever, false), await acquire('a', forever, false)];
     const order: string[] = [];
     const encodeNext = async (name: string, patient: boolean) => {
-      const release = await acquire(forever, patient);
+      const release = await acquire('a', forever, patient);
       order.push(name);
       release();
     };
@@ -32,46 +32,62 @@ describe('createEncoderSlots', () => {
 
   it('refuses impatient callers when too many wait, never patient ones', async () => {
     const { acquire } = slotsFor({ parallelism: 1, maxWaiting: 1 });
-    const release = await acquire(forever, false);
-    const waiting = [acquire(forever, false), acquire(forever, true)];
-    await expect(acquire(forever, false)).rejects.toThrow(CapacityExceeded);
+    const release = await acquire('a', forever, false);
+    const waiting = [acquire('a', forever, false), acquire('a', forever, true)];
+    await expect(acquire('a', forever, false)).rejects.toThrow(CapacityExceeded);
     release();
     for (const next of waiting) (await next)();
   });
 
+  it('serves clients in turn, and refuses one with half of the waiting streams', async () => {
+    const { acquire } = slotsFor({ parallelism: 1, maxWaiting: 4 });
+    const release = await acquire('a', forever, false);
+    const order: string[] = [];
+    const encodeNext = async (client: string) => {
+      const end = await acquire(client, forever, false);
+      order.push(client);
+      end();
+    };
+    const waiting = ['a', 'a', 'b'].map(encodeNext);
+    await expect(acquire('a', forever, false)).rejects.toThrow(ClientLimitExceeded);
+    release();
+    await Promise.all(waiting);
+    expect(order).toEqual(['a', 'b', 'a']);
+  });
+
   it('refuses impatient callers when other work runs every process', async () => {
     const { acquire, admission } = slotsFor({ maxFfmpeg: 1 });
-    const other = admission.acquireFfmpeg();
-    await expect(acquire(forever, false)).rejects.toThrow(CapacityExceeded);
-    const patient = acquire(forever, true);
+    const other = admission.acquireFfmpeg('b');
+    await expect(acquire('a', forever, false)).rejects.toThrow(CapacityExceeded);
+    const patient = acquire('a', forever, true);
     other();
     (await patient)();
-    (await acquire(forever, false))();
+    (await acquire('a', forever, false))();
   });
 
   it('removes a waiter whose signal aborts', async () => {
-    const { acquire, admission } = slotsFor({ parallelism: 1 });
-    const release = await acquire(forever, false);
+    const { acquire, admission } = slotsFor({ parallelism: 1, maxWaiting: 4 });
+    const release = await acquire('a', forever, false);
     const leaver = new AbortController();
-    const left = acquire(leaver.signal, false);
-    const next = acquire(forever, false);
+    const left = acquire('a', leaver.signal, false);
+    const next = acquire('a', forever, false);
     leaver.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
-    await expect(acquire(leaver.signal, false)).rejects.toThrow('left');
+    await expect(acquire('a', leaver.signal, false)).rejects.toThrow('left');
     release();
     (await next)();
-    (await acquire(forever, false))();
+    (await acquire('a', forever, false))();
     expect(admission.ffmpegs()).toBe(0);
   });
 
   it('releases the slot of a caller that aborts while other work runs every process', async () => {
     const { acquire, admission } = slotsFor({ maxFfmpeg: 1, parallelism: 1 });
-    const other = admission.acquireFfmpeg();
+    const other = admission.acquireFfmpeg('b');
     const leaver = new AbortController();
-    const left = acquire(leaver.signal, true);
+    const left = acquire('a', leaver.signal, true);
     leaver.abort();
     await expect(left).rejects.toThrow();
     other();
-    (await acquire(forever, false))();
+    (await acquire('a', forever, false))();
   });
 });

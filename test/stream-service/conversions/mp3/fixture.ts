@@ -35,7 +35,7 @@ export async function startMp3(
     ...options,
   });
   const open = async (resource: Resource, track: Track, source: Source) =>
-    converter.open(resource, track, source, ffmpeg);
+    converter.open(resource, track, source, ffmpeg, 'client');
   return { open, admission, close: () => inputServer.close() };
 }
 

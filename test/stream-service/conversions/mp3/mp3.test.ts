@@ -223,7 +223,7 @@ describe('createMp3Converter', () => {
 
     it('answers 503 when other work runs every process', async () => {
       const busy = await startMp3({ limits: { maxFfmpeg: 1 } });
-      const release = busy.admission.acquireFfmpeg();
+      const release = busy.admission.acquireFfmpeg('other');
       const known = await busy.open(resource, track, fileSource(webm));
       const unknown = await busy.open(resourceOf({}), track, fileSource(webm));
       await expect(problemOf(readRange(known, 0))).resolves.toMatchObject({ details: { status: 503 } });

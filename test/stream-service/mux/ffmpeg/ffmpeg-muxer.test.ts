@@ -74,6 +74,7 @@ const mux = (
     {
       sources,
       plan,
+      client: 'client',
       durationSeconds,
     },
   );
