@@ -29,11 +29,9 @@ describe('announcements', () => {
     scriptedPage.hold();
     await page.keyboard.type(service.origin.url('/scripted/heard'));
     await page.keyboard.press('Enter');
-    await eventually(heard).toEqual(['Looking up the link.']);
+    await eventually(heard).toEqual(['Loading.']);
     scriptedPage.respondWith(200);
-    await eventually(async () => (await heard()).at(-1)).toMatch(
-      /^Found Page heard.*\. \d+ versions? to choose from\.$/,
-    );
+    await eventually(async () => (await heard()).at(-1)).toMatch(/^Loaded Page heard.*\. Formats: \d+\.$/);
     await page.getByRole('button', { name: /^Download ./ }).click();
     await eventually(async () => (await heard()).at(-1)).toMatch(/^Download finished: .*\.mp4\.$/);
     expect(await heard()).toContainEqual(expect.stringMatching(/^Download started: /));
@@ -45,7 +43,7 @@ describe('announcements', () => {
     const heard = await listen(page);
     await page.keyboard.type(service.origin.url('/site/drm/heard'));
     await page.keyboard.press('Enter');
-    await eventually(async () => (await heard()).at(-1)).toMatch(/^This is protected\. Its makers lock it with DRM/);
+    await eventually(async () => (await heard()).at(-1)).toMatch(/^Protected content\. It’s protected by DRM/);
   });
 });
 
@@ -82,7 +80,7 @@ describe('keyboard navigation', () => {
       names.push(stop.name);
     }
     expect(places).toEqual([...places].sort((a, b) => a - b));
-    const order = [/start over/, /^Play Größe/, /^Download 720p/, /^Play$/, /Copy stream link/, /Status/].map((name) =>
+    const order = [/start page/, /^Play Größe/, /^Download 720p/, /^Play$/, /Copy media link/, /Status/].map((name) =>
       names.findIndex((found) => name.test(found)),
     );
     expect(order.every((place) => place >= 0)).toBe(true);
@@ -102,7 +100,7 @@ describe('keyboard navigation', () => {
 describe('forced colours', () => {
   it.each(['light', 'dark'] as const)('draws graphics in system colours: %s', async (colorScheme) => {
     const { page } = await open(`${service.baseUrl}/status`, { forcedColors: 'active', colorScheme });
-    await page.getByText('Everything works').waitFor();
+    await page.getByText('All systems working').waitFor();
     const look = await page.evaluate(() => {
       const probe = document.createElement('p');
       probe.style.color = 'CanvasText';
@@ -129,7 +127,7 @@ describe('status page', () => {
     await page.clock.install();
     await page.goto(`${service.baseUrl}/status`);
     const again = page.getByRole('button', { name: 'Check now' });
-    await page.getByText('Everything works').waitFor();
+    await page.getByText('All systems working').waitFor();
     await page.locator('button:not(:disabled, [aria-disabled=true])').waitFor();
     await again.focus();
     const answered = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import type { Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { isThere } from '../../support/on-path.ts';
-import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { eventually, selectFormat, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
 
 const service = useService();
@@ -27,33 +27,47 @@ const bytesOf = async (download: Download) => readFile(await download.path());
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
 describe('renditions of an item', () => {
-  it('lists every rendition in its group', async () => {
+  it('lists one row per height in a tab per kind, and every format on request', async () => {
     const { page } = await see('/site/open/versions');
-    const groupOf = (name: string) => page.getByRole('group', { name, exact: true });
-    await groupOf('Video with sound').waitFor();
-    for (const name of ['Video with sound', 'Sound only'] as const) {
-      const more = groupOf(name).getByRole('button', { name: /^Show all/ });
-      if (await more.count()) await more.click();
-    }
-    const labels = async (name: string) =>
-      Promise.all((await groupOf(name).getByRole('radio').all()).map((radio) => radio.evaluate(nameOf)));
-    const video = await labels('Video with sound');
-    expect(video.map((label) => /^\d+p/.exec(label)?.[0])).toEqual(['720p', '360p', '360p', '180p']);
-    expect(video[0]).toMatch(/plays everywhere/);
-    expect(video.at(-1)).not.toMatch(/plays everywhere/);
-    expect((await labels('Sound only')).every((label) => /\d+ kbps/.test(label))).toBe(true);
-    expect(await labels('Converted to MP3')).toEqual([expect.stringMatching(/^192 kbps.*MP3/)]);
+    const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+    const labels = async () =>
+      Promise.all((await page.getByRole('radio').all()).map((radio) => radio.evaluate(nameOf)));
+    const heights = async () => (await labels()).map((label) => /^\d+p/.exec(label)?.[0]);
+    await tab('Video').waitFor();
+    expect(await tab('Video').getAttribute('aria-selected')).toBe('true');
+    expect(await heights()).toEqual(['720p', '360p', '180p']);
+    await button(page, /^All formats/).click();
+    expect(await heights()).toEqual(['720p', '360p', '360p', '180p']);
+    const video = await labels();
+    expect(video[0]).not.toMatch(/Some devices only/);
+    expect(video.at(-1)).toMatch(/Some devices only/);
     // A combined stream can be neither seeked nor resumed.
-    await page.getByText(/Put together while it is sent/).waitFor();
-    await groupOf('Sound only').getByRole('radio').first().check();
-    expect(await page.getByText(/Put together while it is sent/).count()).toBe(0);
+    await page.getByText(/No seeking/).waitFor();
+    await tab('Audio').click();
+    expect((await labels()).every((label) => /\d+ kbps/.test(label))).toBe(true);
+    expect(await page.getByText(/No seeking/).count()).toBe(0);
+    await page.keyboard.press('ArrowRight');
+    expect(await tab('MP3').getAttribute('aria-selected')).toBe('true');
+    expect(await labels()).toEqual([expect.stringMatching(/^192 kbps.*MP3/)]);
+  });
+
+  it('selects the format that was selected last', async () => {
+    const { page } = await see('/site/combined/remembered');
+    await selectFormat(page, /^360p/);
+    await page.goto(at(service.pageFor('/site/combined/next')));
+    await page.getByRole('article').waitFor();
+    expect(await page.getByRole('radio', { name: /^360p/ }).isChecked()).toBe(true);
+    await page.getByRole('tab', { name: 'MP3' }).click();
+    await page.goto(at(service.pageFor('/site/combined/third')));
+    await page.getByRole('article').waitFor();
+    expect(await page.getByRole('tab', { name: 'MP3' }).getAttribute('aria-selected')).toBe('true');
   });
 
   it.each(['/hls/ts/index.m3u8', '/dash/number/manifest.mpd', '/live/index.m3u8'])(
     'marks a combined stream as not resumable, in its commands too: %s',
     async (path) => {
       const { page } = await see(path);
-      await page.getByText(/Put together while it is sent/).waitFor();
+      await page.getByText(/No seeking/).waitFor();
       await button(page, 'Command line').click();
       await page.getByText(/^curl -fL -o /).waitFor();
       await page.getByText(/^yt-dlp --no-continue -o /).waitFor();
@@ -73,9 +87,10 @@ describe('renditions of an item', () => {
 
   it('offers audio only for a song', async () => {
     const { page } = await see('/site/music/song');
-    await page.getByRole('group', { name: 'Sound only' }).waitFor();
-    expect(await page.getByRole('group', { name: 'Video with sound' }).count()).toBe(0);
-    expect(await page.getByRole('group', { name: 'Sound only' }).getByRole('radio').first().isChecked()).toBe(true);
+    await page.getByRole('radio').first().waitFor();
+    expect(await page.getByRole('tab', { name: 'Video' }).count()).toBe(0);
+    expect(await page.getByRole('tab', { name: 'Audio' }).getAttribute('aria-selected')).toBe('true');
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(1);
     await page.getByText('Ada Example').first().waitFor();
   });
 });
@@ -86,7 +101,7 @@ describe('a rendition', () => {
     const coming = page.waitForEvent('download');
     await button(page, /^Download 720p, MP4/).click();
     const download = await coming;
-    expect(download.suggestedFilename()).toMatch(/^Ärtist Example - Größe .*\.mp4$/);
+    expect(download.suggestedFilename()).toMatch(/^Ärtist Example - Größe .* \(720p\)\.mp4$/);
     expect((await bytesOf(download)).equals(await original('ladder/both-720.mp4'))).toBe(true);
     await page.getByText('Saved', { exact: true }).waitFor();
   });
@@ -96,7 +111,7 @@ describe('a rendition', () => {
     ['converted', '/site/music/converted', /^192 kbps.*MP3/, '.mp3', 'ID3'],
   ])('%s downloads completely', async (_, path, name, extension, magic) => {
     const { page } = await see(path);
-    await page.getByRole('radio', { name }).check();
+    await selectFormat(page, name);
     const coming = page.waitForEvent('download');
     await button(page, /^Download \d/).click();
     const download = await coming;
@@ -109,7 +124,7 @@ describe('a rendition', () => {
 
   it('streams from the copied link', async () => {
     const { page } = await see('/site/combined/link', CLIPBOARD);
-    await button(page, 'Copy stream link').click();
+    await button(page, 'Copy media link').click();
     await button(page, 'Copied').waitFor();
     const link = await page.evaluate(() => navigator.clipboard.readText());
     expect(link.startsWith(at('/api/Stream/Media/'))).toBe(true);
@@ -133,20 +148,23 @@ describe('a rendition', () => {
 describe('a playlist', () => {
   const entry = (id: string) => `Größe “${id}”: eins/zwei`;
 
-  it('downloads the selected entries in order', async () => {
+  it('downloads the selected entries, numbered', async () => {
     const { page } = await see('/site/list/trip?n=3');
     await page.getByRole('heading', { name: 'List trip' }).waitFor();
     expect(await page.getByRole('checkbox', { name: /^Select Größe/ }).count()).toBe(3);
-    expect(await button(page, /^Download/).isDisabled()).toBe(true);
+    await button(page, 'Download all (3)').waitFor();
+    await page.getByRole('checkbox', { name: 'Select all' }).uncheck();
+    expect(await button(page, 'Download').and(page.locator('.primary')).isDisabled()).toBe(true);
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await page.getByRole('checkbox', { name: `Select ${entry('trip-2')}` }).uncheck();
     const files: Download[] = [];
     page.on('download', (download) => files.push(download));
     await button(page, 'Download 2').click();
     await eventually(() => files.length).toBe(2);
-    expect(files.map((file) => file.suggestedFilename())).toEqual([
-      expect.stringContaining('trip-1'),
-      expect.stringContaining('trip-3'),
+    // Numbered, so that they sort in the playlist's order.
+    expect(files.map((file) => file.suggestedFilename()).sort()).toEqual([
+      expect.stringMatching(/^1 - .*trip-1.* \(720p\)\.mp4$/),
+      expect.stringMatching(/^3 - .*trip-3.* \(720p\)\.mp4$/),
     ]);
     for (const file of files) expect((await bytesOf(file)).equals(await original('ladder/both-720.mp4'))).toBe(true);
     await eventually(() => page.getByText('Saved', { exact: true }).count()).toBe(2);
@@ -154,19 +172,30 @@ describe('a playlist', () => {
 
   it('downloads each entry in the selected format', async () => {
     const { page } = await see('/site/list/sound?n=2');
-    await page.getByRole('checkbox', { name: `Select ${entry('sound-1')}` }).check();
-    await page.getByLabel('Take each as').selectOption('mp3');
+    await page.getByRole('checkbox', { name: `Select ${entry('sound-2')}` }).uncheck();
+    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
     const coming = page.waitForEvent('download');
     await button(page, 'Download 1').click();
     expect((await coming).suggestedFilename()).toMatch(/sound-1.*\.mp3$/);
   });
 
+  it('downloads or plays a single entry', async () => {
+    const { page } = await see('/site/list/single?n=3');
+    const coming = page.waitForEvent('download');
+    await button(page, `Download ${entry('single-2')}`).click();
+    expect((await coming).suggestedFilename()).toMatch(/^2 - .*single-2/);
+    await button(page, `Play ${entry('single-1')}`)
+      .first()
+      .click();
+    await eventually(() => page.$eval('video', (video) => (video as HTMLVideoElement).currentTime)).toBeGreaterThan(0);
+  });
+
   it('expands the renditions of an entry', async () => {
     const { page } = await see('/site/list/open?n=2');
-    await button(page, `Show versions ${entry('open-2')}`).click();
+    await button(page, `Show formats ${entry('open-2')}`).click();
     await page.getByRole('radio', { name: /^720p/ }).waitFor();
     expect(await page.getByRole('radio', { name: /^720p/ }).isChecked()).toBe(true);
-    await button(page, `Hide versions ${entry('open-2')}`).click();
+    await button(page, `Hide formats ${entry('open-2')}`).click();
     await eventually(() => page.getByRole('radio').count()).toBe(0);
   });
 
@@ -180,7 +209,7 @@ describe('a playlist', () => {
     });
     await page.getByRole('textbox').fill(service.origin.url('/site/list/late?n=2'));
     await page.keyboard.press('Enter');
-    await button(page, `Look up ${entry('late-2')}`).click();
+    await page.getByRole('button', { name: `Load ${entry('late-2')}`, exact: true }).click();
     await page.getByRole('radio', { name: /^720p/ }).waitFor();
     expect(resolves()).toBe(2);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Download, Page } from 'playwright-core';
 import { beforeEach, describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, type OpenOptions, useBrowser } from '../fixtures/browser.ts';
+import { eventually, type OpenOptions, selectFormat, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -27,7 +27,7 @@ const ranges = () => proxy.rangesOf(STREAMS).slice(before);
 /** Opens a link and starts a download. */
 async function take(path: string, version: RegExp, options?: OpenOptions) {
   const { page } = await open(proxy.baseUrl + service.pageFor(path), options);
-  await page.getByRole('radio', { name: version }).check();
+  await selectFormat(page, version);
   const files: Download[] = [];
   page.on('download', (file) => files.push(file));
   const act = (name: RegExp) => page.getByRole('button', { name }).click();
@@ -106,10 +106,10 @@ describe('a download', () => {
     const { page, files, act, says } = await take('/site/open/broken', /^720p/);
     await isUnderWay(page);
     await proxy.disconnect();
-    await says('The connection broke off');
-    await says('This version cannot be resumed. It starts over.');
+    await says('Connection lost');
+    await says('This format can’t be resumed. Trying again starts over.');
     expect(files).toEqual([]);
-    await act(/^Try .* again$/);
+    await act(/^Retry /);
     await says('Saved');
     await eventually(() => files.length).toBe(1);
     expect(ranges()).toEqual([undefined, undefined]);
@@ -125,7 +125,7 @@ describe('a download', () => {
     await eventually(() => kept(page)).toEqual([]);
     await eventually(() => proxy.open).toBe(0);
     expect(files).toEqual([]);
-    await act(/^Remove .* from the list$/);
+    await act(/^Remove /);
     expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
   });
 
@@ -135,7 +135,7 @@ describe('a download', () => {
     await isUnderWay(page);
     expect(await page.getByRole('button', { name: 'Clear finished' }).count()).toBe(0);
     await proxy.disconnect();
-    await says('The connection broke off');
+    await says('Connection lost');
     expect((await kept(page)).length).toBeGreaterThan(0);
     await act(/^Clear finished$/);
     await eventually(() => kept(page)).toEqual([]);
@@ -176,7 +176,7 @@ describe("a file handed to the browser's downloads", () => {
 describe('an endless stream', () => {
   it('stops on request and saves what was received', async () => {
     const { page, files, act, says } = await take('/live/radio.mp3', /MP3/);
-    await act(/^Stop .* and keep what has arrived$/);
+    await act(/^Stop .* and save what was received$/);
     await says('Saved');
     await eventually(() => files.length).toBe(1);
     const [file] = files;
@@ -186,7 +186,7 @@ describe('an endless stream', () => {
     expect(bytes.subarray(0, tone.length).equals(tone.subarray(0, bytes.length))).toBe(true);
     expect(bytes.length).toBeGreaterThan(0);
     await eventually(() => proxy.open).toBe(0);
-    expect(await page.getByRole('button', { name: /^Stop .* and keep/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Stop .* and save/ }).count()).toBe(0);
   });
 });
 
@@ -204,7 +204,7 @@ describe('a file chosen with the picker', () => {
       }),
     );
     await page.goto(proxy.baseUrl + service.pageFor(path));
-    await page.getByRole('radio', { name: version }).check();
+    await selectFormat(page, version);
     await page.getByRole('button', { name: /^Download ./ }).click();
     return page;
   }

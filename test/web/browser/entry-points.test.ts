@@ -25,7 +25,7 @@ describe('a link arrives', () => {
     expect(await page.title()).toBe(`${titleOf('second')} – Reelay`);
     await page.goBack();
     await article(page, 'first').waitFor();
-    await page.getByRole('link', { name: 'Reelay, start over' }).click();
+    await page.getByRole('link', { name: 'Reelay, start page' }).click();
     await eventually(() => page.getByRole('article').count()).toBe(0);
     expect(await page.getByRole('textbox').inputValue()).toBe('');
     expect(new URL(page.url()).search).toBe('');
@@ -46,7 +46,7 @@ describe('a link arrives', () => {
     ['/?url=ftp://x/y', 'ftp://x/y'],
   ])('as unusable text, kept for editing: %s', async (address, text) => {
     const { page, resolves } = await open(at(address));
-    await page.getByRole('alert').filter({ hasText: 'This is not a link.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'That’s not a link.' }).waitFor();
     const field = page.getByRole('textbox');
     expect([await field.inputValue(), await field.getAttribute('aria-invalid')]).toEqual([text, 'true']);
     expect(resolves()).toBe(0);
@@ -55,7 +55,7 @@ describe('a link arrives', () => {
     await article(page, 'mended').waitFor();
     await page.goBack();
     await eventually(() => field.inputValue()).toBe(text);
-    await page.getByRole('alert').filter({ hasText: 'This is not a link.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'That’s not a link.' }).waitFor();
   });
 
   it('by drag and drop', async () => {
@@ -73,9 +73,35 @@ describe('a link arrives', () => {
     expect(await page.locator('.dropping').count()).toBe(0);
   });
 
+  it('by pasting anywhere', async () => {
+    const { page } = await open(at('/'), { permissions: ['clipboard-read', 'clipboard-write'] });
+    const link = service.origin.url('/site/combined/anywhere');
+    await page.locator('input:focus').waitFor();
+    await page.evaluate((text) => navigator.clipboard.writeText(text), link);
+    await page.locator('main').focus();
+    await page.keyboard.press('Control+V');
+    await article(page, 'anywhere').waitFor();
+  });
+
+  it('with others, as a batch that is resolved one by one', async () => {
+    const { page, resolves } = await open(at('/'), { permissions: ['clipboard-read', 'clipboard-write'] });
+    const links = ['one', 'two', 'three'].map((id) => service.origin.url(`/site/combined/${id}`));
+    await page.locator('input:focus').waitFor();
+    await page.evaluate((text) => navigator.clipboard.writeText(text), links.join('\n'));
+    await page.keyboard.press('Control+V');
+    await page.getByRole('heading', { name: 'Pasted links' }).waitFor();
+    for (const id of ['one', 'two', 'three']) await page.getByRole('heading', { name: titleOf(id) }).waitFor();
+    expect(resolves()).toBe(3);
+    expect(new URL(page.url()).searchParams.getAll('url')).toEqual(links);
+    await button(page, 'Download all (3)').click();
+    await eventually(() => page.getByText('Saved', { exact: true }).count()).toBe(3);
+    await page.reload();
+    await page.getByRole('heading', { name: titleOf('two') }).waitFor();
+  });
+
   it('from the bookmarklet', async () => {
     const { page, context } = await open(at('/'));
-    const href = await page.getByRole('link', { name: 'Open in Reelay' }).getAttribute('href');
+    const href = await page.locator('.bookmarklet').getAttribute('href');
     await page.goto(service.origin.url('/site/combined/marked'));
     const opening = context.waitForEvent('page');
     await page.evaluate(decodeURIComponent((href ?? '').replace('javascript:', '')));
@@ -92,7 +118,7 @@ describe('a link arrives', () => {
     await button(page, 'Clear history').click();
     await page.reload();
     await page.getByRole('textbox').waitFor();
-    expect(await page.getByRole('heading', { name: /^Lately/ }).count()).toBe(0);
+    expect(await page.getByRole('heading', { name: /^Recent/ }).count()).toBe(0);
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('before');
   });
 });
@@ -115,11 +141,11 @@ describe('history', () => {
   it('is cleared in every tab', async () => {
     const { page, context } = await open(at(service.pageFor('/site/combined/secret')));
     await article(page, 'secret').waitFor();
-    await page.getByRole('link', { name: 'Reelay, start over' }).click();
+    await page.getByRole('link', { name: 'Reelay, start page' }).click();
     const other = await context.newPage();
     await other.goto(at('/'));
     await button(other, 'Clear history').click();
-    await page.getByRole('heading', { name: /^Lately/ }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: /^Recent/ }).waitFor({ state: 'detached' });
     await page.getByRole('textbox').fill(service.origin.url('/site/combined/next'));
     await page.keyboard.press('Enter');
     await article(page, 'next').waitFor();
@@ -147,7 +173,7 @@ describe('page', () => {
     await page.locator('video:focus').waitFor();
     await page.keyboard.press('Escape');
     await eventually(focused).toMatch(/^Play Größe/);
-    // The radio group is one tab stop; arrow keys move within it.
+    // The tab list and the radio group are one tab stop each; arrow keys move within them.
     await eventually(async () => {
       await page.keyboard.press('Tab');
       return page.evaluate(() => document.activeElement?.getAttribute('type'));
@@ -163,12 +189,12 @@ describe('page', () => {
   it("offers the bookmarklet's address to keyboard users", async () => {
     const { page } = await open(at('/'), { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.locator('input:focus').waitFor();
+    await page.getByText('More ways to add links').click();
     await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
-    expect(await page.locator(':focus').textContent()).toBe('Copy its address for a bookmark');
+    expect(await page.locator(':focus').textContent()).toBe('Copy bookmark address');
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('Copied.').waitFor();
-    const href = await page.getByRole('link', { name: 'Open in Reelay' }).getAttribute('href');
+    const href = await page.locator('.bookmarklet').getAttribute('href');
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(href);
   });
 
@@ -186,7 +212,7 @@ describe('page', () => {
 
   it("shows the instance's status", async () => {
     const { page } = await open(at('/status'));
-    await page.getByText('Everything works').waitFor();
+    await page.getByText('All systems working').waitFor();
     const facts = await page.locator('dl').innerText();
     expect(facts).toContain(`v${packageFile.version}`);
     expect(facts).toMatch(/Links resolved\s+\d+/);
@@ -211,7 +237,7 @@ describe('another instance', () => {
 
   it('is used and remembered when it allows this origin', async () => {
     const { page, requests } = await open(at(asking(second.baseUrl)));
-    await page.getByText(`This page asks ${new URL(second.baseUrl).host}`).waitFor();
+    await page.getByText(`Connected to ${new URL(second.baseUrl).host}`).waitFor();
     await lookUp(page, 'elsewhere');
     await article(page, 'elsewhere').waitFor();
     const coming = page.waitForEvent('download');
@@ -220,7 +246,7 @@ describe('another instance', () => {
     const asked = new Set(requests.map((request) => request.url()).filter((url) => url.includes('/api/')));
     expect([...asked].every((url) => url.startsWith(second.baseUrl))).toBe(true);
     await page.goto(at('/'));
-    await button(page, 'Go back to this one').click();
+    await button(page, 'Use this site').click();
     await lookUp(page, 'here');
     await article(page, 'here').waitFor();
     expect(requests.at(-1)?.url().startsWith(second.baseUrl)).toBe(false);
@@ -229,13 +255,13 @@ describe('another instance', () => {
   it('is reported as unreachable when it does not allow this origin', async () => {
     const { page } = await open(second.baseUrl + asking(service.baseUrl), { expectedErrors: /CORS policy/ });
     await lookUp(page, 'refused');
-    await page.getByRole('heading', { name: 'The instance cannot be reached' }).waitFor();
-    await page.getByRole('status').getByText('it does not let this page ask it').waitFor();
+    await page.getByRole('heading', { name: 'Can’t reach the server' }).waitFor();
+    await page.getByRole('status').getByText('not allow this site').waitFor();
   });
 
   it.each(['javascript:alert(1)', 'http://reelay.example', 'nonsense'])('is not accepted from %s', async (base) => {
     const { page } = await open(at(asking(base)));
-    await page.getByText('is not one that can be asked').waitFor();
+    await page.getByText('That server address can’t be used').waitFor();
     await lookUp(page, 'anyway');
     await article(page, 'anyway').waitFor();
   });
@@ -247,10 +273,10 @@ describe('offline', () => {
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await context.setOffline(true);
     await page.goto(at(service.pageFor('/site/combined/offline')));
-    await page.getByText('You are offline. What is running goes on').waitFor();
-    await page.getByRole('heading', { name: 'You are offline' }).waitFor();
+    await page.getByText('You’re offline. Downloads will resume').waitFor();
+    await page.getByRole('heading', { name: 'You’re offline' }).waitFor();
     await context.setOffline(false);
-    await eventually(() => page.getByText('You are offline. What is running goes on').count()).toBe(0);
+    await eventually(() => page.getByText('You’re offline. Downloads will resume').count()).toBe(0);
     await button(page, 'Try again').click();
     await article(page, 'offline').waitFor();
   });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { eventually, selectFormat, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -29,7 +29,7 @@ describe('focus', () => {
   it('stays on a download that is paused, resumed and finished', async () => {
     proxy.hold('/api/Stream/', 300_000);
     const { page } = await open(at('/files/long.mp4'));
-    await page.getByRole('radio', { name: /MP4/ }).check();
+    await selectFormat(page, /MP4/);
     await press(page, /^Download ./);
     await page.getByText(/ of \d+(\.\d)? MB/).waitFor();
     await press(page, /^Pause /);
@@ -47,7 +47,7 @@ describe('focus', () => {
   it('moves to the next download when one is removed, to the page after the last', async () => {
     const { page } = await open(at('/site/combined/removed'));
     for (const version of [/^720p/, /^360p/]) {
-      await page.getByRole('radio', { name: version }).check();
+      await selectFormat(page, version);
       await press(page, /^Download ./);
     }
     await eventually(() => page.getByText('Saved', { exact: true }).count()).toBe(2);
@@ -73,7 +73,7 @@ describe('focus', () => {
   it('moves to the result after a retry', async () => {
     proxy.refuse('/api/Fetch/', { status: 502, title: 'Fetch Failed' });
     const { page } = await open(at('/site/combined/retried'));
-    await page.getByRole('heading', { name: 'It could not be fetched' }).waitFor();
+    await page.getByRole('heading', { name: 'The site didn’t respond properly' }).waitFor();
     proxy.refuse('/api/Fetch/');
     await press(page, 'Try again');
     await page.getByRole('article').waitFor();
@@ -85,7 +85,7 @@ describe('focus', () => {
   it('moves to the page when waiting is stopped', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
     const { page } = await open(at('/site/combined/stopped'));
-    await press(page, 'Stop waiting');
+    await press(page, 'Cancel');
     await focused(page).toBe('wrap');
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
@@ -98,7 +98,7 @@ describe('focus', () => {
       await page.getByRole('article', { name: titleOf(id) }).waitFor();
     }
     await page.goto(`${proxy.baseUrl}/`);
-    await press(page, /^Forget .*three/);
+    await press(page, /^Remove .*three/);
     await focused(page).toBe('history-entry');
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').textContent()).toBe(titleOf('two'));
@@ -107,7 +107,7 @@ describe('focus', () => {
     await focused(page).toBe('result');
     await page.goto(`${proxy.baseUrl}/`);
     await press(page, 'Clear history');
-    await page.getByRole('heading', { name: /^Lately/ }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: /^Recent/ }).waitFor({ state: 'detached' });
     await focused(page).toBe('wrap');
   });
 });

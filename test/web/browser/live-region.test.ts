@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, type OpenOptions, useBrowser } from '../fixtures/browser.ts';
+import { eventually, type OpenOptions, selectFormat, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -47,7 +47,7 @@ const dismissPicker = (page: Page) =>
 describe('live region', () => {
   it('announces every copy', async () => {
     const { press, times } = await listenAt('/site/combined/twice', { permissions: ['clipboard-write'] });
-    await press('Copy stream link');
+    await press('Copy media link');
     await eventually(() => times(/^Copied\.$/)).toBe(1);
     await press(/^Copied$/);
     await eventually(() => times(/^Copied\.$/)).toBe(2);
@@ -57,12 +57,12 @@ describe('live region', () => {
     const { page, press, times } = await listenAt('/files/long.mp4', { permissions: ['clipboard-write'] });
     // The file has 8.4 MB.
     proxy.hold('/api/Stream/', 6_000_000);
-    await page.getByRole('radio', { name: /MP4/ }).check();
+    await selectFormat(page, /MP4/);
     await press(/^Download ./);
-    await eventually(() => times(/^50% of .* is here\.$/)).toBe(1);
+    await eventually(() => times(/^50% of .* downloaded\.$/)).toBe(1);
     await press(/^Pause /);
     // Another announcement in between must not repeat it.
-    await press('Copy stream link');
+    await press('Copy media link');
     await eventually(() => times(/^Copied\.$/)).toBe(1);
     proxy.hold('/api/Stream/', 300_000);
     await press(/^Resume /);

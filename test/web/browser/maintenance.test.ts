@@ -35,35 +35,35 @@ describe('during maintenance', () => {
   it('shows the activity and continues afterwards', async () => {
     await begin();
     const { page, resolves } = await see('/site/combined/patient');
-    await page.getByRole('heading', { name: 'The instance is being prepared' }).waitFor();
-    await page.getByText(`Just now: ${ACTIVITY}`).waitFor();
+    await page.getByRole('heading', { name: 'Getting ready' }).waitFor();
+    await page.getByText(ACTIVITY).waitFor();
     // The current activity replaces the first one.
     await begin('Checking yt-dlp 2099.01.01');
-    await page.getByText('Just now: Checking yt-dlp 2099.01.01').waitFor();
+    await page.getByText('Checking yt-dlp 2099.01.01').waitFor();
     expect(resolves()).toBe(1);
     await state.endMaintenance(OWNER);
     await page.getByRole('article').waitFor();
     expect(resolves()).toBe(2);
-    expect(await page.getByText('being prepared').count()).toBe(0);
+    expect(await page.getByText('Getting ready').count()).toBe(0);
   });
 
   it('stops waiting on request', async () => {
     await begin();
     const { page } = await see('/site/combined/impatient');
-    await page.getByRole('button', { name: 'Stop waiting' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await page.getByText('being prepared').count()).toBe(0);
+    expect(await page.getByText('Getting ready').count()).toBe(0);
     expect(new URL(page.url()).search).toBe('');
   });
 
   it('shows it on the status page', async () => {
     await begin();
     const { page } = await open(`${proxy.baseUrl}/status`);
-    await page.getByText('In maintenance').waitFor();
+    await page.getByRole('status').getByText('Maintenance').waitFor();
     expect(await page.locator('dl').innerText()).toContain(ACTIVITY);
     await state.endMaintenance(OWNER);
     await page.getByRole('button', { name: 'Check now' }).click();
-    await page.getByText('Everything works').waitFor();
+    await page.getByText('All systems working').waitFor();
   });
 });
 
@@ -75,10 +75,10 @@ describe('while the stream host starts', () => {
     await page.getByRole('article').waitFor();
     proxy.refuse('/api/Stream/', wakes);
     await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await page.getByRole('alert').getByText('The stream host is waking up').waitFor();
+    await page.getByRole('alert').getByText('Starting the server').waitFor();
     proxy.refuse('/api/Stream/');
     await eventually(() => page.$eval('video', (video) => (video as HTMLVideoElement).currentTime)).toBeGreaterThan(0);
-    expect(await page.getByText('The stream host is waking up').count()).toBe(0);
+    expect(await page.getByText('Starting the server').count()).toBe(0);
   });
 
   it('shows it in the download and starts once ready', async () => {
@@ -86,7 +86,7 @@ describe('while the stream host starts', () => {
     proxy.refuse('/api/Stream/', wakes);
     const coming = page.waitForEvent('download');
     await page.getByRole('button', { name: /^Download 720p/ }).click();
-    await page.getByText('The stream host is waking up').waitFor();
+    await page.getByText('Starting the server').waitFor();
     proxy.refuse('/api/Stream/');
     await (await coming).path();
     await page.getByText('Saved', { exact: true }).waitFor();
@@ -97,8 +97,8 @@ describe('when the instance responds with Retry-After', () => {
   it('counts down and retries', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 2 });
     const { page } = await see('/site/combined/eager');
-    await page.getByRole('heading', { name: 'A little too fast' }).waitFor();
-    await page.getByText(/^Next try in \d seconds?$/).waitFor();
+    await page.getByRole('heading', { name: 'Too many requests' }).waitFor();
+    await page.getByText(/^Retrying in \d s$/).waitFor();
     proxy.refuse('/api/Fetch/');
     await page.getByRole('article').waitFor();
   });
@@ -106,14 +106,14 @@ describe('when the instance responds with Retry-After', () => {
   it('shows a long wait in minutes', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 400 });
     const { page } = await see('/site/combined/patient-too');
-    await page.getByText(/^Next try in 6 min, \d+ sec$/).waitFor();
+    await page.getByText(/^Retrying in 6 min, \d+ sec$/).waitFor();
   });
 
   it('reports a wait of an hour instead of waiting', async () => {
     proxy.refuse('/api/Fetch/', { status: 429, title: 'Too Many Requests', retryAfter: 3600 });
     const { page } = await see('/site/combined/too-eager');
     await page.getByRole('heading', { name: 'Too many requests' }).waitFor();
-    await page.getByText('The instance asks for a pause. Try again in 1 hr.', { exact: true }).waitFor();
+    await page.getByText('Try again in 1 hr.', { exact: true }).waitFor();
     await page.getByRole('status').getByText('Try again in 1 hr').waitFor();
   });
 
@@ -121,7 +121,7 @@ describe('when the instance responds with Retry-After', () => {
     const { page } = await see('/site/combined/download-pause');
     proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 30 });
     await page.getByRole('button', { name: /^Download 720p/ }).click();
-    await page.getByText('A little too fast').waitFor();
-    await page.getByText(/^Next try in \d+ seconds$/).waitFor();
+    await page.getByText('Too many requests').waitFor();
+    await page.getByText(/^Retrying in \d+ s$/).waitFor();
   });
 });

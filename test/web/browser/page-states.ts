@@ -16,7 +16,7 @@ export interface PageState {
 
 const link = (name: string) => `/?url=${encodeURIComponent(`https://video.example/watch/${name}`)}`;
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-const HEADLINE = 'Paste a link. Watch it, hear it, take it with you.';
+const HEADLINE = 'Paste a link. Watch, listen, download.';
 
 /** Removes the native file pickers. */
 const withoutPicker = (page: Page) =>
@@ -24,11 +24,6 @@ const withoutPicker = (page: Page) =>
 
 async function download(page: Page): Promise<void> {
   await withoutPicker(page);
-  await page
-    .getByRole('radio', { name: /360p/ })
-    .or(button(page, /Show all/).first())
-    .first()
-    .click();
   await page.getByRole('radio', { name: /360p/ }).check();
   await button(page, /^Download /).click();
   await page.getByText(/MB\/s/).first().waitFor();
@@ -40,7 +35,7 @@ const visit = async (page: Page, names: readonly string[]) => {
     await page.getByRole('article').first().waitFor();
   }
   await page.goto('/');
-  await page.getByRole('heading', { name: /Lately/ }).waitFor();
+  await page.getByRole('heading', { name: /Recent/ }).waitFor();
 };
 
 const failure = (name: string, shows: string): PageState => ({ name: `failure-${name}`, path: link(name), shows });
@@ -54,17 +49,17 @@ export const STATES: readonly PageState[] = [
     act: async (page) => {
       await page.getByRole('textbox').fill('no link at all');
       await page.keyboard.press('Enter');
-      await page.getByText('This is not a link').waitFor();
+      await page.getByText('That’s not a link').waitFor();
     },
   },
-  { name: 'skeleton', path: link('never'), shows: 'Looking up the link.' },
+  { name: 'skeleton', path: link('never'), shows: 'Loading.' },
   { name: 'video', path: link('video'), shows: 'A Walk Along' },
   {
     name: 'video-all',
     path: link('video'),
     shows: 'A Walk Along',
     act: async (page) => {
-      await button(page, /Show all/)
+      await button(page, /All formats/)
         .first()
         .click();
       await button(page, 'Command line').click();
@@ -80,8 +75,8 @@ export const STATES: readonly PageState[] = [
     path: link('list'),
     shows: 'Northern Coast, All Parts',
     act: async (page) => {
-      await page.getByRole('checkbox', { name: /Part Two/ }).check();
-      await button(page, /versions Part One/).click();
+      await page.getByRole('checkbox', { name: /Part Two/ }).uncheck();
+      await button(page, /formats Part One/).click();
       await page.getByRole('radio').first().waitFor();
     },
   },
@@ -101,7 +96,7 @@ export const STATES: readonly PageState[] = [
     act: async (page) => {
       await page.getByRole('radio', { name: /48 kbps/ }).check();
       await button(page, 'Play').last().click();
-      await page.getByText('This version is gone').first().waitFor();
+      await page.getByText('Link expired').first().waitFor();
     },
   },
   { name: 'downloading', path: link('video'), shows: 'A Walk Along', act: download },
@@ -123,37 +118,37 @@ export const STATES: readonly PageState[] = [
       await withoutPicker(page);
       await page.getByRole('radio', { name: /48 kbps/ }).check();
       await button(page, /^Download /).click();
-      await page.getByText('This version is gone').first().waitFor();
+      await page.getByText('Link expired').first().waitFor();
     },
   },
-  failure('not-found', 'Nothing found there'),
-  failure('protected', 'This is protected'),
-  failure('login', 'The site wants a login'),
-  failure('region', 'Not offered in this region'),
-  failure('refused', 'The site refused'),
-  failure('unhandled', 'This kind of link is not handled'),
-  failure('failed', 'It could not be fetched'),
-  { name: 'too-many', path: link('too-many'), shows: 'A little too fast' },
-  { name: 'maintenance', path: link('maintenance'), shows: 'The instance is being prepared', health: 'maintenance' },
+  failure('not-found', 'Nothing found'),
+  failure('protected', 'Protected content'),
+  failure('login', 'Sign-in required'),
+  failure('region', 'Not available in this region'),
+  failure('refused', 'Blocked by the site'),
+  failure('unhandled', 'Link not supported'),
+  failure('failed', 'The site didn’t respond properly'),
+  { name: 'too-many', path: link('too-many'), shows: 'Too many requests' },
+  { name: 'maintenance', path: link('maintenance'), shows: 'Getting ready', health: 'maintenance' },
   {
     name: 'offline',
     path: '/',
     shows: HEADLINE,
     act: async (page) => {
       await page.context().setOffline(true);
-      await page.getByText('You are offline').waitFor();
+      await page.getByText('You’re offline').waitFor();
     },
   },
-  { name: 'other-instance', path: '/?api=https://other.example', shows: 'This page asks other.example.' },
+  { name: 'other-instance', path: '/?api=https://other.example', shows: 'Connected to other.example.' },
   {
     name: 'unreachable',
     path: `/?api=https://other.example&url=${encodeURIComponent('https://video.example/x')}`,
-    shows: /does not answer|cannot be reached/,
+    shows: /not responding|Can.t reach/,
   },
   { name: 'history', path: '/', shows: HEADLINE, act: (page) => visit(page, ['video', 'audio', 'list', 'long']) },
-  { name: 'status', path: '/status', shows: 'Everything works' },
-  { name: 'status-maintenance', path: '/status', shows: 'In maintenance', health: 'maintenance' },
-  { name: 'status-unhealthy', path: '/status', shows: 'Not healthy', health: 'unhealthy' },
+  { name: 'status', path: '/status', shows: 'All systems working' },
+  { name: 'status-maintenance', path: '/status', shows: 'Maintenance', health: 'maintenance' },
+  { name: 'status-unhealthy', path: '/status', shows: 'Degraded', health: 'unhealthy' },
   { name: 'arabic-empty', path: '/', shows: /./, locale: 'ar' },
   { name: 'arabic', path: link('arabic'), shows: 'نزهة', locale: 'ar' },
   { name: 'arabic-list', path: link('list'), shows: 'Northern Coast', locale: 'ar' },

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { SECONDS } from '../../origin/recipes.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
-import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { eventually, selectFormat, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useService } from '../fixtures/service.ts';
 
@@ -15,7 +15,7 @@ async function play(path: string, version?: RegExp, baseUrl = service.baseUrl) {
   const visitor = await open(baseUrl + service.pageFor(path));
   const { page } = visitor;
   await page.getByRole('article').waitFor();
-  if (version) await page.getByRole('radio', { name: version }).check();
+  if (version) await selectFormat(page, version);
   await page.getByRole('button', { name: 'Play', exact: true }).click();
   await playsOnFrom(page, 0);
   return visitor;
@@ -112,10 +112,10 @@ describe('player', () => {
     await element(page).evaluate((media) => {
       (media as HTMLMediaElement).currentTime = 240;
     });
-    await page.getByRole('alert').getByText('A little too fast').waitFor();
-    await page.getByText(/^Next try in \d seconds?$/).waitFor();
+    await page.getByRole('alert').getByText('Too many requests').waitFor();
+    await page.getByText(/^Retrying in \d s$/).waitFor();
     proxy.refuse('/api/Stream/');
-    await eventually(() => page.getByRole('alert').getByText('A little too fast').count()).toBe(0);
+    await eventually(() => page.getByRole('alert').getByText('Too many requests').count()).toBe(0);
     await playsOnFrom(page, 240);
     expect(await traits(page)).toMatchObject({ paused: false, error: null });
   });
@@ -127,10 +127,10 @@ describe('player', () => {
       route.continue({ url: `${service.baseUrl}/api/Stream/Media/gone` }),
     );
     await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await page.getByRole('alert').getByText('This version is gone').waitFor();
+    await page.getByRole('alert').getByText('Link expired').waitFor();
     await page.unroute('**/api/Stream/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await playsOnFrom(page, 0);
-    expect(await page.getByRole('alert').getByText('This version is gone').count()).toBe(0);
+    expect(await page.getByRole('alert').getByText('Link expired').count()).toBe(0);
   });
 });

@@ -23,7 +23,7 @@ const bottomOf = async (place: Locator) => {
 describe('sticky playlist toolbar', () => {
   it.each(LOCALES)('does not cover the player in %s', async (locale) => {
     const page = await see('list', 920, locale);
-    await page.locator('.entry button').first().click();
+    await page.locator('.entry-actions [aria-expanded]').first().click();
     const stage = page.locator('.entry .media-stage').first();
     await stage.waitFor();
     // Scrolls until both are sticky.
@@ -38,9 +38,9 @@ describe('sticky playlist toolbar', () => {
 
   it('does not cover the focused element', async () => {
     const page = await see('list', 1280);
-    await page.getByRole('button', { name: /^Show versions Part One/ }).click();
+    await page.getByRole('button', { name: /^Show formats Part One/ }).click();
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-    await page.getByRole('button', { name: /^Look up Part five/ }).focus();
+    await page.getByRole('button', { name: /^Load Part five/ }).focus();
     const bar = await bottomOf(page.locator('.toolbar'));
     for (let step = 0; step < 12; step++) {
       await page.keyboard.press('Shift+Tab');

@@ -48,39 +48,39 @@ describe('an entry that must wait', () => {
   it('shows the reason and countdown, and can be stopped and retried', async () => {
     const { page } = await seeList('slow', 3);
     const letIn = await refuse(page, 'slow-3');
-    const act = button(page, new RegExp(`${titleOf('slow-3')}$`));
+    const act = button(page, new RegExp(`^(Load|Cancel|.* formats) ${titleOf('slow-3')}$`));
     await act.click();
     const entry = page.getByRole('listitem').filter({ has: act });
-    await entry.getByText('A little too fast').waitFor();
-    await entry.getByText(/^Next try in ./).waitFor();
-    await button(page, `Stop waiting ${titleOf('slow-3')}`).click();
-    await button(page, `Look up ${titleOf('slow-3')}`).waitFor();
-    expect(await entry.getByText(/^Next try/).count()).toBe(0);
+    await entry.getByText('Too many requests').waitFor();
+    await entry.getByText(/^Retrying in ./).waitFor();
+    await button(page, `Cancel ${titleOf('slow-3')}`).click();
+    await page.getByRole('button', { name: `Load ${titleOf('slow-3')}`, exact: true }).waitFor();
+    expect(await entry.getByText(/^Retrying/).count()).toBe(0);
     await letIn();
-    await button(page, `Look up ${titleOf('slow-3')}`).click();
+    await page.getByRole('button', { name: `Load ${titleOf('slow-3')}`, exact: true }).click();
     await page.getByRole('radio', { name: /^720p/ }).waitFor();
   });
 
   it('keeps the focus on its button', async () => {
     const { page } = await seeList('focus', 3);
-    await button(page, `Look up ${titleOf('focus-3')}`).focus();
+    await page.getByRole('button', { name: `Load ${titleOf('focus-3')}`, exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('radio', { name: /^720p/ }).waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide versions${titleOf('focus-3')}`);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(`Hide formats${titleOf('focus-3')}`);
   });
 
-  it('does not delay resolved entries, and releases the queue when cancelled', async () => {
+  it('does not delay resolved entries, and can be cancelled', async () => {
     const { page } = await seeList('held', 4);
     await refuse(page, 'held-3');
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     // The waiting entry precedes a resolved one.
     await page.getByRole('checkbox', { name: `Select ${titleOf('held-1')}` }).uncheck();
     await button(page, 'Download 3').click();
-    await eventually(() => saved(page)).toBe(1);
-    const row = page.locator('.download').filter({ hasText: 'A little too fast' });
-    await row.getByText(/^Next try in ./).waitFor();
-    await row.getByRole('button', { name: `Cancel ${titleOf('held-3')}` }).click();
     await eventually(() => saved(page)).toBe(2);
+    const row = page.locator('.download').filter({ hasText: 'Too many requests' });
+    await row.getByText(/^Retrying in ./).waitFor();
+    await row.getByRole('button', { name: `Cancel ${titleOf('held-3')}` }).click();
+    await page.getByText('Cancelled', { exact: true }).waitFor();
   });
 });
 
@@ -88,7 +88,7 @@ describe('downloads of a playlist', () => {
   it('are queued at once and continue after navigation', async () => {
     const { page } = await seeList('left', 6);
     await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download 6').click();
+    await button(page, 'Download all (6)').click();
     await eventually(() => rows(page)).toBe(6);
     await page.getByRole('textbox').fill(service.origin.url('/site/combined/other'));
     await page.keyboard.press('Enter');
@@ -102,8 +102,8 @@ describe('downloads of a playlist', () => {
   it('are queued once per selection', async () => {
     const { page } = await seeList('twice', 2);
     await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download 2').dblclick();
-    await page.getByRole('status').getByText('2 downloads added.').waitFor({ state: 'attached' });
+    await button(page, 'Download all (2)').dblclick();
+    await page.getByRole('status').getByText('Downloads added: 2.').waitFor({ state: 'attached' });
     await eventually(() => saved(page)).toBe(2);
     expect(await rows(page)).toBe(2);
     expect(await page.getByRole('checkbox', { name: 'Select all' }).isChecked()).toBe(false);
@@ -115,28 +115,28 @@ describe('downloads of a playlist', () => {
       route.fulfill({ status: 404, json: { title: 'Resource Not Found', status: 404 } }),
     );
     await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await button(page, 'Download 4').click();
+    await button(page, 'Download all (4)').click();
     await eventually(() => saved(page)).toBe(3);
-    await page.getByText('Nothing to take there').waitFor();
+    await page.getByText('Nothing to download').waitFor();
   });
 });
 
 describe('returning to a playlist', () => {
   it('restores selection, format and resolved entries without requests', async () => {
     const { page, resolves } = await seeList('back', 3);
-    await page.getByRole('checkbox', { name: `Select ${titleOf('back-2')}` }).check();
-    await page.getByLabel('Take each as').selectOption('mp3');
-    await button(page, `Look up ${titleOf('back-3')}`).click();
-    await button(page, `Hide versions ${titleOf('back-3')}`).waitFor();
+    await page.getByRole('checkbox', { name: `Select ${titleOf('back-2')}` }).uncheck();
+    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
+    await page.getByRole('button', { name: `Load ${titleOf('back-3')}`, exact: true }).click();
+    await button(page, `Hide formats ${titleOf('back-3')}`).waitFor();
     await page.getByRole('textbox').fill(service.origin.url('/site/combined/aside'));
     await page.keyboard.press('Enter');
     await page.getByRole('article', { name: titleOf('aside') }).waitFor();
     const before = resolves();
     await page.goBack();
     await page.getByRole('heading', { name: 'List back' }).waitFor();
-    expect(await page.getByRole('checkbox', { name: `Select ${titleOf('back-2')}` }).isChecked()).toBe(true);
-    expect(await page.getByLabel('Take each as').inputValue()).toBe('mp3');
-    await button(page, `Show versions ${titleOf('back-3')}`).waitFor();
+    expect(await page.getByRole('checkbox', { name: `Select ${titleOf('back-2')}` }).isChecked()).toBe(false);
+    expect(await page.getByRole('combobox', { name: 'Format' }).inputValue()).toBe('mp3');
+    await button(page, `Show formats ${titleOf('back-3')}`).waitFor();
     expect(resolves()).toBe(before);
   });
 });

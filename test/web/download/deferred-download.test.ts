@@ -69,7 +69,7 @@ describe('createDeferredDownload', () => {
   });
 
   it('releases the queue however it ends', async () => {
-    const queue = createQueue();
+    const queue = createQueue({ maxRunning: 1 });
     const { download: found } = await file();
     const all = [
       later(() => Promise.reject(new ApiFailure('failed'))),

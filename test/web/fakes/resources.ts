@@ -139,7 +139,7 @@ export const REFUSALS: Readonly<Record<string, Refusal>> = {
   unhandled: {
     status: 415,
     title: 'Unsupported Media Type',
-    detail: 'This kind of link is not handled: there is no media on the page.',
+    detail: 'Link not supported: there is no media on the page.',
   },
   failed: { status: 502, title: 'Fetch Failed' },
   'too-many': { status: 429, title: 'Too Many Requests', retryAfter: 20 },

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { bookmarklet } from '../../../web/src/lib/bookmarklet.ts';
 import {
+  batchLocation,
   isTooLong,
   linkFromLocation,
   linkFromText,
-  linkFromTransfer,
+  linksFromLocation,
+  linksFromTransfer,
   shareableLocation,
   textFromLocation,
 } from '../../../web/src/lib/incoming.ts';
@@ -95,16 +97,36 @@ describe('linkFromLocation', () => {
   });
 });
 
-describe('linkFromTransfer', () => {
+describe('linksFromTransfer', () => {
   const transfer = (types: Record<string, string>) => ({ getData: (type: string) => types[type] ?? '' });
-  it.each([
-    [{ 'text/uri-list': '# comment\r\nhttps://a.example/\r\nhttps://b.example/' }, 'https://a.example/'],
-    [{ 'text/plain': 'Look https://a.example/x' }, 'https://a.example/x'],
-    [{ 'text/uri-list': 'file:///x', 'text/plain': 'https://a.example/x' }, 'https://a.example/x'],
-    [{}, undefined],
-  ])('%j', (types, link) => expect(linkFromTransfer(transfer(types))).toBe(link));
+  it.each<[Record<string, string>, string[]]>([
+    [
+      { 'text/uri-list': '# comment\r\nhttps://a.example/\r\nhttps://b.example/' },
+      ['https://a.example/', 'https://b.example/'],
+    ],
+    [{ 'text/plain': 'Look https://a.example/x' }, ['https://a.example/x']],
+    [{ 'text/uri-list': 'file:///x', 'text/plain': 'https://a.example/x' }, ['https://a.example/x']],
+    [
+      { 'text/plain': 'https://a.example/x\nhttps://b.example/y film.mov\nhttps://a.example/x' },
+      ['https://a.example/x', 'https://b.example/y'],
+    ],
+    [{ 'text/plain': 'a.example/x\nb.example/y' }, ['https://a.example/x', 'https://b.example/y']],
+    [{ 'text/plain': 'two words\nv1.2' }, []],
+    [{}, []],
+  ])('%j', (types, links) => expect(linksFromTransfer(transfer(types))).toEqual(links));
 
-  it('returns undefined without data', () => expect(linkFromTransfer(null)).toBeUndefined());
+  it('returns no links without data', () => expect(linksFromTransfer(null)).toEqual([]));
+
+  it('bounds a batch', () => {
+    const text = Array.from({ length: 150 }, (_, index) => `https://a.example/${index}`).join('\n');
+    expect(linksFromTransfer(transfer({ 'text/plain': text }))).toHaveLength(100);
+  });
+});
+
+it('round-trips a batch through its location', () => {
+  const links = ['https://a.example/?b=1&c', 'https://b.example/ü'];
+  expect(linksFromLocation(new URL(batchLocation(links), 'https://r.example').search)).toEqual(links);
+  expect(linksFromLocation('?url=https://a.example/')).toEqual([]);
 });
 
 it('bookmarklet opens the current page here', () => {

@@ -69,3 +69,13 @@ it('resolves a re-entered link again', async () => {
   await resolved();
   expect(asked).toHaveLength(2);
 });
+
+it('opens several links as a list without resolving them', () => {
+  const { session, asked } = setUp();
+  session.openAll([LINK, 'https://a.example/other']);
+  expect(session.outcome.get()).toMatchObject({
+    phase: 'batch',
+    resource: { type: 'PlayList', mediaItems: [{ requestedUrl: LINK }, { requestedUrl: 'https://a.example/other' }] },
+  });
+  expect(asked).toEqual([]);
+});

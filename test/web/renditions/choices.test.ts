@@ -3,6 +3,7 @@ import { contentDisposition } from '../../../stream-service/http/file-name.ts';
 import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
 import { choicesOf } from '../../../web/src/renditions/choices.ts';
 import { fileNameOf } from '../../../web/src/renditions/file-name.ts';
+import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
 
 const rendition = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
   key: 'K',
@@ -29,10 +30,7 @@ const item = (video: MediaRendition[], audio: MediaRendition[] = []): MediaInfor
 describe('choicesOf', () => {
   it('groups video, audio and MP3, best first, and preselects one', () => {
     const choices = choicesOf(item([rendition({ key: 'A' }), rendition({ key: 'B' })], [sound({ key: 'C' }), MP3]));
-    expect(choices.video.map(({ id, isBest }) => [id, isBest])).toEqual([
-      ['video:A', true],
-      ['video:B', false],
-    ]);
+    expect(choices.video.map(({ id }) => id)).toEqual(['video:A', 'video:B']);
     expect(choices.audio.map(({ id }) => id)).toEqual(['audio:C']);
     expect(choices.mp3.map(({ id, element }) => [id, element])).toEqual([['mp3:K', 'audio']]);
     expect(choices.preselected?.id).toBe('video:A');
@@ -97,7 +95,59 @@ describe('choicesOf', () => {
   });
 });
 
+describe('preselection', () => {
+  const of = (key: string, height: number, changes: Partial<MediaRendition> = {}) =>
+    rendition({ key, height, label: `${height}p`, ...changes });
+  const ladder = item(
+    [
+      of('8k', 4320, { description: 'av01' }),
+      of('4k', 2160, { description: 'vp9' }),
+      of('1080-av1', 1080, { description: 'av01' }),
+      of('1080', 1080, { description: 'avc1', urlType: 'Combined' }),
+      of('720', 720),
+    ],
+    [sound({ key: 'opus', fileExtension: '.webm' }), sound({ key: 'aac' }), MP3],
+  );
+  const hasNoAv1 = (type: string) => !type.includes('av01');
+
+  it.each<[string, Parameters<typeof choicesOf>[1], string]>([
+    ['at most 1080p, what plays everywhere', {}, 'video:1080'],
+    ['up to the height selected last', { preference: { group: 'video', height: 720 } }, 'video:720'],
+    [
+      'nothing that does not play here',
+      { preference: { group: 'video', height: 4320 }, canPlay: hasNoAv1 },
+      'video:4k',
+    ],
+    ['audio that plays everywhere', { preference: { group: 'audio' } }, 'audio:aac'],
+    ['the conversion', { preference: { group: 'mp3' } }, 'mp3:K'],
+    ['the smallest when none fits', { preference: { group: 'video', height: 100 } }, 'video:720'],
+  ])('selects %s', (_, options, id) => expect(choicesOf(ladder, options).preselected?.id).toBe(id));
+
+  it('shows one row per height, preferring what plays everywhere', () => {
+    expect(rowsOf(choicesOf(ladder).video).map(({ id }) => id)).toEqual([
+      'video:8k',
+      'video:4k',
+      'video:1080',
+      'video:720',
+    ]);
+  });
+
+  it('names the codec', () => {
+    expect(choicesOf(ladder).video.map(({ codec }) => codec)).toEqual(['AV1', 'VP9', 'AV1', 'H.264', undefined]);
+  });
+});
+
 describe('fileNameOf', () => {
+  it('adds place and quality', () => {
+    const naming = { title: 'Title', author: 'Author', quality: '1080p (HDR)', place: { number: 3, count: 120 } };
+    expect(fileNameOf(naming, '.mp4')).toBe('003 - Author - Title (1080p HDR).mp4');
+  });
+
+  it('stays below 255 bytes', () => {
+    const naming = { title: '🎬'.repeat(200), author: null, quality: '192 kbps', place: { number: 1, count: 1000 } };
+    expect(Buffer.byteLength(fileNameOf(naming, '.mp4'))).toBeLessThan(255);
+  });
+
   it.each([
     ['Title', 'Author', '.mp4'],
     ['a/b\\c:d*e?f"g<h>i|j%k', null, '.mp4'],

@@ -14,6 +14,8 @@ export type FailureKind =
   | 'waking'
   /** The instance is at its stream limit. */
   | 'busy'
+  /** The connection was lost in the middle of a stream. */
+  | 'interrupted'
   /** Rate limited. */
   | 'too-many'
   /** This device has no connection. */

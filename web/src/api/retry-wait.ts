@@ -5,12 +5,24 @@ import { connectionFailure, type Fetch, failureOf, fetchResponse } from './respo
 
 /** Why a request waits, and until when. */
 export interface Waiting {
-  readonly reason: 'maintenance' | 'waking' | 'busy' | 'too-many' | 'offline' | 'unreachable';
+  /** `interrupted`: the connection was lost; `failed`: the source failed. */
+  readonly reason: (typeof REASONS)[number];
   /** The maintenance activity the instance reports, in English. */
   readonly activity?: string;
   /** Whole seconds until the next attempt. */
   readonly retrySeconds: number;
 }
+
+const REASONS = [
+  'maintenance',
+  'waking',
+  'busy',
+  'too-many',
+  'offline',
+  'unreachable',
+  'interrupted',
+  'failed',
+] as const;
 
 export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
@@ -158,8 +170,7 @@ export const waitingOf = ({ kind, title }: ApiFailure, retrySeconds: number): Wa
   activity: title,
 });
 
-const isReason = (kind: string): kind is Waiting['reason'] =>
-  ['maintenance', 'waking', 'busy', 'too-many', 'offline', 'unreachable'].includes(kind);
+const isReason = (kind: string): kind is Waiting['reason'] => REASONS.some((reason) => reason === kind);
 
 /** Narrows to a temporary failure. @throws any other error */
 function asRetryable(error: unknown): ApiFailure {

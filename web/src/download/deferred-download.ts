@@ -41,7 +41,11 @@ export function createDeferredDownload({ name, find }: DeferredDownloadOptions):
     get fileName() {
       return found?.fileName ?? name;
     },
+    get id() {
+      return found?.id ?? '';
+    },
     state,
+    record: () => found?.record(),
     async start() {
       if (state.get().phase === 'ready') await run();
     },

@@ -4,8 +4,6 @@ export type DownloadFailureKind =
   | FailureKind
   /** A playlist entry has no media. */
   | 'nothing'
-  /** The connection was lost repeatedly, or the stream ended early. */
-  | 'interrupted'
   /** The source replaced the file during the download. */
   | 'changed'
   /** The device is full. */
@@ -39,6 +37,8 @@ export interface DownloadState {
   readonly canStopAndSave: boolean;
   /** In phase `failed`: `resume()` retries, at the exact byte if `canResume`. */
   readonly canRetry: boolean;
+  /** In phase `cancelled`: the visitor dismissed the file picker. */
+  readonly isDismissed?: boolean;
   /** In phase `done`: the browser downloads by itself; its progress is not known here. */
   readonly isHandedOver: boolean;
   readonly failure?: DownloadFailure;

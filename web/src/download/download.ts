@@ -2,9 +2,11 @@ import { type Fetch, isOnline, type Sleep, sleep, untilStreamable, type Waiting 
 import { createSubject, type Observable } from '../lib/index.ts';
 import { discardsPartialFile, isRetryable, toDownloadFailure } from './download-failure.ts';
 import { type DownloadState, INITIAL_STATE } from './download-state.ts';
+import type { DownloadRecord } from './journal.ts';
 import type { Sink } from './sink.ts';
 import type { OpenSink } from './sinks.ts';
 import { createSpeedMeter } from './speed-meter.ts';
+import { openStorageSink, type StorageSink } from './storage-sink.ts';
 import { createTransfer, type Transfer } from './transfer.ts';
 
 export type { DownloadFailure, DownloadFailureKind, DownloadState } from './download-state.ts';
@@ -15,6 +17,8 @@ export interface DownloadOptions {
   /** Expected size; the response replaces it. */
   readonly expectedBytes?: number;
   readonly openSink: OpenSink;
+  /** Continues a download of an earlier page. */
+  readonly resumeFrom?: DownloadRecord;
   readonly fetch?: Fetch;
   /** Delay between attempts; rejects with the signal's reason. */
   readonly sleep?: Sleep;
@@ -25,8 +29,12 @@ export interface DownloadOptions {
 }
 
 export interface Download {
+  /** Unique in this browser. */
+  readonly id: string;
   readonly fileName: string;
   readonly state: Observable<DownloadState>;
+  /** What the next page needs to continue it; undefined before its URL is known and after it has ended. */
+  record(): DownloadRecord | undefined;
   /** Call it in a click handler. Settles in a final phase; never rejects. */
   start(): Promise<void>;
   pause(): void;
@@ -42,11 +50,13 @@ const UPDATE_INTERVAL_MS = 100;
 
 /** A download that resumes at the exact byte after connection loss, where the stream supports ranges. */
 export function createDownload(options: DownloadOptions): Download {
-  const { url, fileName, expectedBytes, openSink, now = () => performance.now() } = options;
+  const { url, fileName, expectedBytes, openSink, resumeFrom, now = () => performance.now() } = options;
   const state = createSubject<DownloadState>({
     ...INITIAL_STATE,
     ...(expectedBytes !== undefined && { totalBytes: expectedBytes, isEstimate: true }),
+    ...(resumeFrom && { phase: 'paused' }),
   });
+  const id = resumeFrom?.id ?? newId();
   const meter = createSpeedMeter();
   let cancelled = new AbortController();
   let transfer: Transfer | undefined;
@@ -84,8 +94,12 @@ export function createDownload(options: DownloadOptions): Download {
     if (!isPaused()) show('waiting', waiting && { waiting });
   };
 
+  /** The parts of an earlier page. */
+  const reopen = async (): Promise<StorageSink | undefined> =>
+    resumeFrom?.isStored ? openStorageSink(fileName, 0, id) : undefined;
+
   const open = async (): Promise<Transfer | undefined> => {
-    const place = await openSink(fileName, expectedBytes);
+    const place = (await reopen()) ?? (await openSink(fileName, expectedBytes, id));
     if (place.kind === 'browser') {
       // The browser would navigate to an error response.
       await untilStreamable(url, { ...options, signal: cancelled.signal, onWaiting: showWaiting });
@@ -95,9 +109,12 @@ export function createDownload(options: DownloadOptions): Download {
       return undefined;
     }
     sink = place;
+    const saved = 'savedBytes' in place ? (place as StorageSink).savedBytes : 0;
+    const entity = resumeFrom?.entity;
     return createTransfer({
       ...options,
       sink: place,
+      resumeFrom: entity && saved > 0 ? { receivedBytes: saved, entity } : undefined,
       fetch: options.fetch ?? ((to, init) => fetch(to, init)),
       sleep: options.sleep ?? sleepUntilOnline,
       stallTimeoutMs: options.stallTimeoutMs ?? 60_000,
@@ -138,7 +155,7 @@ export function createDownload(options: DownloadOptions): Download {
       const isDismissed = error instanceof DOMException && error.name === 'AbortError';
       if (!cancelled.signal.aborted && !isDismissed) return fail(error);
       await discard();
-      show('cancelled');
+      show('cancelled', { isDismissed: isDismissed && !cancelled.signal.aborted });
     } finally {
       clearInterval(clock);
     }
@@ -155,6 +172,15 @@ export function createDownload(options: DownloadOptions): Download {
   return {
     fileName,
     state,
+    id,
+    record() {
+      const { phase, canRetry } = state.get();
+      if (phase === 'done' || phase === 'cancelled' || (phase === 'failed' && !canRetry)) return undefined;
+      const isPaused = phase === 'paused';
+      if (resumeFrom && !transfer) return { ...resumeFrom, isPaused };
+      const isStored = sink?.kind === 'storage';
+      return { id, url, fileName, expectedBytes, isStored, entity: transfer?.entity, isPaused };
+    },
     async start() {
       await (state.get().phase === 'ready' ? begin() : running);
     },
@@ -166,7 +192,9 @@ export function createDownload(options: DownloadOptions): Download {
     },
     resume() {
       const { phase, canRetry } = state.get();
-      if (phase === 'paused') {
+      if (phase === 'paused' && !running) {
+        void begin();
+      } else if (phase === 'paused') {
         meter.reset();
         show('waiting');
         transfer?.resume();
@@ -218,3 +246,6 @@ const sleepUntilOnline: Sleep = async (milliseconds, signal) => {
     done.abort();
   }
 };
+
+/** `crypto.randomUUID` is missing on plain http. */
+const newId = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');

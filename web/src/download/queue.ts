@@ -1,21 +1,26 @@
 import type { Download } from './download.ts';
 import { hasEnded } from './download-state.ts';
 
-/** Runs downloads one at a time. A failed one does not block the next; a paused one does. */
+/** Runs a few downloads at a time, in order. Failed and paused ones do not block the next. */
 export interface Queue {
-  /** Starts immediately when the queue is idle. */
+  /** Starts immediately when fewer than `maxRunning` are running. */
   add(download: Download): void;
   /** Skips it if it has not started; otherwise continues with the next. */
   remove(download: Download): void;
 }
 
-export function createQueue(): Queue {
+export interface QueueOptions {
+  /** @default 2 */
+  readonly maxRunning?: number;
+}
+
+export function createQueue({ maxRunning = 2 }: QueueOptions = {}): Queue {
   /** In insertion order, with the unsubscribe function of each. */
   const watched = new Map<Download, () => void>();
 
   const startNext = () => {
     const downloads = [...watched.keys()];
-    if (downloads.some(isUnderWay)) return;
+    if (downloads.filter(isRunning).length >= maxRunning) return;
     // Starting changes the phase, which calls this again.
     void downloads.find(isReady)?.start();
   };
@@ -40,4 +45,7 @@ export function createQueue(): Queue {
 }
 
 const isReady = ({ state }: Download) => state.get().phase === 'ready';
-const isUnderWay = (download: Download) => !isReady(download) && !hasEnded(download.state.get());
+const isRunning = ({ state }: Download) => {
+  const current = state.get();
+  return current.phase !== 'ready' && current.phase !== 'paused' && !hasEnded(current);
+};

@@ -4,6 +4,8 @@ export interface Sink {
   readonly kind: 'file' | 'storage';
   /** Settles when the next chunk may be written, which bounds memory to one chunk. */
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  /** Makes what was written survive the page, where the sink can. */
+  flush?(): Promise<void>;
   /** Discards what was written. */
   restart(): Promise<void>;
   /** Completes the file. */

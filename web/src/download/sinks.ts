@@ -13,9 +13,10 @@ export interface BrowserDownload {
 /**
  * Call it in a click handler: pickers require user activation.
  * @param expectedBytes skips storage that is too small
+ * @param id names the download in the browser's storage
  * @throws DOMException `AbortError` when the user dismisses the picker
  */
-export type OpenSink = (fileName: string, expectedBytes?: number) => Promise<Sink | BrowserDownload>;
+export type OpenSink = (fileName: string, expectedBytes?: number, id?: string) => Promise<Sink | BrowserDownload>;
 
 /** File System Access API, missing in the DOM types. */
 interface Pickers {
@@ -26,14 +27,14 @@ interface Pickers {
 const pickers = globalThis as Pickers;
 
 /** Uses the best available destination: a picker, the browser's storage, or a plain download. */
-export const openSink: OpenSink = async (fileName, expectedBytes) => {
-  if (!pickers.showSaveFilePicker) return openWithoutPicker(fileName, expectedBytes);
+export const openSink: OpenSink = async (fileName, expectedBytes, id) => {
+  if (!pickers.showSaveFilePicker) return openWithoutPicker(fileName, expectedBytes, id);
   try {
     return await fileSink(await pickers.showSaveFilePicker({ suggestedName: fileName }));
   } catch (error) {
     // A frame or permissions policy may forbid the picker; dismissing it cancels.
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    return openWithoutPicker(fileName, expectedBytes);
+    return openWithoutPicker(fileName, expectedBytes, id);
   }
 };
 
@@ -57,8 +58,9 @@ export async function chooseFolder(): Promise<OpenSink> {
   }
 }
 
-const openWithoutPicker: OpenSink = async (fileName, expectedBytes) =>
-  (await openStorageSink(fileName, expectedBytes)) ?? {
+/** Needs no user activation: the browser's storage, else a plain download. */
+export const openWithoutPicker: OpenSink = async (fileName, expectedBytes, id) =>
+  (await openStorageSink(fileName, expectedBytes, id)) ?? {
     kind: 'browser',
     start: (url) => downloadWithBrowser(url, fileName),
   };

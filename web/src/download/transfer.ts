@@ -26,6 +26,8 @@ export class TransferFailure extends Error {
 export interface TransferOptions {
   readonly url: string;
   readonly sink: Sink;
+  /** What an earlier page received of the same entity. */
+  readonly resumeFrom?: { readonly receivedBytes: number; readonly entity: Entity };
   readonly fetch: Fetch;
   readonly sleep: Sleep;
   readonly stallTimeoutMs: number;
@@ -66,9 +68,9 @@ const PAUSED = new DOMException('Paused', 'AbortError');
 const FINISHED = new DOMException('Finished', 'AbortError');
 
 export function createTransfer(options: TransferOptions): Transfer {
-  const { url, sink, fetch, sleep, stallTimeoutMs: stallMilliseconds, onBytes, onWaiting } = options;
-  let entity: Entity | undefined;
-  let receivedBytes = 0;
+  const { url, sink, fetch, sleep, stallTimeoutMs, onBytes, onWaiting, resumeFrom } = options;
+  let entity = resumeFrom?.entity;
+  let receivedBytes = resumeFrom?.receivedBytes ?? 0;
   let attempt = new AbortController();
   let gate: PromiseWithResolvers<void> | undefined;
   let restarts = 0;
@@ -109,7 +111,7 @@ export function createTransfer(options: TransferOptions): Transfer {
     try {
       for (;;) {
         await whileNotPaused(gate, signal);
-        const { done, value } = await within(signal, () => reader.read());
+        const { done, value } = await within(signal, () => reader.read()).catch(asInterruption);
         if (done) return;
         const total = entity?.totalBytes;
         if (total !== undefined && receivedBytes + value.length > total) throw new TransferFailure('changed');
@@ -127,7 +129,7 @@ export function createTransfer(options: TransferOptions): Transfer {
   /** Aborts the attempt when `act` does not settle within the stall timeout. */
   const within = async <T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> => {
     const current = attempt;
-    const timer = setTimeout(() => current.abort(new DOMException('Stalled', 'TimeoutError')), stallMilliseconds);
+    const timer = setTimeout(() => current.abort(new DOMException('Stalled', 'TimeoutError')), stallTimeoutMs);
     try {
       return await act();
     } catch (error) {
@@ -176,6 +178,7 @@ export function createTransfer(options: TransferOptions): Transfer {
       retries.reset();
       while (!isFinished) {
         try {
+          if (gate) await write(async () => sink.flush?.());
           await whileNotPaused(gate, cancelled);
           onWaiting();
           await tryOnce(cancelled);
@@ -208,12 +211,18 @@ function toRetry(error: unknown, { isBegun, canResume }: { isBegun: boolean; can
     throw isBroken ? new TransferFailure('interrupted', { cause: error }) : error;
   }
   if (error instanceof TransferFailure && error.kind === 'interrupted')
-    return new ApiFailure('unreachable', {}, { cause: error });
+    return new ApiFailure('interrupted', {}, { cause: error });
   if (!(error instanceof ApiFailure)) throw error;
   if (isRetryable(error) || error.kind === 'offline' || error.kind === 'unreachable') return error;
   // A source that fails at the start is reported; mid-stream it counts as a drop.
   if (error.kind === 'failed' && isBegun) return error;
   throw error;
+}
+
+/** Mid-stream, a broken connection does not mean that the instance is unreachable. */
+function asInterruption(error: unknown): never {
+  const isBroken = error instanceof ApiFailure && error.kind === 'unreachable';
+  throw isBroken ? new TransferFailure('interrupted', { cause: error }) : error;
 }
 
 /** Backoff and the total wait. */

@@ -1,6 +1,8 @@
 /** Limit of the service. */
 const MAX_LINK_CHARACTERS = 4096;
 const SCHEMED = /https?:\/\/[^\s<>"'`\u00ab\u00bb\u201c-\u201e\u300c\u300d\u3000]+/i;
+/** More links in one paste are dropped. */
+const MAX_BATCH = 100;
 /** Punctuation that ends a sentence. */
 const TRAILING = /[.,;:!?\u2026\u3001\u3002\u060c\u061b\u061f]+$/;
 /** A host name with a top-level domain. Bare hosts such as `localhost:8080` need a scheme. */
@@ -20,6 +22,15 @@ export function linkFromText(text: string, page = globalThis.location?.host): st
   return link && unwrapped(link, page);
 }
 
+/** Every link in a text, each once, in order: one per line or between other words. */
+export function linksFromText(text: string, page = globalThis.location?.host): string[] {
+  const words = text.split(/\s+/).filter((word) => /https?:\/\//i.test(word));
+  // Without a scheme only a whole line is a link: words such as `film.mov` are not.
+  const parts = words.length > 0 ? words : text.split(/\r?\n/);
+  const links = parts.flatMap((part) => linkFromText(part, page) ?? []);
+  return [...new Set(links)].slice(0, MAX_BATCH);
+}
+
 /** Whether a text is a link that exceeds the limit. */
 export const isTooLong = (text: string): boolean =>
   text.trim().length > MAX_LINK_CHARACTERS && /^https?:\/\/\S+$/i.test(text.trim());
@@ -33,6 +44,12 @@ export function linkFromLocation(search: string, page = globalThis.location?.hos
   return undefined;
 }
 
+/** The links of a batch, `/?url=…&url=…`; empty for a single link. */
+export function linksFromLocation(search: string, page = globalThis.location?.host): string[] {
+  const links = new URLSearchParams(search).getAll('url').flatMap((text) => linkFromText(text, page) ?? []);
+  return links.length > 1 ? [...new Set(links)].slice(0, MAX_BATCH) : [];
+}
+
 /** The text in place of a link, when there is none. */
 export const textFromLocation = (search: string): string | undefined => textsOf(search)[0];
 
@@ -42,14 +59,18 @@ function textsOf(search: string): string[] {
   return ['url', 'text', 'title'].map((name) => query.get(name)?.trim() ?? '').filter((text) => text !== '');
 }
 
-/** The link of a drop or paste. */
-export function linkFromTransfer(data: Pick<DataTransfer, 'getData'> | null): string | undefined {
-  if (!data) return undefined;
+/** The links of a drop or paste, each once. */
+export function linksFromTransfer(data: Pick<DataTransfer, 'getData'> | null): string[] {
+  if (!data) return [];
   // RFC 2483 §5: one URI per line, comments start with `#`.
-  const addresses = data.getData('text/uri-list').split(/\r?\n/);
-  const first = addresses.find((line) => line.trim() !== '' && !line.startsWith('#'));
-  return linkFromText(first ?? '') ?? linkFromText(data.getData('text/plain'));
+  const uris = data.getData('text/uri-list').split(/\r?\n/);
+  const links = linksFromText(uris.filter((line) => !line.startsWith('#')).join('\n'));
+  return links.length > 0 ? links : linksFromText(data.getData('text/plain'));
 }
+
+/** This page's address for a batch: `/?url=…&url=…`. */
+export const batchLocation = (links: readonly string[]): string =>
+  `/?${links.map((link) => `url=${encodeURIComponent(link)}`).join('&')}`;
 
 /** This page's address for a link, `/?url=…`; `/` without one. */
 export const shareableLocation = (link: string | undefined): string =>

@@ -2,10 +2,12 @@ export { bookmarklet } from './bookmarklet.ts';
 export { createFormat, type Format } from './format.ts';
 export { createHistory, type History, type HistoryEntry } from './history.ts';
 export {
+  batchLocation,
   isTooLong,
   linkFromLocation,
   linkFromText,
-  linkFromTransfer,
+  linksFromLocation,
+  linksFromTransfer,
   shareableLocation,
   textFromLocation,
 } from './incoming.ts';

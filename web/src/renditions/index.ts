@@ -1,2 +1,4 @@
-export { type Choice, type ChoiceGroup, type Choices, choicesOf } from './choices.ts';
+export type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
+export { choicesOf } from './choices.ts';
 export { curlCommand, likelyShell, ytDlpCommand } from './commands.ts';
+export { preferenceOf, rowsOf } from './format-preference.ts';

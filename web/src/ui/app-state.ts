@@ -6,10 +6,13 @@ export type Outcome =
   | { readonly phase: 'idle'; readonly text?: string }
   | { readonly phase: 'resolving'; readonly link: string; readonly waiting?: Waiting }
   | { readonly phase: 'resolved'; readonly link: string; readonly resource: ResourceInformation }
+  /** Several links at once, resolved one by one. */
+  | { readonly phase: 'batch'; readonly links: readonly string[]; readonly resource: ResourceInformation }
   | { readonly phase: 'failed'; readonly link: string; readonly failure: ApiFailure };
 
 export type OutcomeEvent =
   | { readonly type: 'opened'; readonly link: string }
+  | { readonly type: 'batch'; readonly links: readonly string[] }
   | { readonly type: 'waits'; readonly waiting: Waiting }
   | { readonly type: 'found'; readonly resource: ResourceInformation }
   | { readonly type: 'failed'; readonly failure: ApiFailure }
@@ -19,6 +22,7 @@ export type OutcomeEvent =
 export function reduce(outcome: Outcome, event: OutcomeEvent): Outcome {
   if (event.type === 'opened') return { phase: 'resolving', link: event.link };
   if (event.type === 'closed') return { phase: 'idle', text: event.text };
+  if (event.type === 'batch') return { phase: 'batch', links: event.links, resource: batchOf(event.links) };
   if (outcome.phase !== 'resolving') return outcome;
   const { link } = outcome;
   switch (event.type) {
@@ -32,4 +36,11 @@ export function reduce(outcome: Outcome, event: OutcomeEvent): Outcome {
 }
 
 /** The link of an outcome. */
-export const linkOf = (outcome: Outcome): string | undefined => (outcome.phase === 'idle' ? undefined : outcome.link);
+export const linkOf = (outcome: Outcome): string | undefined =>
+  outcome.phase === 'idle' || outcome.phase === 'batch' ? undefined : outcome.link;
+
+/** Links as the entries of a playlist, none resolved yet. */
+const batchOf = (links: readonly string[]): ResourceInformation => ({
+  type: 'PlayList',
+  mediaItems: links.map((link) => ({ requestedUrl: link, title: null, author: null, coverUrl: null })),
+});

@@ -3,6 +3,7 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 import type { Api, BaseUrl } from '../api/index.ts';
 import type { Format, History, Locale, Observable, Subject, Texts } from '../lib/index.ts';
 import type { Downloads } from './downloads-state.ts';
+import type { FormatStore } from './format-store.ts';
 import type { Session } from './session.ts';
 
 /** Services available to every component. */
@@ -14,6 +15,9 @@ export interface Page {
   readonly session: Session;
   readonly downloads: Downloads;
   readonly history: History;
+  readonly formats: FormatStore;
+  /** What Enter in the link field does once the result is shown; set by the result. */
+  readonly primaryAction: { current: (() => void) | undefined };
   /** Next text of the polite live region. */
   readonly announcement: Subject<string>;
   /** Returns to the instance that served this page. */

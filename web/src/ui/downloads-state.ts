@@ -4,11 +4,15 @@ import {
   createDownload,
   createQueue,
   type Download,
+  type DownloadState,
   hasEnded,
+  type Journal,
   type OpenSink,
   openSink,
+  openWithoutPicker,
+  sweepStorage,
 } from '../download/index.ts';
-import { createSubject, type Observable } from '../lib/index.ts';
+import { createSubject, type Observable, type Subject } from '../lib/index.ts';
 import type { Choice } from '../renditions/index.ts';
 
 /** A choice that is known once its entry is resolved. */
@@ -22,41 +26,76 @@ export interface DeferredChoice {
 export interface Downloads {
   /** Newest first; those of a playlist in their order. */
   readonly list: Observable<readonly Download[]>;
+  /** Whether the download tray is expanded. */
+  readonly isOpen: Subject<boolean>;
   /** Starts immediately. Call it in a click handler: the browser may ask for a location. */
   start(choice: Choice): void;
   /** Starts after the downloads enqueued before. */
   enqueue(choice: Choice | DeferredChoice, sink: OpenSink): void;
+  /** The latest download of a choice. */
+  find(choice: Choice, list: readonly Download[]): Download | undefined;
   /** Cancels a download that has not ended, and removes it. */
   remove(download: Download): void;
   /** Removes all that have ended. */
   clearEnded(): void;
+  pauseAll(): void;
+  resumeAll(): void;
+  retryFailed(): void;
+  /** Lists the downloads that an earlier page left, and continues those that need no user activation. */
+  restore(): Promise<void>;
+  /** Cancels and removes all that have not ended. */
+  cancelAll(): void;
 }
 
-/** Downloads of the page: single ones in parallel, those of playlists one at a time. */
-export function createDownloads(api: Api): Downloads {
+/** Downloads of the page: single ones start immediately, those of playlists two at a time. */
+export function createDownloads(api: Api, journal: Journal): Downloads {
   const list = createSubject<readonly Download[]>([]);
+  // A phone's screen is too small to open it unasked.
+  const isOpen = createSubject(globalThis.matchMedia?.('(min-width: 48rem)').matches ?? true);
   const queue = createQueue();
+  const urls = new WeakMap<Download, string>();
 
-  const prepare = ({ rendition, fileName, sizeBytes }: Choice, sink: OpenSink): Download =>
-    createDownload({
-      url: api.streamUrl(rendition),
-      fileName,
-      openSink: sink,
-      expectedBytes: sizeBytes,
-    });
+  const prepare = ({ rendition, fileName, sizeBytes }: Choice, sink: OpenSink): Download => {
+    const url = api.streamUrl(rendition);
+    const download = createDownload({ url, fileName, openSink: sink, expectedBytes: sizeBytes });
+    urls.set(download, url);
+    return download;
+  };
 
   function remove(download: Download): void {
     queue.remove(download);
     // A failed one too: it may have a partial file.
     download.cancel();
+    if (download.id) journal.delete(download.id);
     list.set(list.get().filter((other) => other !== download));
   }
 
+  const save = (download: Download) => {
+    const record = download.record();
+    if (record) journal.put(record);
+    else if (download.id) journal.delete(download.id);
+  };
+  const add = (download: Download, { isLast = false } = {}) => {
+    let last: string | undefined;
+    download.state.subscribe(({ phase, canResume }) => {
+      // At each change of phase, not of progress.
+      const current = `${phase} ${canResume}`;
+      if (current !== last) save(download);
+      last = current;
+    });
+    list.set(isLast ? [...list.get(), download] : [download, ...list.get()]);
+    save(download);
+  };
+
+  const inPhase = (...phases: DownloadState['phase'][]) =>
+    list.get().filter(({ state }) => phases.includes(state.get().phase));
+
   return {
     list,
+    isOpen,
     start(choice) {
       const download = prepare(choice, openSink);
-      list.set([download, ...list.get()]);
+      add(download);
       void download.start();
     },
     enqueue(choice, sink) {
@@ -64,11 +103,19 @@ export function createDownloads(api: Api): Downloads {
         'find' in choice
           ? createDeferredDownload({
               name: choice.name,
-              find: async (options) => prepare(await choice.find(options), sink),
+              find: async (options) => {
+                const found = prepare(await choice.find(options), sink);
+                urls.set(download, urls.get(found) ?? '');
+                return found;
+              },
             })
           : prepare(choice, sink);
-      list.set([...list.get(), download]);
+      add(download, { isLast: true });
       queue.add(download);
+    },
+    find: ({ rendition }, downloads) => {
+      const url = api.streamUrl(rendition);
+      return downloads.find((download) => urls.get(download) === url);
     },
     remove,
     clearEnded: () =>
@@ -76,5 +123,23 @@ export function createDownloads(api: Api): Downloads {
         .get()
         .filter(({ state }) => hasEnded(state.get()))
         .forEach(remove),
+    pauseAll: () => inPhase('running', 'waiting').forEach((download) => void download.pause()),
+    resumeAll: () => inPhase('paused').forEach((download) => void download.resume()),
+    retryFailed: () =>
+      inPhase('failed').forEach((download) => {
+        if (download.state.get().canRetry) download.resume();
+      }),
+    async restore() {
+      void sweepStorage(journal.ids());
+      for (const record of await journal.claim()) {
+        const { url, fileName, expectedBytes, isStored, isPaused } = record;
+        const sink = isStored ? openWithoutPicker : openSink;
+        const download = createDownload({ url, fileName, expectedBytes, openSink: sink, resumeFrom: record });
+        urls.set(download, url);
+        add(download, { isLast: true });
+        if (isStored && !isPaused) download.resume();
+      }
+    },
+    cancelAll: () => inPhase('ready', 'waiting', 'running', 'paused').forEach(remove),
   };
 }

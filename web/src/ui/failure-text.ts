@@ -5,6 +5,8 @@ import { createFormat, type TextKey, type Texts } from '../lib/index.ts';
 export interface FailureText {
   readonly title: string;
   readonly what: string;
+  /** The service's English explanation, where the text above does not say the same. */
+  readonly detail?: string;
 }
 
 export interface FailureLike {
@@ -12,6 +14,8 @@ export interface FailureLike {
   readonly detail?: string;
   /** Retry-After. */
   readonly retryAfterSeconds?: number;
+  /** A download that continues where it stopped. */
+  readonly canResume?: boolean;
 }
 
 type Word = Exclude<DownloadFailureKind, 'refused'> | 'protected' | 'login' | 'region' | 'refused' | 'unhandled';
@@ -36,8 +40,13 @@ export function failureText({ t, locale }: Texts, failure: FailureLike): Failure
   const word = wordOf(failure);
   const title = t(`failure.${word}` satisfies TextKey);
   const { kind, retryAfterSeconds = 0 } = failure;
+  if (kind === 'interrupted' && failure.canResume) return { title, what: t('failure.interrupted.resume') };
   if (!RETRY_LATER_KINDS.includes(kind) || retryAfterSeconds < MIN_ANNOUNCED_SECONDS)
-    return { title, what: t(`failure.${word}.what` satisfies TextKey) };
+    return {
+      title,
+      what: t(`failure.${word}.what` satisfies TextKey),
+      detail: word === 'refused' || word === 'failed' ? failure.detail : undefined,
+    };
   const duration = createFormat(locale).duration(retryAfterSeconds);
   return { title, what: t('failure.later.what', { duration }) };
 }

@@ -7,6 +7,8 @@ export interface Session {
   readonly outcome: Observable<Outcome>;
   /** Resolves a link, waiting where that helps, and adds it to the history. */
   open(link: string): void;
+  /** Opens several links as a list, resolved one by one. */
+  openAll(links: readonly string[]): void;
   /** Restores a recent result; resolves the link when there is none. */
   reopen(link: string): void;
   /** @param text input that is not a link */
@@ -57,6 +59,7 @@ export function createSession({ api, history, now = () => performance.now() }: S
   return {
     outcome,
     open,
+    openAll: (links) => void restart({ type: 'batch', links }),
     reopen(link) {
       const resource = recent.get(link);
       if (!resource) return open(link);

@@ -4,3 +4,4 @@ export { moveFocusFromRow, moveFocusFromSection, useFocusFallback } from './focu
 export { Icon, type IconName } from './icons.tsx';
 export { NextTry } from './next-try.tsx';
 export { Select } from './select.tsx';
+export { usePublishedHeight } from './use-published-height.ts';

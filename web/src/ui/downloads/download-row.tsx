@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { type Download, type DownloadState, hasEnded, progressOf } from '../../download/index.ts';
 import { type Page, useObservable, usePage } from '../context.ts';
 import { moveFocusFromRow, NextTry } from '../controls/index.ts';
@@ -21,6 +21,9 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
   const { phase, failure } = state;
   const isOver = hasEnded(state);
   const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (state.isDismissed) onRemove();
+  }, [state.isDismissed]);
   const remove = () => {
     moveFocusFromRow(row.current);
     onRemove();
@@ -31,7 +34,7 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
         {name}
       </p>
       <DownloadButtons download={download} state={state} onRemove={remove} />
-      {!isOver && (
+      {!isOver && phase !== 'ready' && (
         <progress
           class={phase === 'paused' ? 'paused' : undefined}
           aria-label={t('downloads.progress', { name })}
@@ -41,9 +44,12 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
       )}
       <p class="download-figures">
         <span class={phase}>{statusText(page, state)}</span>
-        {state.waiting ? <NextTry waiting={state.waiting} /> : <span>{progressText(page, state)}</span>}
+        <span>{progressText(page, state)}</span>
+        {state.waiting && <NextTry waiting={state.waiting} />}
       </p>
-      {failure && <p class="download-reason">{streamFailureText(page.texts, failure).what}</p>}
+      {failure && (
+        <p class="download-reason">{streamFailureText(page.texts, { ...failure, canResume: state.canResume }).what}</p>
+      )}
     </li>
   );
 };

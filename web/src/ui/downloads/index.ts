@@ -1,1 +1,1 @@
-export { DownloadList } from './downloads.tsx';
+export { DownloadTray } from './download-tray.tsx';

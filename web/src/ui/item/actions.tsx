@@ -3,6 +3,7 @@ import type { Choice } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
 import { CommandLines } from './command-lines.tsx';
+import { DownloadButton } from './download-button.tsx';
 
 export interface ActionsProps {
   readonly choice: Choice;
@@ -11,31 +12,21 @@ export interface ActionsProps {
 
 /** Actions of the selected rendition. */
 export const Actions = ({ choice, onPlay }: ActionsProps) => {
-  const { texts, format, api, downloads } = usePage();
+  const { texts, api } = usePage();
   const { t } = texts;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
-  const { label, container, sizeBytes, rendition } = choice;
-  const facts = [label, container, sizeBytes === undefined ? '' : format.bytes(sizeBytes)].filter(Boolean).join(', ');
   return (
     <>
       <div class="actions">
-        <button
-          type="button"
-          class="button primary"
-          aria-label={t('action.downloadNamed', { label: facts })}
-          onClick={() => downloads.start(choice)}
-        >
-          <Icon name="download" />
-          {t('action.download')}
-        </button>
+        <DownloadButton choice={choice} />
         <button type="button" class="button" onClick={onPlay}>
           <Icon name="play" />
           {t('action.play')}
         </button>
       </div>
       <div class="actions-more">
-        <CopyButton text={api.streamUrl(rendition)} label={t('action.copyLink')} />
+        <CopyButton text={api.streamUrl(choice.rendition)} label={t('action.copyLink')} />
         <button
           type="button"
           class="button plain small"

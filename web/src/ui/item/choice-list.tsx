@@ -1,96 +1,78 @@
 import { useId, useState } from 'preact/hooks';
-import type { Choice, ChoiceGroup, Choices } from '../../renditions/index.ts';
+import { type Choice, type ChoiceGroup, type Choices, rowsOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
+import { Icon } from '../controls/index.ts';
+import { Tabs } from './tabs.tsx';
 
 export interface ChoiceListProps {
   readonly choices: Choices;
   readonly selected: Choice;
   readonly onSelect: (choice: Choice) => void;
+  /** Selects the preferred choice of another group. */
+  readonly onSelectGroup: (group: ChoiceGroup) => void;
 }
 
 const GROUPS: readonly ChoiceGroup[] = ['video', 'audio', 'mp3'];
-/** Longer groups are collapsed to this many. */
-const MAX_COLLAPSED = 3;
 
-/** All renditions as one radio group. */
-export const ChoiceList = ({ choices, selected, onSelect }: ChoiceListProps) => {
+/** The renditions of one group, one row per height, with a tab for each group. */
+export const ChoiceList = ({ choices, selected, onSelect, onSelectGroup }: ChoiceListProps) => {
   const { t } = usePage().texts;
   const name = useId();
+  const panelId = useId();
+  const [showsAll, setShowsAll] = useState(false);
+  const { group } = selected;
+  const all = choices[group];
+  const rows = rowsOf(all);
+  const shown = showsAll ? all : withSelected(rows, selected, all);
   return (
-    <fieldset>
-      <legend class="visually-hidden">{t('choices.legend')}</legend>
-      {GROUPS.map((group) => (
-        <Group key={group} {...{ group, name, selected, onSelect }} choices={choices[group]} />
-      ))}
-    </fieldset>
+    <>
+      <Tabs
+        label={t('choices.legend')}
+        panelId={panelId}
+        tabs={GROUPS.filter((one) => choices[one].length > 0).map((one) => ({ id: one, name: t(`choices.${one}`) }))}
+        selected={group}
+        onSelect={onSelectGroup}
+      />
+      <div id={panelId} role="tabpanel" aria-labelledby={`${panelId}-${group}`}>
+        <fieldset class="choices">
+          <legend class="visually-hidden">{t(`choices.${group}`)}</legend>
+          {shown.map((choice) => (
+            <Row key={choice.id} {...{ name, choice, onSelect }} isSelected={choice.id === selected.id} />
+          ))}
+        </fieldset>
+        {all.length > rows.length && (
+          <button
+            type="button"
+            class="button plain small choice-more"
+            aria-expanded={showsAll}
+            onClick={() => setShowsAll(!showsAll)}
+          >
+            <Icon name={showsAll ? 'less' : 'all'} />
+            {showsAll ? t('choices.fewer') : t('choices.all', { count: all.length })}
+          </button>
+        )}
+      </div>
+    </>
   );
 };
 
-interface GroupProps {
-  readonly group: ChoiceGroup;
-  readonly name: string;
-  readonly choices: readonly Choice[];
-  readonly selected: Choice;
-  readonly onSelect: (choice: Choice) => void;
-}
-
-const Group = ({ group, name, choices, selected, onSelect }: GroupProps) => {
-  const { t } = usePage().texts;
-  const [isOpen, setOpen] = useState(false);
-  if (choices.length === 0) return null;
-  // A button in place of a single row would save nothing.
-  const isLong = choices.length > MAX_COLLAPSED + 1;
-  const shown = isOpen || !isLong ? choices : collapsed(choices, selected);
-  const hasTwin = ({ label, container }: Choice) =>
-    shown.filter((other) => other.label === label && other.container === container).length > 1;
-  return (
-    <fieldset class="choice-group">
-      <legend>{t(`choices.${group}`)}</legend>
-      {shown.map((choice) => (
-        <Row
-          key={choice.id}
-          {...{ name, choice, onSelect }}
-          hint={hasTwin(choice) ? choice.description : null}
-          isSelected={choice.id === selected.id}
-        />
-      ))}
-      {isLong && (
-        <button
-          type="button"
-          class="button plain small choice-more"
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-        >
-          {isOpen ? t('choices.fewer') : t('choices.all', { count: choices.length })}
-        </button>
-      )}
-    </fieldset>
-  );
-};
-
-/** The first ones, the selected one and the first compatible one, in order. */
-function collapsed(choices: readonly Choice[], selected: Choice): readonly Choice[] {
-  const kept = new Set([
-    selected,
-    choices.find(({ playsEverywhere }) => playsEverywhere),
-    ...choices.slice(0, MAX_COLLAPSED),
-  ]);
-  return choices.filter((choice) => kept.has(choice));
-}
+/** The rows, and the selected choice in its order when it is none of them. */
+const withSelected = (rows: readonly Choice[], selected: Choice, all: readonly Choice[]): readonly Choice[] =>
+  all.filter(({ id }) => id === selected.id || rows.some((row) => row.id === id));
 
 interface RowProps {
   readonly name: string;
   readonly choice: Choice;
-  /** Distinguishes rows with the same label. */
-  readonly hint: string | null;
   readonly isSelected: boolean;
   readonly onSelect: (choice: Choice) => void;
 }
 
-const Row = ({ name, choice, hint, isSelected, onSelect }: RowProps) => {
+const Row = ({ name, choice, isSelected, onSelect }: RowProps) => {
   const { texts, format } = usePage();
-  const { label, container, sizeBytes, isSizeEstimate, playsEverywhere } = choice;
+  const { t } = texts;
+  const { label, container, codec, sizeBytes, isSizeEstimate, playsEverywhere, playsHere } = choice;
   const size = sizeBytes === undefined ? undefined : format.bytes(sizeBytes);
+  const details = [container === label ? undefined : container, codec === container ? undefined : codec];
   return (
     <label class="choice">
       <input type="radio" name={name} checked={isSelected} onChange={() => onSelect(choice)} />
@@ -98,15 +80,16 @@ const Row = ({ name, choice, hint, isSelected, onSelect }: RowProps) => {
         <bdi class="choice-label" dir="ltr">
           {label}
         </bdi>
-        {container !== label && <small>{container}</small>}
-        {playsEverywhere && <span class="badge">{texts.t('choices.everywhere')}</span>}
-        {hint && (
-          <span class="choice-hint" title={hint}>
-            {hint}
-          </span>
+        <small>
+          <bdi dir="ltr">{details.filter(Boolean).join(' · ')}</bdi>
+        </small>
+        {!playsHere ? (
+          <span class="badge warning">{t('choices.unplayable')}</span>
+        ) : (
+          !playsEverywhere && <span class="badge">{t('choices.limited')}</span>
         )}
       </span>
-      <span class="choice-size">{size && isSizeEstimate ? texts.t('choices.about', { size }) : size}</span>
+      <span class="choice-size">{size && isSizeEstimate ? t('choices.about', { size }) : size}</span>
     </label>
   );
 };

@@ -1,6 +1,6 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { MediaInformation } from '../../api/index.ts';
-import { type Choice, choicesOf } from '../../renditions/index.ts';
+import { type Choice, type ChoiceGroup, choicesOf, preferenceOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 import { Actions } from './actions.tsx';
@@ -12,18 +12,40 @@ export interface ItemProps {
   readonly item: MediaInformation;
   /** Within a playlist entry, which shows title and author. */
   readonly isNested?: boolean;
+  /** Plays the selected rendition at once. */
+  readonly startsPlaying?: boolean;
+  /** One-based place in a playlist and its length. */
+  readonly place?: { readonly number: number; readonly count: number };
 }
 
 /** One item: metadata, renditions and actions. */
-export const Item = ({ item, isNested }: ItemProps) => {
-  const { t } = usePage().texts;
-  const choices = useMemo(() => choicesOf(item), [item]);
-  const [selectedId, select] = useState<string>();
-  const [playing, play] = useState<Choice>();
+export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
+  const { texts, formats, downloads, primaryAction } = usePage();
+  const { t } = texts;
+  const choices = useMemo(() => choicesOf(item, { place, preference: formats.get() }), [item]);
+  const [selectedId, setSelectedId] = useState<string>();
+  const [playing, play] = useState(startsPlaying ? choices.preselected : undefined);
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
   // Range support is requested only after a choice, or without a size, which suggests a generated stream.
   const selected = useRanges(chosen, selectedId !== undefined || chosen?.sizeBytes === undefined);
+  const select = (choice: Choice) => {
+    setSelectedId(choice.id);
+    formats.set(preferenceOf(choice));
+  };
+  const selectGroup = (group: ChoiceGroup) => {
+    const { preselected } = choicesOf(item, { place, preference: { group } });
+    if (preselected) select(preselected);
+  };
+  useEffect(() => {
+    if (isNested || !selected) return;
+    primaryAction.current = () => {
+      if (!downloads.find(selected, downloads.list.get())) downloads.start(selected);
+    };
+    return () => {
+      primaryAction.current = undefined;
+    };
+  }, [selected, isNested]);
   const title = item.title ?? t('item.untitled');
   return (
     <article class={isNested ? 'item nested' : 'item'} aria-label={title}>
@@ -41,7 +63,7 @@ export const Item = ({ item, isNested }: ItemProps) => {
       <div class="panel download-panel">
         {selected ? (
           <>
-            <ChoiceList choices={choices} selected={selected} onSelect={({ id }) => select(id)} />
+            <ChoiceList choices={choices} selected={selected} onSelect={select} onSelectGroup={selectGroup} />
             {selected.canSeek === false && (
               <p class="note">
                 <Icon name="clock" />

@@ -33,7 +33,15 @@ export interface Entries {
 /** Whether the entry has been resolved with renditions. */
 export const hasVersions = ({ video, audio }: MediaInformation): boolean => Boolean(video ?? audio);
 
-export function useEntries(resource: ResourceInformation): Entries {
+export interface EntriesOptions {
+  /** Resolves every entry when the list is shown, a few at a time. */
+  readonly resolvesAll?: boolean;
+}
+
+/** Concurrent resolves of `resolvesAll`. */
+const MAX_RESOLVING = 3;
+
+export function useEntries(resource: ResourceInformation, { resolvesAll }: EntriesOptions = {}): Entries {
   const { api } = usePage();
   const [all, setAll] = useRetainedState<readonly Entry[]>(resource, 'entries', () =>
     (resource.mediaItems ?? []).map((item) => ({ item })),
@@ -42,7 +50,14 @@ export function useEntries(resource: ResourceInformation): Entries {
   latest.current = all;
   const looking = useRef(new Map<number, AbortController>()).current;
   const stop = (index: number) => looking.get(index)?.abort();
-  useEffect(() => () => [...looking.keys()].forEach(stop), []);
+  const isUnmounted = useRef(false);
+  useEffect(
+    () => () => {
+      isUnmounted.current = true;
+      [...looking.keys()].forEach(stop);
+    },
+    [],
+  );
 
   const change = (index: number, entry: Entry) => {
     latest.current = latest.current.with(index, entry);
@@ -74,5 +89,16 @@ export function useEntries(resource: ResourceInformation): Entries {
       looking.delete(index);
     }
   };
+  useEffect(() => {
+    if (!resolvesAll) return;
+    const pending = latest.current.flatMap(({ item }, index) => (hasVersions(item) ? [] : [index]));
+    const next = async (): Promise<void> => {
+      const index = pending.shift();
+      if (index === undefined || isUnmounted.current) return;
+      await lookUp(index);
+      return next();
+    };
+    for (let worker = 0; worker < MAX_RESOLVING; worker++) void next();
+  }, []);
   return { all, lookUp, stop, find };
 }

@@ -7,24 +7,29 @@ import { type Entry, hasVersions } from './entries.ts';
 
 export interface PlaylistEntryProps {
   readonly entry: Entry;
+  /** One-based place in the playlist and its length. */
+  readonly place?: { readonly number: number; readonly count: number };
   readonly isPicked: boolean;
   readonly onPick: (isPicked: boolean) => void;
+  readonly onDownload: () => void;
   readonly onLookUp: () => Promise<unknown>;
   /** Stops a resolve that waits. */
   readonly onStop: () => void;
 }
 
 /** One entry of a playlist; expanded, its renditions. */
-export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: PlaylistEntryProps) => {
+export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLookUp, onStop }: PlaylistEntryProps) => {
   const { t } = usePage().texts;
   const [isOpen, setOpen] = useState(false);
+  const [isPlaying, setPlaying] = useState(false);
   const id = useId();
   const { item, isLooking, waiting, failure } = entry;
-  const title = item.title ?? t('item.untitled');
+  const title = item.title ?? item.requestedUrl ?? t('item.untitled');
   const isKnown = hasVersions(item);
   const isBusy = isLooking && !waiting;
   const act = () => {
     if (isBusy) return;
+    setPlaying(false);
     if (waiting) onStop();
     else if (!isKnown) void onLookUp();
     setOpen(waiting ? false : failure ? true : !isOpen);
@@ -46,23 +51,51 @@ export const PlaylistEntry = ({ entry, isPicked, onPick, onLookUp, onStop }: Pla
           <h3 dir="auto">{title}</h3>
           <EntryNote entry={entry} />
         </div>
-        <button
-          type="button"
-          class="button small"
-          aria-controls={id}
-          // A disabled button would lose the focus.
-          aria-disabled={isBusy}
-          onClick={act}
-        >
-          <Icon name={waiting ? 'close' : failure ? 'retry' : isKnown ? 'all' : 'search'} />
-          <span class="word">
-            {t(waiting ? 'waiting.stop' : isKnown ? (isOpen ? 'list.close' : 'list.open') : 'list.lookUp')}
-          </span>
-          <span class="visually-hidden">{title}</span>
-        </button>
+        <div class="entry-actions">
+          <button
+            type="button"
+            class="button plain small square"
+            aria-label={t('action.downloadNamed', { label: title })}
+            title={t('action.download')}
+            onClick={onDownload}
+          >
+            <Icon name="download" />
+          </button>
+          {isKnown && (
+            <button
+              type="button"
+              class="button plain small square"
+              aria-label={t('action.playNamed', { title })}
+              title={t('action.play')}
+              onClick={() => {
+                setPlaying(true);
+                setOpen(true);
+              }}
+            >
+              <Icon name="play" />
+            </button>
+          )}
+          <button
+            type="button"
+            class="button small"
+            aria-expanded={isKnown && isOpen}
+            aria-controls={id}
+            // A disabled button would lose the focus.
+            aria-disabled={isBusy}
+            onClick={act}
+          >
+            <Icon name={waiting ? 'close' : failure ? 'retry' : isKnown ? 'all' : 'search'} />
+            <span class="word">
+              {t(waiting ? 'waiting.stop' : isKnown ? (isOpen ? 'list.close' : 'list.open') : 'list.lookUp')}
+            </span>
+            <span class="visually-hidden">{title}</span>
+          </button>
+        </div>
       </div>
       <div id={id} class="entry-details" hidden={!(isOpen && isKnown)}>
-        {isOpen && isKnown && <Item item={item} isNested />}
+        {isOpen && isKnown && (
+          <Item key={String(isPlaying)} item={item} place={place} isNested startsPlaying={isPlaying} />
+        )}
       </div>
     </li>
   );

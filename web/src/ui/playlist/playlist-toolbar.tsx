@@ -1,6 +1,6 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { usePage } from '../context.ts';
-import { Icon, Select } from '../controls/index.ts';
+import { Icon, Select, usePublishedHeight } from '../controls/index.ts';
 import { PREFERENCES, type Preference } from './preference.ts';
 
 export interface PlaylistToolbarProps {
@@ -9,15 +9,15 @@ export interface PlaylistToolbarProps {
   readonly preference: Preference;
   readonly onPickAll: (isAll: boolean) => void;
   readonly onPrefer: (preference: Preference) => void;
-  readonly onTake: () => void;
+  readonly onDownload: () => void;
 }
 
 /** Selection, format and download of a playlist. */
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
-  const { count, pickedCount, preference, onPickAll, onPrefer, onTake } = props;
+  const { count, pickedCount, preference, onPickAll, onPrefer, onDownload } = props;
   const { t } = usePage().texts;
   const bar = useRef<HTMLDivElement>(null);
-  useEffect(() => (bar.current ? publishHeight(bar.current) : undefined), []);
+  usePublishedHeight(bar, '--toolbar');
   return (
     <div class="toolbar" ref={bar}>
       <label>
@@ -42,22 +42,15 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
         type="button"
         class="button primary"
         aria-disabled={pickedCount === 0}
-        onClick={() => pickedCount > 0 && onTake()}
+        onClick={() => pickedCount > 0 && onDownload()}
       >
         <Icon name="download" />
-        {pickedCount === 0 ? t('action.download') : t('list.download', { count: pickedCount })}
+        {pickedCount === count && count > 1
+          ? t('list.downloadAll', { count })
+          : pickedCount === 0
+            ? t('action.download')
+            : t('list.download', { count: pickedCount })}
       </button>
     </div>
   );
 };
-
-/** Sets `--toolbar` to the toolbar's height, which depends on language and width. @returns a function that stops it */
-function publishHeight(bar: HTMLElement): () => void {
-  const { style } = document.documentElement;
-  const observer = new ResizeObserver(() => style.setProperty('--toolbar', `${bar.offsetHeight}px`));
-  observer.observe(bar);
-  return () => {
-    observer.disconnect();
-    style.removeProperty('--toolbar');
-  };
-}

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { ApiFailure, type ResourceInformation, type WaitOptions } from '../../api/index.ts';
 import { chooseFolder } from '../../download/index.ts';
 import { type Choice, choicesOf } from '../../renditions/index.ts';
@@ -11,13 +11,24 @@ import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { type Preference, preferred } from './preference.ts';
 import { useRetainedState } from './use-retained-state.ts';
 
+export interface PlaylistProps {
+  readonly resource: ResourceInformation;
+  /** Links entered together: resolved at once, and without numbers in file names. */
+  readonly isBatch?: boolean;
+}
+
 /** A playlist: select entries and download them, or expand one. */
-export const Playlist = ({ resource }: { readonly resource: ResourceInformation }) => {
-  const { texts, downloads, announcement } = usePage();
+export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
+  const { texts, formats, downloads, announcement, primaryAction } = usePage();
   const { t } = texts;
-  const entries = useEntries(resource);
-  const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(resource, 'picked', () => new Set());
-  const [preference, prefer] = useRetainedState<Preference>(resource, 'preference', () => 'best');
+  const entries = useEntries(resource, { resolvesAll: isBatch });
+  const count = entries.all.length;
+  const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
+    resource,
+    'picked',
+    () => new Set(entries.all.keys()),
+  );
+  const [preference, prefer] = useRetainedState<Preference>(resource, 'preference', () => 'recommended');
   const isChoosing = useRef(false);
 
   const pick = (index: number, isPicked: boolean) => {
@@ -28,15 +39,16 @@ export const Playlist = ({ resource }: { readonly resource: ResourceInformation 
   };
   const order = (index: number): Choice | DeferredChoice | undefined => {
     const { item } = entries.all[index] ?? {};
-    if (item && hasVersions(item)) return preferred(choicesOf(item), preference);
-    const find = async (options: WaitOptions) => {
-      const choice = preferred(choicesOf(await entries.find(index, options)), preference);
+    const options = { place: isBatch ? undefined : { number: index + 1, count }, preference: formats.get() };
+    if (item && hasVersions(item)) return preferred(choicesOf(item, options), preference);
+    const find = async (waitOptions: WaitOptions) => {
+      const choice = preferred(choicesOf(await entries.find(index, waitOptions), options), preference);
       if (!choice) throw new ApiFailure('not-found');
       return choice;
     };
-    return item && { name: item.title ?? t('item.untitled'), find };
+    return item && { name: item.title ?? item.requestedUrl ?? t('item.untitled'), find };
   };
-  const take = async () => {
+  const download = async (indexes: readonly number[]) => {
     // A second click must not open a second picker.
     if (isChoosing.current) return;
     isChoosing.current = true;
@@ -44,20 +56,27 @@ export const Playlist = ({ resource }: { readonly resource: ResourceInformation 
     const sink = await chooseFolder().catch(() => undefined);
     isChoosing.current = false;
     if (!sink) return;
-    const orders = [...picked].sort((a, b) => a - b).flatMap((index) => order(index) ?? []);
+    const orders = indexes.flatMap((index) => order(index) ?? []);
     // Unresolved entries may have to wait: resolved ones go first.
     const [known, later] = [orders.filter((one) => !('find' in one)), orders.filter((one) => 'find' in one)];
     for (const one of [...known, ...later]) downloads.enqueue(one, sink);
-    setPicked(new Set());
+    setPicked(new Set([...picked].filter((index) => !indexes.includes(index))));
     announcement.set(t('say.downloadsAdded', { count: orders.length }));
   };
 
-  const title = resource.title ?? t('item.untitled');
-  const count = entries.all.length;
+  const downloadPicked = () => download([...picked].sort((a, b) => a - b));
+  useEffect(() => {
+    primaryAction.current = () => void (picked.size > 0 && downloadPicked());
+    return () => {
+      primaryAction.current = undefined;
+    };
+  });
+
+  const title = resource.title ?? t(isBatch ? 'batch.title' : 'item.untitled');
   return (
     <article aria-label={title}>
-      <div class="playlist-head">
-        <Cover url={resource.coverUrl ?? entries.all[0]?.item.coverUrl} />
+      <div class={isBatch ? 'playlist-head batch' : 'playlist-head'}>
+        {!isBatch && <Cover url={resource.coverUrl ?? entries.all[0]?.item.coverUrl} />}
         <div>
           <h2 dir="auto">{title}</h2>
           <p class="byline">
@@ -76,15 +95,17 @@ export const Playlist = ({ resource }: { readonly resource: ResourceInformation 
             preference={preference}
             onPickAll={(isAll) => setPicked(new Set(isAll ? entries.all.keys() : []))}
             onPrefer={prefer}
-            onTake={take}
+            onDownload={downloadPicked}
           />
           <ol>
             {entries.all.map((entry, index) => (
               <PlaylistEntry
                 key={index}
                 entry={entry}
+                place={isBatch ? undefined : { number: index + 1, count }}
                 isPicked={picked.has(index)}
                 onPick={(isPicked) => pick(index, isPicked)}
+                onDownload={() => void download([index])}
                 onLookUp={() => entries.lookUp(index)}
                 onStop={() => entries.stop(index)}
               />

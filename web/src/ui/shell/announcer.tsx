@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Outcome } from '../app-state.ts';
 import { type Page, useObservable, usePage } from '../context.ts';
-import { failureText } from '../failure-text.ts';
+import { type FailureText, failureText } from '../failure-text.ts';
 
 /** The polite live region of the page. */
 export const Announcer = () => {
@@ -26,7 +26,9 @@ function describe({ texts }: Page, outcome: Outcome): string {
     case 'resolving':
       return outcome.waiting ? t(`waiting.${outcome.waiting.reason}`) : t('say.looking');
     case 'failed':
-      return Object.values(failureText(texts, outcome.failure)).join('. ');
+      return spoken(failureText(texts, outcome.failure));
+    case 'batch':
+      return t('say.foundList', { title: t('batch.title'), count: outcome.links.length });
     case 'resolved': {
       const { type, title, mediaItems } = outcome.resource;
       const items = mediaItems ?? [];
@@ -40,3 +42,5 @@ function describe({ texts }: Page, outcome: Outcome): string {
     }
   }
 }
+
+const spoken = ({ title, what }: FailureText): string => `${title}. ${what}`;

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { linkOf, type Outcome } from '../app-state.ts';
 import { useObservable, usePage } from '../context.ts';
 import { useFocusFallback } from '../controls/index.ts';
-import { DownloadList } from '../downloads/index.ts';
+import { DownloadTray } from '../downloads/index.ts';
 import { Item } from '../item/index.ts';
 import { Playlist } from '../playlist/index.ts';
 import { Announcer } from './announcer.tsx';
@@ -11,24 +11,26 @@ import { Footer } from './footer.tsx';
 import { Header } from './header.tsx';
 import { HistoryList } from './history-list.tsx';
 import { LinkField } from './link-field.tsx';
-import { Reel } from './logo.tsx';
 import { FailureNotice, WaitingNotice } from './notices.tsx';
 import { ShareOptions } from './share-options.tsx';
 import { Skeleton } from './skeleton.tsx';
 import { useDrop } from './use-drop.ts';
 import { type Navigation, opensElsewhere, useLocation } from './use-location.ts';
+import { usePaste } from './use-paste.ts';
 
 /** The page at `/`. */
 export const App = () => {
-  const { texts, session } = usePage();
+  const { texts, session, downloads } = usePage();
   const { t } = texts;
   const outcome = useObservable(session.outcome);
   const navigation = useLocation(session);
-  const isDropping = useDrop(navigation.open);
+  const isDropping = useDrop(navigation.openAll);
+  usePaste(navigation.openAll);
   const title = outcome.phase === 'resolved' ? titleOf(outcome) : undefined;
   useEffect(() => {
     document.title = title ? t('app.title', { title }) : t('app.name');
   }, [title, texts]);
+  useEffect(() => void downloads.restore(), []);
   const goHome = (event: MouseEvent) => {
     if (opensElsewhere(event)) return;
     event.preventDefault();
@@ -44,13 +46,13 @@ export const App = () => {
       <Header isMoving={outcome.phase === 'resolving'} onHome={goHome} />
       <main class="wrap" ref={main} tabIndex={-1}>
         <div class={isIdle ? 'hero' : 'hero small'}>
-          <Reel />
           <h1>{t('app.headline')}</h1>
           <p class="lede">{t('app.lede')}</p>
           <LinkField
             link={linkOf(outcome)}
             text={outcome.phase === 'idle' ? outcome.text : undefined}
-            onLink={navigation.open}
+            isResolved={outcome.phase === 'resolved'}
+            onLinks={navigation.openAll}
             onClear={navigation.close}
           />
         </div>
@@ -60,7 +62,7 @@ export const App = () => {
             <Result outcome={outcome} navigation={navigation} />
           </div>
         )}
-        <DownloadList />
+        <DownloadTray />
         {isIdle && <ShareOptions />}
         {isIdle && <HistoryList onOpen={navigation.open} />}
       </main>
@@ -77,9 +79,11 @@ const Result = ({ outcome, navigation }: { readonly outcome: Outcome; readonly n
       return null;
     case 'resolving':
       if (outcome.waiting) return <WaitingNotice waiting={outcome.waiting} onStop={navigation.close} />;
-      return <Skeleton />;
+      return <Skeleton onCancel={navigation.close} />;
     case 'failed':
       return <FailureNotice failure={outcome.failure} onRetry={() => navigation.open(outcome.link)} />;
+    case 'batch':
+      return <Playlist key={outcome.links.join('\n')} resource={outcome.resource} isBatch />;
     case 'resolved': {
       const { type, mediaItems } = outcome.resource;
       const [first, second] = mediaItems ?? [];

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isTooLong, linkFromText, linkFromTransfer, type TextKey } from '../../lib/index.ts';
+import { isTooLong, linkFromText, linksFromTransfer, type TextKey } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 
@@ -8,13 +8,16 @@ export interface LinkFieldProps {
   readonly link: string | undefined;
   /** Input that is not a link, for editing. */
   readonly text: string | undefined;
-  readonly onLink: (link: string) => void;
+  /** The link's result is shown: Enter downloads it. */
+  readonly isResolved: boolean;
+  readonly onLinks: (links: readonly string[]) => void;
   readonly onClear: () => void;
 }
 
 /** The input field for links; a pasted link is opened at once. */
-export const LinkField = ({ link, text: given, onLink, onClear }: LinkFieldProps) => {
-  const { t } = usePage().texts;
+export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: LinkFieldProps) => {
+  const { texts, primaryAction } = usePage();
+  const { t } = texts;
   const [text, setText] = useState(link ?? given ?? '');
   const [fault, setFault] = useState(given ? whyNot(given) : undefined);
   const input = useRef<HTMLInputElement>(null);
@@ -35,20 +38,24 @@ export const LinkField = ({ link, text: given, onLink, onClear }: LinkFieldProps
   const submit = (event: Event) => {
     event.preventDefault();
     const found = linkFromText(text);
+    if (found && found === link && isResolved && primaryAction.current) {
+      primaryAction.current();
+      return;
+    }
     if (found) {
-      onLink(found);
+      onLinks([found]);
       return;
     }
     setFault(whyNot(text));
     input.current?.focus();
   };
   const paste = (event: ClipboardEvent) => {
-    const found = linkFromTransfer(event.clipboardData);
-    if (!found) return;
+    const links = linksFromTransfer(event.clipboardData);
+    if (links.length === 0) return;
     event.preventDefault();
-    setText(found);
+    setText(links.length === 1 ? (links[0] ?? '') : '');
     setFault(undefined);
-    onLink(found);
+    onLinks(links);
   };
   const clear = () => {
     setText('');
@@ -85,7 +92,7 @@ export const LinkField = ({ link, text: given, onLink, onClear }: LinkFieldProps
           </button>
         )}
         <button type="submit" class="button primary">
-          <Icon name="search" />
+          <Icon name="go" />
           <span class="word">{t('field.submit')}</span>
         </button>
       </div>

@@ -41,16 +41,13 @@ export interface FailureNoticeProps {
 /** A failure with its explanation and a retry button. */
 export const FailureNotice = ({ failure, onRetry }: FailureNoticeProps) => {
   const { texts } = usePage();
-  const { title, what } = failureText(texts, failure);
+  const { title, what, detail } = failureText(texts, failure);
   return (
     <Notice look="bad" icon={ICONS[failure.kind] ?? 'alert'} title={title}>
       <p>{what}</p>
-      {failure.detail && (
-        <p class="quote">
-          {texts.t('failure.said')}{' '}
-          <q lang="en" dir="ltr">
-            {failure.detail}
-          </q>
+      {detail && (
+        <p class="quote" lang="en" dir="ltr">
+          {detail}
         </p>
       )}
       {isWorthRetrying(failure) && (

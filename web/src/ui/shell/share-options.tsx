@@ -7,25 +7,28 @@ import { InstallButton } from './install-button.tsx';
 export const ShareOptions = () => {
   const { t } = usePage().texts;
   return (
-    <ul class="share-options">
-      <li>
-        <Icon name="link" />
-        <p>{t('ways.drop')}</p>
-      </li>
-      <li>
-        <Icon name="bookmark" />
-        <p>
-          <Bookmarklet /> {t('ways.bookmarklet')}{' '}
-          <CopyButton text={bookmarklet(location.origin)} label={t('ways.bookmarklet.copy')} />
-        </p>
-      </li>
-      <li>
-        <Icon name="share" />
-        <p>
-          {t('ways.share')} <InstallButton />
-        </p>
-      </li>
-    </ul>
+    <details class="more-ways">
+      <summary>{t('ways.title')}</summary>
+      <ul class="share-options">
+        <li class="drop">
+          <Icon name="link" />
+          <p>{t('ways.drop')}</p>
+        </li>
+        <li>
+          <Icon name="bookmark" />
+          <p>
+            <Bookmarklet /> {t('ways.bookmarklet')}{' '}
+            <CopyButton text={bookmarklet(location.origin)} label={t('ways.bookmarklet.copy')} />
+          </p>
+        </li>
+        <li>
+          <Icon name="share" />
+          <p>
+            {t('ways.share')} <InstallButton />
+          </p>
+        </li>
+      </ul>
+    </details>
   );
 };
 

@@ -1,5 +1,6 @@
 import { type ComponentChild, render } from 'preact';
 import { createApi, forgetBaseUrl, readBaseUrl } from '../../api/index.ts';
+import { createJournal } from '../../download/index.ts';
 import {
   createFormat,
   createHistory,
@@ -13,6 +14,7 @@ import {
 } from '../../lib/index.ts';
 import { PageContext } from '../context.ts';
 import { createDownloads } from '../downloads-state.ts';
+import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
 import { createSession } from '../session.ts';
 import { openLocation } from './use-location.ts';
@@ -32,8 +34,10 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     api,
     instance,
     history,
+    formats: createFormatStore(storage),
+    primaryAction: { current: undefined },
     session: createSession({ api, history }),
-    downloads: createDownloads(api),
+    downloads: createDownloads(api, createJournal(storage)),
     announcement: createLiveRegion(),
     forgetInstance() {
       forgetBaseUrl(storage);

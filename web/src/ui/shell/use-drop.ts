@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { linkFromTransfer } from '../../lib/index.ts';
+import { linksFromTransfer } from '../../lib/index.ts';
 
 /** Accepts links dropped anywhere on the page. @returns whether one is dragged over it */
-export function useDrop(onLink: (link: string) => void): boolean {
+export function useDrop(onLinks: (links: readonly string[]) => void): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
     const hold = (event: DragEvent) => {
@@ -16,10 +16,10 @@ export function useDrop(onLink: (link: string) => void): boolean {
     };
     const drop = (event: DragEvent) => {
       setOver(false);
-      const link = linkFromTransfer(event.dataTransfer);
-      if (!link) return;
+      const links = linksFromTransfer(event.dataTransfer);
+      if (links.length === 0) return;
       event.preventDefault();
-      onLink(link);
+      onLinks(links);
     };
     addEventListener('dragover', hold);
     addEventListener('dragleave', leave);
@@ -29,6 +29,6 @@ export function useDrop(onLink: (link: string) => void): boolean {
       removeEventListener('dragleave', leave);
       removeEventListener('drop', drop);
     };
-  }, [onLink]);
+  }, [onLinks]);
   return isOver;
 }

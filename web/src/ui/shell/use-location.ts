@@ -1,16 +1,26 @@
 import { useCallback, useEffect } from 'preact/hooks';
-import { linkFromLocation, shareableLocation, textFromLocation } from '../../lib/index.ts';
+import {
+  batchLocation,
+  linkFromLocation,
+  linksFromLocation,
+  shareableLocation,
+  textFromLocation,
+} from '../../lib/index.ts';
 import type { Session } from '../session.ts';
 
 export interface Navigation {
   readonly open: (link: string) => void;
+  /** Opens one link, or several as a batch. */
+  readonly openAll: (links: readonly string[]) => void;
   readonly close: () => void;
 }
 
 /** Opens the link in `location.search`. */
 export function openLocation(session: Session, search: string): void {
+  const links = linksFromLocation(search);
   const link = linkFromLocation(search);
-  if (link) session.reopen(link);
+  if (links.length > 1) session.openAll(links);
+  else if (link) session.reopen(link);
   else session.close(textFromLocation(search));
 }
 
@@ -29,11 +39,20 @@ export function useLocation(session: Session): Navigation {
     },
     [session],
   );
+  const openAll = useCallback(
+    (links: readonly string[]) => {
+      const [first] = links;
+      if (links.length === 1 && first) return open(first);
+      go(batchLocation(links));
+      session.openAll(links);
+    },
+    [session, open],
+  );
   const close = useCallback(() => {
     go(shareableLocation(undefined));
     session.close();
   }, [session]);
-  return { open, close };
+  return { open, openAll, close };
 }
 
 /** Whether a click opens another tab or window. */

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import english from '../../../web/locales/en.json' with { type: 'json' };
+
+const SOURCES = resolve(import.meta.dirname, '../../../web/src');
+
+/** Keys composed at run time, by the template literal that composes them. */
+const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
+  ['`choices.${', /^choices\.(video|audio|mp3)$/],
+  ['`player.${', /^player\.(unsupported|interrupted)$/],
+  ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
+  ['`failure.${', /^failure\.[a-z-]+(\.what)?$/],
+  ['`downloads.${', /^downloads\.(ready|paused|cancelled)$/],
+  ['`list.prefer.${', /^list\.prefer\.[a-z0-9]+$/],
+  ['`status.${', /^status\.(checking|good|maintenance|bad|unreachable)$/],
+];
+
+const source = readdirSync(SOURCES, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+  .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
+  .join('\n');
+
+// The type of `t` already rejects keys that English lacks; texts.test.ts compares the other languages with English.
+describe('texts', () => {
+  it('are all used', () => {
+    const isUsed = (key: string) =>
+      source.includes(`'${key}'`) ||
+      COMPOSED.some(([template, pattern]) => source.includes(template) && pattern.test(key));
+    expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
+  });
+
+  it.each(COMPOSED)('%s…} composes keys', (template) => {
+    expect(source).toContain(template);
+  });
+});

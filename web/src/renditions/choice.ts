@@ -1,0 +1,53 @@
+import type { MediaRendition } from '../api/index.ts';
+
+export type ChoiceGroup = 'video' | 'audio' | 'mp3';
+
+/** One downloadable rendition as shown in the page. */
+export interface Choice {
+  /** Stable for the same rendition; unique within an item. */
+  readonly id: string;
+  readonly group: ChoiceGroup;
+  /** `1080p`, `129 kbps`. */
+  readonly label: string;
+  /** In upper case: `MP4`. */
+  readonly container: string;
+  /** `H.264`; undefined when nothing names one. */
+  readonly codec?: string;
+  readonly sizeBytes?: number;
+  /** The size is a sum or the source's estimate. */
+  readonly isSizeEstimate: boolean;
+  /** Pixels. */
+  readonly height?: number;
+  /** kbit/s. */
+  readonly bitrate?: number;
+  /** Plays on any device of the last ten years, as far as its description tells. */
+  readonly playsEverywhere: boolean;
+  /** Plays in this browser, or nothing says otherwise. */
+  readonly playsHere: boolean;
+  /** Supports ranges. False for combined streams; undefined until a HEAD request for others. */
+  readonly canSeek?: boolean;
+  readonly isMuxed: boolean;
+  /** The element that plays it. */
+  readonly element: 'video' | 'audio';
+  readonly mimeType: string;
+  /** `Artist - Title (1080p).mp4`, valid on every file system. */
+  readonly fileName: string;
+  /** For `api.streamUrl`. */
+  readonly rendition: MediaRendition;
+}
+
+export interface Choices {
+  /** Best first; empty when there are none. */
+  readonly video: readonly Choice[];
+  readonly audio: readonly Choice[];
+  readonly mp3: readonly Choice[];
+  /** Selected until the visitor selects another; see `selectPreferred`. */
+  readonly preselected?: Choice;
+}
+
+/** What a visitor selected last, in terms that fit other items too. */
+export interface FormatPreference {
+  readonly group: ChoiceGroup;
+  /** Video: pixels. */
+  readonly height?: number;
+}

@@ -1,0 +1,72 @@
+import type { MediaRendition } from '../api/index.ts';
+
+interface Codec {
+  /** As shown in the page. */
+  readonly name: string;
+  /** Matches names and RFC 6381 tags in descriptions and MIME types. */
+  readonly pattern: RegExp;
+  /** A typical RFC 6381 string, for `canPlayType`. */
+  readonly tag: string;
+  readonly kind: 'video' | 'audio';
+  /** Whether any device of the last ten years plays it. */
+  readonly isCommon?: boolean;
+}
+
+const CODECS: readonly Codec[] = [
+  { name: 'H.264', pattern: /\b(?:avc[13]?|h\.?264)\b/i, tag: 'avc1.640028', kind: 'video', isCommon: true },
+  { name: 'H.265', pattern: /\b(?:hevc|h\.?265|hvc1|hev1)\b/i, tag: 'hvc1.1.6.L120.90', kind: 'video' },
+  { name: 'Dolby Vision', pattern: /\bdvh[1e]\b/i, tag: 'dvh1.05.06', kind: 'video' },
+  { name: 'AV1', pattern: /\bav0?1\b/i, tag: 'av01.0.08M.08', kind: 'video' },
+  { name: 'VP9', pattern: /\bvp0?9\b/i, tag: 'vp09.00.40.08', kind: 'video' },
+  { name: 'VP8', pattern: /\bvp0?8\b/i, tag: 'vp8', kind: 'video' },
+  { name: 'AAC', pattern: /\b(?:aac|mp4a)\b/i, tag: 'mp4a.40.2', kind: 'audio', isCommon: true },
+  { name: 'MP3', pattern: /\bmp3\b/i, tag: 'mp3', kind: 'audio', isCommon: true },
+  { name: 'Opus', pattern: /\bopus\b/i, tag: 'opus', kind: 'audio' },
+  { name: 'Vorbis', pattern: /\bvorbis\b/i, tag: 'vorbis', kind: 'audio' },
+  { name: 'FLAC', pattern: /\bflac\b/i, tag: 'flac', kind: 'audio' },
+  { name: 'Dolby Digital', pattern: /\be?-?ac-?3\b/i, tag: 'ec-3', kind: 'audio' },
+  { name: 'DTS', pattern: /\bdts\b/i, tag: 'dtsc', kind: 'audio' },
+];
+
+/** Containers that every browser and player opens. */
+const COMMON_CONTAINERS = ['mp4', 'm4a', 'mp3', 'aac', 'm4v'];
+/** H.264 is rarely used above this height. */
+const MAX_COMMON_HEIGHT = 1440;
+
+/** What the contract leaves to descriptions and MIME types. */
+export interface CodecFacts {
+  /** `H.264`, `Opus`; undefined when nothing names one. */
+  readonly codec?: string;
+  /** Plays on any device of the last ten years. */
+  readonly playsEverywhere: boolean;
+  /** Plays in this browser, or nothing says otherwise. */
+  readonly playsHere: boolean;
+}
+
+/** Whether a browser plays a MIME type, parameters included. */
+export type CanPlay = (mimeType: string) => boolean;
+
+/** The current browser's answer; true outside of one. */
+export const canPlayInBrowser: CanPlay = (mimeType) =>
+  globalThis.document === undefined || document.createElement('video').canPlayType(mimeType) !== '';
+
+/** The contract has no codec field: reads container, description, MIME type and height. */
+export function codecFacts(
+  { description, mimeType, fileExtension, height }: MediaRendition,
+  kind: 'video' | 'audio',
+  canPlay: CanPlay = canPlayInBrowser,
+): CodecFacts {
+  const text = `${description ?? ''} ${mimeType ?? ''}`;
+  const found = CODECS.filter(({ pattern }) => pattern.test(text));
+  const container = (fileExtension ?? '').replace(/^\./, '').toLowerCase();
+  const type = mimeType?.split(';', 1)[0] || `${kind}/${container}`;
+  const tags = found.map(({ tag }) => tag).join(', ');
+  return {
+    codec: found.find((codec) => codec.kind === kind)?.name,
+    playsEverywhere:
+      COMMON_CONTAINERS.includes(container) &&
+      found.every(({ isCommon }) => isCommon) &&
+      (height ?? 0) <= MAX_COMMON_HEIGHT,
+    playsHere: canPlay(tags ? `${type}; codecs="${tags}"` : type),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
+
+type Groups = Pick<Choices, ChoiceGroup>;
+
+/** Preselected without a preference: what most screens show, at a size that most connections carry. */
+const DEFAULT_HEIGHT = 1080;
+
+/** The preference that a selected choice expresses. */
+export const preferenceOf = ({ group, height }: Choice): FormatPreference => ({ group, height });
+
+/**
+ * The choice closest to a preference: of videos the tallest up to the preferred height (default 1080) that plays here,
+ * of audio the best that plays everywhere. Falls back to the other groups.
+ */
+export function selectPreferred(groups: Groups, preference?: FormatPreference): Choice | undefined {
+  const { group = 'video', height = DEFAULT_HEIGHT } = preference ?? {};
+  const select = {
+    video: () => selectVideo(groups.video, height),
+    audio: () => selectAudio(groups.audio),
+    mp3: () => groups.mp3[0],
+  };
+  const order: readonly ChoiceGroup[] = [group, 'video', 'audio', 'mp3'];
+  for (const name of order) {
+    const choice = select[name]();
+    if (choice) return choice;
+  }
+  return undefined;
+}
+
+function selectVideo(choices: readonly Choice[], maxHeight: number): Choice | undefined {
+  const rows = rowsOf(choices);
+  const fits = ({ height = 0 }: Choice) => height <= maxHeight;
+  return (
+    rows.find((choice) => fits(choice) && choice.playsHere) ??
+    rows.findLast(({ playsHere }) => playsHere) ??
+    rows.find(fits) ??
+    rows.at(-1)
+  );
+}
+
+const selectAudio = (choices: readonly Choice[]): Choice | undefined =>
+  choices.find(({ playsEverywhere }) => playsEverywhere) ?? choices.find(({ playsHere }) => playsHere) ?? choices[0];
+
+/**
+ * One choice per label, best first: of several with the same label the one that plays everywhere, else here, else the
+ * first; a stream with ranges before a combined one.
+ */
+export function rowsOf(choices: readonly Choice[]): readonly Choice[] {
+  const best = new Map<string, Choice>();
+  for (const choice of choices) {
+    const row = rowLabel(choice);
+    const current = best.get(row);
+    if (!current || rank(choice) > rank(current)) best.set(row, choice);
+  }
+  return [...best.values()];
+}
+
+/** `1080p` for `1080p60` and `1080p (HDR)` too. */
+const rowLabel = ({ label, height }: Choice): string => (height === undefined ? label : String(height));
+
+const rank = ({ playsEverywhere, playsHere, isMuxed }: Choice): number =>
+  (playsEverywhere ? 4 : 0) + (playsHere ? 2 : 0) + (isMuxed ? 0 : 1);
