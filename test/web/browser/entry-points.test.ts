@@ -154,6 +154,14 @@ describe('history', () => {
 });
 
 describe('page', () => {
+  it('focuses the link field with the key /', async () => {
+    const { page } = await open(at(service.pageFor('/site/combined/slash')));
+    await article(page, 'slash').waitFor();
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
+    expect(await page.getByRole('textbox').inputValue()).toBe(service.origin.url('/site/combined/slash'));
+  });
+
   it('is usable by keyboard alone', async () => {
     const { page } = await open(at('/'));
     await page.locator('input:focus').waitFor();
@@ -181,7 +189,7 @@ describe('page', () => {
     await page.keyboard.press('ArrowDown');
     expect(await page.getByRole('radio', { name: /^360p/ }).isChecked()).toBe(true);
     const coming = page.waitForEvent('download');
-    await tabTo(/^Download 360p, MP4/);
+    await tabTo(/^Download 360p/);
     await page.keyboard.press('Enter');
     await (await coming).path();
   });

@@ -107,7 +107,7 @@ export const STATES: readonly PageState[] = [
     act: async (page) => {
       await download(page);
       await button(page, /^Pause/).click();
-      await page.getByText('Paused').waitFor();
+      await page.getByText('Paused', { exact: true }).waitFor();
     },
   },
   {

@@ -88,8 +88,10 @@ describe('player', () => {
     await playsOnFrom(page, 1);
   });
 
-  it('plays audio next to its cover', async () => {
+  it('plays audio next to its cover, with media controls of the system', async () => {
     const { page } = await play('/site/music/song');
+    const playing = () => page.evaluate(() => navigator.mediaSession.metadata?.artist);
+    expect(await playing()).toBe('Ada Example');
     expect(await page.locator('audio').count()).toBe(1);
     await eventually(() =>
       page.$eval('.media-stage img', (cover) => (cover as HTMLImageElement).naturalWidth),

@@ -54,7 +54,7 @@ export function createDownload(options: DownloadOptions): Download {
   const state = createSubject<DownloadState>({
     ...INITIAL_STATE,
     ...(expectedBytes !== undefined && { totalBytes: expectedBytes, isEstimate: true }),
-    ...(resumeFrom && { phase: 'paused' }),
+    ...(resumeFrom && restoredState(resumeFrom)),
   });
   const id = resumeFrom?.id ?? newId();
   const meter = createSpeedMeter();
@@ -179,7 +179,8 @@ export function createDownload(options: DownloadOptions): Download {
       const isPaused = phase === 'paused';
       if (resumeFrom && !transfer) return { ...resumeFrom, isPaused };
       const isStored = sink?.kind === 'storage';
-      return { id, url, fileName, expectedBytes, isStored, entity: transfer?.entity, isPaused };
+      const { receivedBytes, entity } = transfer ?? {};
+      return { id, url, fileName, expectedBytes, isStored, receivedBytes, entity, isPaused };
     },
     async start() {
       await (state.get().phase === 'ready' ? begin() : running);
@@ -246,6 +247,12 @@ const sleepUntilOnline: Sleep = async (milliseconds, signal) => {
     done.abort();
   }
 };
+
+/** Shown until it is resumed. */
+const restoredState = ({ receivedBytes = 0, entity, isStored }: DownloadRecord): Partial<DownloadState> => ({
+  phase: 'paused',
+  ...(isStored && receivedBytes > 0 && { receivedBytes, totalBytes: entity?.totalBytes, isEstimate: false }),
+});
 
 /** `crypto.randomUUID` is missing on plain http. */
 const newId = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');

@@ -10,6 +10,8 @@ export interface DownloadRecord {
   /** Its parts are in the browser's storage, under its id. */
   readonly isStored?: boolean;
   readonly entity?: Entity;
+  /** When the record was written; the parts decide where it continues. */
+  readonly receivedBytes?: number;
   /** The visitor paused it: it is not resumed without being asked. */
   readonly isPaused?: boolean;
 }

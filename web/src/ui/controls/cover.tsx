@@ -13,12 +13,16 @@ export interface CoverProps {
 /** A cover image. The title next to it says the same, so it has no alternative text. */
 export const Cover = ({ url, fallback = 'cover', isWhole, isSmall }: CoverProps) => {
   const [isBroken, setBroken] = useState(false);
-  useEffect(() => setBroken(false), [url]);
+  const [isTall, setTall] = useState(false);
+  useEffect(() => {
+    setBroken(false);
+    setTall(false);
+  }, [url]);
   return (
     <div class={isSmall ? 'cover small' : 'cover'}>
       {url && !isBroken ? (
         <img
-          class={isWhole ? 'whole' : undefined}
+          class={isWhole || isTall ? 'whole' : undefined}
           src={url}
           alt=""
           width="640"
@@ -26,6 +30,8 @@ export const Cover = ({ url, fallback = 'cover', isWhole, isSmall }: CoverProps)
           loading="lazy"
           decoding="async"
           referrerpolicy="no-referrer"
+          // A square or portrait cover would lose its top and bottom.
+          onLoad={({ currentTarget }) => setTall(currentTarget.naturalHeight >= currentTarget.naturalWidth)}
           onError={() => setBroken(true)}
         />
       ) : (

@@ -20,19 +20,14 @@ const Start = ({ choice }: DownloadButtonProps) => {
   const { t } = texts;
   const { label, container, sizeBytes } = choice;
   const size = sizeBytes === undefined ? '' : format.bytes(sizeBytes);
-  const details = [label, container === label ? '' : container, size].filter(Boolean).join(', ');
   return (
-    <button
-      type="button"
-      class="button primary"
-      aria-label={t('action.downloadNamed', { label: details })}
-      onClick={() => downloads.start(choice)}
-    >
+    <button type="button" class="button primary" onClick={() => downloads.start(choice)}>
       <Icon name="download" />
       <span>
         {t('action.downloadNamed', { label })}
         {size && ` · ${size}`}
       </span>
+      {container !== label && <span class="visually-hidden">{container}</span>}
     </button>
   );
 };

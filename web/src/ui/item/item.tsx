@@ -52,6 +52,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
       <div>
         <MediaStage
           title={title}
+          author={item.author}
           coverUrl={item.coverUrl}
           isAudio={choices.video.length === 0}
           playing={playing}

@@ -6,6 +6,7 @@ import { Player } from './player.tsx';
 
 export interface MediaStageProps {
   readonly title: string;
+  readonly author: string | null;
   readonly coverUrl: string | null;
   readonly isAudio: boolean;
   /** The choice being played. */
@@ -16,7 +17,7 @@ export interface MediaStageProps {
 }
 
 /** The cover, or the player in its place. */
-export const MediaStage = ({ title, coverUrl, isAudio, playing, onPlay, onClose }: MediaStageProps) => {
+export const MediaStage = ({ title, author, coverUrl, isAudio, playing, onPlay, onClose }: MediaStageProps) => {
   const { t } = usePage().texts;
   const play = useRef<HTMLButtonElement>(null);
   const hasPlayed = useRef(false);
@@ -29,7 +30,7 @@ export const MediaStage = ({ title, coverUrl, isAudio, playing, onPlay, onClose 
   if (playing) {
     return (
       <div class="media-stage playing">
-        <Player key={playing.id} choice={playing} title={title} coverUrl={coverUrl} onClose={onClose} />
+        <Player key={playing.id} choice={playing} title={title} author={author} coverUrl={coverUrl} onClose={onClose} />
       </div>
     );
   }

@@ -5,16 +5,18 @@ import { usePage } from '../context.ts';
 import { Cover, Icon } from '../controls/index.ts';
 import { toFailure } from '../session.ts';
 import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
+import { useMediaSession } from './use-media-session.ts';
 
 export interface PlayerProps {
   readonly choice: Choice;
   readonly title: string;
+  readonly author: string | null;
   readonly coverUrl: string | null;
   readonly onClose: () => void;
 }
 
 /** Plays one choice with native controls, in place of the cover. */
-export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
+export const Player = ({ choice, title, author, coverUrl, onClose }: PlayerProps) => {
   const { api, texts } = usePage();
   const { t } = texts;
   const url = api.streamUrl(choice.rendition);
@@ -27,6 +29,8 @@ export const Player = ({ choice, title, coverUrl, onClose }: PlayerProps) => {
     media.current?.focus({ preventScroll: true });
     return () => asking.current?.abort();
   }, []);
+
+  useMediaSession({ title, author, coverUrl });
 
   const again = () => {
     const player = media.current;

@@ -31,6 +31,19 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
     if (!link) input.current?.focus({ preventScroll: true });
   }, []);
 
+  useEffect(() => {
+    const shortcut = (event: KeyboardEvent) => {
+      const { key, target, ctrlKey, metaKey, altKey } = event;
+      const isEditable = target instanceof Element && target.closest('input, textarea, select, [contenteditable]');
+      if (key !== '/' || isEditable || ctrlKey || metaKey || altKey) return;
+      event.preventDefault();
+      input.current?.focus();
+      input.current?.select();
+    };
+    addEventListener('keydown', shortcut);
+    return () => removeEventListener('keydown', shortcut);
+  }, []);
+
   const type = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
     setText(currentTarget.value);
     setFault(undefined);
