@@ -34,22 +34,7 @@ export async function inspect(candidates: readonly Candidate[], options: TrackPr
   };
   const usable = (await Promise.all(candidates.map((one) => limit(() => inspectOne(one))))).flat();
   if (usable.length === 0 && failures.length > 0) throw combineFailures(failures);
-  return withExactDuration(
-    candidates,
-    usable.map((candidate) => withoutUncertainSound(candidate, usable)),
-    probeTrack,
-  );
-}
-
-/**
- * An HLS variant whose sound is only assumed has none where its multivariant playlist lists audio: it probably names that
- * audio by AUDIO. Pairing it gives it sound in either case.
- */
-function withoutUncertainSound(candidate: Candidate, all: readonly Candidate[]): Candidate {
-  const { track, manifestUrl } = candidate;
-  const isUncertain = track.delivery === 'hls' && track.video && track.audio && !track.audio.codec;
-  const hasSeparateAudio = all.some((other) => !other.track.video && manifestUrl && other.manifestUrl === manifestUrl);
-  return isUncertain && hasSeparateAudio ? { ...candidate, track: { ...track, audio: null } } : candidate;
+  return withExactDuration(candidates, usable, probeTrack);
 }
 
 /** Sets the duration of the track that conversions read to what its container or playlist says. */

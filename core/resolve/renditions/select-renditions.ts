@@ -19,8 +19,9 @@ export interface RenditionSelection {
   readonly conversionOf?: string;
 }
 
-/** @param candidates the tracks of an item, best first as yt-dlp sorts them */
-export function selectRenditions(candidates: readonly Candidate[]): RenditionSelection {
+/** @param found the tracks of an item, best first as yt-dlp sorts them */
+export function selectRenditions(found: readonly Candidate[]): RenditionSelection {
+  const candidates = found.map((candidate) => withoutUncertainSound(candidate, found));
   const audio = rank(
     candidates.filter(({ track }) => !track.video && track.audio),
     audioCriteria,
@@ -36,6 +37,17 @@ export function selectRenditions(candidates: readonly Candidate[]): RenditionSel
   const used = new Set(renditions.flatMap(({ formatIds }) => formatIds));
   const tracks = candidates.map(({ track }) => track).filter(({ formatId }) => used.has(formatId));
   return { renditions, tracks, ...offerConversions(renditions, tracks) };
+}
+
+/**
+ * An HLS variant whose sound is only assumed has none where its multivariant playlist lists audio: it probably names that
+ * audio by AUDIO. Pairing it gives it sound in either case.
+ */
+function withoutUncertainSound(candidate: Candidate, all: readonly Candidate[]): Candidate {
+  const { track, manifestUrl } = candidate;
+  const isUncertain = track.delivery === 'hls' && track.video && track.audio && !track.audio.codec;
+  const hasSeparateAudio = all.some((other) => !other.track.video && manifestUrl && other.manifestUrl === manifestUrl);
+  return isUncertain && hasSeparateAudio ? { ...candidate, track: { ...track, audio: null } } : candidate;
 }
 
 /** Video that would be silent is offered only when none of the item can have sound. */

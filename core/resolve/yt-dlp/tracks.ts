@@ -142,12 +142,17 @@ function readTrack(format: Info, info: Info, now: number, readers: Readers): Tra
     sizeIsExact: exactSize !== undefined,
     bitrate:
       positiveNumber(format.tbr) ??
-      positiveNumber((positiveNumber(format.vbr) ?? 0) + (positiveNumber(format.abr) ?? 0)),
+      positiveNumber((positiveNumber(format.vbr) ?? 0) + (positiveNumber(format.abr) ?? 0)) ??
+      averageBitrate(size, seconds),
     durationSeconds: info.is_live === true ? undefined : seconds,
     language: text(format.language),
     description: text(format.format),
   });
 }
+
+/** kbit/s: some sources state only sizes. */
+const averageBitrate = (bytes: number | undefined, seconds: number | undefined): number | undefined =>
+  bytes && seconds ? positiveNumber((bytes * 8) / seconds / 1000) : undefined;
 
 function deliveryOf(format: Info, url: string): Delivery | undefined {
   const protocol = text(format.protocol) ?? (/\.m3u8$/i.test(new URL(url).pathname) ? 'm3u8_native' : 'https');

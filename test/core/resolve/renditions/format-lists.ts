@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+
+type Format = Readonly<Record<string, unknown>>;
+
+/** The formats of an item as yt-dlp lists them, worst first, without URLs. */
+export interface FormatList {
+  readonly name: string;
+  /** What yt-dlp chooses by itself (`bv*+ba/b`). */
+  readonly picked: string;
+  readonly formats: readonly Format[];
+  readonly duration?: number;
+}
+
+interface StoredList extends Omit<FormatList, 'name' | 'picked'> {
+  readonly yt_dlp_picks: string;
+}
+
+/**
+ * `sites` holds lists of real sites; `extractors` lists that yt-dlp 2026.10.26 makes of its own test manifests, and of
+ * formats as its extractors describe them.
+ */
+const readLists = (name: 'sites' | 'extractors'): FormatList[] =>
+  Object.entries<StoredList>(
+    JSON.parse(readFileSync(join(import.meta.dirname, 'format-lists', `${name}.json`), 'utf8')),
+  ).map(([name, { yt_dlp_picks: picked, ...list }]) => ({ name, picked, ...list }));
+
+export const formatLists: readonly FormatList[] = [...readLists('sites'), ...readLists('extractors')];
+
+const ORIGIN = 'https://cdn.example/';
+
+/** Adds the URLs that the lists leave out. */
+const withUrls = (format: Format): Format => {
+  const id = String(format.format_id);
+  const protocol = String(format.protocol);
+  return {
+    url: ORIGIN + id,
+    ...(protocol.startsWith('m3u8') && { manifest_url: `${ORIGIN}master.m3u8` }),
+    ...(protocol === 'http_dash_segments' && { fragments: [{ path: id, duration: 2 }] }),
+    ...format,
+  };
+};
+
+export const candidatesOf = ({ formats, duration }: Pick<FormatList, 'formats' | 'duration'>) =>
+  readTracks({ formats: formats.map(withUrls), duration }, 0);

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { audioCriteria, partnerCriteria, videoCriteria } from '../../../../core/resolve/renditions/criteria.ts';
+import { candidatesOf } from './format-lists.ts';
+
+const HEAD = `# Ranking of renditions
+
+Generated from \`core/resolve/renditions/criteria.ts\` by \`npx vitest run ranking-reference -u\`.
+
+yt-dlp lists the formats of an item; GetResource offers them best first. The criteria below are applied in order: the first
+that tells two formats apart decides, and where none does, yt-dlp's own order stays. \`best\`, \`medium\` and \`worst\` are the
+first, the middle (\`[floor(n/2)]\`) and the last of the list. Video that would be silent is left out where another rendition
+of the item has sound.
+`;
+
+interface Row {
+  readonly name: string;
+  readonly reason: string;
+}
+
+const table = (title: string, criteria: readonly Row[]) =>
+  [
+    `## ${title}`,
+    '',
+    '| | What comes first | Reason |',
+    '| --- | --- | --- |',
+    ...criteria.map(({ name, reason }, index) => `| ${index + 1} | ${name} | ${reason} |`),
+    '',
+  ].join('\n');
+
+it('docs/ranking.md lists the criteria', async () => {
+  const [video] = candidatesOf({ formats: [{ format_id: 'v', protocol: 'https', acodec: 'none' }] });
+  const text = [
+    HEAD,
+    table('Formats with video', videoCriteria),
+    table('Audio-only formats, and the source of conversions', audioCriteria),
+    table('The audio of a video without sound', video ? partnerCriteria(video) : []),
+  ].join('\n');
+  await expect(text).toMatchFileSnapshot(join(import.meta.dirname, '../../../../docs/ranking.md'));
+});
