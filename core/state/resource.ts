@@ -58,6 +58,8 @@ export interface Track {
   readonly url: string;
   /** DASH only. Absent if the list was too large to store: resolving again restores it. */
   readonly fragments?: readonly Fragment[];
+  /** The URL that fragments are relative to: kept once, since it may be long. Absent: they are absolute. */
+  readonly fragmentBaseUrl?: string;
   /** Request headers for this track. */
   readonly headers: Readonly<Record<string, string>>;
   /** Sent to the hosts and paths that each belongs to. */
@@ -85,6 +87,7 @@ export interface Track {
 
 /** A segment of a DASH representation. The initialization segment is first and lasts 0 seconds. */
 export interface Fragment {
+  /** Absolute, or relative to `fragmentBaseUrl` of the track. */
   readonly url: string;
   readonly seconds: number;
 }

@@ -16,15 +16,21 @@ export function refreshTracks(resource: Resource, info: Info, now: number): Reso
     const track = found.get(known.formatId);
     if (!track) return [];
     // Removed even when the new track has none: they belong to the old URL.
-    const { fragments: _fragments, chunkBytes: _chunkBytes, urlExpiresAt: _urlExpiresAt, ...lasting } = known;
-    const { url, headers, cookies, fragments, chunkBytes, urlExpiresAt } = track;
+    const {
+      fragments: _fragments,
+      fragmentBaseUrl: _fragmentBaseUrl,
+      chunkBytes: _chunkBytes,
+      urlExpiresAt: _urlExpiresAt,
+      ...lasting
+    } = known;
+    const { url, headers, cookies, fragments, fragmentBaseUrl, chunkBytes, urlExpiresAt } = track;
     return [
       {
         ...lasting,
         url,
         headers,
         cookies,
-        ...(fragments && { fragments }),
+        ...(fragments && { fragments, fragmentBaseUrl }),
         ...(chunkBytes && { chunkBytes }),
         ...(urlExpiresAt && { urlExpiresAt }),
       },

@@ -134,7 +134,8 @@ export function createTrackProbe({ egress, identity, signal, link }: TrackProbeO
   return {
     probeTrack: (track) => (track.delivery === 'direct' ? probeFile(track) : probeManifest(track)),
     async checkHosts(track) {
-      await requireAllowed([track.url, track.fragments?.[0]?.url]);
+      const { url, fragments, fragmentBaseUrl } = track;
+      await requireAllowed([url, webUrl(fragments?.[0]?.url, fragmentBaseUrl)]);
       return track;
     },
   };

@@ -11,6 +11,7 @@ const notDeliverable =
   (failure) =>
     new NotDeliverable(detail, { cause: causeOf(failure) });
 
+const TOO_LARGE = 'This kind of link is not handled: what its source answers is too large.';
 const REFUSED = 'The source refused to hand out this media.';
 
 /** The error of each failure kind. */
@@ -34,8 +35,8 @@ const ERRORS: Readonly<Record<WorkerFailureKind, ToError>> = {
   proxy: failed,
   timeout: failed,
   network: failed,
-  too_large: failed,
-  memory: failed,
+  too_large: notDeliverable(TOO_LARGE),
+  memory: notDeliverable(TOO_LARGE),
   crash: failed,
   cancelled: failed,
   bug: failed,

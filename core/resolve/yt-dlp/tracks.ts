@@ -39,6 +39,10 @@ const EXCLUDED_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|conte
 const MAX_FORMATS = 300;
 /** DASH fragments of all formats of an item together: a day of one format, or some hours of many. */
 const MAX_FRAGMENTS = { video: 150_000, audio: 50_000 };
+/** Characters of the URLs of all these fragments, each as written, and of their bases. */
+const MAX_FRAGMENT_CHARS = 16 * 1024 * 1024;
+/** Of one URL. Longer ones are not requested. */
+const MAX_URL_CHARS = 8_192;
 const AUDIO_CONTAINERS = new Set([
   'm4a',
   'mp3',
@@ -110,6 +114,7 @@ interface Readers {
 
 function readTrack(format: Info, info: Info, now: number, readers: Readers): Track | undefined {
   const url = webUrl(format.url);
+  if (url && url.length > MAX_URL_CHARS) return undefined;
   const delivery = url && deliveryOf(format, url);
   if (!url || !delivery || format.has_drm === true) return undefined;
 
@@ -128,7 +133,8 @@ function readTrack(format: Info, info: Info, now: number, readers: Readers): Tra
     formatId: text(format.format_id) ?? '0',
     delivery,
     url,
-    fragments,
+    fragments: fragments?.fragments,
+    fragmentBaseUrl: fragments?.fragmentBaseUrl,
     headers: readHeaders(format.http_headers ?? info.http_headers),
     cookies: readers.cookies(format, url),
     chunkBytes: isInfo(format.downloader_options)
@@ -181,27 +187,43 @@ function audioTraits(format: Info, isAudioOnly: boolean): AudioTraits | null {
   });
 }
 
+type Fragments = Required<Pick<Track, 'fragments' | 'fragmentBaseUrl'>>;
+
 /** Reads DASH fragments up to MAX_FRAGMENTS: a short manifest may expand to millions. */
 function createFragmentReader() {
   const remaining = { ...MAX_FRAGMENTS };
-  return (format: Info, url: string, kind: keyof typeof remaining): Fragment[] | undefined => {
+  let remainingChars = MAX_FRAGMENT_CHARS;
+  return (format: Info, url: string, kind: keyof typeof remaining): Fragments | undefined => {
     const count = Array.isArray(format.fragments) ? format.fragments.length : 0;
     if (count > remaining[kind]) return undefined;
     remaining[kind] -= count;
-    return readFragments(format, url);
+    const found = readFragments(format, url, remainingChars);
+    remainingChars -= found?.chars ?? 0;
+    return found && { fragments: found.fragments, fragmentBaseUrl: found.fragmentBaseUrl };
   };
 }
 
-/** The fragments of a DASH representation; undefined when they are files, or one of them has no http or https URL. */
-function readFragments(format: Info, url: string): Fragment[] | undefined {
+/**
+ * The fragments of a DASH representation, each as written: a long base is not repeated in all of them.
+ * @returns undefined when they are files, when one of them has no http or https URL, and beyond `maxChars`
+ */
+function readFragments(format: Info, url: string, maxChars: number): (Fragments & { chars: number }) | undefined {
+  const fragmentBaseUrl = webUrl(format.fragment_base_url, url) ?? url;
   if (isListOfFiles(format)) return undefined;
-  const base = webUrl(format.fragment_base_url, url) ?? url;
-  const fragments = infoList(format.fragments).flatMap((fragment) => {
-    const fragmentUrl = webUrl(fragment.url ?? fragment.path, base);
-    return fragmentUrl ? [{ url: fragmentUrl, seconds: duration(fragment.duration) ?? 0 }] : [];
-  });
-  const isComplete = Array.isArray(format.fragments) && fragments.length === format.fragments.length;
-  return isComplete && fragments.length > 0 ? fragments : undefined;
+  if (!Array.isArray(format.fragments) || fragmentBaseUrl.length > MAX_URL_CHARS) return undefined;
+  const { origin } = new URL(fragmentBaseUrl);
+  let chars = fragmentBaseUrl.length;
+  const fragments: Fragment[] = [];
+  for (const fragment of infoList(format.fragments)) {
+    const reference = fragment.url ?? fragment.path;
+    if (typeof reference !== 'string' || reference.length > MAX_URL_CHARS) return undefined;
+    chars += reference.length;
+    // Whether a reference is valid does not depend on the path of its base: a short one saves time.
+    if (chars > maxChars || !webUrl(reference, origin)) return undefined;
+    fragments.push({ url: reference, seconds: duration(fragment.duration) ?? 0 });
+  }
+  const isComplete = fragments.length === format.fragments.length;
+  return isComplete && fragments.length > 0 ? { fragments, fragmentBaseUrl, chars } : undefined;
 }
 
 /**

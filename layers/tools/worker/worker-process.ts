@@ -43,8 +43,8 @@ const START_TIMEOUT_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 /** Time to read its last lines after its exit. */
 const DRAIN_TIMEOUT_MS = 500;
-/** The worker limits a response to 32 MiB (MAX_RESPONSE_BYTES of _reelay_resolve.py). */
-const MAX_RESPONSE_LINE_BYTES = 33 * 2 ** 20;
+/** The worker limits a response to 16 MiB (MAX_RESPONSE_BYTES of _reelay_resolve.py). */
+const MAX_RESPONSE_LINE_BYTES = 17 * 2 ** 20;
 const MAX_STDERR_LINE_BYTES = 4_096;
 
 /**

@@ -52,7 +52,7 @@ export const loadHls: LoadTimeline = async (options, track, signal) => {
 };
 
 /** Takes the fragments that resolving listed. None: the list was too long to store, or the manifest no longer has it. */
-export const loadDash: LoadTimeline = async ({ resource, previous }, { fragments }) => {
+export const loadDash: LoadTimeline = async ({ resource, previous }, { fragments, fragmentBaseUrl }) => {
   if (!fragments || fragments.length === 0) throw new UrlExpired(false);
-  return dashTimeline(fragments, resource.isLive, previous);
+  return dashTimeline(fragments, { isLive: resource.isLive, baseUrl: fragmentBaseUrl, previous });
 };

@@ -10,10 +10,12 @@ describe('dashTimeline', () => {
   const numbers = ({ segments }: Timeline) => segments.map(({ sequence }) => sequence);
 
   it('keeps the sequence number of a live segment whose URL has a new signature', () => {
-    const before = dashTimeline(fragments('?sig=1', 10, 14), true);
+    const before = dashTimeline(fragments('?sig=1', 10, 14), { isLive: true });
     expect(numbers(before)).toEqual([0, 1, 2, 3]);
-    expect(numbers(dashTimeline(fragments('?sig=2', 12, 16), true, before))).toEqual([2, 3, 4, 5]);
-    expect(numbers(dashTimeline(fragments('?sig=2', 20, 22), true, before))).toEqual([4, 5]);
+    expect(numbers(dashTimeline(fragments('?sig=2', 12, 16), { isLive: true, previous: before }))).toEqual([
+      2, 3, 4, 5,
+    ]);
+    expect(numbers(dashTimeline(fragments('?sig=2', 20, 22), { isLive: true, previous: before }))).toEqual([4, 5]);
   });
 
   it('marks a discontinuity at each further initialization segment', () => {
@@ -22,7 +24,7 @@ describe('dashTimeline', () => {
       { url: `https://cdn.example/${name}/0`, seconds: 2 },
       { url: `https://cdn.example/${name}/1`, seconds: 2 },
     ];
-    const { segments } = dashTimeline([...period('a'), ...period('b')], false);
+    const { segments } = dashTimeline([...period('a'), ...period('b')], { isLive: false });
     expect(segments.map(({ init, isDiscontinuity = false }) => [init?.url.slice(-6), isDiscontinuity])).toEqual([
       ['a/init', false],
       ['a/init', false],
@@ -31,16 +33,30 @@ describe('dashTimeline', () => {
     ]);
   });
 
+  it('resolves relative fragments against one base, which all of them share', () => {
+    const base = `https://cdn.example/${'a'.repeat(8000)}/`;
+    const list = Array.from({ length: 150_000 }, (_, n) => ({ url: `${n}.m4s?sig=${n}`, seconds: 2 }));
+    const { segments } = dashTimeline(list, { isLive: true, baseUrl: base });
+    expect(segments[1]?.content.url).toBe(`${base}1.m4s?sig=1`);
+    expect(segments.every(({ content }) => Object.values(content).every((part) => part !== content.url))).toBe(true);
+    const moved = dashTimeline(list.slice(2), {
+      isLive: true,
+      baseUrl: 'https://other.example/',
+      previous: { segments, isComplete: false, reloadSeconds: 2 },
+    });
+    expect(moved.segments[0]?.sequence).toBe(2);
+  });
+
   it('treats fragments without durations as media, except the first', () => {
     const { segments } = dashTimeline(
       ['init', '0', '1'].map((name) => ({ url: `https://cdn.example/${name}`, seconds: 0 })),
-      false,
+      { isLive: false },
     );
     expect(segments).toHaveLength(2);
   });
 
   it('accepts self-initializing segments', () => {
-    const { segments } = dashTimeline([{ url: 'https://cdn.example/1', seconds: 2 }], false);
+    const { segments } = dashTimeline([{ url: 'https://cdn.example/1', seconds: 2 }], { isLive: false });
     expect(segments).toMatchObject([{ sequence: 0, content: { url: 'https://cdn.example/1' } }]);
     expect(segments[0]?.init).toBeUndefined();
   });

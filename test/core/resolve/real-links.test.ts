@@ -236,13 +236,13 @@ describe('a link that cannot be resolved', () => {
     ['/trouble/500', 502],
     ['/trouble/reset', 502],
     ['/trouble/garbage', 502],
-    ['/trouble/huge', 502],
+    ['/trouble/huge', 415],
     ['/redirects/loop', 502],
     ['/site/bug/1', 502],
     ['/site/exit/1', 502],
     ['/site/kill/1', 502],
     ['/site/noise/1', 502],
-    ['/site/memory/1', 502],
+    ['/site/memory/1', 415],
   ])('%s is a %d', (path, status) => expect(asProblem(resolve(path))).rejects.toMatchObject({ details: { status } }));
 
   it.each(['/trouble/drip', '/site/sleep/1', '/site/spin/1'])('%s never ends and is a 502 at the deadline', (path) =>

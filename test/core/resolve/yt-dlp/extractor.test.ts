@@ -209,7 +209,7 @@ describe('createExtractor', () => {
   it.each([
     ['a refused address is a 404, like a name that does not exist', { refused: true }, 'network' as const, 404],
     ['a refusal is not the cause of an unsupported link', { refused: true }, 'unsupported' as const, 415],
-    ['too many bytes are a 502', { bytes: 1000 }, 'unsupported' as const, 502],
+    ['too many bytes are a 415', { bytes: 1000 }, 'unsupported' as const, 415],
   ])('takes the cause from the proxy: %s', async (_, session, kind, expected) => {
     const { extract, sessions, workers } = createFixture();
     Object.assign(sessions, session);

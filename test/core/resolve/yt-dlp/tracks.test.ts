@@ -88,7 +88,7 @@ describe('readTracks', () => {
   it('treats an audio container without a known codec as audio-only', () =>
     expect(readOne({ ext: 'm4a' })).toMatchObject({ video: null, audio: {} }));
 
-  it('resolves DASH fragments against their base URL, the initialization segment with 0 seconds', () =>
+  it('keeps DASH fragments relative to one base URL, the initialization segment with 0 seconds', () =>
     expect(
       readOne({
         protocol: 'http_dash_segments',
@@ -98,12 +98,38 @@ describe('readTracks', () => {
           { path: '1.m4s', duration: 2 },
           { url: 'https://b.example/2', duration: 1.5 },
         ],
-      })?.fragments,
-    ).toEqual([
-      { url: 'https://cdn.example/dash/v/init.mp4', seconds: 0 },
-      { url: 'https://cdn.example/dash/v/1.m4s', seconds: 2 },
-      { url: 'https://b.example/2', seconds: 1.5 },
-    ]));
+      }),
+    ).toMatchObject({
+      fragmentBaseUrl: 'https://cdn.example/dash/v/',
+      fragments: [
+        { url: 'init.mp4', seconds: 0 },
+        { url: '1.m4s', seconds: 2 },
+        { url: 'https://b.example/2', seconds: 1.5 },
+      ],
+    }));
+
+  it('resolves a relative DASH base against the URL of the manifest', () =>
+    expect(
+      readOne({
+        url: 'https://cdn.example/dash/manifest.mpd',
+        protocol: 'http_dash_segments',
+        fragment_base_url: 'v/',
+        fragments: [{ path: '1.m4s' }],
+      })?.fragmentBaseUrl,
+    ).toBe('https://cdn.example/dash/v/'));
+
+  it.each([
+    ['a URL of more than 8 KB', { url: `https://cdn.example/${'a'.repeat(8192)}` }],
+    ['a fragment of more than 8 KB', { fragments: [{ path: 'a'.repeat(8193) }] }],
+    [
+      'a base of more than 8 KB',
+      { fragments: [{ path: 'a' }], fragment_base_url: `https://a.example/${'a'.repeat(8192)}` },
+    ],
+    ['fragments of more than 16 MB', { fragments: Array.from({ length: 2100 }, () => ({ path: 'a'.repeat(8192) })) }],
+    ['a fragment that is not http', { fragments: [{ path: 'file:///etc/passwd' }] }],
+  ])('omits a DASH format with %s', (_, more) =>
+    expect(readOne({ protocol: 'http_dash_segments', ...more })).toBeUndefined(),
+  );
 
   describe('with DASH formats', () => {
     const format = (format_id: string, count: number, more: object = {}) => ({

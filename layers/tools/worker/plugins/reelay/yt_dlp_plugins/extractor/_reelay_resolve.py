@@ -4,9 +4,10 @@ import math
 
 from yt_dlp.utils import ExtractorError
 
+from ._reelay_bounds import TooLarge
 from ._reelay_failures import describe
 
-MAX_RESPONSE_BYTES = 32 << 20  # of one line
+MAX_RESPONSE_BYTES = 16 << 20  # of one line: parsing it blocks the service for some 100 ms
 # Fields that the service does not read, and that can be large.
 UNUSED_FIELDS = {'automatic_captions', 'subtitles', 'requested_subtitles', 'requested_formats', 'requested_downloads',
                  'comments', 'heatmap', '_format_sort_fields', 'hls_media_playlist_data'}
@@ -100,14 +101,26 @@ def skip_failed_entries(ydl):
 
 
 def plain(value):
-    """Strict JSON values without unused fields: info dicts of yt-dlp may contain NaN and Infinity."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items() if key not in UNUSED_FIELDS}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    """Strict JSON values without unused fields: info dicts of yt-dlp may contain NaN and Infinity.
+
+    Raises TooLarge above MAX_RESPONSE_BYTES: a value that many formats share is one object here, but many in JSON.
+    """
+    left = MAX_RESPONSE_BYTES
+
+    def copy(value):
+        nonlocal left
+        left -= len(value) + 2 if isinstance(value, str) else 2
+        if left < 0:
+            raise TooLarge('The response is too large')
+        if isinstance(value, dict):
+            return {copy(key): copy(item) for key, item in value.items() if key not in UNUSED_FIELDS}
+        if isinstance(value, (list, tuple)):
+            return [copy(item) for item in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        return value
+
+    return copy(value)
 
 
 def encode(response):

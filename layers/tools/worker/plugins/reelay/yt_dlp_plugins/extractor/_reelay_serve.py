@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 
-from ._reelay_limits import limit_memory
+from ._reelay_limits import limit_memory, limit_usage
 from ._reelay_resolve import MAX_RESPONSE_BYTES, failure, resolve
 
 MAX_REQUEST_BYTES = 4 << 20  # of one line
@@ -129,7 +129,9 @@ class Server:
         threading.Thread(target=die_with_parent, args=(self.lifeline,), daemon=True).start()
         # The thread cannot run while a long regular expression holds the interpreter lock: the alarm still ends the fork.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(max(1, int(request['deadline'] - time.monotonic()) + 2))
+        seconds = max(1, int(request['deadline'] - time.monotonic()) + 2)
+        signal.alarm(seconds)
+        limit_usage(seconds)
         lift_memory_limit = limit_memory(self.memory)
         write(writer, resolve(self.ydl, request, lift_memory_limit))
 

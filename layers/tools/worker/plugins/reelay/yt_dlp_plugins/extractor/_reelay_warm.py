@@ -6,6 +6,7 @@ import threading
 
 from yt_dlp.utils import unified_timestamp
 
+from ._reelay_bounds import bound_manifests, bound_responses
 from ._reelay_resolve import encode, extract, keep_proxy, plain, use_proxy
 
 ORIGIN = 'http://warm.invalid'
@@ -40,6 +41,8 @@ def warm_up(ydl):
             extractor.suitable(f'{ORIGIN}/page')
     unified_timestamp('Sat, 21 Nov 2026 00:31:02 GMT')
     'warm'.encode('idna')
+    bound_responses(ydl)
+    bound_manifests()
     keep_proxy(ydl)
     rehearse(ydl)
     forget(ydl)
