@@ -1,24 +1,23 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ShutdownStack, startWithShutdown } from '../core/concurrency/index.ts';
 import type { Settings } from '../core/config/index.ts';
 import { createEgress } from '../core/egress/index.ts';
 import { type Log, silentLog } from '../core/log/index.ts';
 import { createResolver } from '../core/resolve/index.ts';
-import { createState, createTableClient, ensureTable, type State } from '../core/state/index.ts';
 import { createFunctions } from '../lambdas/api/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
 import { MAX_HEADER_BYTES, respondToClientError } from '../stream-service/http/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createSourceOpeners } from '../stream-service/source/index.ts';
-import { startEmbeddedTable } from './embedded-table.ts';
 import { createGateway } from './gateway/index.ts';
 import { buildPage, createPage } from './page/index.ts';
 import { listen } from './process/index.ts';
+import { openState } from './state.ts';
 import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
 
 export interface ServiceOptions {
@@ -44,7 +43,6 @@ export interface Service {
   close(): Promise<void>;
 }
 
-const TABLE = 'reelay';
 const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 
 /**
@@ -55,7 +53,7 @@ const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 export const startService = (options: ServiceOptions): Promise<Service> =>
   startWithShutdown(async (shutdown) => {
     const { settings, log = silentLog, pluginDirs, drainSeconds, hasPage = true } = options;
-    const state = await openState(settings, log, shutdown);
+    const state = openState(settings, log, shutdown);
     const egress = shutdown.own(
       createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log }),
     );
@@ -108,15 +106,6 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     ready.catch(() => undefined);
     return { version: `v${packageFile.version}`, baseUrl: baseUrlOf(server.address()), ready, close: shutdown.close };
   });
-
-/** The embedded table of the data folder. */
-async function openState(settings: Settings, log: Log, shutdown: ShutdownStack): Promise<State> {
-  const table = shutdown.own(await startEmbeddedTable({ dir: join(settings.dataDir, 'table') }));
-  const client = createTableClient({ endpoint: table.endpoint });
-  shutdown.defer(() => client.destroy());
-  await ensureTable(client, TABLE);
-  return createState({ client, tableName: TABLE, log });
-}
 
 /** The page, built in the background unless its sources are unchanged. */
 function startPage(log: Log, shutdown: ShutdownStack) {

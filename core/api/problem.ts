@@ -55,4 +55,10 @@ export const problems = {
       { title: 'No Capacity', status: 503, detail: 'The instance runs as many streams as it can. Try again soon.' },
       retryAfter(seconds),
     ),
+  storageFull: (cause?: unknown) =>
+    new Problem(
+      { title: 'No Capacity', status: 503, detail: 'The instance is out of disk space. Try again later.' },
+      retryAfter(60),
+      { cause },
+    ),
 } as const;

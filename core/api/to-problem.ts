@@ -7,6 +7,7 @@ import {
   NotDeliverable,
   NotFound,
   StateUnavailable,
+  StorageFull,
   UpstreamError,
   UrlExpired,
 } from '../errors/index.ts';
@@ -20,6 +21,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof NotDeliverable) return problems.notDeliverable(error.detail, error);
   if (error instanceof UpstreamError || error instanceof StateUnavailable || isTimeout(error))
     return problems.fetchFailed(error);
+  if (error instanceof StorageFull) return problems.storageFull(error);
   if (error instanceof InMaintenance) return problems.maintenance(error.activity);
   if (error instanceof CapacityExceeded) return problems.noCapacity(error.retryAfterSeconds);
   if (error instanceof ClientLimitExceeded) return problems.tooManyRequests(error.retryAfterSeconds);

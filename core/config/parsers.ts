@@ -41,7 +41,7 @@ export const anyText = (accepts: string): Parser<string> => single(accepts, (tex
 /** An integer within inclusive bounds. */
 export const wholeNumber = (min: number, max: number): Parser<number> =>
   single(`a whole number from ${min} to ${max}`, (text) =>
-    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+    /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
   );
 
 /** One of several numbers. */

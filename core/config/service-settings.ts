@@ -4,6 +4,8 @@ import { cookiesFile } from './cookies-file.ts';
 import { anyText, flag, hostPorts, oneOf, origins, proxyUrls, wholeNumber } from './parsers.ts';
 import type { SettingsTable } from './setting.ts';
 
+/** Holds some hundred resources of average size. */
+const MIN_DATA_BYTES = 1024 * 1024;
 const BYTES_PER_STREAM = 4 * 1024 * 1024;
 const FFMPEG_PROCESSES_PER_CORE = 4;
 
@@ -49,7 +51,15 @@ export const serviceSettings = {
     variable: 'DATA_DIR',
     parse: anyText('a path'),
     default: '.data',
-    description: 'Folder of the state table, relative to the working folder',
+    description: 'Folder of the state table, relative to the working folder; other users lose access to it',
+  },
+  dataMaxBytes: {
+    scope: 'one-machine',
+    variable: 'DATA_MAX_BYTES',
+    parse: wholeNumber(MIN_DATA_BYTES, 2 ** 40),
+    default: 2 ** 30,
+    defaultText: '`1073741824` (1 GiB)',
+    description: 'Maximum size of the state table; beyond it the keys that were not used for longest become invalid',
   },
   toolsDir: {
     scope: 'one-machine',

@@ -50,6 +50,11 @@ export class StateUnavailable extends Error {
   override readonly name = 'StateUnavailable';
 }
 
+/** The state table has no disk space for further records. */
+export class StorageFull extends Error {
+  override readonly name = 'StorageFull';
+}
+
 /** A tool is being installed or updated. */
 export class InMaintenance extends Error {
   override readonly name = 'InMaintenance';

@@ -7,6 +7,7 @@ export {
   NotDeliverable,
   NotFound,
   StateUnavailable,
+  StorageFull,
   UpstreamError,
   UrlExpired,
 } from './errors.ts';

@@ -17,4 +17,4 @@ export type {
   VideoTraits,
 } from './resource.ts';
 export type { State, StreamTaskLease, ToolsRecord } from './state.ts';
-export { createTableClient, ensureTable } from './table.ts';
+export type { StateStorage } from './storage.ts';

@@ -1,6 +1,4 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { callTimeout } from './table.ts';
+import type { StateStorage, StoredItem } from './storage.ts';
 
 /** An exclusive right with an expiry, so that a crashed owner does not block others. */
 export interface Lease {
@@ -24,60 +22,24 @@ export interface LeaseItem<T extends Lease> {
 
 /** Options of `createLeaseItem`. */
 export interface LeaseItemOptions<T extends Lease> {
-  readonly table: DynamoDBDocumentClient;
-  readonly tableName: string;
+  readonly storage: StateStorage;
   readonly pk: string;
   /** Parses an item; undefined if it is no such lease. */
-  readonly read: (item: Readonly<Record<string, unknown>>) => T | undefined;
+  readonly read: (item: StoredItem) => T | undefined;
   /** Epoch seconds. */
   readonly now: () => number;
 }
 
 /** Creates access to one lease. */
-export function createLeaseItem<T extends Lease>({
-  table,
-  tableName,
-  pk,
-  read,
-  now,
-}: LeaseItemOptions<T>): LeaseItem<T> {
-  return {
-    get: async () => {
-      const command = new GetCommand({ TableName: tableName, Key: { pk }, ConsistentRead: true });
-      const { Item } = await table.send(command, callTimeout());
-      const lease = Item && read(Item);
-      return lease && lease.expiresAt > now() ? lease : undefined;
-    },
-    acquire: (lease, from = lease.owner) => {
-      const command = new PutCommand({
-        TableName: tableName,
-        Item: { pk, ...lease },
-        ConditionExpression: 'attribute_not_exists(pk) OR #expiresAt <= :now OR #owner = :owner OR #owner = :from',
-        ExpressionAttributeNames: { '#expiresAt': 'expiresAt', '#owner': 'owner' },
-        ExpressionAttributeValues: { ':now': now(), ':owner': lease.owner, ':from': from },
-      });
-      return succeedsIfConditionHolds(table.send(command, callTimeout()));
-    },
-    release: async (owner) => {
-      const command = new DeleteCommand({
-        TableName: tableName,
-        Key: { pk },
-        ConditionExpression: '#owner = :owner',
-        ExpressionAttributeNames: { '#owner': 'owner' },
-        ExpressionAttributeValues: { ':owner': owner },
-      });
-      await succeedsIfConditionHolds(table.send(command, callTimeout()));
-    },
-  };
-}
-
-/** True after a conditional write, false if its condition failed. */
-export async function succeedsIfConditionHolds(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
-}
+export const createLeaseItem = <T extends Lease>({ storage, pk, read, now }: LeaseItemOptions<T>): LeaseItem<T> => ({
+  get: async () => {
+    const item = await storage.get(pk);
+    const lease = item && read(item);
+    return lease && lease.expiresAt > now() ? lease : undefined;
+  },
+  acquire: (lease, from = lease.owner) => {
+    const { owner, expiresAt, ...attributes } = lease;
+    return storage.putIf({ ...attributes, pk, owner, expiresAt }, { expiredAt: now(), owners: [owner, from] });
+  },
+  release: (owner) => storage.deleteOwned(pk, owner),
+});

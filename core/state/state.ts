@@ -1,16 +1,24 @@
 import type { Lease } from './lease-item.ts';
 import type { Link, Resource } from './resource.ts';
 
-/** The persistent state of an instance. Every call throws `StateUnavailable` if the table does not respond in time. */
+/**
+ * The persistent state of an instance. Every call throws `StateUnavailable` if the table fails or does not respond in time.
+ */
 export interface State {
   /** Undefined once expired, even if the table has not deleted the item yet. */
   getResource(id: string): Promise<Resource | undefined>;
-  /** Omits DASH fragments above the maximum size of an item. @throws ItemTooLarge if it is too large without them */
+  /**
+   * Omits DASH fragments above the maximum size of an item.
+   * @throws ItemTooLarge if it is too large without them, StorageFull
+   */
   putResource(resource: Resource): Promise<void>;
-  /** Extends the lifetime of a resource and its keys by a day. Writes at most once an hour per resource. */
+  /** Extends the lifetime of a resource and its keys by a day. Writes at most once an hour per resource. @throws StorageFull */
   touchResource(resource: Resource): Promise<void>;
   getLink(id: string): Promise<Link | undefined>;
+  /** @throws ItemTooLarge, StorageFull */
   putLink(link: Link): Promise<void>;
+  /** @throws StorageFull while there is no disk space to store what a resolve finds */
+  requireSpace(): Promise<void>;
   /** Counts one served resolve. */
   addRequest(): Promise<void>;
   countRequests(): Promise<number>;

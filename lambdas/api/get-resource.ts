@@ -10,7 +10,7 @@ import { toResourceInformation } from './resource-information.ts';
 
 export interface GetResourceOptions extends HandlerOptions {
   readonly extraction: Pick<Resolver, 'resolve'>;
-  readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'addRequest'>;
+  readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'requireSpace' | 'addRequest'>;
 }
 
 /** From the arrival of the request: API Gateway ends a request after 30 s, with a body of its own. */
@@ -28,6 +28,8 @@ export const createGetResource = ({ extraction, state, ...options }: GetResource
     const { rawQueryString, requestContext } = event;
     const { link, sent } = parseLinkParameter(rawQueryString);
     await requireAvailable();
+    // Before the source is contacted: what cannot be stored has no keys.
+    await state.requireSpace();
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
     const resolved = await extraction.resolve(link, { deadline, signal, client: clientOfEvent(event, isBehindEdge) });

@@ -1,11 +1,12 @@
 import { getOperation } from '../../core/api/index.ts';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { createGetRequestCount } from '../api/index.ts';
 import { createFunctionLog, readFunctionEnvironment } from '../runtime/index.ts';
 
 const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
-const state = createState({ client: {}, tableName: environment.tableName, log });
+const state = createState({ storage: createDynamoDbStorage(environment), log });
 
 export const handler = createGetRequestCount({
   ...environment,

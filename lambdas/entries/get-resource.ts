@@ -6,6 +6,7 @@ import { waitAtMost } from '../../core/concurrency/index.ts';
 import { readSettingsInAws } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { findLayeredYtDlp } from '../../layers/tools/index.ts';
 import { createFanOut, createGetResource, createResolveEntry, type EntryEvent } from '../api/index.ts';
@@ -29,7 +30,7 @@ const INIT_TIMEOUT_MS = 8_000;
 const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
 const settings = await readSettingsInAws(process.env);
-const state = createState({ client: {}, tableName: environment.tableName, log });
+const state = createState({ storage: createDynamoDbStorage(environment), log });
 const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log });
 // A layer without tools means maintenance: the table names the activity, and this function answers with it.
 const tools = createLayeredTools({

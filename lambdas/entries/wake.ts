@@ -1,5 +1,6 @@
 import { ECSClient } from '@aws-sdk/client-ecs';
 import middy from '@middy/core';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { logContext, routeEvent } from '../middleware/index.ts';
 import { createFunctionLog, readFunctionEnvironment, required } from '../runtime/index.ts';
@@ -16,7 +17,7 @@ import {
 const read = (name: string) => required(process.env, name);
 const log = createFunctionLog();
 const { tableName, origins } = readFunctionEnvironment(process.env);
-const state = createState({ client: {}, tableName, log });
+const state = createState({ storage: createDynamoDbStorage({ tableName }), log });
 const cluster = { ecs: new ECSClient(clientBounds), cluster: read('CLUSTER') };
 const definition = read('TASK_DEFINITION');
 

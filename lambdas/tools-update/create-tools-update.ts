@@ -3,6 +3,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createEgress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { createReleases, type Releases } from '../../layers/tools/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
@@ -58,7 +59,7 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
       layers: createLayers({ client: lambda, layerName, bucket, architecture }),
       archive: createArchive({ client: s3, bucket }),
       canary: createCanary({ client: lambda, functionName: canaryFunction, layers: functionLayers(canaryFunction) }),
-      state: createState({ client: {}, tableName, log }),
+      state: createState({ storage: createDynamoDbStorage({ tableName }), log }),
       scratchDir: tmpdir(),
       ...{ asset, placeholder, metrics, log, onStep },
       ...(pinned && { pinned }),

@@ -5,7 +5,8 @@ import type { Settings } from '../../core/config/index.ts';
 import { createEgress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
-import { createState, createTableClient } from '../../core/state/index.ts';
+import { createDynamoDbStorage, createTableClient } from '../../core/state/dynamodb/index.ts';
+import { createState } from '../../core/state/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../create-stream-service.ts';
 import { createSourceOpeners } from '../source/index.ts';
 import { HEALTH_PATH, healthRoute } from './health-route.ts';
@@ -55,7 +56,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
 
     const client = createTableClient();
     shutdown.defer(() => client.destroy());
-    const state = createState({ client, tableName: task.tableName, log });
+    const state = createState({ storage: createDynamoDbStorage({ client, tableName: task.tableName }), log });
     const egress = shutdown.own(
       createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log }),
     );

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createState } from '../../core/state/create-state.ts';
-import { createTableClient, ensureTable } from '../../core/state/table.ts';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/dynamodb-storage.ts';
 import { bundle } from '../../infra/build/bundle.ts';
-import { startEmbeddedTable } from '../../local/embedded-table.ts';
+import { type DynamoDbFixture, ensureTable, startDynamoDb } from '../support/dynamodb.ts';
 import { type BundledFunction, startFunction } from './bundled-function.ts';
 import { startInvokeApi } from './invoke-api.ts';
 
@@ -40,9 +40,9 @@ export async function startFunctionRig(only: readonly string[]): Promise<Functio
   parts.defer(() => rm(dir, { recursive: true, force: true }));
   const dist = join(dir, 'dist');
   await bundle({ outDir: dist, only });
-  const table = await startEmbeddedTable({ dir: join(dir, 'table') });
+  const table = await startDynamoDb();
   parts.defer(table.close);
-  await prepareTable(table.endpoint);
+  await prepareTable(table);
   const functions = new Map<string, BundledFunction>();
   const invokeApi = await startInvokeApi((name) => functions.get(name));
   parts.defer(invokeApi.close);
@@ -71,14 +71,12 @@ export async function startFunctionRig(only: readonly string[]): Promise<Functio
 }
 
 /** As the stack and the first update leave it. */
-async function prepareTable(endpoint: string): Promise<void> {
-  const client = createTableClient({ endpoint });
+async function prepareTable({ client }: DynamoDbFixture): Promise<void> {
   await ensureTable(client, TABLE);
-  await createState({ client, tableName: TABLE }).putTools({
+  await createState({ storage: createDynamoDbStorage({ client, tableName: TABLE }) }).putTools({
     ytDlp: 'of the layer',
     ffmpeg: 'of the image',
     verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' },
     installedAt: Math.floor(Date.now() / 1000),
   });
-  client.destroy();
 }

@@ -1,22 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { silentLog } from '../../core/log/log.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
-import { createState } from '../../core/state/create-state.ts';
 import { keyOf } from '../../core/state/keys.ts';
-import { createTableClient, ensureTable } from '../../core/state/table.ts';
-import { startEmbeddedTable } from '../../local/embedded-table.ts';
 import { createStreamService } from '../../stream-service/create-stream-service.ts';
 import { createOpenSource } from '../../stream-service/source/open-source.ts';
 import type { SourceLimits } from '../../stream-service/source/request/limits.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
+import { openTemporaryState } from '../support/temporary-state.ts';
 import { createFaultSite, type FaultSite, type Item } from './media-fixture.ts';
-
-const TABLE = 'faults';
 
 /** Production limits scaled down, so that each fault affects each stream within milliseconds. */
 const LIMITS: Partial<SourceLimits> = {
@@ -42,11 +36,8 @@ export interface ServiceFixture {
 export async function startServiceFixture(): Promise<ServiceFixture> {
   const site = createFaultSite();
   const origin = await startOrigin({ mounts: site.mounts });
-  const dir = await mkdtemp(join(tmpdir(), 'reelay-faults-'));
-  const table = await startEmbeddedTable({ dir });
-  const client = createTableClient({ endpoint: table.endpoint });
-  await ensureTable(client, TABLE);
-  const state = createState({ client, tableName: TABLE, log: silentLog });
+  const table = await openTemporaryState();
+  const { state } = table;
   const egress = createEgress({ allow: [origin.host] });
   const { ytDlp, ffmpeg } = await installedTools();
   const pluginDirs = [resolve(import.meta.dirname, '../origin/plugin')];
@@ -83,10 +74,8 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
       await service.close();
       await extraction.close();
       await egress.close();
-      client.destroy();
       await table.close();
       await origin.close();
-      await rm(dir, { recursive: true, force: true });
     },
   };
 }

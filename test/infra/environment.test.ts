@@ -63,7 +63,16 @@ const settingsRead = () => {
 const OTHERS =
   /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|PATH$|ECS_AGENT_URI)/;
 /** Settings of one machine, which functions read with the others and leave at their defaults. */
-const OF_ONE_MACHINE = ['HOST', 'PORT', 'DATA_DIR', 'TOOLS_DIR', 'TOOLS_UPDATE_HOURS', 'YT_DLP_PATH', 'FFMPEG_PATH'];
+const OF_ONE_MACHINE = [
+  'HOST',
+  'PORT',
+  'DATA_DIR',
+  'DATA_MAX_BYTES',
+  'TOOLS_DIR',
+  'TOOLS_UPDATE_HOURS',
+  'YT_DLP_PATH',
+  'FFMPEG_PATH',
+];
 const OF_STREAMS = ['MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
 /** Become of secrets, or are set where a secret is named. */
 const SECRETS = ['OUTGOING_PROXIES', 'COOKIES_FILE', 'OUTGOING_PROXIES_SECRET', 'COOKIES_SECRET'];

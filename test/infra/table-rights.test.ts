@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
+import { createDynamoDbStorage } from '../../core/state/dynamodb/dynamodb-storage.ts';
 import type { State } from '../../core/state/state.ts';
 import { aResource } from '../core/state/resources.ts';
 import { expectedItems } from './roles.ts';
@@ -48,7 +49,9 @@ async function asked(calls: (state: State) => readonly Promise<unknown>[]): Prom
       },
     { step: 'initialize', priority: 'low' },
   );
-  await Promise.allSettled(calls(createState({ client, tableName: 'table', now: () => 1e12 })));
+  await Promise.allSettled(
+    calls(createState({ storage: createDynamoDbStorage({ client, tableName: 'table' }), now: () => 1e12 })),
+  );
   client.destroy();
   return found;
 }

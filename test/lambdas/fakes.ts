@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StateUnavailable } from '../../core/errors/errors.ts';
+import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../core/log/describe-error.ts';
 import type { Resolved, Resolver } from '../../core/resolve/resolver.ts';
 import type { Resource } from '../../core/state/resource.ts';
@@ -16,6 +16,8 @@ export interface ApiFakes {
   lease: MaintenanceLease | undefined;
   /** The table is unavailable. */
   dead: boolean;
+  /** The disk has no space for records. */
+  isFull?: boolean;
   /** How counting a request fails. */
   countless: 'failing' | 'hanging' | undefined;
   count: number;
@@ -83,6 +85,9 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
       getTools: () => alive(() => fakes.tools),
       getMaintenance: () => alive(() => fakes.lease),
       countRequests: () => alive(() => fakes.count),
+      requireSpace: async () => {
+        if (fakes.isFull) throw new StorageFull('No space');
+      },
       addRequest: async () => {
         if (fakes.countless === 'failing') throw new StateUnavailable('The state table refused');
         if (fakes.countless === 'hanging') return new Promise<never>(() => undefined);

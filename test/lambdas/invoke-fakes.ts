@@ -1,13 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { vi } from 'vitest';
-import { createState } from '../../core/state/create-state.ts';
 import type { State } from '../../core/state/state.ts';
-import { createTableClient, ensureTable } from '../../core/state/table.ts';
 import { createInvoker, type Invoker } from '../../lambdas/runtime/invoker.ts';
-import { startEmbeddedTable } from '../../local/embedded-table.ts';
 import { startInvokeApi } from '../bundled/invoke-api.ts';
+import { openTemporaryState } from '../support/temporary-state.ts';
 
 /** A fake function. It may throw the errors that `startInvokeApi` exports. */
 export type FakeFunction = (event: never) => Promise<unknown>;
@@ -23,13 +18,8 @@ export interface InvokeFixture {
 
 export async function startInvokeFixture(): Promise<InvokeFixture> {
   await using parts = new AsyncDisposableStack();
-  const dir = await mkdtemp(join(tmpdir(), 'reelay-invoke-'));
-  parts.defer(() => rm(dir, { recursive: true, force: true }));
-  const table = await startEmbeddedTable({ dir });
+  const table = await openTemporaryState();
   parts.defer(table.close);
-  const client = createTableClient({ endpoint: table.endpoint });
-  parts.defer(() => client.destroy());
-  await ensureTable(client, 'reelay');
 
   const functions = new Map<string, FakeFunction>();
   const invokeApi = await startInvokeApi((name) => {
@@ -49,7 +39,7 @@ export async function startInvokeFixture(): Promise<InvokeFixture> {
   const ending = parts.move();
   return {
     invoker: createInvoker(),
-    state: createState({ client, tableName: 'reelay' }),
+    state: table.state,
     functions,
     close: () => ending.disposeAsync(),
   };

@@ -9,8 +9,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
-import { createTableClient } from '../../core/state/table.ts';
-import { startEmbeddedTable } from '../../local/embedded-table.ts';
+import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
 import { descendantsOf } from '../support/processes.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
@@ -71,15 +70,13 @@ afterEach(async () => {
 
 /** As a process would that died in the middle of an update, and whose clock was six hours ahead. */
 async function leaveMaintenance(dir: string): Promise<void> {
-  const table = await startEmbeddedTable({ dir });
-  const client = createTableClient({ endpoint: table.endpoint });
-  const state = createState({ client, tableName: 'reelay' });
+  const storage = openSqliteStorage({ dir });
+  const state = createState({ storage });
   const expiresAt = Math.floor(Date.now() / 1000) + 6 * 3600;
   expect(await state.takeMaintenance({ activity: 'Updating yt-dlp to 1', owner: 'this machine', expiresAt })).toBe(
     true,
   );
-  client.destroy();
-  await table.close();
+  await storage.close();
 }
 
 const json = async (url: string) => (await fetch(url)).json();
@@ -109,7 +106,7 @@ describe('npm start', () => {
   }, 240_000);
 
   it('starts without downloads the second time, and ends the maintenance of a crashed process', async () => {
-    await leaveMaintenance(join(folder, 'data/table'));
+    await leaveMaintenance(join(folder, 'data'));
     const service = start({ DATA_DIR: 'data' });
     await service.line(/^Ready: /);
     expect(service.lines.filter((line) => /Downloading|Installing/.test(line))).toEqual([]);

@@ -4,7 +4,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import { createState } from '../../../core/state/create-state.ts';
-import { createTableClient, ensureTable } from '../../../core/state/table.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import { createLocalTableClient } from '../../support/dynamodb.ts';
 import { aResource } from './resources.ts';
 
 const ends: (() => unknown)[] = [];
@@ -24,9 +25,9 @@ async function tableThat(onConnection: (socket: Socket) => void) {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const client = createTableClient({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const client = createLocalTableClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   ends.push(() => client.destroy());
-  return { client, state: createState({ client, tableName: 'state' }) };
+  return { state: createState({ storage: createDynamoDbStorage({ client, tableName: 'state' }) }) };
 }
 
 describe.each([
@@ -35,7 +36,7 @@ describe.each([
   ['speaks another protocol', (socket: Socket) => socket.end('220 ready\r\n')],
 ])('createState with a table that %s', (_what, onConnection) => {
   it('rejects every call with StateUnavailable within its time limit', async () => {
-    const { client, state } = await tableThat(onConnection);
+    const { state } = await tableThat(onConnection);
     const calls = [
       state.getResource('x'),
       state.putResource(aResource(1)),
@@ -44,7 +45,6 @@ describe.each([
       state.getTools(),
       state.getMaintenance(),
       state.takeMaintenance({ activity: 'x', owner: 'x', expiresAt: 1 }),
-      ensureTable(client, 'state'),
     ];
     const outcomes = await Promise.allSettled(calls);
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(StateUnavailable) });
@@ -65,16 +65,16 @@ it('queues calls to a table that answers one at a time', async () => {
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // One response per 3 ms: 1,000 concurrent calls exceed the timeout of an attempt.
+  // One response per 3 ms: 1,000 calls in flight at once would exceed the timeout of an attempt.
   const answering = setInterval(() => queue.shift()?.(), 3);
-  const client = createTableClient({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const client = createLocalTableClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 16);
   ends.push(() => {
     clearInterval(answering);
     client.destroy();
     server.closeAllConnections();
     server.close();
   });
-  const state = createState({ client, tableName: 'state' });
+  const state = createState({ storage: createDynamoDbStorage({ client, tableName: 'state' }) });
   const rush = await Promise.allSettled(Array.from({ length: 1000 }, (_, index) => state.getResource(`r${index}`)));
   expect(rush.filter(({ status }) => status === 'rejected')).toEqual([]);
   expect(most).toBeLessThanOrEqual(16);

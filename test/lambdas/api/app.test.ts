@@ -2,8 +2,9 @@ import { createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
-import { createTableClient } from '../../../core/state/table.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
+import { createLocalTableClient } from '../../support/dynamodb.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 
 const fakesWith = (changes: Partial<ApiFakes>): ApiFakes => ({ ...createApiFakes(), ...changes });
@@ -42,9 +43,9 @@ describe('GET /api/App', () => {
     const silent = createServer((socket) => void connections.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
-    const client = createTableClient({ endpoint: `http://127.0.0.1:${port}` });
+    const client = createLocalTableClient(`http://127.0.0.1:${port}`);
     const handler = createGetAppInfo({
-      state: createState({ client, tableName: 'reelay' }),
+      state: createState({ storage: createDynamoDbStorage({ client, tableName: 'reelay' }) }),
       version: '1.2.3',
       environment: 'Production',
       methods: ['GET'],

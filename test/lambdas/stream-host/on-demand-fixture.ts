@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fieldsWithoutSecrets } from '../../../core/log/describe-error.ts';
 import { createState } from '../../../core/state/create-state.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import type { State } from '../../../core/state/state.ts';
-import { createTableClient, ensureTable } from '../../../core/state/table.ts';
 import type { Result } from '../../../lambdas/middleware/event.ts';
 import { routeEvent } from '../../../lambdas/middleware/route-event.ts';
 import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
@@ -16,7 +13,7 @@ import { createStartHost, createStreamTasks } from '../../../lambdas/stream-host
 import { createWakeHost } from '../../../lambdas/stream-host/wake-host.ts';
 import { createWakeOnEvent, WAKE_AHEAD } from '../../../lambdas/stream-host/wake-on-event.ts';
 import { createWakeOnStream } from '../../../lambdas/stream-host/wake-on-stream.ts';
-import { startEmbeddedTable } from '../../../local/embedded-table.ts';
+import { ensureTable, startDynamoDb } from '../../support/dynamodb.ts';
 import { type ScriptedAws, startScriptedAws } from '../../support/scripted-aws.ts';
 import { eventOf } from '../fakes.ts';
 
@@ -48,13 +45,11 @@ export async function startOnDemandFixture(): Promise<OnDemandFixture> {
   // Only `pass` advances the clock, so that results do not depend on the speed of the machine.
   let time = Date.now();
   const now = () => time;
-  const dir = await mkdtemp(join(tmpdir(), 'reelay-on-demand-'));
-  const table = await startEmbeddedTable({ dir, now });
+  const table = await startDynamoDb();
   const aws = await startScriptedAws(now);
-  const client = createTableClient({ endpoint: table.endpoint });
   const tableName = `on-demand-${randomUUID()}`;
-  await ensureTable(client, tableName);
-  const state = createState({ client, tableName, now });
+  await ensureTable(table.client, tableName);
+  const state = createState({ storage: createDynamoDbStorage({ client: table.client, tableName }), now });
   const logged: string[] = [];
   const note = (message: string, fields: Record<string, unknown> = {}) =>
     void logged.push(`${message} ${JSON.stringify(fieldsWithoutSecrets(fields))}`);
@@ -117,10 +112,8 @@ export async function startOnDemandFixture(): Promise<OnDemandFixture> {
       register = createRegisterHere();
     },
     async close() {
-      client.destroy();
       await aws.close();
       await table.close();
-      await rm(dir, { recursive: true });
     },
   };
 }

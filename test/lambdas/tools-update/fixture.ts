@@ -9,7 +9,8 @@ import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/cl
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
-import { createTableClient, ensureTable } from '../../../core/state/table.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
+import { createTableClient } from '../../../core/state/dynamodb/table-client.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { installMissingTools } from '../../../lambdas/tools-update/install-missing-tools.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
@@ -17,6 +18,7 @@ import type { Pointer, Step } from '../../../lambdas/tools-update/types.ts';
 import { type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { createReleases } from '../../../layers/tools/release/releases.ts';
 import type { ReleasePages } from '../../layers/tools/release-pages.ts';
+import { ensureTable } from '../../support/dynamodb.ts';
 import { FUNCTION_ROLE, REGION } from '../../support/moto.ts';
 
 export const ASSET = 'yt-dlp_linux.zip';
@@ -123,7 +125,7 @@ export async function createFixture({
 
   return {
     ...{ environment, placeholder, others: [one, two], figures, steps, assemble },
-    state: createState({ client: table, tableName: names.table }),
+    state: createState({ storage: createDynamoDbStorage({ client: table, tableName: names.table }) }),
     pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
     update: (signal = new AbortController().signal) => updateTools({ ...assemble().dependencies, resolver }, signal),
     installMissing: () => installMissingTools({ ...assemble().dependencies, resolver }, new AbortController().signal),

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createState } from '../../../core/state/create-state.ts';
+import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import { keyOf, resourceId } from '../../../core/state/keys.ts';
-import { createTableClient, ensureTable } from '../../../core/state/table.ts';
-import { startEmbeddedTable } from '../../../local/embedded-table.ts';
+import { ensureTable, startDynamoDb } from '../../support/dynamodb.ts';
 import { type ObjectStore, startObjectStore } from '../../support/s3.ts';
 import { mediaKey, renditionOf, resourceOf, trackOf } from '../fixture.ts';
 import { type EcsAgent, startEcsAgent } from './ecs-agent.ts';
@@ -34,13 +34,11 @@ export async function startTaskFakes(): Promise<TaskFakes> {
   parts.defer(() => rm(dir, { recursive: true, force: true, maxRetries: 3 }));
   const [store, agent, source] = await Promise.all([startObjectStore(), startEcsAgent(), startHeldSource()]);
   for (const each of [store, agent, source]) parts.defer(() => each.close());
-  const table = await startEmbeddedTable({ dir: join(dir, 'table') });
+  const table = await startDynamoDb();
   parts.defer(table.close);
 
-  const client = createTableClient({ endpoint: table.endpoint });
-  parts.defer(() => client.destroy());
-  await ensureTable(client, TABLE);
-  const state = createState({ client, tableName: TABLE });
+  await ensureTable(table.client, TABLE);
+  const state = createState({ storage: createDynamoDbStorage({ client: table.client, tableName: TABLE }) });
   const expiresAt = Math.floor(Date.now() / 1000) + 24 * 3600;
   await state.putResource(resourceOf([trackOf('file', { url: source.url })], { expiresAt }));
   // What yt-dlp finds where it came from has the same format id.

@@ -1,9 +1,7 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { afterEach, beforeAll, describe, expect } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import type { State } from '../../../core/state/state.ts';
-import { createTableClient } from '../../../core/state/table.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
 import { eventually, useBrowser } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
@@ -15,13 +13,10 @@ const { open } = useBrowser();
 
 const OWNER = 'a test';
 const ACTIVITY = 'Updating yt-dlp to 2099.01.01';
-let client: DynamoDBClient;
 let state: State;
 beforeAll(() => {
-  client = createTableClient({ endpoint: service.tableEndpoint });
-  state = createState({ client, tableName: 'reelay', log: silentLog });
+  state = createState({ storage: service.storage, log: silentLog });
 });
-afterAll(() => client?.destroy());
 const begin = (activity = ACTIVITY) =>
   state.takeMaintenance({ activity, owner: OWNER, expiresAt: Math.floor(Date.now() / 1000) + 120 });
 afterEach(async () => {

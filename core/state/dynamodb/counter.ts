@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { BatchGetCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { callTimeout } from './table.ts';
+import { callTimeout } from './table-client.ts';
 
 /** Items that share the count, because DynamoDB limits one item to 1,000 writes per second. */
 const SHARDS = 16;

@@ -1,0 +1,93 @@
+import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { StateStorage, StoredItem } from '../storage.ts';
+import { createCounter } from './counter.ts';
+import { callTimeout, createTableClient } from './table-client.ts';
+
+/** Options of `createDynamoDbStorage`. */
+export interface DynamoDbStorageOptions {
+  readonly tableName: string;
+  /** @default a client for the region and the credentials of the environment */
+  readonly client?: DynamoDBClient;
+}
+
+/**
+ * Creates the storage over one DynamoDB table with the string key `pk` and the TTL attribute `expiresAt`. Reads are
+ * consistent; a call rejects if the table does not respond within 20 seconds.
+ */
+export function createDynamoDbStorage({
+  tableName,
+  client = createTableClient(),
+}: DynamoDbStorageOptions): StateStorage {
+  const table = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const counter = createCounter(table, tableName);
+
+  return {
+    get: async (pk) => {
+      const command = new GetCommand({ TableName: tableName, Key: { pk }, ConsistentRead: true });
+      return (await table.send(command, callTimeout())).Item as StoredItem | undefined;
+    },
+    put: async (item) => {
+      await table.send(new PutCommand({ TableName: tableName, Item: item }), callTimeout());
+    },
+    putIf: (item, { expiredAt, owners = [] }) => {
+      const byOwner = owners.map((_, index) => `#owner = :owner${index}`);
+      const command = new PutCommand({
+        TableName: tableName,
+        Item: item,
+        ConditionExpression: [
+          'attribute_not_exists(pk)',
+          ...(expiredAt === undefined ? [] : ['#expiresAt <= :now']),
+          ...byOwner,
+        ].join(' OR '),
+        // DynamoDB rejects names and values that the condition does not use.
+        ...((expiredAt !== undefined || owners.length > 0) && {
+          ExpressionAttributeNames: {
+            ...(expiredAt !== undefined && { '#expiresAt': 'expiresAt' }),
+            ...(owners.length > 0 && { '#owner': 'owner' }),
+          },
+          ExpressionAttributeValues: {
+            ...(expiredAt !== undefined && { ':now': expiredAt }),
+            ...Object.fromEntries(owners.map((owner, index) => [`:owner${index}`, owner])),
+          },
+        }),
+      });
+      return succeedsIfConditionHolds(table.send(command, callTimeout()));
+    },
+    extend: async (pk, { after, upTo, expiresAt }) => {
+      const command = new UpdateCommand({
+        TableName: tableName,
+        Key: { pk },
+        UpdateExpression: 'SET #expiresAt = :until',
+        ConditionExpression: '#expiresAt > :after AND #expiresAt <= :upTo',
+        ExpressionAttributeNames: { '#expiresAt': 'expiresAt' },
+        ExpressionAttributeValues: { ':after': after, ':upTo': upTo, ':until': expiresAt },
+      });
+      await succeedsIfConditionHolds(table.send(command, callTimeout()));
+    },
+    deleteOwned: async (pk, owner) => {
+      const command = new DeleteCommand({
+        TableName: tableName,
+        Key: { pk },
+        ConditionExpression: '#owner = :owner',
+        ExpressionAttributeNames: { '#owner': 'owner' },
+        ExpressionAttributeValues: { ':owner': owner },
+      });
+      await succeedsIfConditionHolds(table.send(command, callTimeout()));
+    },
+    addRequest: counter.add,
+    countRequests: counter.sum,
+    requireSpace: async () => undefined,
+  };
+}
+
+/** True after a conditional write, false if its condition failed. */
+async function succeedsIfConditionHolds(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}

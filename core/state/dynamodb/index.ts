@@ -1,0 +1,2 @@
+export { createDynamoDbStorage } from './dynamodb-storage.ts';
+export { createTableClient } from './table-client.ts';

@@ -1,0 +1,139 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { StorageFull } from '../../errors/index.ts';
+import type { Log } from '../../log/index.ts';
+import { prepareFolder } from './data-folder.ts';
+import { type Database, openDatabase } from './database.ts';
+import { classifySqliteError, type SqliteFailure } from './sqlite-error.ts';
+
+/** Options of `createConnection`. */
+export interface ConnectionOptions {
+  readonly dir: string;
+  readonly file: string;
+  readonly maxBytes: number;
+  readonly log: Log;
+}
+
+/** The database, opened again after failures that end a connection. A failure rejects the operation, never more. */
+export interface Connection {
+  /** Runs an operation. @throws StorageFull if the disk is full, else the error of the database */
+  use<T>(operation: (database: Database) => T): T;
+  /** `use` for an operation that writes: first opens the database again if its file was deleted. */
+  write<T>(operation: (database: Database) => T): T;
+  /** Failures are logged once; after this call, again. */
+  reportWorking(): void;
+  close(): void;
+}
+
+/** Space for counts and leases beyond the budget of records. */
+const RESERVED_BYTES = 4 * 1024 * 1024;
+const REOPEN_INTERVAL_MS = 1000;
+
+/**
+ * Opens the database of a folder. A damaged file is renamed to `….corrupt`, and an empty one is created.
+ * @throws Error with a message for the operator when the folder cannot be used or another process uses it
+ */
+export function createConnection({ dir, file, maxBytes, log }: ConnectionOptions): Connection {
+  const logged = new Set<SqliteFailure>();
+  let isClosed = false;
+  let database: Database | undefined;
+  let retryAt = 0;
+  let lastOpenError: unknown;
+
+  const open = (): Database => {
+    prepareFolder(dir);
+    return openDatabase(file, maxBytes + RESERVED_BYTES);
+  };
+
+  /** Sets a damaged file aside: an instance without its keys serves more than one that does not start. */
+  const openSound = (): Database => {
+    try {
+      return open();
+    } catch (error) {
+      if (classifySqliteError(error) !== 'corrupt') throw error;
+      setAside(file);
+      log.error('State database is damaged: starting with an empty one', { saved: `${file}.corrupt` });
+      return open();
+    }
+  };
+
+  const closeDatabase = () => {
+    const closing = database;
+    database = undefined;
+    try {
+      closing?.close();
+    } catch {
+      // A connection whose file is damaged or gone may fail to write its log; the file handle is closed nevertheless.
+    }
+  };
+
+  const handleFailure = (error: unknown): unknown => {
+    const failure = error instanceof StorageFull ? 'full' : classifySqliteError(error);
+    if (!logged.has(failure)) log.error('State database failed', { failure, error: String(error) });
+    logged.add(failure);
+    if (failure === 'corrupt' || failure === 'broken') closeDatabase();
+    if (failure === 'corrupt') setAside(file);
+    return failure === 'full' && !(error instanceof StorageFull)
+      ? new StorageFull('The disk is full', { cause: error })
+      : error;
+  };
+
+  const use = <T>(operation: (opened: Database) => T): T => {
+    if (isClosed) throw new Error('The state database is closed');
+    try {
+      database ??= reopen();
+      return operation(database);
+    } catch (error) {
+      throw handleFailure(error);
+    }
+  };
+
+  /** At most one attempt per interval: an attempt may wait for the lock, and blocks the event loop meanwhile. */
+  const reopen = (): Database => {
+    if (performance.now() < retryAt) throw lastOpenError;
+    try {
+      return openSound();
+    } catch (error) {
+      lastOpenError = error;
+      retryAt = performance.now() + REOPEN_INTERVAL_MS;
+      throw error;
+    }
+  };
+
+  try {
+    database = openSound();
+  } catch (error) {
+    throw folderError(dir, error);
+  }
+
+  return {
+    use,
+    write: (operation) => {
+      if (database?.hasMoved()) {
+        log.error('State database was deleted: starting with an empty one', { file });
+        closeDatabase();
+      }
+      return use(operation);
+    },
+    reportWorking: () => {
+      if (logged.size > 0) log.info('State database works again');
+      logged.clear();
+    },
+    close: () => {
+      isClosed = true;
+      closeDatabase();
+    },
+  };
+}
+
+function setAside(file: string): void {
+  if (existsSync(file)) renameSync(file, `${file}.corrupt`);
+  for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+}
+
+function folderError(dir: string, error: unknown): Error {
+  if (classifySqliteError(error) === 'locked')
+    return new Error(`Another process uses the data folder ${dir}`, { cause: error });
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code?.startsWith('ERR_') ? message : (code ?? message);
+  return new Error(`The data folder ${dir} cannot be used: ${reason.split('\n')[0]}`, { cause: error });
+}

@@ -1,0 +1,1 @@
+export { openSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';

@@ -1,0 +1,56 @@
+import type { AddressInfo } from 'node:net';
+import {
+  CreateTableCommand,
+  type DynamoDBClient,
+  ResourceInUseException,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+import { createTableClient } from '../../core/state/dynamodb/table-client.ts';
+
+/** DynamoDB's API in this process, with tables in memory. */
+export interface DynamoDbFixture {
+  /** `http://127.0.0.1:port` */
+  readonly endpoint: string;
+  readonly client: DynamoDBClient;
+  close(): Promise<void>;
+}
+
+export async function startDynamoDb(): Promise<DynamoDbFixture> {
+  const server = dynalite({ createTableMs: 0 });
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = createLocalTableClient(endpoint);
+  return {
+    endpoint,
+    client,
+    close: async () => {
+      client.destroy();
+      server.closeAllConnections();
+      await new Promise<void>((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
+    },
+  };
+}
+
+/** A client for a DynamoDB on this machine, which accepts any region and credentials. */
+export const createLocalTableClient = (endpoint: string, maxConcurrentCalls?: number): DynamoDBClient =>
+  createTableClient(
+    { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } },
+    maxConcurrentCalls,
+  );
+
+/** Creates a table like the stack's if there is none of this name. */
+export async function ensureTable(client: DynamoDBClient, tableName: string): Promise<void> {
+  const command = new CreateTableCommand({
+    TableName: tableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+  });
+  try {
+    await client.send(command);
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+  }
+  await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.1, maxDelay: 2 }, { TableName: tableName });
+}
