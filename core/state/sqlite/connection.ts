@@ -17,8 +17,11 @@ export interface ConnectionOptions {
 export interface Connection {
   /** Runs an operation. @throws StorageFull if the disk is full, else the error of the database */
   use<T>(operation: (database: Database) => T): T;
-  /** `use` for an operation that writes: first opens the database again if its file was deleted. */
-  write<T>(operation: (database: Database) => T): T;
+  /**
+   * `use` for an operation that writes: first opens the database again if its file was deleted.
+   * @param bytes size of the record
+   */
+  write<T>(operation: (database: Database) => T, bytes?: number): T;
   /** Failures are logged once; after this call, again. */
   reportWorking(): void;
   close(): void;
@@ -26,6 +29,10 @@ export interface Connection {
 
 /** Space for counts and leases beyond the budget of records. */
 const RESERVED_BYTES = 4 * 1024 * 1024;
+/** Written between two checkpoints: about 50 resources. Each checkpoint waits for the disk. */
+const CHECKPOINT_BYTES = 1024 * 1024;
+/** Pages that a write changes besides those of its record. */
+const WRITE_OVERHEAD_BYTES = 4 * 8192;
 const REOPEN_INTERVAL_MS = 1000;
 
 /**
@@ -36,6 +43,7 @@ export function createConnection({ dir, file, maxBytes, log }: ConnectionOptions
   const logged = new Set<SqliteFailure>();
   let isClosed = false;
   let database: Database | undefined;
+  let writtenBytes = 0;
   let retryAt = 0;
   let lastOpenError: unknown;
 
@@ -87,6 +95,16 @@ export function createConnection({ dir, file, maxBytes, log }: ConnectionOptions
     }
   };
 
+  /** A failure leaves the commits in the log, and is retried. */
+  const checkpoint = () => {
+    writtenBytes = 0;
+    try {
+      use(({ checkpoint }) => checkpoint());
+    } catch {
+      // Logged by `use`.
+    }
+  };
+
   /** At most one attempt per interval: an attempt may wait for the lock, and blocks the event loop meanwhile. */
   const reopen = (): Database => {
     if (performance.now() < retryAt) throw lastOpenError;
@@ -107,12 +125,15 @@ export function createConnection({ dir, file, maxBytes, log }: ConnectionOptions
 
   return {
     use,
-    write: (operation) => {
+    write: (operation, bytes = 0) => {
       if (database?.hasMoved()) {
         log.error('State database was deleted: starting with an empty one', { file });
         closeDatabase();
       }
-      return use(operation);
+      const result = use(operation);
+      writtenBytes += bytes + WRITE_OVERHEAD_BYTES;
+      if (writtenBytes > CHECKPOINT_BYTES) checkpoint();
+      return result;
     },
     reportWorking: () => {
       if (logged.size > 0) log.info('State database works again');

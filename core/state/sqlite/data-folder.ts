@@ -6,7 +6,11 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const STICKY_BIT = 0o1000;
 
-/** The space that stays free for counts, leases and other processes: 5 % of the disk, at most this much. */
+/**
+ * The space that stays free for counts, leases and other processes: 5 % of the disk within these limits. The minimum holds
+ * the write-ahead log and what a checkpoint adds to the database.
+ */
+const MIN_RESERVED_BYTES = 4 * 1024 * 1024;
 const MAX_RESERVED_BYTES = 64 * 1024 * 1024;
 const RESERVED_FRACTION = 0.05;
 
@@ -50,7 +54,7 @@ export function prepareFile(file: string): void {
 /** Whether the disk of a folder has less free space than is reserved. @param needed bytes about to be written */
 export function isDiskNearlyFull(dir: string, needed = 0): boolean {
   const { bavail, blocks, bsize } = statfsSync(dir);
-  const reserved = Math.min(MAX_RESERVED_BYTES, blocks * bsize * RESERVED_FRACTION);
+  const reserved = Math.min(MAX_RESERVED_BYTES, Math.max(MIN_RESERVED_BYTES, blocks * bsize * RESERVED_FRACTION));
   return bavail * bsize - needed < reserved;
 }
 

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { fileId, prepareFile } from './data-folder.ts';
 
@@ -6,8 +7,14 @@ const SCHEMA_VERSION = 1;
 const BUSY_TIMEOUT_MS = 500;
 /** A value of 20 KB takes 2 to 3 pages; with the default of 4 KB it would be a chain of 5. */
 const PAGE_BYTES = 8192;
-/** The write-ahead log is copied into the database, and synced to disk, after this many pages (4 MB). */
-const CHECKPOINT_PAGES = 512;
+/** Maximum size of the file of the write-ahead log while it is empty. */
+const LOG_LIMIT_BYTES = 4 * 1024 * 1024;
+
+/** Fixed once the file has content. Setting them again would write, for which the disk may be too full. */
+const CREATION = `
+  PRAGMA page_size = ${PAGE_BYTES};
+  PRAGMA auto_vacuum = INCREMENTAL;
+`;
 
 /**
  * Exclusive: SQLite keeps the index of the log in memory instead of a mapped -shm file, whose pages a full disk could
@@ -16,17 +23,17 @@ const CHECKPOINT_PAGES = 512;
  * `synchronous = NORMAL`: a commit is in the log, in the operating system's memory, when it returns. It survives the end of
  * this process at any instruction. After a power failure the database is consistent, and the commits since the last
  * checkpoint may be missing. `FULL` would sync each commit: milliseconds during which the event loop stops.
+ *
+ * No automatic checkpoint: SQLite reports its failure as that of the commit before it, which has happened.
  */
 const SETUP = `
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
   PRAGMA locking_mode = EXCLUSIVE;
-  PRAGMA page_size = ${PAGE_BYTES};
-  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   PRAGMA temp_store = MEMORY;
-  PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
-  PRAGMA journal_size_limit = ${CHECKPOINT_PAGES * PAGE_BYTES};
+  PRAGMA wal_autocheckpoint = 0;
+  PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES};
 `;
 
 const SCHEMA = `
@@ -59,6 +66,8 @@ export interface Database {
   size(): { readonly fileBytes: number; readonly usedBytes: number };
   /** Returns up to this many unused pages to the file system. */
   shrink(pages: number): void;
+  /** Copies the write-ahead log into the database and syncs both. */
+  checkpoint(): void;
   /** Whether the path no longer leads to the open file: it was deleted or replaced. */
   hasMoved(): boolean;
   close(): void;
@@ -73,6 +82,7 @@ export function openDatabase(file: string, maxFileBytes: number): Database {
   prepareFile(file);
   const db = new DatabaseSync(file);
   try {
+    if (statSync(file).size === 0) db.exec(CREATION);
     db.exec(SETUP);
     const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
     if (version > SCHEMA_VERSION) throw new Error(`The state table has the format of a later version (${version})`);
@@ -91,6 +101,7 @@ export function openDatabase(file: string, maxFileBytes: number): Database {
         return { fileBytes: total * pageBytes, usedBytes: (total - free) * pageBytes };
       },
       shrink: (pages) => db.exec(`PRAGMA incremental_vacuum(${pages})`),
+      checkpoint: () => db.exec('PRAGMA wal_checkpoint(PASSIVE)'),
       hasMoved: () => fileId(file) !== id,
       close: () => db.close(),
     };

@@ -53,7 +53,8 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
   const connection = createConnection({ dir, file: join(dir, DATABASE_FILE), maxBytes, log });
   const queue = createTimeSlicedQueue(SLICE_MS);
   const read = <T>(operation: (database: Database) => T) => queue.run(() => connection.use(operation));
-  const write = <T>(operation: (database: Database) => T) => queue.run(() => connection.write(operation));
+  const write = <T>(operation: (database: Database) => T, bytes?: number) =>
+    queue.run(() => connection.write(operation, bytes));
 
   const requireSpace = (bytes: number) => {
     if (isNearlyFull(dir, bytes)) throw new StorageFull('Too little disk space is free for further records');
@@ -96,7 +97,7 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
         }
         store(database, item);
         if (item.data) connection.reportWorking();
-      }),
+      }, item.data?.byteLength),
     putIf: (item, { expiredAt, owners = [] }) =>
       write((database) => {
         const row = database.statements.get.get(item.pk);
