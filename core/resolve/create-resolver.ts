@@ -1,7 +1,7 @@
 import { startWorker, type Tools } from '../../layers/tools/index.ts';
 import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
-import { NotFound } from '../errors/index.ts';
+import { NotFound, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import type { Resource } from '../state/index.ts';
 import {
@@ -89,7 +89,10 @@ export function createResolver(options: ResolverOptions): Resolver {
     const item = findItem(info, origin);
     if (!item) throw new NotFound('The page no longer contains the item');
     const refreshed = refreshTracks(resource, item, epochSeconds());
-    await cache.putResource(refreshed);
+    await cache.putResource(refreshed).catch((error) => {
+      // A full disk does not end a stream: the next one refreshes again.
+      if (!(error instanceof StorageFull)) throw error;
+    });
     return refreshed;
   };
 
