@@ -137,7 +137,7 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
     expect(Object.keys(given).filter((key) => !read.has(key) && !OTHERS.test(key))).toEqual([]);
     const untold = [...read].filter((key) => !(key in given) && !(key in ofImage) && !OTHERS.test(key));
     // The pointer decides which tools; the secret comes with each wake.
-    const meant = ['TOOLS_CHANNEL', 'TOOLS_UPDATE_HOURS', 'YT_DLP_PATH', 'ORIGIN_SECRET', ...SECRETS];
+    const meant = ['TOOLS_CHANNEL', 'TOOLS_UPDATE_HOURS', 'YT_DLP_PATH', 'ORIGIN_SECRET', 'DATA_MAX_BYTES', ...SECRETS];
     expect(untold.filter((key) => !meant.includes(key))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
-import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
 import { clientOfEvent } from '../../../lambdas/middleware/event.ts';
 import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../fakes.ts';
 
@@ -52,6 +52,20 @@ describe('GET /api/Fetch/GetResource', () => {
     expect(answer.statusCode).toBe(problem.details.status);
     expect(jsonOf(answer)).toEqual(problem.details);
     expect(fakes.count).toBe(0);
+  });
+
+  it('answers 503 while the disk has no space for what a resolve finds, without a resolve', async () => {
+    fakes.isFull = true;
+    const answer = await ask(fakes, FOR_LINK);
+    expect(answer.headers?.['retry-after']).toBe('60');
+    const detail = 'The instance is out of disk space. Try again later.';
+    expect(jsonOf(answer)).toEqual({ title: 'No Capacity', status: 503, detail });
+    expect([fakes.resolves, fakes.count]).toEqual([[], 0]);
+  });
+
+  it('answers 503 when the disk becomes full during the resolve', async () => {
+    fakes.outcome = new StorageFull('No space');
+    expect(jsonOf(await ask(fakes, FOR_LINK))).toMatchObject({ title: 'No Capacity', status: 503 });
   });
 
   it('answers 502 when the table fails during the resolve', async () => {
