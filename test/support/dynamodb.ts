@@ -32,8 +32,11 @@ export async function startDynamoDb(): Promise<DynamoDbFixture> {
   };
 }
 
-/** A client for a DynamoDB on this machine, which accepts any region and credentials. */
-export const createLocalTableClient = (endpoint: string, maxConcurrentCalls?: number): DynamoDBClient =>
+/**
+ * A client for a DynamoDB on this machine, which accepts any region and credentials, and serves one call at a time: more at
+ * once would time out on a busy machine, and be retried.
+ */
+export const createLocalTableClient = (endpoint: string, maxConcurrentCalls = 16): DynamoDBClient =>
   createTableClient(
     { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } },
     maxConcurrentCalls,

@@ -67,7 +67,7 @@ it('queues calls to a table that answers one at a time', async () => {
   await once(server, 'listening');
   // One response per 3 ms: 1,000 calls in flight at once would exceed the timeout of an attempt.
   const answering = setInterval(() => queue.shift()?.(), 3);
-  const client = createLocalTableClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 16);
+  const client = createLocalTableClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   ends.push(() => {
     clearInterval(answering);
     client.destroy();
