@@ -21,11 +21,9 @@ export const shellPlugin = (): Plugin => ({
 
 function shellOf(bundle: Rolldown.OutputBundle) {
   const chunks = Object.values(bundle).filter((output) => output.type === 'chunk');
-  const entries = chunks.filter(({ isEntry, fileName }) => isEntry && fileName !== WORKER);
-  const imported = entries.flatMap((entry) => [entry.fileName, ...entry.imports, ...stylesOf(entry)]);
-  const styles = chunks.filter(({ fileName }) => imported.includes(fileName)).flatMap(stylesOf);
-  const locales = chunks.filter(({ facadeModuleId }) => /\/locales\/\w+\.json$/.test(facadeModuleId ?? ''));
-  const names = [...imported, ...styles, ...locales.map(({ fileName }) => fileName)];
+  // Lazy chunks and locales too: the page must work offline.
+  const own = chunks.filter(({ fileName }) => fileName !== WORKER);
+  const names = own.flatMap((chunk) => [chunk.fileName, ...stylesOf(chunk)]);
   const assets = [...new Set(names)].sort().map((name) => `/${name}`);
   const pages = Object.values(bundle).filter(({ fileName }) => fileName.endsWith('.html'));
   const content = pages.map((page) => (page.type === 'asset' ? page.source : page.code)).join('');

@@ -3,19 +3,16 @@ import { linkOf, type Outcome } from '../app-state.ts';
 import { useObservable, usePage } from '../context.ts';
 import { useFocusFallback } from '../controls/index.ts';
 import { DownloadTray } from '../downloads/index.ts';
-import { Item } from '../item/index.ts';
-import { Playlist } from '../playlist/index.ts';
 import { Announcer } from './announcer.tsx';
 import { Banner } from './banner.tsx';
 import { Footer } from './footer.tsx';
 import { Header } from './header.tsx';
 import { HistoryList } from './history-list.tsx';
 import { LinkField } from './link-field.tsx';
-import { FailureNotice, WaitingNotice } from './notices.tsx';
+import { Result } from './result.tsx';
 import { ShareOptions } from './share-options.tsx';
-import { Skeleton } from './skeleton.tsx';
 import { useDrop } from './use-drop.ts';
-import { type Navigation, opensElsewhere, useLocation } from './use-location.ts';
+import { opensElsewhere, useLocation } from './use-location.ts';
 import { usePaste } from './use-paste.ts';
 
 /** The page at `/`. */
@@ -71,26 +68,6 @@ export const App = () => {
       </Footer>
     </div>
   );
-};
-
-const Result = ({ outcome, navigation }: { readonly outcome: Outcome; readonly navigation: Navigation }) => {
-  switch (outcome.phase) {
-    case 'idle':
-      return null;
-    case 'resolving':
-      if (outcome.waiting) return <WaitingNotice waiting={outcome.waiting} onStop={navigation.close} />;
-      return <Skeleton onCancel={navigation.close} />;
-    case 'failed':
-      return <FailureNotice failure={outcome.failure} onRetry={() => navigation.open(outcome.link)} />;
-    case 'batch':
-      return <Playlist key={outcome.links.join('\n')} resource={outcome.resource} isBatch />;
-    case 'resolved': {
-      const { type, mediaItems } = outcome.resource;
-      const [first, second] = mediaItems ?? [];
-      if (type === 'PlayList' || second || !first) return <Playlist key={outcome.link} resource={outcome.resource} />;
-      return <Item key={outcome.link} item={first} />;
-    }
-  }
 };
 
 const titleOf = ({ resource }: Extract<Outcome, { phase: 'resolved' }>): string | undefined =>
