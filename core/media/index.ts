@@ -1,1 +1,1 @@
-export { duration } from './duration.ts';
+export { duration, plausibleDuration } from './duration.ts';

@@ -15,7 +15,7 @@ import {
   WAVE,
   WEBM,
 } from 'mediabunny';
-import { duration } from '../../media/index.ts';
+import { duration, plausibleDuration } from '../../media/index.ts';
 import type { AudioTraits, Track, VideoTraits } from '../../state/index.ts';
 import { positiveInteger, positiveNumber, withoutAbsent } from '../yt-dlp/index.ts';
 import type { Block } from './guarded-reader.ts';
@@ -84,7 +84,7 @@ export async function readContainer({
     formats: FORMATS,
   });
   try {
-    const contents = await readContents(input, wantsDuration);
+    const contents = await readContents(input, wantsDuration, size);
     return missing && !isLast ? { missing } : { contents };
   } catch {
     // An unknown format or a damaged file, unless a block was missing.
@@ -94,7 +94,7 @@ export async function readContainer({
   }
 }
 
-async function readContents(input: Input, wantsDuration: boolean): Promise<Contents | null> {
+async function readContents(input: Input, wantsDuration: boolean, size: number): Promise<Contents | null> {
   const format = await input.getFormat();
   const tracks = { video: await input.getPrimaryVideoTrack(), audio: await input.getPrimaryAudioTrack() };
   const container = (tracks.video ? VIDEO_CONTAINERS : AUDIO_CONTAINERS).get(format);
@@ -102,7 +102,7 @@ async function readContents(input: Input, wantsDuration: boolean): Promise<Conte
   if (!container || (!tracks.video && !tracks.audio)) return null;
   const video = tracks.video && (await videoTraits(tracks.video));
   const audio = tracks.audio && (await audioTraits(tracks.audio));
-  const durationSeconds = wantsDuration ? await durationOf(tracks.audio ?? tracks.video) : undefined;
+  const durationSeconds = wantsDuration ? await durationOf(tracks.audio ?? tracks.video, size) : undefined;
   return { container, video, audio, ...(durationSeconds && { durationSeconds }) };
 }
 
@@ -129,11 +129,11 @@ const codecOf = async (track: InputVideoTrack | InputAudioTrack): Promise<string
  * Seconds from the header, if plausible, else from the first to the last packet, since timestamps of a container without a
  * header may start anywhere.
  */
-async function durationOf(track: InputVideoTrack | InputAudioTrack | null): Promise<number | undefined> {
+async function durationOf(track: InputVideoTrack | InputAudioTrack | null, size: number): Promise<number | undefined> {
   try {
-    const written = duration(await track?.getDurationFromMetadata());
+    const written = plausibleDuration(duration(await track?.getDurationFromMetadata()), size);
     const seconds = written ?? ((await track?.computeDuration()) ?? 0) - ((await track?.getFirstTimestamp()) ?? 0);
-    return duration(Math.round(seconds * 1e6) / 1e6);
+    return plausibleDuration(duration(Math.round(seconds * 1e6) / 1e6), size);
   } catch {
     // A long file without a duration in its header, beyond the read limits: its duration stays unknown.
     return undefined;

@@ -5,6 +5,7 @@ import { requestHeaders } from '../../http/index.ts';
 import { fileType } from '../../media/codecs/index.ts';
 import { scanDashManifest } from '../../media/dash/index.ts';
 import { isRounded, PlaylistError, scanHlsPlaylist } from '../../media/hls/index.ts';
+import { plausibleDuration } from '../../media/index.ts';
 import type { ManifestFacts } from '../../media/timeline/index.ts';
 import type { Track } from '../../state/index.ts';
 import { webUrl } from '../yt-dlp/index.ts';
@@ -168,10 +169,12 @@ export const withoutDuration = ({ durationSeconds: _, ...track }: Track): Track 
 /** The bytes of a file are more reliable than its link; but a container name of the same media type is kept. */
 function withProbeResult(track: Track, result: ProbeResult, sizeBytes: number | undefined): Track {
   const hasVideo = result.video !== null;
+  const durationSeconds = plausibleDuration(result.durationSeconds ?? track.durationSeconds, sizeBytes);
   const isSameType = fileType(track.container, hasVideo).mimeType === fileType(result.container, hasVideo).mimeType;
   return {
-    ...track,
+    ...withoutDuration(track),
     ...result,
+    ...(durationSeconds !== undefined && { durationSeconds }),
     container: isSameType ? track.container : result.container,
     video: result.video && (track.video || result.video.codec) ? { ...track.video, ...result.video } : null,
     audio: result.audio && { ...track.audio, ...result.audio },

@@ -131,6 +131,18 @@ describe('createMp3Converter', () => {
       expect(rest.every((sample) => Math.abs(sample) < 0.001)).toBe(true);
     });
 
+    it('not at all where the audio is far shorter: the stream breaks instead of sending hours of silence', async () => {
+      const forged = { ...resource, id: 'forged', durationSeconds: SECONDS + 7200 };
+      const representation = await open(fileSource(webm), forged);
+      const received: Buffer[] = [];
+      const stream = representation.read(0).on('data', (chunk) => received.push(chunk));
+      const error = await new Promise((resolve) => stream.once('error', resolve));
+      expect(error).toMatchObject({ message: expect.stringMatching(/^FFmpeg output is \d+ bytes short$/) });
+      // At most the rest of one segment of 144 s, and what is tolerated after it.
+      expect(Buffer.concat(received).length).toBeLessThan((SECONDS + 144 + 120) * 24_000);
+      await allEnded();
+    });
+
     it('truncated where the audio is longer', async () => {
       const shorter = { ...resource, durationSeconds: 10 };
       const body = await readRange(await open(fileSource(webm), shorter), 0);
