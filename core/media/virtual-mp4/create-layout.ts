@@ -2,6 +2,7 @@ import { UnsupportedMp4 } from '../isobmff/index.ts';
 import { layOutFragments } from './fragmented-layout.ts';
 import type { LayoutSource } from './indexed-source.ts';
 import type { Layout } from './layout.ts';
+import { layOutSamples } from './progressive-layout.ts';
 
 /** Part of the ETag: increased whenever the same sources get another layout. */
 export const LAYOUT_VERSION = 1;
@@ -12,5 +13,6 @@ export const LAYOUT_VERSION = 1;
  */
 export function createLayout(video: LayoutSource, audio: LayoutSource): Layout {
   if (video.fragments && audio.fragments) return layOutFragments(video, audio);
-  throw new UnsupportedMp4('No layout for progressive files');
+  if (!video.fragments && !audio.fragments) return layOutSamples(video, audio);
+  throw new UnsupportedMp4('No layout for one progressive and one fragmented file');
 }

@@ -16,7 +16,7 @@ import {
   type TimedFragment,
   timeFragments,
 } from './indexed-source.ts';
-import { type Layout, LayoutBuilder, type SourceIndex } from './layout.ts';
+import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
 
 /**
  * libavformat, which Chromium and mpv use, reads the `mfra` at the end only of files where a `free` box before `moov` begins
@@ -58,13 +58,6 @@ export function layOutFragments(video: LayoutSource, audio: LayoutSource): Layou
   layout.addOwn(randomAccess(placed, mediaStart));
   return layout.build([layoutTrack(tracks[0].header, 1), layoutTrack(tracks[1].header, 2)]);
 }
-
-const layoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, id: number) => ({
-  sourceId,
-  id,
-  // A copy: a slice would keep the whole `moov` of the source in memory.
-  fragmentDefaults: fragmentDefaults && Buffer.from(fragmentDefaults),
-});
 
 function indexedTrack(source: LayoutSource, kind: 'vide' | 'soun'): IndexedTrack {
   if (!source.fragments) throw new UnsupportedMp4('No segment index');

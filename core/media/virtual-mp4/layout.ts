@@ -1,3 +1,5 @@
+import type { TrackHeader } from '../isobmff/index.ts';
+
 /** Index of a source: 0 has the video, 1 the audio. */
 export type SourceIndex = 0 | 1;
 
@@ -27,6 +29,14 @@ export interface LayoutTrack {
   /** 16 bytes of the source's `trex`; undefined: the source is not fragmented. */
   readonly fragmentDefaults: Buffer | undefined;
 }
+
+/** @param id in the output */
+export const layoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, id: number): LayoutTrack => ({
+  sourceId,
+  id,
+  // A copy: a slice would keep the whole `moov` of the source in memory.
+  fragmentDefaults: fragmentDefaults && Buffer.from(fragmentDefaults),
+});
 
 /** A file whose every byte is known from the headers of its sources. */
 export interface Layout {
