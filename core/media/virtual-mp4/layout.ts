@@ -55,6 +55,12 @@ export interface Layout {
   extentAt(offset: number): Extent;
 }
 
+/** A fragment of a source has at most so many `moof` boxes: sequence numbers are assigned in blocks of this size. */
+export const MAX_MOOFS = 1024;
+
+/** The sequence number of the first `moof` of an extent: numbers increase through the output. */
+export const firstSequence = (extent: number): number => extent * MAX_MOOFS + 1;
+
 const KINDS = ['own', 'samples', 'fragment'] as const;
 /** Bytes of an extent in the typed arrays. */
 const EXTENT_BYTES = 8 + 8 + 1 + 1;
@@ -72,6 +78,11 @@ export class LayoutBuilder {
   /** Bytes so far: the offset of the next extent. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Extents so far. */
+  get count(): number {
+    return this.#kinds.length;
   }
 
   addOwn(bytes: Buffer): void {

@@ -17,6 +17,10 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     ...['-movflags', 'empty_moov+dash+global_sidx'],
   ],
   'absolute.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+global_sidx'],
+  'short-indexed.m4a': [
+    ...['-i', 'ladder/aac-128.m4a', '-c', 'copy', '-frag_duration', '2000000'],
+    ...['-movflags', 'empty_moov+dash+global_sidx'],
+  ],
   'bframes.mp4': [
     ...['-i', 'ladder/h264-720.mp4', '-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strategy', '0'],
     ...['-video_track_timescale', '90000', '-movie_timescale', '600'],

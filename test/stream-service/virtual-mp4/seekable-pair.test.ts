@@ -40,6 +40,8 @@ describe('Media with the key of a pair', () => {
     ['indexed.mp4', 'indexed.m4a', 300],
     ['absolute.mp4', 'indexed.m4a', 300],
     ['long-video.mp4', 'long-audio.m4a', 300],
+    ['indexed.mp4', 'long-audio.m4a', 300],
+    ['bframes.mp4', 'short-indexed.m4a', 8],
     ['bframes.mp4', 'ladder/aac-128.m4a', 8],
     ['clip-tail.mp4', 'clip.mp4', 6],
     ['ladder/av1-180.mp4', 'flac.mp4', 8],
@@ -72,6 +74,7 @@ describe('Media with the key of a pair', () => {
   it.each([
     ['indexed.mp4', 'indexed.m4a'],
     ['long-video.mp4', 'long-audio.m4a'],
+    ['long-video.mp4', 'indexed.m4a'],
   ])('assembles the whole file of %s and %s from ranges of any size', async (video, audio) => {
     const { media: url } = await startFiles(video, audio);
     const { body: whole } = await ask(url);
@@ -123,6 +126,7 @@ describe('Media with the key of a pair', () => {
   it.each([
     ['no index', 'unindexed.mp4'],
     ['an index that ends before the file', 'chained.mp4'],
+    ['durations that differ by minutes', 'bframes.mp4'],
   ])('muxes from the beginning with %s', async (_name, video) => {
     const { media: url } = await startFiles(video);
     const { status, headers, body } = await ask(url, { headers: { range: 'bytes=10-19' } });
