@@ -14,7 +14,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import { MAX_HEADER_BYTES, respondToClientError } from '../stream-service/http/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createSourceOpeners } from '../stream-service/source/index.ts';
-import { createGateway } from './gateway/index.ts';
+import { createAcceptRequest, createGateway } from './gateway/index.ts';
 import { buildPage, createPage } from './page/index.ts';
 import { listen } from './process/index.ts';
 import { openState } from './state.ts';
@@ -86,7 +86,9 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
     const page = hasPage ? startPage(log, shutdown) : undefined;
 
+    const acceptRequest = createAcceptRequest(settings);
     const server = await startServer(settings, (request, response) => {
+      if (!acceptRequest(request, response)) return;
       if (STREAM_PATH.test(request.url ?? '')) streams.app.routing(request, response);
       else if (page?.owns(request)) page.handle(request, response);
       else gateway(request, response);

@@ -29,6 +29,8 @@ const retryAfter = (seconds: number) => ({ 'retry-after': String(seconds) });
 export const problems = {
   badRequest: () => new Problem({ title: 'Bad Request', status: 400 }),
   notFound: (cause?: unknown) => new Problem({ title: 'Resource Not Found', status: 404 }, {}, { cause }),
+  /** Of a page of another site that cannot read the response: an image or script, which must not cause a resolve. */
+  crossSite: () => new Problem({ title: 'Forbidden', status: 403 }),
   methodNotAllowed: (allow: string) => new Problem({ title: 'Method Not Allowed', status: 405 }, { allow }),
   /** `detail`: protected, refused by the source, or an unsupported kind of link. */
   notDeliverable: (detail: string, cause?: unknown) =>
@@ -39,6 +41,8 @@ export const problems = {
       { title: 'Range Not Satisfiable', status: 416 },
       { 'content-range': formatContentRange(undefined, size) },
     ),
+  /** The host name in the request is not one of this instance (RFC 9110 §15.5.20). */
+  misdirectedRequest: () => new Problem({ title: 'Misdirected Request', status: 421 }),
   tooManyRequests: (seconds: number) => new Problem({ title: 'Too Many Requests', status: 429 }, retryAfter(seconds)),
   /** Never received by the client, and named in no contract: nginx logs such requests as 499. */
   clientDisconnected: () => new Problem({ title: 'Client Closed Request', status: 499 }),

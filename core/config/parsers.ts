@@ -83,6 +83,11 @@ export const hostPorts: Parser<string[]> = listOf('a comma list of host:port', (
   return Number(port) > 0 && URL.canParse(`http://${item}/`) ? item : undefined;
 });
 
+/** Host names or addresses without a port; those of IPv6 in brackets. */
+export const hostNames: Parser<string[]> = listOf('a comma list of host names without ports', (item) =>
+  /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+)$/i.test(item) && URL.canParse(`http://${item}/`) ? item : undefined,
+);
+
 const PROXY_URLS = 'a comma list of http://user:password@host:port, special characters percent-encoded';
 
 /** HTTP and HTTPS proxies. The error line names an entry by its number alone: the entry may contain a password. */

@@ -1,12 +1,17 @@
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { cookiesFile } from './cookies-file.ts';
-import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
-import { anyText, flag, hostPorts, oneOf, origins, proxyUrls, wholeNumber } from './parsers.ts';
+import { anyText, flag, hostNames, hostPorts, oneOf, origins, proxyUrls, wholeNumber } from './parsers.ts';
 import type { SettingsTable } from './setting.ts';
 
 /** Holds some hundred resources of average size. */
 const MIN_DATA_BYTES = 1024 * 1024;
 const BYTES_PER_STREAM = 4 * 1024 * 1024;
+const FFMPEG_PROCESSES_PER_CORE = 4;
+
+/** Memory available to this process in bytes: the limit of its container where there is one. */
+const availableMemoryBytes = (): number =>
+  Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
 /** Settings that a running host reads from its environment. */
 export const serviceSettings = {
@@ -23,6 +28,14 @@ export const serviceSettings = {
     parse: wholeNumber(0, 65_535),
     default: 8080,
     description: 'Port to listen on; `0` chooses a free one',
+  },
+  allowedHosts: {
+    scope: 'one-machine',
+    variable: 'ALLOWED_HOSTS',
+    parse: hostNames,
+    default: [],
+    description:
+      'Host names answered besides `localhost`, `127.0.0.1` and `[::1]`; others get 421. Without it, an address that is not loopback answers any name',
   },
   environment: {
     scope: 'both',
@@ -144,8 +157,8 @@ export const serviceSettings = {
     scope: 'both',
     variable: 'MAX_FFMPEG',
     parse: wholeNumber(1, 10_000),
-    computeDefault: () => memoryShares().ffmpegs,
-    defaultText: '4 per core, at most one for each 64 MiB of a quarter of the memory',
+    computeDefault: () => availableParallelism() * FFMPEG_PROCESSES_PER_CORE,
+    defaultText: `${FFMPEG_PROCESSES_PER_CORE} per core`,
     description: 'Maximum number of FFmpeg processes of one host; further conversions are answered with 503',
     passedTo: ['stream-task'],
   },

@@ -1,10 +1,17 @@
-import { parseLinkParameter } from '../../core/api/index.ts';
+import { parseLinkParameter, problems } from '../../core/api/index.ts';
 import { abortable } from '../../core/concurrency/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
-import { clientOfEvent, createHandler, type Handler, type HandlerOptions } from '../middleware/index.ts';
+import {
+  clientOfEvent,
+  createHandler,
+  type Event,
+  type Handler,
+  type HandlerOptions,
+  headerOf,
+} from '../middleware/index.ts';
 import { FIRST_INSTALL } from './get-app-info.ts';
 import { toResourceInformation } from './resource-information.ts';
 
@@ -26,6 +33,7 @@ export const createGetResource = ({ extraction, state, ...options }: GetResource
   const isBehindEdge = options.originSecret !== undefined;
   return createHandler(options, async (event, { signal }) => {
     const { rawQueryString, requestContext } = event;
+    if (isCrossSiteEmbed(event)) throw problems.crossSite();
     const { link, sent } = parseLinkParameter(rawQueryString);
     await requireAvailable();
     // Before the source is contacted: what cannot be stored has no keys.
@@ -37,6 +45,13 @@ export const createGetResource = ({ extraction, state, ...options }: GetResource
     return { json: toResourceInformation(resolved, sent) };
   });
 };
+
+/**
+ * Whether another site's page embeds the request as an image, script or the like: it cannot read the response, so that
+ * its only effect would be the work (Fetch Metadata).
+ */
+const isCrossSiteEmbed = (event: Event): boolean =>
+  headerOf(event, 'sec-fetch-site') === 'cross-site' && headerOf(event, 'sec-fetch-mode') === 'no-cors';
 
 /** @returns a check that throws InMaintenance while tools are being installed or updated, StateUnavailable without the table */
 function createMaintenanceCheck(state: Pick<State, 'getTools' | 'getMaintenance'>): () => Promise<void> {

@@ -1,1 +1,2 @@
 export { createGateway } from './gateway.ts';
+export { createAcceptRequest } from './request-authority.ts';

@@ -7,8 +7,9 @@ const MAX_CHARACTERS = 60;
  * emoji and some scripts need them.
  */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+|(?![\u200c\u200d])\p{Cf}/gu;
-/** Device names, which Windows reserves with any extension. */
-const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
+/** Device names, which Windows reserves with any extension, several ones too, and with superscript digits. */
+const RESERVED =
+  /^(con|prn|aux|nul|conin\$|conout\$|com[\d\u00b9\u00b2\u00b3]|lpt[\d\u00b9\u00b2\u00b3])(?=[ ]*(?:\.|$))/i;
 
 export interface Naming {
   readonly title: string | null;
@@ -24,8 +25,7 @@ export function fileName({ title, author }: Naming, fileExtension: string): stri
     .slice(0, MAX_CHARACTERS)
     .join('')
     .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
-  const safe = clean === '' ? 'media' : RESERVED.test(clean) ? `${clean}_` : clean;
-  return safe + fileExtension;
+  return (clean === '' ? 'media' : clean.replace(RESERVED, '$1_')) + fileExtension;
 }
 
 /** Whether a text contains a name as words of its own, in any case. */

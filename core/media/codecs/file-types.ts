@@ -38,9 +38,13 @@ const MEDIA_TYPES: Readonly<Record<string, readonly [video: string, audio: strin
 /** Extensions that differ for audio-only files. */
 const AUDIO_ONLY_EXTENSION: Readonly<Record<string, string>> = { mp4: 'm4a', m4v: 'm4a', ogv: 'ogg' };
 
-/** An unknown container keeps its name as extension, with the type `application/octet-stream`. */
+/** Whether files of this container are offered: any other extension could be that of a program. */
+export const isMediaContainer = (container: string): boolean => Object.hasOwn(MEDIA_TYPES, container);
+
+/** An unknown container, of a track stored by an earlier version, has no extension of its own: `.bin`. */
 export function fileType(container: string, hasVideo: boolean): FileType {
-  const [video, audio] = MEDIA_TYPES[container] ?? ['application/octet-stream', 'application/octet-stream'];
+  if (!isMediaContainer(container)) return { fileExtension: '.bin', mimeType: 'application/octet-stream' };
+  const [video, audio] = MEDIA_TYPES[container] ?? ['', ''];
   const extension = hasVideo ? container : (AUDIO_ONLY_EXTENSION[container] ?? container);
   return { fileExtension: `.${extension}`, mimeType: hasVideo ? video : audio };
 }

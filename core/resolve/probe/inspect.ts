@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
+import { isMediaContainer } from '../../media/codecs/index.ts';
 import type { Track } from '../../state/index.ts';
 import { selectRenditions } from '../renditions/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
@@ -8,7 +9,7 @@ import { createTrackProbe, DRM_PROTECTED, type TrackProbeOptions, withoutDuratio
 
 /** Tracks probed at once for one item. */
 const CONCURRENCY = 6;
-/** The best tracks of an item; any further one is offered as its source describes it. */
+/** The best tracks of an item. Further ones are offered only if an extractor of their site describes them. */
 const MAX_PROBED = 40;
 
 /**
@@ -19,7 +20,10 @@ const MAX_PROBED = 40;
 export async function inspect(candidates: readonly Candidate[], options: TrackProbeOptions): Promise<Candidate[]> {
   const limit = pLimit(CONCURRENCY);
   const { probeTrack, checkHosts } = createTrackProbe(options);
-  const incomplete = new Set(candidates.filter(needsProbe).slice(0, MAX_PROBED));
+  const undescribed = candidates.filter(needsProbe);
+  const incomplete = new Set(undescribed.slice(0, MAX_PROBED));
+  const excess = new Set(undescribed.slice(MAX_PROBED).filter(({ isGeneric }) => isGeneric));
+  const probed = candidates.filter((candidate) => !excess.has(candidate));
   const failures: unknown[] = [];
 
   const inspectOne = async (candidate: Candidate): Promise<Candidate[]> => {
@@ -32,8 +36,11 @@ export async function inspect(candidates: readonly Candidate[], options: TrackPr
       return [];
     }
   };
-  const usable = (await Promise.all(candidates.map((one) => limit(() => inspectOne(one))))).flat();
-  if (usable.length === 0 && failures.length > 0) throw combineFailures(failures);
+  const inspected = await Promise.all(probed.map((one) => limit(() => inspectOne(one))));
+  const usable = inspected
+    .flat()
+    .filter(({ track }) => track.delivery !== 'direct' || isMediaContainer(track.container));
+  if (usable.length === 0 && candidates.length > 0) throw combineFailures(failures);
   return withExactDuration(candidates, usable, probeTrack);
 }
 

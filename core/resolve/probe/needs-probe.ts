@@ -1,10 +1,15 @@
+import { isMediaContainer } from '../../media/codecs/index.ts';
 import type { Delivery, Track } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 
 /** By delivery: whether the description of a track lacks what its rendition needs. */
 const NEEDS_PROBE: Readonly<Record<Delivery, (candidate: Candidate) => boolean>> = {
-  direct: ({ isBareLink, track }) =>
-    isBareLink || !hasCodec(track) || (track.sizeBytes ?? track.durationSeconds) === undefined,
+  direct: ({ isBareLink, isGeneric, track }) =>
+    isBareLink ||
+    isGeneric ||
+    !isMediaContainer(track.container) ||
+    !hasCodec(track) ||
+    (track.sizeBytes ?? track.durationSeconds) === undefined,
   hls: ({ track }) => isUndescribedPlaylist(track),
   // The manifest describes every representation.
   dash: () => false,

@@ -20,6 +20,8 @@ export interface Candidate extends RankingFacts {
   readonly track: Track;
   /** yt-dlp has only seen a link to a file: its description is a guess from the file name. */
   readonly isBareLink: boolean;
+  /** Described by a page of any site through yt-dlp's generic extractor: its bytes may be anything. */
+  readonly isGeneric?: boolean;
   /** The multivariant playlist or manifest that lists the format. */
   readonly manifestUrl?: string;
 }
@@ -33,6 +35,8 @@ const DELIVERIES: Readonly<Record<string, Delivery>> = {
   http_dash_segments: 'dash',
 };
 
+/** Extractors that take the word of any page for what a file is. */
+const GENERIC_EXTRACTORS = /^(?:generic|html5mediaembed)$/i;
 /** Set by the stream service itself, or not to be sent to another host. */
 const EXCLUDED_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;
 /** The best formats of an item: more do not fit in a table item. */
@@ -83,6 +87,7 @@ export function readTracks(info: Info, now: number): Candidate[] {
         {
           track,
           isBareLink: info.direct === true,
+          isGeneric: GENERIC_EXTRACTORS.test(text(info.extractor_key) ?? ''),
           ...(manifestUrl && { manifestUrl }),
           ...readRankingFacts(format, info),
         },

@@ -1,4 +1,3 @@
-import { memoryShares } from '../../../core/config/index.ts';
 import type { ChunkLimits } from './chunk-sizer.ts';
 import type { RetryLimits } from './retry-policy.ts';
 
@@ -30,7 +29,7 @@ export const defaultLimits: SourceLimits = {
   defaultChunkBytes: 8 * MiB,
   minChunkBytes: MiB,
   readAheadBytes: 8 * MiB,
-  totalReadAheadBytes: memoryShares().readAheadBytes,
+  totalReadAheadBytes: 64 * MiB,
   maxConnections: 4,
   stallTimeoutMs: 10_000,
   maxAttempts: 6,

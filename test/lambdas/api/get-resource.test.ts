@@ -133,3 +133,24 @@ describe('clientOfEvent', () => {
     expect(clientOfEvent(eventOf('/', { headers: { 'x-forwarded-for': forwarded } }), isBehindEdge)).toBe(client);
   });
 });
+
+describe('pages of other sites', () => {
+  const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+
+  it('cannot make an image or script resolve a link', async () => {
+    const answer = await ask(fakes, FOR_LINK, { headers });
+    expect(answer.statusCode).toBe(403);
+    expect(jsonOf(answer)).toEqual({ title: 'Forbidden', status: 403 });
+    expect(fakes.resolves).toEqual([]);
+    expect(fakes.count).toBe(0);
+  });
+
+  it.each([
+    { ...headers, 'sec-fetch-site': 'same-origin' },
+    { ...headers, 'sec-fetch-mode': 'navigate' },
+    { ...headers, 'sec-fetch-mode': 'cors' },
+    {},
+  ])('may link to it, and other requests resolve: %j', async (sent) => {
+    expect((await ask(fakes, FOR_LINK, { headers: sent as Record<string, string> })).statusCode).toBe(200);
+  });
+});

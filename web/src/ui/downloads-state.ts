@@ -6,7 +6,6 @@ import {
   type Download,
   type DownloadState,
   hasEnded,
-  hasFilePicker,
   type Journal,
   type OpenSink,
   openSink,
@@ -133,15 +132,12 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
     async restore() {
       void sweepStorage(journal.ids());
       for (const record of await journal.claim()) {
-        const { id, url, fileName, expectedBytes, isQueued, isStored, isPaused } = record;
-        const canStart = isStored || !hasFilePicker();
-        const common = { id, url, fileName, expectedBytes, openSink: canStart ? openWithoutPicker : openSink };
-        const isNew = isQueued && canStart;
-        const download = createDownload(isNew ? common : { ...common, resumeFrom: record });
+        const { url, fileName, expectedBytes, isStored, isPaused } = record;
+        const sink = isStored ? openWithoutPicker : openSink;
+        const download = createDownload({ url, fileName, expectedBytes, openSink: sink, resumeFrom: record });
         urls.set(download, url);
         add(download, { isLast: true });
-        if (isNew) queue.add(download);
-        else if (canStart && !isPaused) download.resume();
+        if (isStored && !isPaused) download.resume();
       }
     },
     cancelAll: () => inPhase('ready', 'waiting', 'running', 'paused').forEach(remove),

@@ -194,9 +194,12 @@ describe('inspect', () => {
   });
 
   it('keeps a described format that cannot be probed', async () => {
-    const [kept] = await inspectFormats([format('/trouble/500', { vcodec: 'none', acodec: 'opus', tbr: 5 })], {
-      duration: 7,
-    });
+    const [kept] = await inspectFormats(
+      [format('/trouble/500', { ext: 'webm', vcodec: 'none', acodec: 'opus', tbr: 5 })],
+      {
+        duration: 7,
+      },
+    );
     expect(kept?.track.durationSeconds).toBe(7);
   });
 

@@ -131,7 +131,7 @@ describe('a rendition', () => {
     [audio('a', { ext: 'mp3' }), '.mp3', 'audio/mpeg'],
     [both('a', { protocol: 'm3u8', ext: 'ts' }), '.mp4', 'video/mp4'],
     [audio('a', { protocol: 'm3u8', ext: 'mp4' }), '.m4a', 'audio/mp4'],
-    [both('a', { ext: 'xyz' }), '.xyz', 'application/octet-stream'],
+    [both('a', { ext: 'xyz' }), '.bin', 'application/octet-stream'],
   ])('of %o has the extension %s and the type %s', (one, fileExtension, mimeType) =>
     expect(first(one)).toMatchObject({ fileExtension, mimeType }),
   );

@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Problem, problems } from '../../core/api/index.ts';
+import { renderJson } from '../../core/http/index.ts';
+
+export interface AuthorityOptions {
+  /** The address that the server listens on. */
+  readonly host: string;
+  /** Further host names, without ports. On an address that is not loopback, a list that is not empty excludes others. */
+  readonly allowedHosts: readonly string[];
+}
+
+/**
+ * Prepares a request for routing: its target becomes a path. A request for another host is answered here.
+ * @returns false when the response has been sent
+ */
+export type AcceptRequest = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?)$/i;
+/** uri-host and port (RFC 9110 §7.2); names without wildcards, addresses of IPv6 in brackets. */
+const AUTHORITY = /^(\[[\da-f:.]+\]|[^\s/?#@[\]:\\]+)(?::(\d{0,5}))?$/i;
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)([^#]*)$/i;
+
+/**
+ * On a loopback address only known hosts are served: by DNS rebinding, a page of any site could otherwise have its own name
+ * resolve to this machine, and read responses as if they were its own.
+ */
+export function createAcceptRequest({ host, allowedHosts }: AuthorityOptions): AcceptRequest {
+  const isLoopback = LOOPBACK.test(host);
+  const isChecked = isLoopback || allowedHosts.length > 0;
+  const served = new Set([...LOOPBACK_NAMES, ...(isLoopback ? [bracketed(host)] : []), ...allowedHosts].map(lower));
+  const isServed = (authority: string) => {
+    const [, name = ''] = AUTHORITY.exec(authority) ?? [];
+    return served.has(lower(name).replace(/\.$/, ''));
+  };
+
+  const check = (request: IncomingMessage): Problem | undefined => {
+    const hosts = request.headersDistinct.host ?? [];
+    // RFC 9112 §3.2: more than one Host, or an invalid one, is answered 400.
+    if (hosts.length > 1 || (hosts[0] && !AUTHORITY.test(hosts[0]))) return problems.badRequest();
+    const [, authority, path = ''] = ABSOLUTE_FORM.exec(request.url ?? '') ?? [];
+    if (authority !== undefined) {
+      if (!AUTHORITY.test(authority)) return problems.badRequest();
+      // RFC 9112 §3.2.2: the target replaces the Host header.
+      request.headers.host = authority;
+      request.url = path.startsWith('/') ? path : `/${path}`;
+    }
+    // HTTP/1.0 requires no Host; a browser always sends one.
+    const requested = authority ?? hosts[0];
+    return isChecked && requested && !isServed(requested) ? problems.misdirectedRequest() : undefined;
+  };
+
+  return (request, response) => {
+    const problem = check(request);
+    if (!problem) return true;
+    const { headers, body } = renderJson(problem.details, request.headers.accept);
+    request.resume();
+    response.writeHead(problem.details.status, {
+      ...headers,
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      connection: 'close',
+    });
+    response.end(request.method === 'HEAD' ? undefined : body);
+    return false;
+  };
+}
+
+const lower = (text: string): string => text.toLowerCase();
+const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);

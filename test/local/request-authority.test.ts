@@ -1,0 +1,94 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createAcceptRequest } from '../../local/gateway/request-authority.ts';
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** Starts a server that answers with the target and host of the request that it routes. */
+async function start(host = '127.0.0.1', allowedHosts: string[] = []) {
+  const accept = createAcceptRequest({ host, allowedHosts });
+  server = createServer((request, response) => {
+    if (accept(request, response)) response.end(`${request.url} ${request.headers.host}`);
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return async (target: string, hosts: string[], version = '1.1') => {
+    const socket = connect(port, '127.0.0.1');
+    const lines = [`GET ${target} HTTP/${version}`, ...hosts.map((name) => `Host: ${name}`), 'Connection: close'];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    const answer = await text(socket);
+    return { status: Number(answer.split(' ')[1]), body: answer.split('\r\n\r\n')[1] ?? '', answer };
+  };
+}
+
+describe('host names on a loopback address', () => {
+  it.each(['localhost:8080', 'LOCALHOST', 'localhost.', '127.0.0.1:8080', '[::1]:8080', 'media.lan:80'])(
+    'answers %s',
+    async (host) => {
+      const send = await start('127.0.0.1', ['media.lan']);
+      expect((await send('/api/App', [host])).status).toBe(200);
+    },
+  );
+
+  it.each([
+    'rebound.example:8080',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '127.0.0.2',
+    '2130706433',
+    '[::ffff:127.0.0.1]',
+    'evil.media.lan',
+  ])('answers 421 for %s, which DNS may resolve to this machine', async (host) => {
+    const send = await start('127.0.0.1', ['media.lan']);
+    const { status, body, answer } = await send('/api/App', [host]);
+    expect(status).toBe(421);
+    expect(JSON.parse(body)).toEqual({ title: 'Misdirected Request', status: 421 });
+    expect(answer).not.toMatch(/access-control/i);
+  });
+
+  it('accepts HTTP/1.0 without Host', async () => {
+    expect((await (await start())('/', [], '1.0')).status).toBe(200);
+  });
+});
+
+describe('host names on another address', () => {
+  it('are all answered without ALLOWED_HOSTS', async () => {
+    expect((await (await start('0.0.0.0'))('/', ['media.example'])).status).toBe(200);
+  });
+
+  it('are those of ALLOWED_HOSTS where it is set', async () => {
+    const send = await start('0.0.0.0', ['media.example']);
+    expect((await send('/', ['media.example:8080'])).status).toBe(200);
+    expect((await send('/', ['other.example'])).status).toBe(421);
+  });
+});
+
+describe('targets and Host of RFC 9112 §3.2', () => {
+  it.each([
+    ['http://localhost:8080/api/App?x=1', '/api/App?x=1 localhost:8080'],
+    ['HTTP://LOCALHOST', '/ LOCALHOST'],
+    ['http://localhost?x=1', '/?x=1 localhost'],
+  ])('serves the absolute form %s whatever Host says', async (target, body) => {
+    const send = await start();
+    expect(await send(target, ['rebound.example'])).toMatchObject({ status: 200, body });
+  });
+
+  it.each([
+    ['an absolute form for another host', 'http://rebound.example/', ['localhost'], 421],
+    ['an absolute form without a host', 'http:///api/App', ['localhost'], 400],
+    ['an absolute form with user information', 'http://user@localhost/', ['localhost'], 400],
+    ['two Host headers', '/api/App', ['localhost', 'localhost'], 400],
+    ['an invalid Host', '/api/App', ['localhost/path'], 400],
+    ['a list as Host', '/api/App', ['localhost,evil.example'], 421],
+  ])('answers %s', async (_, target, hosts, status) => {
+    const answer = await (await start())(target, hosts);
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body)).toMatchObject({ status });
+  });
+});
