@@ -61,8 +61,9 @@ async function withExactDuration(
   // A playlist with durations in whole seconds. The item's other playlists are alike.
   if (candidate.track.delivery === 'hls' && exact.durationSeconds === undefined)
     return usable.map((one) => (one.track.delivery === 'hls' ? { ...one, track: withoutDuration(one.track) } : one));
-  if (!exact.durationSeconds) return usable;
-  const track = { ...candidate.track, durationSeconds: exact.durationSeconds };
+  // Without a duration, the file cannot hold what its source declares.
+  const { durationSeconds } = exact;
+  const track = durationSeconds ? { ...candidate.track, durationSeconds } : withoutDuration(candidate.track);
   return usable.with(index, { ...candidate, track });
 }
 
