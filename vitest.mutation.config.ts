@@ -3,5 +3,9 @@ import { UNIT_TESTS } from './vitest.config.ts';
 
 /** The unit tests alone, for mutation testing: each mutant runs only the tests that reach it. */
 export default defineConfig({
-  test: { include: UNIT_TESTS, exclude: ['test/{docs,structure}/**'], setupFiles: ['test/support/unit-setup.ts'] },
+  test: {
+    include: UNIT_TESTS,
+    exclude: ['test/{docs,structure}/**', 'test/**/*-properties.test.ts', 'test/**/*-reference.test.ts'],
+    setupFiles: ['test/support/unit-setup.ts'],
+  },
 });

@@ -1,17 +1,12 @@
-import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { cookiesFile } from './cookies-file.ts';
+import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
 import { anyText, flag, hostNames, hostPorts, oneOf, origins, proxyUrls, wholeNumber } from './parsers.ts';
 import type { SettingsTable } from './setting.ts';
 
 /** Holds some hundred resources of average size. */
 const MIN_DATA_BYTES = 1024 * 1024;
 const BYTES_PER_STREAM = 4 * 1024 * 1024;
-const FFMPEG_PROCESSES_PER_CORE = 4;
-
-/** Memory available to this process in bytes: the limit of its container where there is one. */
-const availableMemoryBytes = (): number =>
-  Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
 /** Settings that a running host reads from its environment. */
 export const serviceSettings = {
@@ -157,8 +152,8 @@ export const serviceSettings = {
     scope: 'both',
     variable: 'MAX_FFMPEG',
     parse: wholeNumber(1, 10_000),
-    computeDefault: () => availableParallelism() * FFMPEG_PROCESSES_PER_CORE,
-    defaultText: `${FFMPEG_PROCESSES_PER_CORE} per core`,
+    computeDefault: () => memoryShares().ffmpegs,
+    defaultText: '4 per core, at most one for each 64 MiB of a quarter of the memory',
     description: 'Maximum number of FFmpeg processes of one host; further conversions are answered with 503',
     passedTo: ['stream-task'],
   },

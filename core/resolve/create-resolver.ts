@@ -1,5 +1,6 @@
 import { startWorker, type Tools } from '../../layers/tools/index.ts';
 import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
+import { memoryShares } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
@@ -31,11 +32,14 @@ export interface ResolverOptions {
   readonly cookiesFile?: string;
   /** Extra plugin folders of yt-dlp: only tests load any. */
   readonly pluginDirs?: readonly string[];
-  /** Forks of yt-dlp at once, one of which is never granted to a client that holds all others. @default 5 */
+  /**
+   * Forks of yt-dlp at once, one of which is never granted to a client that holds all others. @default 5, fewer in
+   * little memory
+   */
   readonly concurrency?: number;
-  /** Entries of one playlist resolved at once. @default 4 */
+  /** Entries of one playlist resolved at once. @default 4, fewer in little memory */
   readonly entriesAtOnce?: number;
-  /** Bytes of address space that one resolve may take. @default 1 GiB */
+  /** Bytes of address space that one resolve may take. @default 1 GiB, less in little memory */
   readonly memoryBytes?: number;
   /** Bytes that one resolve may download. @default 64 MiB */
   readonly maxBytes?: number;
@@ -57,8 +61,14 @@ const REFRESH_TIMEOUT_MS = 25_000;
 
 /** Creates the Resolver: link → Resource by a warm yt-dlp. Nothing starts before the first link, or `warm`. */
 export function createResolver(options: ResolverOptions): Resolver {
-  const { egress, search = false, playlistLimit = 200, concurrency = 5, log = silentLog } = options;
-  const { entriesAtOnce = 4, memoryBytes = 2 ** 30, maxBytes = 2 ** 26, queueLimit = 256 } = options;
+  const shares = memoryShares();
+  const { egress, search = false, playlistLimit = 200, concurrency = shares.forks, log = silentLog } = options;
+  const {
+    entriesAtOnce = Math.min(4, concurrency),
+    memoryBytes = shares.forkBytes,
+    maxBytes = 2 ** 26,
+    queueLimit = 256,
+  } = options;
   const { maxResolvesPerClient = 8 } = options;
   const cache = createCachedState(options.state);
   const extractor = createExtractor({

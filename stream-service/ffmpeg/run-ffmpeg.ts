@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
+import { LIMIT_OPTIONS, withProcessLimits } from './process-limits.ts';
 
 export interface FfmpegOptions {
   /** Path of the executable. */
@@ -17,7 +18,7 @@ export class FfmpegFailed extends Error {
   override readonly name = 'FfmpegFailed';
 }
 
-const COMMON_FLAGS = ['-nostdin', '-hide_banner', '-loglevel', 'error'];
+const COMMON_FLAGS = ['-nostdin', '-hide_banner', '-loglevel', 'error', ...LIMIT_OPTIONS];
 /**
  * What FFmpeg (5.1 to 9) writes to stderr for an MP4 and for a Matroska or WebM that is shorter than its index declares.
  * It treats that as the end of the input, and exits with 0.
@@ -34,12 +35,16 @@ const running = new Set<ChildProcess>();
 export const runningFfmpegs = (): number => running.size;
 
 /**
- * Runs FFmpeg with an empty environment and streams its output. The stream ends only when FFmpeg exited with 0 and no
+ * Runs FFmpeg with an empty environment, under limits of the operating system, and streams its output. The stream ends only when FFmpeg exited with 0 and no
  * input was truncated, else it is destroyed with an error. Destroying it kills the process (SIGKILL); the stream emits
  * `close` once the process has exited.
  */
 export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Readable {
-  const child = spawn(path, [...COMMON_FLAGS, ...args, 'pipe:1'], { env: {}, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [command, ...limits] = withProcessLimits(path);
+  const child = spawn(command, [...limits, ...COMMON_FLAGS, ...args, 'pipe:1'], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const gone = Promise.withResolvers<void>();
   let stderr = '';
   const abort = () => output.destroy(signal?.reason instanceof Error ? signal.reason : new Error('Aborted'));

@@ -5,12 +5,15 @@ import {
   parseBoxHeader,
   UnsupportedMp4,
 } from '../../core/media/isobmff/index.ts';
-import { type Extent, type LayoutTrack, patchFragment } from '../../core/media/virtual-mp4/index.ts';
+import {
+  type Extent,
+  firstSequence,
+  type LayoutTrack,
+  MAX_MOOFS,
+  patchFragment,
+} from '../../core/media/virtual-mp4/index.ts';
 import type { ByteReader } from '../mux/native/index.ts';
 import { isFragmentBox, isIndexBox, MAX_MOOF_BYTES } from './fragment-boxes.ts';
-
-/** Sequence numbers are assigned to extents in blocks of this size. */
-const MAX_MOOFS = 1024;
 
 export interface FragmentRange {
   readonly extent: Extent;
@@ -42,7 +45,7 @@ export async function* readFragment(
     if (type === 'moof') {
       if (size > MAX_MOOF_BYTES || moofs === MAX_MOOFS) throw new UnsupportedMp4('moof too large');
       const moof = Buffer.concat([bytes, await reader.read(size - bytes.length)]);
-      const sequence = extent.index * MAX_MOOFS + moofs + 1;
+      const sequence = firstSequence(extent.index) + moofs;
       const patch = { track, sourceOffset: at, offset: at + shift, sourceEnd, sequence };
       moofs += 1;
       yield clip(patchFragment(moof, patch), at);

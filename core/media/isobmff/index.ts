@@ -21,7 +21,13 @@ export {
   writeFragment,
 } from './fragment-writer.ts';
 export { type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
-export { FRAGMENTED_FILE_TYPE, type OutputTrack, writeFragmentedMovie, writeMovieHeader } from './movie-header.ts';
+export {
+  FRAGMENTED_FILE_TYPE,
+  type OutputTrack,
+  writeFragmentedMovie,
+  writeMovie,
+  writeMovieHeader,
+} from './movie-header.ts';
 export { hasEncryptedSampleEntry } from './sample-entries.ts';
 export { parseSampleTable, type SampleCursor, type SampleTable } from './sample-table.ts';
 export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';

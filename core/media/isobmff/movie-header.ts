@@ -6,6 +6,10 @@ export interface OutputTrack {
   readonly header: TrackHeader;
   /** 0: unknown. */
   readonly durationSeconds: number;
+  /** Of the samples, where an edit list presents less of them or more. @default `durationSeconds` */
+  readonly mediaSeconds?: number;
+  /** Children of `stbl`; undefined: the samples are in fragments. */
+  readonly sampleTables?: readonly Buffer[];
 }
 
 /** The unity matrix (ISO/IEC 14496-12 §8.2.2.2), in 16.16 and 2.30 fixed point. */
@@ -26,10 +30,23 @@ export const writeMovieHeader = (tracks: readonly OutputTrack[]): Buffer =>
   Buffer.concat([FRAGMENTED_FILE_TYPE, writeFragmentedMovie(tracks)]);
 
 /**
- * `moov` of a fragmented file (ISO/IEC 14496-12 §8.8) with its duration. Tracks are numbered from 1 in their
- * order and keep everything of their sources but samples and metadata.
+ * `moov` of a fragmented file (ISO/IEC 14496-12 §8.8) with its duration. Tracks are numbered from 1 in their order and keep
+ * everything of their sources but samples and metadata.
  */
 export function writeFragmentedMovie(tracks: readonly OutputTrack[]): Buffer {
+  const { duration, boxes } = writeMovieBoxes(tracks);
+  const mehd = duration > 0 ? [fullBox('mehd', 1, 0, u64(duration))] : [];
+  const trexs = tracks.map(({ header }, index) =>
+    fullBox('trex', 0, 0, u32(index + 1), header.fragmentDefaults ?? NO_DEFAULTS),
+  );
+  return box('moov', ...boxes, box('mvex', ...mehd, ...trexs));
+}
+
+/** `moov` of a file with sample tables; otherwise as `writeFragmentedMovie`. */
+export const writeMovie = (tracks: readonly OutputTrack[]): Buffer => box('moov', ...writeMovieBoxes(tracks).boxes);
+
+/** `mvhd` and all `trak`, and the duration in units of the movie. */
+function writeMovieBoxes(tracks: readonly OutputTrack[]) {
   // The finest time scale of all sources: edits lose no precision.
   const timescale = Math.max(...tracks.map(({ header }) => header.movieTimescale));
   const duration = Math.max(...tracks.map(({ durationSeconds }) => Math.round(durationSeconds * timescale)));
@@ -45,21 +62,17 @@ export function writeFragmentedMovie(tracks: readonly OutputTrack[]): Buffer {
     UNITY_MATRIX,
     u32(0, 0, 0, 0, 0, 0, tracks.length + 1),
   );
-  const traks = tracks.map((track, index) => trak(track, index + 1, timescale));
-  const mehd = duration > 0 ? [fullBox('mehd', 1, 0, u64(duration))] : [];
-  const trexs = tracks.map(({ header }, index) =>
-    fullBox('trex', 0, 0, u32(index + 1), header.fragmentDefaults ?? NO_DEFAULTS),
-  );
-  return box('moov', mvhd, ...traks, box('mvex', ...mehd, ...trexs));
+  return { duration, boxes: [mvhd, ...tracks.map((track, index) => trak(track, index + 1, timescale))] };
 }
 
-function trak({ header, durationSeconds }: OutputTrack, id: number, movieTimescale: number): Buffer {
+function trak(track: OutputTrack, id: number, movieTimescale: number): Buffer {
+  const { header, durationSeconds, mediaSeconds = durationSeconds, sampleTables = EMPTY_SAMPLE_TABLES } = track;
   const { timescale, presentation, language, media, mediaInformation, sampleDescriptions } = header;
   const movieDuration = u64(Math.round(durationSeconds * movieTimescale));
   const tkhd = fullBox('tkhd', 1, TRACK_FLAGS, u64(0), u64(0), u32(id, 0), movieDuration, presentation);
-  const mediaDuration = u64(Math.round(durationSeconds * timescale));
+  const mediaDuration = u64(Math.round(mediaSeconds * timescale));
   const mdhd = fullBox('mdhd', 1, 0, u64(0), u64(0), u32(timescale), mediaDuration, language);
-  const minf = box('minf', ...mediaInformation, box('stbl', sampleDescriptions, ...EMPTY_SAMPLE_TABLES));
+  const minf = box('minf', ...mediaInformation, box('stbl', sampleDescriptions, ...sampleTables));
   return box('trak', tkhd, ...editList(header, movieTimescale), box('mdia', mdhd, ...media, minf));
 }
 

@@ -2,99 +2,63 @@ import {
   box,
   FRAGMENTED_FILE_TYPE,
   fullBox,
-  type TrackHeader,
   UnsupportedMp4,
   u32,
   u64,
   writeFragmentedMovie,
 } from '../isobmff/index.ts';
-import { patchFragment } from './fragment-patch.ts';
-import {
-  type FragmentIndex,
-  type LayoutSource,
-  parseIndexedTrack,
-  type TimedFragment,
-  timeFragments,
-} from './indexed-source.ts';
-import { type Layout, LayoutBuilder, type SourceIndex } from './layout.ts';
+import { type FragmentedTrack, indexedTrack, type OutputFragment, sampledTrack } from './fragmented-track.ts';
+import type { LayoutSource } from './indexed-source.ts';
+import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
 
 /**
  * libavformat, which Chromium and mpv use, reads the `mfra` at the end only of files where a `free` box before `moov` begins
  * with this text (`mov_read_free`).
  */
 const INDEX_AT_END = box('free', Buffer.from('Anevia\x1a\x1a', 'latin1'), Buffer.alloc(8));
+/** Players take the duration of the file from the `sidx` of the video: they would cut longer audio off. */
+const MAX_DURATION_DIFFERENCE_SECONDS = 30;
 /** `referenced_size` of a `sidx` entry has 31 bits (ISO/IEC 14496-12 §8.16.3). */
 const MAX_REFERENCED_BYTES = 0x7fff_ffff;
 
-interface IndexedTrack {
-  readonly header: TrackHeader;
-  readonly index: FragmentIndex;
-  readonly fragments: readonly TimedFragment[];
-}
-
 interface PlacedFragment {
   readonly source: SourceIndex;
-  readonly fragment: TimedFragment;
+  readonly fragment: OutputFragment;
   /** Offset from the first fragment of the output. */
   readonly offset: number;
 }
 
 /**
- * The layout of two fragmented files: their own fragments interleaved by time, one `sidx` for the video, and `mfra` for
- * both tracks.
- * @throws UnsupportedMp4
+ * The layout of two files of which at least one is fragmented: fragments interleaved by time, one `sidx` for the video, and
+ * `mfra` for both tracks.
+ * @throws UnsupportedMp4, and Error when a file is truncated
  */
 export function layOutFragments(video: LayoutSource, audio: LayoutSource): Layout {
-  const tracks = [indexedTrack(video, 'vide'), indexedTrack(audio, 'soun')] as const;
+  const tracks = [fragmentedTrack(video, 'vide', 1), fragmentedTrack(audio, 'soun', 2)] as const;
+  if (Math.abs(tracks[0].durationSeconds - tracks[1].durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS) {
+    throw new UnsupportedMp4('Durations of the tracks differ');
+  }
   const placed = interleave(tracks[0].fragments, tracks[1].fragments);
   const last = placed.at(-1);
   const mediaBytes = last ? last.offset + last.fragment.bytes : 0;
-  const movie = writeFragmentedMovie(tracks.map(({ header, index }) => outputTrack(header, index)));
-  const sidx = videoIndex(tracks[0].index, placed, mediaBytes);
   const layout = new LayoutBuilder();
-  layout.addOwn(Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, movie, sidx]));
+  layout.addOwn(Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(tracks)]));
+  layout.addOwn(videoIndex(tracks[0], placed, mediaBytes));
   const mediaStart = layout.size;
-  for (const { source, fragment } of placed) layout.addFragment(source, fragment.offset, fragment.bytes);
+  for (const { source, fragment } of placed) fragment.addTo(layout, source);
   layout.addOwn(randomAccess(placed, mediaStart));
   return layout.build([layoutTrack(tracks[0].header, 1), layoutTrack(tracks[1].header, 2)]);
 }
 
-const layoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, id: number) => ({
-  sourceId,
-  id,
-  // A copy: a slice would keep the whole `moov` of the source in memory.
-  fragmentDefaults: fragmentDefaults && Buffer.from(fragmentDefaults),
-});
-
-function indexedTrack(source: LayoutSource, kind: 'vide' | 'soun'): IndexedTrack {
-  if (!source.fragments) throw new UnsupportedMp4('No segment index');
-  const header = parseIndexedTrack(source, kind);
-  const fragments = timeFragments(source.fragments, source.fileBytes);
-  checkFirstFragment(header, source.fragments);
-  return { header, index: source.fragments, fragments };
-}
-
-/** @throws UnsupportedMp4 when the first fragment could not be patched */
-function checkFirstFragment(
-  header: TrackHeader,
-  { entries: [first], firstMoof: { box: moof, offset } }: FragmentIndex,
-) {
-  const sourceEnd = first ? first.offset + first.bytes : 0;
-  patchFragment(moof, { track: layoutTrack(header, 1), sourceOffset: offset, offset, sourceEnd, sequence: 1 });
-}
-
-/** The header's duration, or that of all fragments. */
-function outputTrack(header: TrackHeader, { entries, timescale }: FragmentIndex) {
-  const units = entries.reduce((sum, { duration }) => sum + duration, 0);
-  return { header, durationSeconds: header.durationSeconds ?? units / timescale };
-}
+const fragmentedTrack = (source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack =>
+  source.fragments ? indexedTrack(source, source.fragments, kind) : sampledTrack(source, kind, id);
 
 /** Each fragment of the video, then the audio that begins before the video's next fragment. */
-function interleave(video: readonly TimedFragment[], audio: readonly TimedFragment[]): readonly PlacedFragment[] {
+function interleave(video: readonly OutputFragment[], audio: readonly OutputFragment[]): readonly PlacedFragment[] {
   const placed: PlacedFragment[] = [];
   let offset = 0;
   let next = 0;
-  const add = (source: SourceIndex, fragment: TimedFragment) => {
+  const add = (source: SourceIndex, fragment: OutputFragment) => {
     placed.push({ source, fragment, offset });
     offset += fragment.bytes;
   };
@@ -110,7 +74,11 @@ function interleave(video: readonly TimedFragment[], audio: readonly TimedFragme
 }
 
 /** One `sidx` only, for the video: ExoPlayer seeks by it and accepts no second one. */
-function videoIndex({ timescale, startTime }: FragmentIndex, placed: readonly PlacedFragment[], mediaBytes: number) {
+function videoIndex(
+  { timescale, fragments: [first] }: FragmentedTrack,
+  placed: readonly PlacedFragment[],
+  mediaBytes: number,
+) {
   const own = placed.filter(({ source }) => source === 0);
   const entries = own.map(({ fragment, offset }, index) => {
     const bytes = (own[index + 1]?.offset ?? mediaBytes) - offset;
@@ -118,7 +86,7 @@ function videoIndex({ timescale, startTime }: FragmentIndex, placed: readonly Pl
     return u32(bytes, fragment.duration, fragment.accessPoint);
   });
   const count = u32(entries.length); // `reserved` and `reference_count`, 16 bits each
-  return fullBox('sidx', 1, 0, u32(1, timescale), u64(startTime), u64(0), count, ...entries);
+  return fullBox('sidx', 1, 0, u32(1, timescale), u64(first?.time ?? 0), u64(0), count, ...entries);
 }
 
 /** `mfra` (§8.8.9): where the fragments of both tracks begin. */

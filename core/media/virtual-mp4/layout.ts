@@ -1,3 +1,5 @@
+import type { TrackHeader } from '../isobmff/index.ts';
+
 /** Index of a source: 0 has the video, 1 the audio. */
 export type SourceIndex = 0 | 1;
 
@@ -28,6 +30,14 @@ export interface LayoutTrack {
   readonly fragmentDefaults: Buffer | undefined;
 }
 
+/** @param id in the output */
+export const layoutTrack = ({ id: sourceId, fragmentDefaults }: TrackHeader, id: number): LayoutTrack => ({
+  sourceId,
+  id,
+  // A copy: a slice would keep the whole `moov` of the source in memory.
+  fragmentDefaults: fragmentDefaults && Buffer.from(fragmentDefaults),
+});
+
 /** A file whose every byte is known from the headers of its sources. */
 export interface Layout {
   /** Bytes of the output. */
@@ -44,6 +54,12 @@ export interface Layout {
   /** The extent that contains an offset. @throws RangeError beyond the end */
   extentAt(offset: number): Extent;
 }
+
+/** A fragment of a source has at most so many `moof` boxes: sequence numbers are assigned in blocks of this size. */
+export const MAX_MOOFS = 1024;
+
+/** The sequence number of the first `moof` of an extent: numbers increase through the output. */
+export const firstSequence = (extent: number): number => extent * MAX_MOOFS + 1;
 
 const KINDS = ['own', 'samples', 'fragment'] as const;
 /** Bytes of an extent in the typed arrays. */
@@ -62,6 +78,11 @@ export class LayoutBuilder {
   /** Bytes so far: the offset of the next extent. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Extents so far. */
+  get count(): number {
+    return this.#kinds.length;
   }
 
   addOwn(bytes: Buffer): void {

@@ -6,12 +6,12 @@ import {
   UnsupportedMp4,
   writeMovieHeader,
 } from '../../../core/media/isobmff/index.ts';
+import { checkSamples, fragmentSamples } from '../../../core/media/virtual-mp4/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
 import { readFileHeader } from './box-reader.ts';
 import { ByteReader } from './byte-reader.ts';
 import { demuxFragmented } from './fragmented-demuxer.ts';
 import { MuxStream, type TrackInput } from './mux-stream.ts';
-import { checkSamples, demuxProgressive } from './progressive-demuxer.ts';
 import type { NextFragment } from './track-fragments.ts';
 
 /** A file and which track to take from it. */
@@ -80,7 +80,7 @@ async function openTrack({ kind, durationSeconds }: MuxInput, reader: ByteReader
 function openProgressive(header: TrackHeader, reader: ByteReader, id: number): Demuxer {
   const table = parseSampleTable(header.sampleTable);
   const samplesSeconds = checkSamples(table, reader.size) / header.timescale;
-  const fragments = demuxProgressive(table, id, header.timescale);
+  const fragments = fragmentSamples(table, id, header.timescale);
   // With an edit list, the presentation is shorter or longer than its samples.
   const durationSeconds = header.edits.length > 0 ? (header.durationSeconds ?? samplesSeconds) : samplesSeconds;
   return { nextFragment: async () => fragments.next().value ?? undefined, durationSeconds };

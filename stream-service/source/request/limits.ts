@@ -1,3 +1,4 @@
+import { memoryShares } from '../../../core/config/index.ts';
 import type { ChunkLimits } from './chunk-sizer.ts';
 import type { RetryLimits } from './retry-policy.ts';
 
@@ -29,7 +30,7 @@ export const defaultLimits: SourceLimits = {
   defaultChunkBytes: 8 * MiB,
   minChunkBytes: MiB,
   readAheadBytes: 8 * MiB,
-  totalReadAheadBytes: 64 * MiB,
+  totalReadAheadBytes: memoryShares().readAheadBytes,
   maxConnections: 4,
   stallTimeoutMs: 10_000,
   maxAttempts: 6,

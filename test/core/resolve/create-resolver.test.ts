@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { StateUnavailable, StorageFull } from '../../../core/errors/errors.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
@@ -101,6 +101,21 @@ describe('refresh', () => {
       before.tracks.map(({ durationSeconds }) => durationSeconds),
     );
     expect(resources.get(before.id)).toEqual(after);
+  });
+
+  it('returns the new URLs without storing them while the disk is full', async () => {
+    const answers = { [PAGE]: item('1') };
+    let isFull = false;
+    const absent = async () => undefined;
+    const putResource = async () => {
+      if (isFull) throw new StorageFull('No space');
+    };
+    const state = { getLink: absent, getResource: absent, putLink: absent, touchResource: absent, putResource };
+    const { resolver, resource } = createFixture(answers, { state });
+    const before = await resource();
+    answers[PAGE] = moved(item('1'), 'new');
+    isFull = true;
+    expect(urls(await resolver.refresh(before))[0]).toEqual(['high', '?high&new']);
   });
 
   it('drops a missing format from the tracks, not from the renditions', async () => {

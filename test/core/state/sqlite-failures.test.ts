@@ -92,6 +92,20 @@ describe('after SIGKILL in the middle of writes', () => {
   });
 });
 
+describe('while another process uses the folder', () => {
+  it('is reported in one line, until that process is killed', async () => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'write-until-killed.ts'), dir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout.resume(), 'data');
+    expect(() => openSqliteStorage({ dir })).toThrow(/^Another process uses the data folder [^\n]+$/);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    expect(await open().countRequests()).toBeGreaterThan(0);
+  });
+});
+
 describe('when the page limit is reached', () => {
   it('rejects writes with StorageFull and keeps everything readable', async () => {
     const storage = open({ maxBytes: MIB });

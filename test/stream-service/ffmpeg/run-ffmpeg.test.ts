@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
+import { withProcessLimits } from '../../../stream-service/ffmpeg/process-limits.ts';
 import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import { ensureMedia } from '../../origin/media.ts';
@@ -11,6 +15,7 @@ import { ask } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { until } from '../fixture.ts';
 
+const ffmpegPath = async () => (await promisify(execFile)('which', ['ffmpeg'])).stdout.trim();
 const tone = (seconds: number) => ['-f', 'lavfi', '-i', `sine=duration=${seconds}`, '-f', 's16le'];
 const endless = ['-f', 'lavfi', '-i', 'sine', '-f', 's16le'];
 afterEach(() => expect(runningFfmpegs()).toBe(0));
@@ -26,6 +31,25 @@ describe('runFfmpeg', () => {
     const output = runFfmpeg({ path: 'ffmpeg', args, onFailure: (stderr) => said.push(stderr) });
     await expect(buffer(output)).rejects.toThrow(FfmpegFailed);
     expect(said).toEqual([expect.stringContaining('No such file or directory')]);
+  });
+
+  it('refuses a frame that no screen has, before it is allocated', async () => {
+    const said: string[] = [];
+    const args = ['-f', 'lavfi', '-i', 'color=s=16384x16384:d=1', '-frames:v', '1', '-f', 'rawvideo'];
+    const output = runFfmpeg({ path: await ffmpegPath(), args, onFailure: (stderr) => said.push(stderr) });
+    await expect(buffer(output)).rejects.toThrow(FfmpegFailed);
+    expect(said).toEqual([expect.stringMatching(/allocate memory|Failed to configure|-12/i)]);
+  });
+
+  it.runIf(existsSync('/usr/bin/prlimit'))('runs under limits of the operating system', async () => {
+    const [command, ...before] = withProcessLimits('/bin/sh');
+    const script = 'ulimit -d; ulimit -f; ulimit -n; ulimit -c';
+    const { stdout } = await promisify(execFile)(command, [...before, '-c', script]);
+    const [dataKib, fileBlocks, files, core] = stdout.trim().split('\n').map(Number);
+    expect(dataKib).toBeLessThan(8 * 1024 * 1024);
+    expect([fileBlocks, files, core]).toEqual([0, 256, 0]);
+    const path = await ffmpegPath();
+    expect((await buffer(runFfmpeg({ path, args: tone(10) }))).length).toBe(10 * 44_100 * 2);
   });
 
   it('fails when the executable does not exist', async () => {

@@ -17,6 +17,19 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     ...['-movflags', 'empty_moov+dash+global_sidx'],
   ],
   'absolute.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+global_sidx'],
+  'short-indexed.m4a': [
+    ...['-i', 'ladder/aac-128.m4a', '-c', 'copy', '-frag_duration', '2000000'],
+    ...['-movflags', 'empty_moov+dash+global_sidx'],
+  ],
+  'bframes.mp4': [
+    ...['-i', 'ladder/h264-720.mp4', '-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strategy', '0'],
+    ...['-video_track_timescale', '90000', '-movie_timescale', '600'],
+  ],
+  'flac.mp4': ['-i', 'tone.flac', '-c', 'copy', '-strict', '-2'],
+  'opus.mp4': ['-i', 'ladder/opus-96.webm', '-c', 'copy'],
+  'ac3.mp4': ['-i', 'ladder/aac-128.m4a', '-c:a', 'ac3'],
+  'vp9.mp4': ['-i', 'ladder/vp9-360.webm', '-c', 'copy'],
+  'hevc.mp4': ['-i', 'clip.mp4', '-an', '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'],
   'unindexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
   'chained.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
 };
@@ -56,19 +69,26 @@ export function countingSource(bytes: Buffer) {
   return Object.assign(counting, { reads, reading: source.reading });
 }
 
-/** Size and digest of each packet of a file's streams, in decode order. */
+/** Times from the first packet in seconds, size and digest of each packet of a file's streams, in decode order. */
 export async function packetDigests(args: readonly string[]): Promise<Record<string, string[]>> {
   const { stdout } = await run(
     'ffmpeg',
     ['-nostdin', '-v', 'error', ...args, '-c', 'copy', '-copyts', '-f', 'framemd5', '-'],
     { maxBuffer: 1 << 28 },
   );
+  const units: Record<string, number> = {};
+  for (const [, stream = '', num, den] of stdout.matchAll(/#tb (\d+): (\d+)\/(\d+)/g)) {
+    units[stream] = Number(num) / Number(den);
+  }
   const streams: Record<string, string[]> = {};
+  const starts: Record<string, number> = {};
   for (const line of stdout.split('\n')) {
     if (!line || line.startsWith('#')) continue;
-    const [stream = '', , , , size, digest] = line.split(',').map((field) => field.trim());
+    const [stream = '', dts, pts, , size, digest] = line.split(',').map((field) => field.trim());
+    starts[stream] ??= Number(dts);
+    const seconds = (time: unknown) => ((Number(time) - (starts[stream] ?? 0)) * (units[stream] ?? 1)).toFixed(3);
     streams[stream] ??= [];
-    streams[stream].push(`${size} ${digest}`);
+    streams[stream].push(`${seconds(dts)} ${seconds(pts)} ${size} ${digest}`);
   }
   return streams;
 }

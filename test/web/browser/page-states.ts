@@ -121,6 +121,34 @@ export const STATES: readonly PageState[] = [
       await page.getByText('Link expired').first().waitFor();
     },
   },
+  {
+    name: 'list-downloading',
+    path: link('list'),
+    shows: 'Northern Coast, All Parts',
+    act: async (page) => {
+      await withoutPicker(page);
+      await button(page, /^Download all/).click();
+      await page.getByText(/MB\/s/).first().waitFor();
+    },
+  },
+  {
+    name: 'tray-collapsed',
+    path: link('video'),
+    shows: 'A Walk Along',
+    act: async (page) => {
+      await download(page);
+      await button(page, 'Collapse downloads').click();
+    },
+  },
+  {
+    name: 'batch',
+    path: `/?${['video', 'audio', 'login'].map((name) => link(name).slice(2)).join('&')}`,
+    shows: 'Pasted links',
+    act: async (page) => {
+      await page.getByText('Sign-in required').first().waitFor();
+    },
+  },
+  { name: 'more-ways', path: '/', shows: HEADLINE, act: (page) => page.getByText('More ways to add links').click() },
   failure('not-found', 'Nothing found'),
   failure('protected', 'Protected content'),
   failure('login', 'Sign-in required'),

@@ -17,6 +17,8 @@ export interface DownloadOptions {
   /** Expected size; the response replaces it. */
   readonly expectedBytes?: number;
   readonly openSink: OpenSink;
+  /** @default a new one */
+  readonly id?: string;
   /** Continues a download of an earlier page. */
   readonly resumeFrom?: DownloadRecord;
   readonly fetch?: Fetch;
@@ -56,7 +58,7 @@ export function createDownload(options: DownloadOptions): Download {
     ...(expectedBytes !== undefined && { totalBytes: expectedBytes, isEstimate: true }),
     ...(resumeFrom && restoredState(resumeFrom)),
   });
-  const id = resumeFrom?.id ?? newId();
+  const id = options.id ?? resumeFrom?.id ?? newId();
   const meter = createSpeedMeter();
   let cancelled = new AbortController();
   let transfer: Transfer | undefined;
@@ -179,8 +181,9 @@ export function createDownload(options: DownloadOptions): Download {
       const isPaused = phase === 'paused';
       if (resumeFrom && !transfer) return { ...resumeFrom, isPaused };
       const isStored = sink?.kind === 'storage';
+      const isQueued = phase === 'ready';
       const { receivedBytes, entity } = transfer ?? {};
-      return { id, url, fileName, expectedBytes, isStored, receivedBytes, entity, isPaused };
+      return { id, url, fileName, expectedBytes, isQueued, isStored, receivedBytes, entity, isPaused };
     },
     async start() {
       await (state.get().phase === 'ready' ? begin() : running);

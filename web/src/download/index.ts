@@ -3,5 +3,5 @@ export { createDownload, type Download } from './download.ts';
 export { type DownloadFailureKind, type DownloadState, hasEnded, progressOf } from './download-state.ts';
 export { createJournal, type DownloadRecord, type Journal } from './journal.ts';
 export { createQueue } from './queue.ts';
-export { chooseFolder, type OpenSink, openSink, openWithoutPicker } from './sinks.ts';
+export { chooseFolder, hasFilePicker, type OpenSink, openSink, openWithoutPicker } from './sinks.ts';
 export { sweepStorage } from './storage-sink.ts';

@@ -7,6 +7,8 @@ export interface DownloadRecord {
   readonly url: string;
   readonly fileName: string;
   readonly expectedBytes?: number;
+  /** It had not started. */
+  readonly isQueued?: boolean;
   /** Its parts are in the browser's storage, under its id. */
   readonly isStored?: boolean;
   readonly entity?: Entity;

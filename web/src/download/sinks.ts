@@ -58,6 +58,9 @@ export async function chooseFolder(): Promise<OpenSink> {
   }
 }
 
+/** Whether `openSink` needs user activation. */
+export const hasFilePicker = (): boolean => pickers.showSaveFilePicker !== undefined;
+
 /** Needs no user activation: the browser's storage, else a plain download. */
 export const openWithoutPicker: OpenSink = async (fileName, expectedBytes, id) =>
   (await openStorageSink(fileName, expectedBytes, id)) ?? {

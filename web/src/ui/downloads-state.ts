@@ -6,6 +6,7 @@ import {
   type Download,
   type DownloadState,
   hasEnded,
+  hasFilePicker,
   type Journal,
   type OpenSink,
   openSink,
@@ -132,12 +133,15 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
     async restore() {
       void sweepStorage(journal.ids());
       for (const record of await journal.claim()) {
-        const { url, fileName, expectedBytes, isStored, isPaused } = record;
-        const sink = isStored ? openWithoutPicker : openSink;
-        const download = createDownload({ url, fileName, expectedBytes, openSink: sink, resumeFrom: record });
+        const { id, url, fileName, expectedBytes, isQueued, isStored, isPaused } = record;
+        const canStart = isStored || !hasFilePicker();
+        const common = { id, url, fileName, expectedBytes, openSink: canStart ? openWithoutPicker : openSink };
+        const isNew = isQueued && canStart;
+        const download = createDownload(isNew ? common : { ...common, resumeFrom: record });
         urls.set(download, url);
         add(download, { isLast: true });
-        if (isStored && !isPaused) download.resume();
+        if (isNew) queue.add(download);
+        else if (canStart && !isPaused) download.resume();
       }
     },
     cancelAll: () => inPhase('ready', 'waiting', 'running', 'paused').forEach(remove),

@@ -1,4 +1,5 @@
 import {
+  type ByteSpan,
   boxHeader,
   MDAT_HEADER_BYTES,
   NON_SYNC_SAMPLE_FLAGS,
@@ -7,8 +8,25 @@ import {
   SYNC_SAMPLE_FLAGS,
   UnsupportedMp4,
   writeFragment,
-} from '../../../core/media/isobmff/index.ts';
-import type { TrackFragment } from './track-fragments.ts';
+} from '../isobmff/index.ts';
+
+/** Samples of one track that are sent together, as one `moof` and one `mdat`. */
+export interface TrackFragment {
+  /** Decode time of the first sample. */
+  readonly startSeconds: number;
+  /** Where the samples are in the source, in decode order. */
+  readonly ranges: readonly ByteSpan[];
+  /** The `moof` with this sequence number, and the header of its `mdat`. */
+  readonly header: (sequence: number) => Buffer;
+}
+
+/** A fragment made of samples of a table. Times in units of the media. */
+export interface SampleFragment extends TrackFragment {
+  readonly startTime: number;
+  readonly duration: number;
+  /** Bytes of all samples. */
+  readonly bytes: number;
+}
 
 /** A fragment ends at the first sync sample after so long … */
 const MIN_FRAGMENT_SECONDS = 1;
@@ -37,7 +55,7 @@ export function checkSamples(table: SampleTable, fileBytes: number): number {
 }
 
 /** The fragments of a track with sample tables, cut at sync samples. */
-export function* demuxProgressive(table: SampleTable, trackId: number, timescale: number): Generator<TrackFragment> {
+export function* fragmentSamples(table: SampleTable, trackId: number, timescale: number): Generator<SampleFragment> {
   const sample = table.cursor();
   let hasMore = sample.next();
   while (hasMore) {
@@ -46,7 +64,9 @@ export function* demuxProgressive(table: SampleTable, trackId: number, timescale
     const ranges: { first: number; bytes: number }[] = [];
     const fields: number[] = [];
     let bytes = 0;
+    let endTime = startTime;
     do {
+      endTime = sample.decodeTime + sample.duration;
       appendRange(ranges, sample);
       appendFields(fields, sample, table);
       bytes += sample.size;
@@ -56,7 +76,10 @@ export function* demuxProgressive(table: SampleTable, trackId: number, timescale
       !endsFragment(sample, { startTime, sampleDescription, bytes, fields: fields.length, timescale })
     );
     yield {
+      startTime,
       startSeconds: startTime / timescale,
+      duration: endTime - startTime,
+      bytes,
       ranges,
       header: (sequence) => {
         const { hasSyncTable: hasFlags, hasCompositionOffsets } = table;

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { availableMemoryBytes, memoryShares } from '../../../core/config/index.ts';
+
+const GIB = 2 ** 30;
+
+describe('memoryShares', () => {
+  it.each([
+    [GIB / 4, 1, { forks: 2, ffmpegs: 1 }],
+    [GIB, 2, { forks: 2, ffmpegs: 4 }],
+    [2 * GIB, 2, { forks: 2, ffmpegs: 8 }],
+    [4 * GIB, 2, { forks: 4, ffmpegs: 8 }],
+    [64 * GIB, 2, { forks: 5, ffmpegs: 8, forkBytes: GIB, readAheadBytes: 64 * 2 ** 20 }],
+  ])('of %d bytes and %d cores', (bytes, cores, expected) => {
+    const shares = memoryShares(bytes, cores);
+    expect(shares).toMatchObject(expected);
+    expect(shares.forks * shares.forkBytes).toBeLessThanOrEqual(Math.max(bytes / 2, GIB));
+    expect(shares.readAheadBytes).toBeLessThanOrEqual(Math.max(bytes / 16, 16 * 2 ** 20));
+  });
+
+  it('knows the memory of this machine', () => expect(availableMemoryBytes()).toBeGreaterThan(GIB / 4));
+});

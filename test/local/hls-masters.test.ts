@@ -1,0 +1,270 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
+import { startOwnService } from '../contract/target.ts';
+import { send, sendFile, typeOf } from '../origin/respond.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { inspect, runProgram } from '../support/media-tools.ts';
+import { ask } from '../support/request.ts';
+
+/** Mean volume of each sound in dBFS: it tells which one is in a stream. Stereo of the same mono sound is 3 dB lower. */
+const VOLUMES = { en: -21, fr: -33, ad: -45 } as const;
+type Sound = keyof typeof VOLUMES;
+const TOLERANCE_DB = 5;
+const SECONDS = 4;
+
+const HLS = ['-f', 'hls', '-hls_time', '2', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
+const list = (name: string) => [...HLS, `${name}.m3u8`];
+const fmp4 = (name: string) => [
+  ...HLS,
+  '-hls_segment_type',
+  'fmp4',
+  '-hls_fmp4_init_filename',
+  `${name}.init.mp4`,
+  `${name}.m3u8`,
+];
+const sound = (index: number) => ['-map', '1:a', '-c:a', 'aac', '-b:a', '64k', '-af', `volume=${-12 * index}dB`];
+
+/** `high` and `low` without sound, `muxed` with, as MPEG-TS and as fragmented MP4, and each sound by itself. */
+const FFMPEG_ARGS = [
+  ...['-nostdin', '-v', 'error', '-y', '-f', 'lavfi', '-i', `testsrc2=size=320x180:rate=10:duration=${SECONDS}`],
+  ...['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${SECONDS}`],
+  ...['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-map', '0:v', ...list('high')],
+  ...[
+    '-pix_fmt',
+    'yuv420p',
+    '-c:v',
+    'libx264',
+    '-preset',
+    'ultrafast',
+    '-g',
+    '20',
+    '-map',
+    '0:v',
+    '-s',
+    '160x90',
+    ...list('low'),
+  ],
+  ...[
+    '-pix_fmt',
+    'yuv420p',
+    '-c:v',
+    'libx264',
+    '-preset',
+    'ultrafast',
+    '-g',
+    '20',
+    '-map',
+    '0:v',
+    ...sound(0),
+    ...list('muxed'),
+  ],
+  ...['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-map', '0:v', ...fmp4('high-mp4')],
+  ...[
+    '-pix_fmt',
+    'yuv420p',
+    '-c:v',
+    'libx264',
+    '-preset',
+    'ultrafast',
+    '-g',
+    '20',
+    '-map',
+    '0:v',
+    ...sound(0),
+    ...fmp4('muxed-mp4'),
+  ],
+  ...(['en', 'fr', 'ad'] as const).flatMap((name, index) => [...sound(index), ...list(name)]),
+  ...[...sound(0), ...fmp4('en-mp4')],
+];
+/** FFmpeg's own multivariant playlist: it lists only variants whose bitrates are set. */
+const MASTER_ARGS = (type: string) => [
+  ...['-nostdin', '-v', 'error', '-y', '-i', 'muxed.m3u8', '-map', '0:a', '-map', '0:v', ...HLS],
+  ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-b:v', '200k', '-c:a', 'aac', '-b:a', '64k'],
+  ...['-hls_segment_type', type, '-var_stream_map', 'a:0,agroup:sound,language:eng,default:yes v:0,agroup:sound'],
+  ...['-master_pl_name', `own-${type}.m3u8`, `own-${type}-%v.m3u8`],
+];
+
+interface Variant {
+  readonly uri: string;
+  readonly size?: string;
+  readonly codecs?: string;
+  readonly group?: boolean;
+}
+interface GroupMember {
+  readonly name: string;
+  readonly language: string;
+  readonly isDefault?: boolean;
+  /** Absent: in the segments of the variants. */
+  readonly uri?: string;
+}
+
+const H264_AAC = 'avc1.42c00d,mp4a.40.2';
+
+function master(variants: readonly Variant[], group: readonly GroupMember[] = []): string {
+  const media = group.map(({ name, language, isDefault = false, uri }) => {
+    const choice = isDefault ? 'YES' : 'NO';
+    const more = uri ? `,URI="${uri}.m3u8"` : '';
+    return `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="g",NAME="${name}",LANGUAGE="${language}",DEFAULT=${choice},AUTOSELECT=${choice}${more}`;
+  });
+  const streams = variants.flatMap(({ uri, size = '320x180', codecs, group: names = true }, index) => [
+    `#EXT-X-STREAM-INF:BANDWIDTH=${900_000 - index},RESOLUTION=${size}${codecs ? `,CODECS="${codecs}"` : ''}${
+      group.length > 0 && names ? ',AUDIO="g"' : ''
+    }`,
+    `${uri}.m3u8`,
+  ]);
+  return ['#EXTM3U', '#EXT-X-VERSION:6', ...media, ...streams, ''].join('\n');
+}
+
+const ENGLISH: GroupMember = { name: 'English', language: 'en', isDefault: true, uri: 'en' };
+const IN_SEGMENTS: GroupMember = { name: 'English', language: 'en', isDefault: true };
+const FRENCH: GroupMember = { name: 'Français', language: 'fr', uri: 'fr' };
+const DESCRIPTION: GroupMember = { name: 'English (Audio Description)', language: 'en', uri: 'ad' };
+const APART: readonly Variant[] = [{ uri: 'high' }, { uri: 'low', size: '160x90' }];
+const withCodecs = (variants: readonly Variant[], codecs = H264_AAC) => variants.map((one) => ({ ...one, codecs }));
+
+const MASTERS: Readonly<Record<string, readonly [text: string, best: 'Combined' | 'Media', sound: Sound]>> = {
+  'with CODECS, sound apart': [master(withCodecs(APART), [ENGLISH]), 'Combined', 'en'],
+  'without CODECS, sound apart': [master(APART, [ENGLISH]), 'Combined', 'en'],
+  'with CODECS of the picture alone, sound apart': [
+    master(withCodecs(APART, 'avc1.42c00d'), [ENGLISH]),
+    'Combined',
+    'en',
+  ],
+  'with CODECS, sound in the segments': [master(withCodecs([{ uri: 'muxed' }]), [IN_SEGMENTS]), 'Media', 'en'],
+  'without CODECS, sound in the segments': [master([{ uri: 'muxed' }], [IN_SEGMENTS]), 'Media', 'en'],
+  'without CODECS and group': [master([{ uri: 'muxed' }]), 'Media', 'en'],
+  'with an alternative beside sound in the segments': [
+    master(withCodecs([{ uri: 'muxed' }]), [IN_SEGMENTS, FRENCH]),
+    'Media',
+    'en',
+  ],
+  'without CODECS, an alternative beside sound in the segments': [
+    master([{ uri: 'muxed' }], [IN_SEGMENTS, FRENCH]),
+    'Media',
+    'en',
+  ],
+  'with several languages': [master(withCodecs(APART), [FRENCH, ENGLISH]), 'Combined', 'en'],
+  'with several languages, the default first': [master(withCodecs(APART), [ENGLISH, FRENCH]), 'Combined', 'en'],
+  'without CODECS, with several languages': [master(APART, [ENGLISH, FRENCH]), 'Combined', 'en'],
+  'with a description': [master(withCodecs(APART), [ENGLISH, DESCRIPTION]), 'Combined', 'en'],
+  'with a description that is the default': [
+    master(withCodecs(APART), [
+      { ...DESCRIPTION, isDefault: true },
+      { ...ENGLISH, isDefault: false },
+    ]),
+    'Combined',
+    'en',
+  ],
+  'without CODECS, muxed beside demuxed': [
+    master([{ uri: 'muxed', group: false }, { uri: 'high' }], [ENGLISH]),
+    'Media',
+    'en',
+  ],
+  'in fragmented MP4, sound apart': [
+    master([{ uri: 'high-mp4', codecs: H264_AAC }], [{ ...ENGLISH, uri: 'en-mp4' }]),
+    'Combined',
+    'en',
+  ],
+  'in fragmented MP4 without CODECS, sound apart': [
+    master([{ uri: 'high-mp4' }], [{ ...ENGLISH, uri: 'en-mp4' }]),
+    'Combined',
+    'en',
+  ],
+  'in fragmented MP4 without CODECS, sound in the segments': [
+    master([{ uri: 'muxed-mp4' }], [IN_SEGMENTS]),
+    'Media',
+    'en',
+  ],
+};
+/** FFmpeg's own playlists, and the same without CODECS, which FFmpeg leaves out for codecs that it cannot name. */
+const OWN = ['mpegts', 'fmp4'].flatMap((type) => [[type, 'as it is'] as const, [type, 'without CODECS'] as const]);
+
+describe('an HLS multivariant playlist', () => {
+  let folder: string;
+  let origin: Origin;
+  let service: Awaited<ReturnType<typeof startOwnService>>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reelay-hls-'));
+    const playlists = new Map(Object.values(MASTERS).map(([text], index) => [`master-${index}.m3u8`, text]));
+    for (const [type, form] of OWN) playlists.set(`${type}-${form.length}.m3u8`, '');
+    const run = async (args: string[]) => {
+      const moved = ['-c', 'cd "$0" && exec ffmpeg "$@"', folder, ...args];
+      expect(await runProgram('sh', moved)).toEqual({ code: 0, output: '' });
+    };
+    await run(FFMPEG_ARGS);
+    for (const type of ['mpegts', 'fmp4']) {
+      await run(MASTER_ARGS(type));
+      const own = await readFile(join(folder, `own-${type}.m3u8`), 'utf8');
+      expect(own).toContain('AUDIO="');
+      playlists.set(`${type}-${'as it is'.length}.m3u8`, own);
+      playlists.set(`${type}-${'without CODECS'.length}.m3u8`, own.replaceAll(/,CODECS="[^"]*"/g, ''));
+    }
+    for (const [name, text] of playlists) await writeFile(join(folder, name), text);
+    origin = await startOrigin({
+      mounts: {
+        '/made/': async (exchange) => {
+          const file = await readFile(join(folder, exchange.path)).catch(() => undefined);
+          return file ? send(exchange, typeOf(exchange.path), file) : sendFile(exchange, exchange.path);
+        },
+      },
+    });
+    service = await startOwnService(origin, { dataDir: join(folder, 'data') });
+  });
+  afterAll(async () => {
+    await service?.close();
+    await origin?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const resolve = async (name: string) => {
+    const url = `${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin.url(`/made/${name}`))}`;
+    const { status, body } = await ask(url);
+    expect(status).toBe(200);
+    const { mediaItems } = JSON.parse(body.toString()) as ResourceInformation;
+    return mediaItems[0] ?? expect.fail('No item');
+  };
+
+  const stream = async (path: string, extension: string) => {
+    const { status, body } = await ask(`${service.baseUrl}/api/Stream/${path}`);
+    expect(status).toBe(200);
+    const film = await inspect(body, extension);
+    expect(film.complaints).toBe('');
+    const file = join(folder, `streamed${extension}`);
+    await writeFile(file, body);
+    const { output } = await runProgram('ffmpeg', ['-nostdin', '-i', file, '-af', 'volumedetect', '-f', 'null', '-']);
+    return { ...film, meanVolume: Number(/mean_volume: (-?[\d.]+) dB/.exec(output)?.[1]) };
+  };
+
+  const expectSound = (meanVolume: number, expected: Sound) =>
+    expect(Math.abs(meanVolume - VOLUMES[expected]), `mean volume ${meanVolume} dB`).toBeLessThan(TOLERANCE_DB);
+
+  const cases = [
+    ...Object.entries(MASTERS).map(
+      ([name, [, best, expected]], index) => [name, `master-${index}.m3u8`, best, expected] as const,
+    ),
+    ...OWN.map(
+      ([type, form]) => [`of FFmpeg as ${type} ${form}`, `${type}-${form.length}.m3u8`, 'Combined', 'en'] as const,
+    ),
+  ];
+
+  it.each(cases)('%s is streamed with picture and sound', async (_, file, best, expected) => {
+    const { video, audio } = await resolve(file);
+    expect(video?.urlType).toBe(best);
+    for (const { urlType, key } of video?.renditions ?? []) {
+      const { codecs, streams, meanVolume, durationSeconds } = await stream(`${urlType}/${key}`, '.mp4');
+      expect(codecs).toEqual(['h264', 'aac']);
+      expect([180, 90]).toContain(streams[0]?.height);
+      expect(Math.abs(durationSeconds - SECONDS)).toBeLessThan(0.5);
+      expectSound(meanVolume, expected);
+    }
+    const conversion = audio?.renditions.find(({ convertTo }) => convertTo === 'mp3') ?? expect.fail('No MP3');
+    const { meanVolume } = await stream(`Media/${conversion.key}?format=mp3`, '.mp3');
+    // With an alternative beside the sound of the segments, only the alternative can be had alone.
+    if (!/alternative/.test(_)) expectSound(meanVolume, expected);
+    expect(new Set(video?.renditions.map(({ description }) => description)).size).toBe(video?.renditions.length);
+  });
+});

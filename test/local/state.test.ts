@@ -1,0 +1,58 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createShutdownStack, type ShutdownStack } from '../../core/concurrency/shutdown.ts';
+import { openState } from '../../local/state.ts';
+
+let dir: string;
+let shutdown: ShutdownStack;
+let logged: string[];
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'reelay-data-'));
+  shutdown = createShutdownStack();
+  logged = [];
+});
+afterEach(async () => {
+  await shutdown.close();
+  await rm(dir, { recursive: true });
+});
+
+const open = () => {
+  const note = (message: string) => void logged.push(message);
+  return openState({ dataDir: dir, dataMaxBytes: 2 ** 24 }, { info: note, warn: note, error: note }, shutdown);
+};
+
+/** The folder that version 0.1 leaves: a LevelDB store as a lock, and in it the store of the items. */
+async function leaveFormerTable(): Promise<void> {
+  for (const store of [join(dir, 'table'), join(dir, 'table', 'items')]) {
+    await mkdir(store);
+    for (const file of ['CURRENT', 'LOCK', 'MANIFEST-000002']) await writeFile(join(store, file), '');
+  }
+}
+
+describe('openState', () => {
+  it('logs that keys and the count are reset, and removes the table of a former version', async () => {
+    await leaveFormerTable();
+    const state = open();
+    expect(await state.countRequests()).toBe(0);
+    expect(logged).toEqual([expect.stringMatching(/all keys and the request count are reset$/)]);
+    expect(await readdir(dir)).not.toContain('table');
+  });
+
+  it('keeps the former table if the new one cannot be opened', async () => {
+    await leaveFormerTable();
+    await mkdir(join(dir, 'state.db'));
+    expect(open).toThrow(/^The data folder [^\n]+ cannot be used: [^\n]+$/);
+    expect(await readdir(join(dir, 'table', 'items'))).toContain('CURRENT');
+    expect(logged).toEqual([]);
+  });
+
+  it('keeps any other folder named table', async () => {
+    await mkdir(join(dir, 'table'));
+    await writeFile(join(dir, 'table', 'CURRENT'), '');
+    open();
+    expect(await readdir(dir)).toContain('table');
+    expect(logged).toEqual([]);
+  });
+});
