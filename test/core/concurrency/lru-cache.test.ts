@@ -27,4 +27,16 @@ describe('createLruCache', () => {
     cache.delete('a');
     expect(cache.get('a')).toBeUndefined();
   });
+
+  it('evicts the least recently used entries beyond the sum of weights, and keeps nothing heavier', () => {
+    const cache = createLruCache<string, number>(10, { maxWeight: 10, weightOf: (value) => value });
+    cache.set('a', 4);
+    cache.set('b', 4);
+    cache.set('a', 6);
+    expect([...cache.keys()]).toEqual(['b', 'a']);
+    cache.set('c', 3);
+    expect([...cache.keys()]).toEqual(['a', 'c']);
+    cache.set('d', 11);
+    expect([...cache.keys()]).toEqual([]);
+  });
 });

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { UnsupportedMp4 } from '../../../core/media/isobmff/unsupported-mp4.ts';
+import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
+import type { Layout } from '../../../core/media/virtual-mp4/layout.ts';
+import { LayoutStream, type SizedFile } from '../../../stream-service/virtual-mp4/layout-stream.ts';
+import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout-source.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { createPairMedia, type PairMedia } from './pair-fixture.ts';
+
+const never = new AbortController().signal;
+let media: PairMedia;
+beforeAll(async () => {
+  media = await createPairMedia();
+});
+afterAll(() => media.close());
+
+const sized = (bytes: Buffer) => fileSource(bytes) as SizedFile & { readonly size: number };
+
+async function layOut(files: readonly [SizedFile, SizedFile]): Promise<Layout> {
+  const [video, audio] = await Promise.all(files.map((file) => readLayoutSource(file, never)));
+  if (!video || !audio) throw new Error('unreachable');
+  return createLayout(video, audio);
+}
+
+const read = (layout: Layout, files: readonly [SizedFile, SizedFile], first: number, last: number) =>
+  buffer(new LayoutStream({ layout, first, last, openSource: async (source) => files[source] }));
+
+const PAIRS = [
+  ['bframes.mp4', 'ladder/aac-128.m4a'],
+  ['bframes.mp4', 'short-indexed.m4a'],
+  ['indexed.mp4', 'indexed.m4a'],
+] as const;
+
+describe('a layout', () => {
+  it.each(PAIRS)('of %s and %s gives the same bytes for any range', async (video, audio) => {
+    const files = [sized(await readFile(media.pathOf(video))), sized(await readFile(media.pathOf(audio)))] as const;
+    const layout = await layOut(files);
+    const whole = await read(layout, files, 0, layout.size - 1);
+    expect(whole.length).toBe(layout.size);
+    const offset = fc.nat(layout.size - 1);
+    await fc.assert(
+      fc.asyncProperty(offset, fc.oneof(offset, fc.nat(5000)), async (first, length) => {
+        const last = Math.min(layout.size - 1, first + length);
+        expect((await read(layout, files, first, last)).equals(whole.subarray(first, last + 1))).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each(PAIRS)('of %s and %s with mangled headers is refused, fails, or keeps its length', async (video, audio) => {
+    const original = await readFile(media.pathOf(video));
+    const sound = sized(await readFile(media.pathOf(audio)));
+    const end = original.indexOf('mdat') + 8;
+    const mangling = fc.array(fc.tuple(fc.nat(end), fc.oneof(fc.constantFrom(0, 255), fc.nat(255))), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    await fc.assert(
+      fc.asyncProperty(mangling, async (changes) => {
+        const bytes = Buffer.from(original);
+        for (const [at, value] of changes) bytes[at] = value;
+        const files = [sized(bytes), sound] as const;
+        const layout = await layOut(files).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(Error);
+          return undefined;
+        });
+        if (!layout) return;
+        expect(layout.memoryBytes).toBeLessThan(2 * original.length);
+        const last = Math.min(layout.size, 300_000) - 1;
+        const got = await read(layout, files, 0, last).catch((error: unknown) => error);
+        if (Buffer.isBuffer(got)) expect(got.length).toBe(last + 1);
+        else expect(got).toBeInstanceOf(Error);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('of a fragment that holds another track breaks', async () => {
+    const bytes = await readFile(media.pathOf('indexed.mp4'));
+    const last = bytes.lastIndexOf('tfhd');
+    bytes.writeUInt32BE(7, last + 8);
+    const files = [sized(bytes), sized(await readFile(media.pathOf('indexed.m4a')))] as const;
+    const layout = await layOut(files);
+    await expect(read(layout, files, 0, layout.size - 1)).rejects.toBeInstanceOf(UnsupportedMp4);
+  });
+});
