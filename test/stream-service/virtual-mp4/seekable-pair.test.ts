@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
-import { inspect } from '../../support/media-tools.ts';
+import { inspect, runProgram } from '../../support/media-tools.ts';
 import { ask } from '../../support/request.ts';
 import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
 import { createPairMedia, type PairMedia, packetDigests } from './pair-fixture.ts';
@@ -151,5 +151,32 @@ describe('Combined with a layout', () => {
       'cache-control': 'no-store',
     });
     expect(headers).not.toHaveProperty('etag');
+  });
+});
+
+describe('download programs', () => {
+  it.each([
+    ['aria2c with 8 connections', 'aria2c', ['-q', '-x', '8', '-s', '8', '-k', '1M', '--allow-overwrite=true']],
+    ['curl continuing a part', 'curl', ['-s', '-C', '-']],
+  ])('assemble the identical file: %s', async (_name, program, args) => {
+    const { media: url } = await startFiles();
+    const { body: whole } = await ask(url);
+    const file = `${program}.mp4`;
+    if (program === 'curl') await writeFile(join(media.folder, file), whole.subarray(0, 1_234_567));
+    const target = program === 'curl' ? ['-o', join(media.folder, file)] : ['-d', media.folder, '-o', file];
+    const { code, output } = await runProgram(program, [...args, ...target, url]);
+    expect([code, output]).toEqual([0, '']);
+    expect((await readFile(join(media.folder, file))).equals(whole)).toBe(true);
+  });
+
+  it('get another ETag when a source has changed between two ranges', async () => {
+    let validator = '"one"';
+    const video = await media.load('indexed.mp4');
+    const { media: url } = await start(async () => ({ ...video, validator }), await media.load('indexed.m4a'));
+    const before = await ask(url, { headers: { range: 'bytes=1000000-1000099' } });
+    validator = '"two"';
+    const after = await ask(url, { headers: { range: 'bytes=1000000-1000099' } });
+    expect([before.status, after.status]).toEqual([206, 206]);
+    expect(after.headers.etag).not.toBe(before.headers.etag);
   });
 });
