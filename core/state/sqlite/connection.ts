@@ -19,7 +19,7 @@ export interface Connection {
   use<T>(operation: (database: Database) => T): T;
   /**
    * `use` for an operation that writes: first opens the database again if its file was deleted.
-   * @param bytes size of the record
+   * @param bytes size of the record and its share of pages
    */
   write<T>(operation: (database: Database) => T, bytes?: number): T;
   /** Failures are logged once; after this call, again. */
@@ -29,10 +29,10 @@ export interface Connection {
 
 /** Space for counts and leases beyond the budget of records. */
 const RESERVED_BYTES = 4 * 1024 * 1024;
-/** Written between two checkpoints: about 50 resources. Each checkpoint waits for the disk. */
-const CHECKPOINT_BYTES = 1024 * 1024;
+/** Written between two checkpoints: about 40 resources, or 128 counts. Each checkpoint waits for the disk. */
+const CHECKPOINT_BYTES = 2 * 1024 * 1024;
 /** Pages that a write changes besides those of its record. */
-const WRITE_OVERHEAD_BYTES = 4 * 8192;
+const WRITE_OVERHEAD_BYTES = 2 * 8192;
 const REOPEN_INTERVAL_MS = 1000;
 
 /**

@@ -10,7 +10,7 @@ const STICKY_BIT = 0o1000;
  * The space that stays free for counts, leases and other processes: 5 % of the disk within these limits. The minimum holds
  * the write-ahead log and what a checkpoint adds to the database.
  */
-const MIN_RESERVED_BYTES = 4 * 1024 * 1024;
+const MIN_RESERVED_BYTES = 5 * 1024 * 1024;
 const MAX_RESERVED_BYTES = 64 * 1024 * 1024;
 const RESERVED_FRACTION = 0.05;
 

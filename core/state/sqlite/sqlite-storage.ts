@@ -89,15 +89,18 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
         return row && toItem(pk, row);
       }),
     put: (item) =>
-      write((database) => {
-        if (item.data) {
-          const bytes = item.data.byteLength + ITEM_OVERHEAD_BYTES;
-          requireSpace(bytes);
-          makeRoom(database, bytes);
-        }
-        store(database, item);
-        if (item.data) connection.reportWorking();
-      }, item.data?.byteLength),
+      write(
+        (database) => {
+          if (item.data) {
+            const bytes = item.data.byteLength + ITEM_OVERHEAD_BYTES;
+            requireSpace(bytes);
+            makeRoom(database, bytes);
+          }
+          store(database, item);
+          if (item.data) connection.reportWorking();
+        },
+        item.data && item.data.byteLength + ITEM_OVERHEAD_BYTES,
+      ),
     putIf: (item, { expiredAt, owners = [] }) =>
       write((database) => {
         const row = database.statements.get.get(item.pk);
