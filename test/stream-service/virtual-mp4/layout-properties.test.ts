@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fullBox, u32, u64 } from '../../../core/media/isobmff/box-writer.ts';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/unsupported-mp4.ts';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../core/media/virtual-mp4/layout.ts';
@@ -86,4 +88,79 @@ describe('a layout', () => {
     const layout = await layOut(files);
     await expect(read(layout, files, 0, layout.size - 1)).rejects.toBeInstanceOf(UnsupportedMp4);
   });
+
+  it('of an index of indexes is that of the flat index', async () => {
+    const flat = await readFile(media.pathOf('indexed.mp4'));
+    const audio = sized(await readFile(media.pathOf('indexed.m4a')));
+    const files = [sized(nestIndex(flat)), audio] as const;
+    const [expected, layout] = [await layOut([sized(flat), audio]), await layOut(files)];
+    expect(layout.size).toBe(expected.size);
+    const whole = await read(expected, [sized(flat), audio], 0, expected.size - 1);
+    expect((await read(layout, files, 0, layout.size - 1)).equals(whole)).toBe(true);
+  });
+
+  it('of fragments beyond 4 GiB is that of the same fragments at the start', async () => {
+    const near = await readFile(media.pathOf('indexed.mp4'));
+    const audio = sized(await readFile(media.pathOf('indexed.m4a')));
+    const files = [withHole(near, 5 * 2 ** 30), audio] as const;
+    const layout = await layOut(files);
+    const whole = await read(layout, files, 0, layout.size - 1);
+    expect(whole.equals(await read(await layOut([sized(near), audio]), [sized(near), audio], 0, layout.size - 1))).toBe(
+      true,
+    );
+  });
 });
+
+/** Where the `sidx` of a file is, which FFmpeg writes in version 1. */
+function findIndex(file: Buffer) {
+  const start = file.indexOf('sidx') - 4;
+  return { start, end: start + file.readUInt32BE(start) };
+}
+
+/** The same file with an index of two indexes, each before its fragments. */
+function nestIndex(file: Buffer): Buffer {
+  const { start, end } = findIndex(file);
+  const head = file.subarray(start + 12, start + 20);
+  const rows = Array.from({ length: (end - start - 40) / 12 }, (_, row) =>
+    file.subarray(start + 40 + row * 12, start + 52 + row * 12),
+  );
+  const sum = (of: readonly Buffer[], at: number) => of.reduce((total, row) => total + row.readUInt32BE(at), 0);
+  const index = (time: number, entries: readonly Buffer[]) =>
+    fullBox('sidx', 1, 0, head, u64(time), u64(0), u32(entries.length), ...entries);
+  const halves = [rows.slice(0, 10), rows.slice(10)];
+  let [at, time] = [end, 0];
+  const parts = halves.map((half) => {
+    const media = file.subarray(at, at + sum(half, 0));
+    const part = Buffer.concat([index(time, half), media]);
+    at += media.length;
+    time += sum(half, 4);
+    return { part, row: u32(0x8000_0000 + part.length, sum(half, 4), 0) };
+  });
+  const root = index(
+    0,
+    parts.map(({ row }) => row),
+  );
+  return Buffer.concat([file.subarray(0, start), root, ...parts.map(({ part }) => part), file.subarray(at)]);
+}
+
+/** The same file with a `free` box of so many bytes before its fragments. */
+function withHole(file: Buffer, bytes: number): SizedFile {
+  const { end, start } = findIndex(file);
+  const before = Buffer.concat([file.subarray(0, end), u32(1), Buffer.from('free'), u64(bytes)]);
+  before.writeBigUInt64BE(BigInt(bytes), start + 28);
+  const source = sized(file);
+  const size = file.length + bytes;
+  return {
+    ...source,
+    size,
+    read(first, last = size - 1) {
+      if (first >= end + bytes) return source.read(first - bytes, last - bytes);
+      return Readable.from(
+        [before.subarray(first, last + 1), Buffer.alloc(Math.max(0, last + 1 - Math.max(first, before.length)))],
+        {
+          objectMode: false,
+        },
+      );
+    },
+  };
+}
