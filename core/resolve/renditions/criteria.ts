@@ -156,17 +156,23 @@ const soundQuality: readonly CandidateCriterion[] = [
 /** The order of audio-only formats. The first is the source of conversions. */
 export const audioCriteria: readonly CandidateCriterion[] = [...soundVersion, ...soundQuality];
 
+const aac: CandidateCriterion = {
+  name: 'AAC',
+  reason: 'Every player of MP4 supports it.',
+  compare: firstIf(({ track }) => isAac(track)),
+};
+
+const SAME_SOURCE = {
+  name: 'Of the same manifest, then of the same delivery',
+  reason: 'Both tracks then have one timeline.',
+};
+
 /** The order of audio-only formats as the sound of one video without sound. */
 export const partnerCriteria = (video: Pick<Candidate, 'track' | 'manifestUrl'>): readonly CandidateCriterion[] => [
   ...soundVersion,
+  aac,
   {
-    name: 'AAC',
-    reason: 'Every player of MP4 supports it.',
-    compare: firstIf(({ track }) => isAac(track)),
-  },
-  {
-    name: 'Of the same manifest, then of the same delivery',
-    reason: 'Both tracks then have one timeline.',
+    ...SAME_SOURCE,
     compare: higher(
       ({ track, manifestUrl }) =>
         Number(track.delivery === video.track.delivery) +

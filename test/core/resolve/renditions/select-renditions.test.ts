@@ -115,6 +115,14 @@ describe('a rendition', () => {
     [both('a', { height: 1080 }), '1080p'],
     [both('a', { height: 2160 }), '2160p (4K)'],
     [both('a', { height: 4320 }), '4320p (8K)'],
+    [both('a', { height: 1920, width: 1080 }), '1080p'],
+    [both('a', { height: 1080, width: 1920, fps: 30.4 }), '1080p'],
+    [both('a', { height: 1080, width: 1920, fps: 30.5 }), '1080p31'],
+    [both('a', { height: 1080, fps: 59.94 }), '1080p60'],
+    [both('a', { height: 1080, dynamic_range: 'HDR10' }), '1080p HDR'],
+    [both('a', { height: 1080, format_note: '1080p60 HDR', dynamic_range: 'SDR' }), '1080p HDR'],
+    [both('a', { height: 1080, vcodec: 'vp9.2' }), '1080p HDR'],
+    [both('a', { height: 2160, fps: 50, dynamic_range: 'DV' }), '2160p50 HDR (4K)'],
     [both('a', { tbr: 129.4 }), '129 kbps'],
     [both('a'), 'MP4'],
     [audio('a', { abr: 128.7 }), '129 kbps'],
@@ -151,6 +159,55 @@ describe('a rendition', () => {
       bitrate: 1128,
       height: 360,
     }));
+
+  it.each([
+    ['HLS, whose bandwidth includes the audio', { protocol: 'm3u8' }, { abr: 128 }, 1000],
+    ['a video file and audio of unknown bitrate', {}, { abr: null }, 1000],
+  ])('of %s has the bitrate of the video', (_, more, sound, bitrate) =>
+    expect(first(video('v', { tbr: 1000, ...more }), audio('a', sound))).toMatchObject({
+      urlType: 'Combined',
+      bitrate,
+    }),
+  );
+
+  it('of two tracks has no bitrate without that of the video', () =>
+    expect(first(video('v'), audio('a'))).not.toHaveProperty('bitrate'));
+
+  it('names its formats where nothing else tells it apart', () => {
+    const same = { height: 360, format: 'same' };
+    const pair = [video('c', same), video('d', same), audio('s', { format: null })];
+    const describeAll = (...formats: Format[]) => offered(...formats).renditions.map(({ description }) => description);
+    expect(describeAll(both('a', same), both('b', same), both('c', { ...same, ext: 'webm' }))).toEqual([
+      'same',
+      'same (a)',
+      'same',
+    ]);
+    expect(describeAll(both('a', { format: null }), both('b', { format: null }))).toEqual([null, '(a)']);
+    expect(describeAll(...pair)).toEqual(['same', 'same (c + s)', null]);
+  });
+
+  it('without sound is offered only when no video of the item can have any', () => {
+    expect(summary(both('b', { height: 360 }), video('v', { height: 1080 }))).toEqual(['video Media b']);
+    expect(summary(video('v', { vcodec: 'vp8' }), video('w'), audio('a'))).toEqual([
+      'video Combined w+a',
+      'audio Media a',
+    ]);
+  });
+
+  it.each([
+    [{}, {}, ['video Combined v+a', 'audio Media a']],
+    [{ acodec: 'mp4a.40.2' }, {}, ['video Media v', 'audio Media a']],
+    [{}, { manifest_url: 'https://cdn.example/other.m3u8' }, ['video Media v', 'audio Media a']],
+    [{ protocol: 'https' }, {}, ['video Media v', 'audio Media a']],
+    [{ manifest_url: null }, { manifest_url: null }, ['video Media v', 'audio Media a']],
+  ])(
+    'of an HLS variant without a known audio codec is paired with audio of its manifest: %j, %j',
+    (more, sound, expected) => {
+      const common = { protocol: 'm3u8_native', manifest_url: 'https://cdn.example/master.m3u8' };
+      const variant = format('v', { ...common, height: 720, ...more });
+      expect(summary(variant, audio('a', { ...common, acodec: null, ...sound }))).toEqual(expected);
+    },
+  );
 
   it('of two tracks has no size when one is unknown', () =>
     expect(first(video('v', { filesize: 900 }), audio('a'))).not.toHaveProperty('sizeBytes'));

@@ -168,6 +168,35 @@ describe('readTracks', () => {
     expect(ids).toEqual(['c', 'worst']);
   });
 
+  it('returns one file of each format id, the best', () => {
+    const formats = [1, 2].map((part) => ({ format_id: 'a', url: `${URL}?${part}`, protocol: 'https', ext: 'mp4' }));
+    expect(readTracks({ formats }, NOW).map(({ track }) => track.url)).toEqual([`${URL}?2`]);
+  });
+
+  it.each([
+    ['FLV', { ext: 'FLV', fragments: [{ url: URL, duration: 2 }] }],
+    ['files with sizes of their own', { fragments: [{ url: URL, duration: 2, filesize: 1000 }, { url: URL }] }],
+  ])('omits DASH fragments that are complete files: %s', (_, format) =>
+    expect(read({ protocol: 'http_dash_segments', ...format })).toEqual([]),
+  );
+
+  it('reads the manifest that lists a format', () => {
+    expect(read({ manifest_url: 'https://cdn.example/master.m3u8' })[0]?.manifestUrl).toBe(
+      'https://cdn.example/master.m3u8',
+    );
+    expect(read({ manifest_url: 'file:///x' })[0]).not.toHaveProperty('manifestUrl');
+  });
+
+  it.each([
+    [{ filesize: 1_000_000 }, { duration: 8 }, 1000],
+    [{ filesize: 1_000_000, tbr: 5 }, { duration: 8 }, 5],
+    [{ filesize: 1_000_000, vbr: 3, abr: 4 }, { duration: 8 }, 7],
+    [{ filesize: 1_000_000 }, {}, undefined],
+    [{}, { duration: 8 }, undefined],
+  ])('takes the bitrate of %j in %j for %s kbit/s', (format, info, bitrate) =>
+    expect(readOne(format, info)?.bitrate).toBe(bitrate),
+  );
+
   it('omits headers of the connection and invalid headers', () =>
     expect(
       readOne({
