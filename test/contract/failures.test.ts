@@ -148,7 +148,6 @@ describe('any other failure is 502', () => {
     '/site/puzzled/x',
     '/site/exit/x',
     '/site/kill/x',
-    '/site/memory/x',
   ])('%s', async (link) => {
     const { status, problem } = await target.resolve(link);
     expect(problem).toEqual({ title: 'Fetch Failed', status: 502 });
@@ -168,7 +167,13 @@ describe('any other failure is 502', () => {
   it('gives up on a page that drips, one that is silent, one without end and one that thinks for ever', async () => {
     const links = ['/trouble/drip', '/trouble/silence', '/trouble/huge', '/site/sleep/x'];
     const answers = await Promise.all(links.map((link) => target.resolve(link)));
-    expect(answers.map(({ status }) => status)).toEqual(links.map(() => 502));
+    expect(answers.map(({ status }) => status)).toEqual([502, 502, 415, 502]);
+  });
+
+  it.each(['/site/memory/x', '/trouble/huge?again'])('answers %s, which exceeds a limit, with 415', async (link) => {
+    const { status, problem } = await target.resolve(link);
+    const detail = 'This kind of link is not handled: what its source answers is too large.';
+    expect({ status, problem }).toEqual({ status: 415, problem: { title: 'Unsupported Media Type', status, detail } });
   });
 });
 
