@@ -37,6 +37,12 @@ describe('HLS source faults', () => {
     ['lists too much', () => playlist(Array.from({ length: 60 }, () => listed()).flat()), 502],
     ['is too large', () => `#EXTM3U\n${'#'.repeat(200_000)}`, 502],
     ['has a tag of commas', () => playlist([`#EXT-X-KEY:${','.repeat(40_000)}`, ...listed()]), 502],
+    [
+      'has a key URI of 8 KB',
+      () => playlist([`#EXT-X-KEY:METHOD=AES-128,URI="${'k'.repeat(8193)}"`, ...listed()]),
+      502,
+    ],
+    ['names a segment of 8 KB', () => playlist(['#EXTINF:4,', 's'.repeat(8193)]), 502],
     ['has a tag without end', () => playlist([`#EXT-X-DATERANGE:X=${'x'.repeat(20_000)}`, ...listed()]), 502],
   ])('a playlist that %s fails to open', async (_, write, status) => {
     site.serve({
