@@ -7,6 +7,8 @@ export interface WorkerClient {
   send(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** Handles a line from the worker. @returns false when it is not part of the protocol */
   receive(line: string): boolean;
+  /** Asks the worker for a sign of life. @returns the number of pings since its last line, this one included */
+  ping(): number;
   /** Settles pending and later requests with the failure `crash`. */
   fail(): void;
 }
@@ -14,12 +16,15 @@ export interface WorkerClient {
 /** The worker drops longer lines (MAX_REQUEST_BYTES of _reelay_serve.py). */
 const MAX_REQUEST_BYTES = 4 * 2 ** 20;
 
+const PING = `${JSON.stringify({ ping: true })}\n`;
+
 /** @param write sends one line, which includes its line feed */
 export function createWorkerClient(write: (line: string) => void): WorkerClient {
   const open = new Map<string, (answer: WorkerResponse) => void>();
   const greeting = Promise.withResolvers<void>();
   let asked = 0;
   let hasEnded = false;
+  let unansweredPings = 0;
 
   const settle = (id: string, answer: WorkerResponse) => {
     open.get(id)?.(answer);
@@ -49,10 +54,17 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
     receive(line) {
       const message = parse(line);
       if (!message) return false;
+      unansweredPings = 0;
       if (message.ready === true) greeting.resolve();
+      else if (message.pong === true) return true;
       else if (isAnswer(message)) settle(message.id, message);
       else return false;
       return true;
+    },
+    ping() {
+      write(PING);
+      unansweredPings += 1;
+      return unansweredPings;
     },
     fail() {
       hasEnded = true;

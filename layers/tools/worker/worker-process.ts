@@ -41,6 +41,9 @@ const PLUGIN_DIR = fileURLToPath(new URL('plugins', import.meta.url));
 const START_TIMEOUT_MS = 60_000;
 /** Time to end itself and its forks before it is killed. Its forks end with it in both cases. */
 const CLOSE_TIMEOUT_MS = 2_000;
+/** A worker that does not answer four pings is stuck: it is killed within five seconds. */
+const PING_INTERVAL_MS = 1_000;
+const MAX_UNANSWERED_PINGS = 3;
 /** Time to read its last lines after its exit. */
 const DRAIN_TIMEOUT_MS = 500;
 /** The worker limits a response to 16 MiB (MAX_RESPONSE_BYTES of _reelay_resolve.py). */
@@ -84,6 +87,11 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   clearTimeout(startTimer);
   signal?.throwIfAborted();
   if (!isReady) throw new Error(`yt-dlp ended before it was ready: ${lastLine}`);
+  // Counted in pings rather than in time: when this process was suspended or busy, so was the reading of answers.
+  const watchdog = setInterval(() => {
+    if (client.ping() > MAX_UNANSWERED_PINGS) kill();
+  }, PING_INTERVAL_MS).unref();
+  void ended.then(() => clearInterval(watchdog));
   return { request: client.send, ended, close };
 }
 

@@ -269,7 +269,7 @@ describe('a worker that does not start', () => {
   it.each<[string, [string, ...string[]], RegExp]>([
     ['is not there', ['/nonexistent/yt-dlp'], /ENOENT/],
     ['ends at once', ['/bin/sh', '-c', 'echo "no such option" >&2; exit 2'], /no such option/],
-    ['says nothing', ['/bin/sh', '-c', ':'], /said nothing/],
+    ['says nothing', ['/bin/sh', '-c', ':'], /no output/],
     ['says something else', ['/bin/sh', '-c', 'echo "{}"; echo hello; echo null'], /Not an answer/],
   ])(
     'because it %s',
@@ -286,4 +286,27 @@ describe('a worker that does not start', () => {
     await expect(starting).rejects.toThrow('stopped');
     await expect(start({ signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
   });
+});
+
+describe('a stuck worker', () => {
+  it('is killed within five seconds, and its requests settle', async () => {
+    const file = join(temporary, 'stuck');
+    const stuck = await start({ ytDlp: known(file) });
+    const pid = await pidIn(file);
+    const stoppedAt = performance.now();
+    process.kill(pid, 'SIGSTOP');
+    const answer = await stuck.request(question('/files/clip.mp4'));
+    expect(answer).toMatchObject({ ok: false, error: { kind: 'crash' } });
+    await stuck.ended;
+    expect(performance.now() - stoppedAt).toBeLessThan(6_000);
+    expect(isAlive(pid)).toBe(false);
+    await rm(file);
+  }, 20_000);
+
+  it('is not one that is idle', async () => {
+    const idle = await start();
+    await new Promise((resolve) => setTimeout(resolve, 5_500));
+    expect(await idle.request(question('/files/clip.mp4'))).toMatchObject({ ok: true });
+    await idle.close();
+  }, 20_000);
 });

@@ -2,6 +2,7 @@
 
 Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?}
 Cancel    {"cancel": id}
+Ping      {"ping": true}, answered by {"pong": true}: a worker that does not answer is stuck
 Response  {"id", "ok": true, "info": {...}} or {"id", "ok": false, "error": {"kind", "message"?, ...}}
 Greeting  {"ready": true}, once
 """
@@ -87,6 +88,8 @@ class Server:
             message = json.loads(line)
             if isinstance(message, dict) and isinstance(message.get('cancel'), str):
                 return self.cancel(message['cancel'])
+            if isinstance(message, dict) and message.get('ping') is True:
+                return self.emit(b'{"pong":true}\n')
             request = checked(message)
         except Malformed as error:
             return self.emit(failure(error.request_id, 'bug', str(error)))
