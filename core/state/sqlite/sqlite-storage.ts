@@ -88,19 +88,17 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
         const row = statements.get.get(pk);
         return row && toItem(pk, row);
       }),
-    put: (item) =>
-      write(
-        (database) => {
-          if (item.data) {
-            const bytes = item.data.byteLength + ITEM_OVERHEAD_BYTES;
-            requireSpace(bytes);
-            makeRoom(database, bytes);
-          }
-          store(database, item);
-          if (item.data) connection.reportWorking();
-        },
-        item.data && item.data.byteLength + ITEM_OVERHEAD_BYTES,
-      ),
+    put: (item) => {
+      const bytes = item.data && item.data.byteLength + ITEM_OVERHEAD_BYTES;
+      return write((database) => {
+        if (bytes) {
+          requireSpace(bytes);
+          makeRoom(database, bytes);
+        }
+        store(database, item);
+        if (bytes) connection.reportWorking();
+      }, bytes);
+    },
     putIf: (item, { expiredAt, owners = [] }) =>
       write((database) => {
         const row = database.statements.get.get(item.pk);
