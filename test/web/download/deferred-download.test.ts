@@ -10,15 +10,19 @@ const BYTES = someBytes(50_000);
 async function file() {
   return setUp(await serve((_, response) => void response.end(BYTES)));
 }
-const later = (find: DeferredDownloadOptions['find']) => createDeferredDownload({ name: 'Some entry', find });
+const RECORD = { id: 'entry', url: 'https://a.example/entry', fileName: 'Some entry' };
+const later = (find: DeferredDownloadOptions['find']) =>
+  createDeferredDownload({ id: RECORD.id, record: RECORD, name: RECORD.fileName, find });
 
 describe('createDeferredDownload', () => {
   it('resolves when started, then downloads', async () => {
     const { download: found, sink } = await file();
     const download = later(async () => found);
     expect([download.fileName, download.state.get().phase]).toEqual(['Some entry', 'ready']);
+    expect(download.record()).toEqual(RECORD);
     await download.start();
     expect([download.fileName, download.state.get().phase]).toEqual(['file.mp4', 'done']);
+    expect(download.record()).toBeUndefined();
     expect(digestOf(sink.bytes)).toBe(digestOf(BYTES));
   });
 

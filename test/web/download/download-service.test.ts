@@ -70,8 +70,9 @@ describe('download from the service', () => {
   });
 
   it('holds a combined stream while paused and estimates its size', async () => {
-    const { take } = await offered('/site/watch/demo');
-    const { download, sink, whole, choice } = await take();
+    const { take, choices } = await offered('/site/watch/demo');
+    // A pair that is muxed while it is sent: its size is estimated.
+    const { download, sink, whole, choice } = await take(choices.video[2]);
     expect(choice.isMuxed).toBe(true);
     let wasEstimate = false;
     download.state.subscribe(({ phase, isEstimate }) => {

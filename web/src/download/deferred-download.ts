@@ -3,8 +3,12 @@ import { createSubject } from '../lib/index.ts';
 import type { Download } from './download.ts';
 import { isRetryable, toDownloadFailure } from './download-failure.ts';
 import { type DownloadFailure, type DownloadState, hasEnded, INITIAL_STATE } from './download-state.ts';
+import type { DownloadRecord } from './journal.ts';
 
 export interface DeferredDownloadOptions {
+  readonly id: string;
+  /** Stored until the link is resolved. */
+  readonly record: DownloadRecord;
   /** Shown until the file name is known. */
   readonly name: string;
   /** Resolves the link to a download. @throws ApiFailure, or the signal's reason */
@@ -12,7 +16,7 @@ export interface DeferredDownloadOptions {
 }
 
 /** A download whose link is resolved only when it starts. */
-export function createDeferredDownload({ name, find }: DeferredDownloadOptions): Download {
+export function createDeferredDownload({ id, record, name, find }: DeferredDownloadOptions): Download {
   const state = createSubject(stateOf('ready'));
   let found: Download | undefined;
   let cancelled = new AbortController();
@@ -41,11 +45,13 @@ export function createDeferredDownload({ name, find }: DeferredDownloadOptions):
     get fileName() {
       return found?.fileName ?? name;
     },
-    get id() {
-      return found?.id ?? '';
-    },
+    id,
     state,
-    record: () => found?.record(),
+    record() {
+      if (found) return found.record();
+      const { phase, canRetry } = state.get();
+      return phase === 'cancelled' || (phase === 'failed' && !canRetry) ? undefined : record;
+    },
     async start() {
       if (state.get().phase === 'ready') await run();
     },

@@ -258,4 +258,5 @@ const restoredState = ({ receivedBytes = 0, entity, isStored }: DownloadRecord):
 });
 
 /** `crypto.randomUUID` is missing on plain http. */
-const newId = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');
+export const newId = (): string =>
+  [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');

@@ -1,11 +1,20 @@
 import { readStored, type Store, store } from '../lib/index.ts';
 import type { Entity } from './entity.ts';
 
+/** What an unresolved entry of a playlist is downloaded as. */
+export interface EntryFormat {
+  readonly format: string;
+  /** One-based place in the playlist and its length. */
+  readonly place?: { readonly number: number; readonly count: number };
+}
+
 /** A download that has not ended, as stored for the next page. */
 export interface DownloadRecord {
   readonly id: string;
+  /** Of the stream; with `entry` the link to resolve. */
   readonly url: string;
   readonly fileName: string;
+  readonly entry?: EntryFormat;
   readonly expectedBytes?: number;
   /** It had not started. */
   readonly isQueued?: boolean;

@@ -2,3 +2,4 @@ export type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts
 export { choicesOf } from './choices.ts';
 export { curlCommand, likelyShell, ytDlpCommand } from './commands.ts';
 export { preferenceOf, rowsOf } from './format-preference.ts';
+export { PLAYLIST_FORMATS, type PlaylistFormat, selectForPlaylist } from './playlist-format.ts';

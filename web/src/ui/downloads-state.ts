@@ -1,25 +1,38 @@
-import type { Api, WaitOptions } from '../api/index.ts';
+import { type Api, ApiFailure, resolveWhenAvailable, type WaitOptions } from '../api/index.ts';
 import {
   createDeferredDownload,
   createDownload,
   createQueue,
   type Download,
+  type DownloadRecord,
   type DownloadState,
+  type EntryFormat,
   hasEnded,
   hasFilePicker,
   type Journal,
+  newId,
   type OpenSink,
   openSink,
   openWithoutPicker,
   sweepStorage,
 } from '../download/index.ts';
 import { createSubject, type Observable, type Subject } from '../lib/index.ts';
-import type { Choice } from '../renditions/index.ts';
+import {
+  type Choice,
+  choicesOf,
+  PLAYLIST_FORMATS,
+  type PlaylistFormat,
+  selectForPlaylist,
+} from '../renditions/index.ts';
 
 /** A choice that is known once its entry is resolved. */
 export interface DeferredChoice {
   /** Shown until the file name is known. */
   readonly name: string;
+  /** What another page resolves instead. */
+  readonly link: string;
+  readonly format: PlaylistFormat;
+  readonly place?: { readonly number: number; readonly count: number };
   /** @throws ApiFailure, or the signal's reason */
   find(options: WaitOptions): Promise<Choice>;
 }
@@ -56,9 +69,9 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
   const queue = createQueue();
   const urls = new WeakMap<Download, string>();
 
-  const prepare = ({ rendition, fileName, sizeBytes }: Choice, sink: OpenSink): Download => {
+  const prepare = ({ rendition, fileName, sizeBytes }: Choice, sink: OpenSink, id = newId()): Download => {
     const url = api.streamUrl(rendition);
-    const download = createDownload({ url, fileName, openSink: sink, expectedBytes: sizeBytes });
+    const download = createDownload({ id, url, fileName, openSink: sink, expectedBytes: sizeBytes });
     urls.set(download, url);
     return download;
   };
@@ -88,6 +101,46 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
     save(download);
   };
 
+  function enqueue(choice: Choice | DeferredChoice, sink: OpenSink, id = newId()): void {
+    const download = 'find' in choice ? defer(choice, sink, id) : prepare(choice, sink, id);
+    add(download, { isLast: true });
+    queue.add(download);
+  }
+
+  function defer({ name, link, format, place, find }: DeferredChoice, sink: OpenSink, id: string): Download {
+    const download = createDeferredDownload({
+      id,
+      name,
+      record: { id, url: link, fileName: name, entry: { format, place }, isQueued: true },
+      find: async (options) => {
+        const found = prepare(await find(options), sink, id);
+        urls.set(download, urls.get(found) ?? '');
+        return found;
+      },
+    });
+    return download;
+  }
+
+  /** An entry that an earlier page had not resolved. */
+  const deferredFrom = (
+    { url: link, fileName: name }: DownloadRecord,
+    { format, place }: EntryFormat,
+  ): DeferredChoice => {
+    const known = PLAYLIST_FORMATS.find((one) => one === format) ?? 'recommended';
+    return {
+      name,
+      link,
+      format: known,
+      place,
+      async find(options) {
+        const { mediaItems } = await resolveWhenAvailable(api, link, options);
+        const choice = mediaItems[0] && selectForPlaylist(choicesOf(mediaItems[0], { place }), known);
+        if (!choice) throw new ApiFailure('not-found');
+        return choice;
+      },
+    };
+  };
+
   const inPhase = (...phases: DownloadState['phase'][]) =>
     list.get().filter(({ state }) => phases.includes(state.get().phase));
 
@@ -99,21 +152,7 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
       add(download);
       void download.start();
     },
-    enqueue(choice, sink) {
-      const download =
-        'find' in choice
-          ? createDeferredDownload({
-              name: choice.name,
-              find: async (options) => {
-                const found = prepare(await choice.find(options), sink);
-                urls.set(download, urls.get(found) ?? '');
-                return found;
-              },
-            })
-          : prepare(choice, sink);
-      add(download, { isLast: true });
-      queue.add(download);
-    },
+    enqueue,
     find: ({ rendition }, downloads) => {
       const url = api.streamUrl(rendition);
       return downloads.find((download) => urls.get(download) === url);
@@ -133,14 +172,18 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
     async restore() {
       void sweepStorage(journal.ids());
       for (const record of await journal.claim()) {
-        const { id, url, fileName, expectedBytes, isQueued, isStored, isPaused } = record;
+        const { id, url, fileName, expectedBytes, entry, isQueued, isStored, isPaused } = record;
+        if (entry) {
+          enqueue(deferredFrom(record, entry), openWithoutPicker, id);
+          continue;
+        }
         const canStart = isStored || !hasFilePicker();
-        const common = { id, url, fileName, expectedBytes, openSink: canStart ? openWithoutPicker : openSink };
-        const isNew = isQueued && canStart;
-        const download = createDownload(isNew ? common : { ...common, resumeFrom: record });
+        const openFile = canStart || isQueued ? openWithoutPicker : openSink;
+        const common = { id, url, fileName, expectedBytes, openSink: openFile };
+        const download = createDownload(isQueued ? common : { ...common, resumeFrom: record });
         urls.set(download, url);
         add(download, { isLast: true });
-        if (isNew) queue.add(download);
+        if (isQueued) queue.add(download);
         else if (canStart && !isPaused) download.resume();
       }
     },

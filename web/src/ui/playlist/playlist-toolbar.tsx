@@ -1,20 +1,20 @@
 import { useRef } from 'preact/hooks';
+import { PLAYLIST_FORMATS, type PlaylistFormat } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Icon, Select, usePublishedHeight } from '../controls/index.ts';
-import { PREFERENCES, type Preference } from './preference.ts';
 
 export interface PlaylistToolbarProps {
   readonly count: number;
   readonly pickedCount: number;
-  readonly preference: Preference;
+  readonly format: PlaylistFormat;
   readonly onPickAll: (isAll: boolean) => void;
-  readonly onPrefer: (preference: Preference) => void;
+  readonly onFormat: (format: PlaylistFormat) => void;
   readonly onDownload: () => void;
 }
 
 /** Selection, format and download of a playlist. */
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
-  const { count, pickedCount, preference, onPickAll, onPrefer, onDownload } = props;
+  const { count, pickedCount, format, onPickAll, onFormat, onDownload } = props;
   const { t } = usePage().texts;
   const bar = useRef<HTMLDivElement>(null);
   usePublishedHeight(bar, '--toolbar');
@@ -32,10 +32,10 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
       </label>
       <Select
         label={t('list.prefer')}
-        value={preference}
-        options={PREFERENCES}
+        value={format}
+        options={PLAYLIST_FORMATS}
         nameOf={(one) => t(`list.prefer.${one}`)}
-        onChange={onPrefer}
+        onChange={onFormat}
       />
       {/* aria-disabled: a disabled button would lose the focus. */}
       <button

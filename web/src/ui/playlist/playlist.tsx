@@ -1,14 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiFailure, type ResourceInformation, type WaitOptions } from '../../api/index.ts';
 import { chooseFolder } from '../../download/index.ts';
-import { type Choice, choicesOf } from '../../renditions/index.ts';
+import { type Choice, choicesOf, type PlaylistFormat, selectForPlaylist } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover } from '../controls/index.ts';
 import type { DeferredChoice } from '../downloads-state.ts';
 import { hasVersions, useEntries } from './entries.ts';
 import { PlaylistEntry } from './playlist-entry.tsx';
 import { PlaylistToolbar } from './playlist-toolbar.tsx';
-import { type Preference, preferred } from './preference.ts';
 import { useRetainedState } from './use-retained-state.ts';
 
 export interface PlaylistProps {
@@ -28,7 +27,7 @@ export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
     'picked',
     () => new Set(entries.all.keys()),
   );
-  const [preference, prefer] = useRetainedState<Preference>(resource, 'preference', () => 'recommended');
+  const [format, setFormat] = useRetainedState<PlaylistFormat>(resource, 'format', () => 'recommended');
   const isChoosing = useRef(false);
 
   const pick = (index: number, isPicked: boolean) => {
@@ -40,13 +39,14 @@ export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
   const order = (index: number): Choice | DeferredChoice | undefined => {
     const { item } = entries.all[index] ?? {};
     const options = { place: isBatch ? undefined : { number: index + 1, count }, preference: formats.get() };
-    if (item && hasVersions(item)) return preferred(choicesOf(item, options), preference);
+    if (item && hasVersions(item)) return selectForPlaylist(choicesOf(item, options), format);
     const find = async (waitOptions: WaitOptions) => {
-      const choice = preferred(choicesOf(await entries.find(index, waitOptions), options), preference);
+      const choice = selectForPlaylist(choicesOf(await entries.find(index, waitOptions), options), format);
       if (!choice) throw new ApiFailure('not-found');
       return choice;
     };
-    return item && { name: item.title ?? item.requestedUrl ?? t('item.untitled'), find };
+    const link = item?.requestedUrl ?? '';
+    return item && { name: item.title ?? (link || t('item.untitled')), link, format, place: options.place, find };
   };
   const download = async (indexes: readonly number[]) => {
     // A second click must not open a second picker.
@@ -92,9 +92,9 @@ export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
           <PlaylistToolbar
             count={count}
             pickedCount={picked.size}
-            preference={preference}
+            format={format}
             onPickAll={(isAll) => setPicked(new Set(isAll ? entries.all.keys() : []))}
-            onPrefer={prefer}
+            onFormat={setFormat}
             onDownload={downloadPicked}
           />
           <ol>
