@@ -173,6 +173,28 @@ describe('a rendition', () => {
   it('of two tracks has no bitrate without that of the video', () =>
     expect(first(video('v'), audio('a'))).not.toHaveProperty('bitrate'));
 
+  it('of one track has its figures, and no unknown ones', () => {
+    expect(first(both('a', { filesize: 900, tbr: 1000, height: 360 }))).toMatchObject({
+      sizeBytes: 900,
+      bitrate: 1000,
+      height: 360,
+    });
+    expect(first(audio('a', { filesize: 100, abr: 96 }))).toMatchObject({ sizeBytes: 100, bitrate: 96 });
+    expect(Object.keys(first(both('a')) ?? {})).not.toContain('height');
+    expect(first(video('v'), audio('a', { filesize: 100 }))).not.toHaveProperty('sizeBytes');
+  });
+
+  it('that is left out leaves no track behind', () => {
+    const { tracks } = offered(both('b', { height: 360 }), video('v', { height: 1080 }));
+    expect(tracks.map(({ formatId }) => formatId)).toEqual(['b']);
+  });
+
+  it('carries the conversions that are offered for it', () => {
+    const { renditions, conversions } = offered(audio('a'));
+    expect(conversions).toEqual({ mp3: { renditionId: renditions[0]?.id } });
+    expect(offered(video('v')).conversions).toEqual({});
+  });
+
   it('names its formats where nothing else tells it apart', () => {
     const same = { height: 360, format: 'same' };
     const pair = [video('c', same), video('d', same), audio('s', { format: null })];
