@@ -70,7 +70,7 @@ describe('wakeAhead', () => {
       if (broken) throw new Error('throttled');
     });
     expect(await ask()).toEqual({ statusCode: 200 });
-    expect(logged).toEqual(['Failed to wake the stream host ahead of a stream']);
+    expect(logged).toEqual(['Failed to invoke the wake function']);
     broken = false;
     await ask();
     await ask();
