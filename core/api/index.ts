@@ -1,7 +1,6 @@
 export { parseLinkParameter } from './link-parameter.ts';
 export { openApiDocument } from './openapi.ts';
 export { type FunctionOperationId, getOperation, operations, type StreamOperationId } from './operations.ts';
-export { Problem, type ProblemDetails, problems } from './problem.ts';
+export { Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';
-export { toProblem, toStreamProblem } from './to-problem.ts';

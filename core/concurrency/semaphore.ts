@@ -77,3 +77,119 @@ export function createSemaphore({ permits, maxWaitMs }: SemaphoreOptions): Semap
     waiting: () => queue.size,
   };
 }
+
+/** The right to use one of a few slots, until it is released. */
+export interface Permit {
+  /** Aborted when tenants with fewer permits wait for it: release it, and acquire another. */
+  readonly revoked: AbortSignal;
+  release(): void;
+}
+
+/** A semaphore whose permits are shared evenly between tenants. */
+export interface FairSemaphore {
+  /** Waits for a permit. @throws the signal's reason once it is aborted */
+  acquire(tenant: string, signal: AbortSignal): Promise<Permit>;
+  /** Callers that wait for a permit: those of a tenant, or all. */
+  waiting(tenant?: string): number;
+}
+
+export interface FairSemaphoreOptions {
+  readonly permits: number;
+  /** Permits that one tenant may hold: the rest are free at once for the next tenant. @default `permits` */
+  readonly maxPerTenant?: number;
+  /** Milliseconds a tenant waits before a permit of a tenant that holds more than half is revoked. @default never */
+  readonly revokeAfterMs?: number;
+}
+
+interface Held {
+  readonly tenant: string;
+  readonly revocation: AbortController;
+}
+
+/**
+ * Grants permits round-robin by tenant. A tenant alone may hold `maxPerTenant` of them; while others wait it is granted no
+ * more than half (at least one), and permits beyond that are revoked, newest first, since that loses the least work.
+ */
+export function createFairSemaphore({
+  permits,
+  maxPerTenant = permits,
+  revokeAfterMs,
+}: FairSemaphoreOptions): FairSemaphore {
+  const fairShare = Math.max(1, Math.floor(permits / 2));
+  /** Waiting callers by tenant; the tenant whose turn is next comes first. */
+  const queues = new Map<string, ((permit: Permit) => void)[]>();
+  /** Oldest first. */
+  const held = new Set<Held>();
+  const heldBy = (tenant: string) => [...held].filter((one) => one.tenant === tenant && !one.revocation.signal.aborted);
+  /** Revoked permits count until they are released. */
+  const countOf = (tenant: string) => [...held].filter((one) => one.tenant === tenant).length;
+  const isBelowShare = (tenant: string) => heldBy(tenant).length < fairShare;
+
+  const grant = (tenant: string): Permit => {
+    const one: Held = { tenant, revocation: new AbortController() };
+    held.add(one);
+    return {
+      revoked: one.revocation.signal,
+      release: () => {
+        held.delete(one);
+        grantNext();
+      },
+    };
+  };
+
+  const grantNext = () => {
+    while (held.size < permits) {
+      const round = [...queues];
+      const [tenant, queue] =
+        round.find(([name]) => isBelowShare(name)) ?? round.find(([name]) => countOf(name) < maxPerTenant) ?? [];
+      const next = queue?.shift();
+      if (tenant === undefined || !queue || !next) return;
+      // A tenant with more callers moves to the end of the round.
+      queues.delete(tenant);
+      if (queue.length > 0) queues.set(tenant, queue);
+      next(grant(tenant));
+    }
+  };
+
+  const revokeFor = (waitingTenant: string) => {
+    if (!isBelowShare(waitingTenant)) return;
+    const overShare = [...held].find(({ tenant }) => heldBy(tenant).length > fairShare);
+    const newest = overShare && heldBy(overShare.tenant).at(-1);
+    newest?.revocation.abort(new Error('Permit revoked'));
+  };
+
+  const dequeue = (tenant: string, onPermit: (permit: Permit) => void) => {
+    const queue = queues.get(tenant)?.filter((other) => other !== onPermit) ?? [];
+    if (queue.length > 0) queues.set(tenant, queue);
+    else queues.delete(tenant);
+  };
+
+  return {
+    waiting: (tenant) =>
+      tenant === undefined
+        ? [...queues.values()].reduce((sum, queue) => sum + queue.length, 0)
+        : (queues.get(tenant)?.length ?? 0),
+    acquire(tenant, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const timer = revokeAfterMs === undefined ? undefined : setTimeout(revokeFor, revokeAfterMs, tenant);
+        const end = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', onAbort);
+        };
+        const onPermit = (permit: Permit) => {
+          end();
+          resolve(permit);
+        };
+        const onAbort = () => {
+          end();
+          dequeue(tenant, onPermit);
+          reject(signal.reason);
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
+        queues.set(tenant, [...(queues.get(tenant) ?? []), onPermit]);
+        grantNext();
+      });
+    },
+  };
+}

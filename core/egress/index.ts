@@ -1,3 +1,2 @@
-export { createEgress } from './create-egress.ts';
+export { createEgress, openLoopbackProxy } from './create-egress.ts';
 export type { Egress, GuardedResponse } from './egress.ts';
-export { openLoopbackProxy } from './loopback-proxy.ts';

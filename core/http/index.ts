@@ -1,6 +1,13 @@
-export { type ByteRange, decideRange, formatRange, predictRangeStart } from './byte-range.ts';
+export {
+  type ByteRange,
+  decideRange,
+  formatContentRange,
+  formatRange,
+  parseContentRange,
+  parseUnsatisfiedRange,
+  predictRangeStart,
+} from './byte-range.ts';
 export { clientAddress, clientOf, type RequestAddress, readClient } from './client-address.ts';
-export { formatContentRange, parseContentRange, parseUnsatisfiedRange } from './content-range.ts';
 export { corsHeaders, mergeVary, preflightHeaders } from './cors.ts';
 export { JSON_TYPES, renderJson } from './negotiation.ts';
 export { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './origin-secret.ts';

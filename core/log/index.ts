@@ -1,2 +1,1 @@
-export { describeError, fieldsWithoutSecrets, withoutSecrets } from './describe-error.ts';
-export { type Log, silentLog } from './log.ts';
+export { describeError, fieldsWithoutSecrets, type Log, silentLog, withoutSecrets } from './log.ts';

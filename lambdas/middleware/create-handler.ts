@@ -1,9 +1,17 @@
 import middy from '@middy/core';
-import type { Problem } from '../../core/api/index.ts';
-import type { Log } from '../../core/log/index.ts';
+import { type Problem, toProblem } from '../../core/api/index.ts';
+import { renderJson } from '../../core/http/index.ts';
+import { describeError, type Log } from '../../core/log/index.ts';
 import { type CorsOptions, cors } from './cors.ts';
-import type { Event, HttpMiddleware, InvocationContext, JsonAnswer, Result } from './event.ts';
-import { jsonResponse } from './json-response.ts';
+import {
+  type Event,
+  type HttpMiddleware,
+  headerOf,
+  type InvocationContext,
+  isJson,
+  type JsonAnswer,
+  type Result,
+} from './event.ts';
 import { requireOriginSecret } from './require-origin-secret.ts';
 
 export interface HandlerOptions extends CorsOptions {
@@ -33,4 +41,30 @@ export function createHandler(
     // jsonResponse turns what the handler returns into a Result.
     .handler(answer as (event: Event, context: object) => Promise<Result>);
   return (event, context) => handler(event, context ?? ({} as never));
+}
+
+/**
+ * Serializes JSON in the type that Accept prefers, and whatever is thrown as ProblemDetails (RFC 9457). The one place
+ * where a failure of a Lambda function becomes a response. Server errors are logged.
+ */
+const jsonResponse = (log: Log, translate: (error: unknown) => Problem = toProblem): HttpMiddleware => ({
+  after: (request) => {
+    const answer: unknown = request.response;
+    if (!isJson(answer)) return;
+    const { headers, body } = renderJson(answer.json, headerOf(request.event, 'accept'));
+    request.response = { statusCode: answer.statusCode ?? 200, headers: { ...answer.headers, ...headers }, body };
+  },
+  onError: (request) => {
+    const problem = translate(request.error);
+    report(log, problem, request.event);
+    const { headers, body } = renderJson(problem.details, headerOf(request.event, 'accept'));
+    request.response = { statusCode: problem.details.status, headers: { ...problem.headers, ...headers }, body };
+  },
+});
+
+/** Logs an unexpected error with its stack, and any other server error in one line. */
+function report(log: Log, { details: { status }, cause }: Problem, { requestContext: { requestId } }: Event): void {
+  if (cause === undefined || status < 500) return;
+  if (status === 500) log.error('Unhandled error', { requestId, error: cause });
+  else log.warn('Request failed', { requestId, status, error: describeError(cause) });
 }

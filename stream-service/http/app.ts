@@ -2,10 +2,8 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { problems } from '../../core/api/index.ts';
 import { corsHeaders, preflightHeaders } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { MAX_HEADER_BYTES, respondToClientError } from './client-error.ts';
-import { createReplyProblem } from './problem-reply.ts';
-import { MAX_KEY_LENGTH, methodsOfPath } from './stream-paths.ts';
-import { type StreamRoutesDependencies, streamRoutes } from './stream-routes.ts';
+import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
+import { MAX_KEY_LENGTH, methodsOfPath, type StreamRoutesDependencies, streamRoutes } from './stream-routes.ts';
 
 export interface AppOptions extends StreamRoutesDependencies {
   /** Origins whose pages may read responses, or `*`. */

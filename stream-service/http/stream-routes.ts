@@ -1,16 +1,33 @@
 import type { FastifyInstance } from 'fastify';
-import type { StreamOperationId } from '../../core/api/index.ts';
+import { getOperation, operations, type StreamOperationId } from '../../core/api/index.ts';
+import { createSingleFlight } from '../../core/concurrency/index.ts';
+import { NotFound } from '../../core/errors/index.ts';
 import { predictRangeStart } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { KeyedRendition } from '../../core/state/index.ts';
+import { findByKey, type KeyedRendition, type Resource, type State } from '../../core/state/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Representations } from '../representations/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
-import type { FindRendition } from './find-rendition.ts';
 import { responseHeaders } from './response-headers.ts';
 import { sendRepresentation } from './send-representation.ts';
 import type { StalledClients } from './stalled-clients.ts';
-import { routePath } from './stream-paths.ts';
+
+/** Longest key in characters that a route matches; issued keys have 33. A longer one is an unknown path. */
+export const MAX_KEY_LENGTH = 64;
+
+const streamOperations = operations.filter(({ servedBy }) => servedBy === 'stream-service');
+const streamPaths = streamOperations.map(({ path, methods }) => {
+  const pattern = path.replace(/\{\w+\}/, `[^/]{1,${MAX_KEY_LENGTH}}`);
+  return { pattern: new RegExp(`^${pattern}$`, 'i'), methods: methods.join(', ') };
+});
+
+/** The path of an operation in Fastify's syntax: `/api/Stream/Media/:key`. */
+const routePath = (operationId: StreamOperationId): string =>
+  getOperation(operationId).path.replace(/\{(\w+)\}/g, ':$1');
+
+/** The methods of a stream path besides OPTIONS, such as `GET, HEAD`; undefined for any other path. */
+export const methodsOfPath = (path: string): string | undefined =>
+  streamPaths.find(({ pattern }) => pattern.test(path))?.methods;
 
 export interface StreamRoutesDependencies {
   readonly findRendition: FindRendition;
@@ -72,4 +89,28 @@ async function describeForHead(
     log.info('Answering HEAD without opening the source', { error });
     return describe();
   }
+}
+
+/** @throws NotFound when no rendition has the key, StateUnavailable */
+export type FindRendition = (key: string) => Promise<KeyedRendition>;
+
+export interface FindRenditionDependencies {
+  readonly state: Pick<State, 'getResource' | 'touchResource'>;
+  readonly log: Log;
+}
+
+/** Looks keys up in the state table, and extends the expiry of the resources that are used. */
+export function createFindRendition({ state, log }: FindRenditionDependencies): FindRendition {
+  // Concurrent requests for one resource share a read, so that a rush of clients does not flood the table.
+  const reads = createSingleFlight<Resource | undefined>();
+
+  return async (key) => {
+    const found = await findByKey(key, (id) => reads(id, () => state.getResource(id)));
+    if (!found) throw new NotFound('No rendition has the key');
+    const { resource } = found;
+    state
+      .touchResource(resource)
+      .catch((error) => log.warn('Extending the expiry of a resource failed', { resource: resource.id, error }));
+    return found;
+  };
 }

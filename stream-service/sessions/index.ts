@@ -1,3 +1,8 @@
 export { type Admission, type AdmissionLimits, createAdmission, type Release } from './admission.ts';
-export { noopObserver, type StreamObserver } from './stream-observer.ts';
-export { createStreamSessions, type StreamSession, type StreamSessions } from './stream-sessions.ts';
+export {
+  createStreamSessions,
+  noopObserver,
+  type StreamObserver,
+  type StreamSession,
+  type StreamSessions,
+} from './stream-sessions.ts';

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { clientOf } from '../../core/http/index.ts';
 import type { Admission } from './admission.ts';
-import type { StreamObserver } from './stream-observer.ts';
 
 /** One response to one client, until it has ended or the client has disconnected. */
 export interface StreamSession {
@@ -72,3 +71,20 @@ export function createStreamSessions(
     },
   };
 }
+
+/** Receives stream events, for metrics and idle detection. Calls must be fast and must not throw. */
+export interface StreamObserver {
+  /**
+   * A stream is about to be sent: its status is 200 or 206 and its first bytes are available.
+   * @param bytesSent so far, headers included
+   * @returns called once when the stream has ended, however it ended
+   */
+  onStreamStart(bytesSent: () => number): () => void;
+  onFfmpegFailure(): void;
+}
+
+/** Ignores every event. */
+export const noopObserver: StreamObserver = {
+  onStreamStart: () => () => undefined,
+  onFfmpegFailure: () => undefined,
+};

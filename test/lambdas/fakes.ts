@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
-import { fieldsWithoutSecrets } from '../../core/log/describe-error.ts';
+import { fieldsWithoutSecrets } from '../../core/log/log.ts';
 import type { Resolved, Resolver } from '../../core/resolve/resolver.ts';
 import type { Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';

@@ -1,4 +1,4 @@
-import { toProblem } from '../../core/api/to-problem.ts';
+import { toProblem } from '../../core/api/problem.ts';
 
 /** Rejects with the Problem that a host answers a failure with. */
 export const asProblem = <T>(work: Promise<T>): Promise<T> =>

@@ -1,2 +1,2 @@
 export { createGuardedClient } from './guarded-client.ts';
-export { hasPausedReader } from './paused-reader.ts';
+export { hasPausedReader } from './response-body.ts';

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import { copyBytes } from '../guard/index.ts';
-import { hasPausedReader } from './paused-reader.ts';
-import { toUpstreamError } from './upstream-error.ts';
 
 /** The response of one hop. */
 export interface RawResponse {
@@ -108,3 +107,32 @@ const joinFields = (headers: Readonly<Record<string, string | string[] | undefin
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );
+
+/** The error of a failed connection or transfer: EgressRefused unchanged, any other error as an UpstreamError. */
+export function toUpstreamError(error: unknown): EgressRefused | UpstreamError {
+  if (error instanceof EgressRefused || error instanceof UpstreamError) return error;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const reason = (code && REASONS[code]) ?? 'Upstream request failed';
+  return new UpstreamError(reason, { cause: error });
+}
+
+/** Messages for error codes of undici and of the system. */
+const REASONS: Readonly<Record<string, string>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'Upstream connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'Upstream response timed out',
+  UND_ERR_BODY_TIMEOUT: 'Upstream body stalled',
+  UND_ERR_HEADERS_OVERFLOW: 'Upstream response headers too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'Upstream body does not match its Content-Length',
+  UND_ERR_SOCKET: 'Upstream closed the connection',
+  ECONNREFUSED: 'Upstream refused the connection',
+  ECONNRESET: 'Upstream reset the connection',
+};
+
+/**
+ * True while the consumer of a stream has paused it. Node continues to fill the buffer of a paused stream up to its
+ * high-water mark. A stream that checks this after each push and before each read pauses its source instead, so that a
+ * thousand paused clients occupy no buffers. In `_read` such a stream calls `push('')`, which makes Node call `_read` again
+ * once the consumer resumes.
+ */
+export const hasPausedReader = (stream: Readable): boolean =>
+  stream.isPaused() && stream.listenerCount('readable') === 0;

@@ -1,3 +1,2 @@
-export { isProcessGone } from './process-gone.ts';
-export { findOnPath, isExecutable, run } from './program.ts';
+export { findOnPath, isExecutable, isProcessGone, run } from './program.ts';
 export { findPython, type InstallOptions } from './python.ts';

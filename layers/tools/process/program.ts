@@ -67,3 +67,13 @@ export const isExecutable = async (path: string): Promise<boolean> => {
     return false; // missing, or not executable by this user
   }
 };
+
+/** Whether no process has this id on this machine. False for a process of another user (EPERM). */
+export function isProcessGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}

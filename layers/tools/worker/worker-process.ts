@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { YtDlp } from '../tools.ts';
-import { readBoundedLines } from './bounded-lines.ts';
-import { createWorkerClient, type WorkerClient } from './worker-client.ts';
+import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
 import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
 

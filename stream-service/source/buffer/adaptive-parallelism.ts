@@ -1,4 +1,4 @@
-import type { EventLoopLoad } from './event-loop-load.ts';
+import { performance } from 'node:perf_hooks';
 
 /**
  * Decides how many connections a stream reads from: one, or the maximum. Several only while the client waits for the
@@ -21,7 +21,7 @@ export interface AdaptiveParallelism {
 
 /** Bytes per millisecond from which one connection is enough. */
 const FAST_BYTES_PER_MS = 32_768;
-/** Milliseconds of a measurement: long enough to average over the gaps between range requests. */
+/** Duration of a measurement: long enough to average over the gaps between range requests. */
 const WINDOW_MS = 250;
 /** Share of a measurement in which the client read nothing, above which the client is the bottleneck. */
 const MAX_BLOCKED_SHARE = 0.2;
@@ -91,6 +91,36 @@ export function createAdaptiveParallelism(maxConnections: number, { now, isBusy 
     reduceToOne() {
       isSettled = true;
       count = 1;
+    },
+  };
+}
+
+/** Load of this process, to tell a slow source from a process that is itself the bottleneck. */
+export interface EventLoopLoad {
+  /** Milliseconds on a monotonic clock. */
+  now(): number;
+  /** Whether the event loop has been almost permanently busy of late. */
+  isBusy(): boolean;
+}
+
+/** Event loop utilization above which the process is the bottleneck. */
+const BUSY_UTILIZATION = 0.9;
+
+/** Measures the event loop of this process. One instance serves all streams. */
+export function createEventLoopLoad(): EventLoopLoad {
+  const now = () => performance.now();
+  let before = performance.eventLoopUtilization();
+  let measuredAt = now();
+  let isBusy = false;
+  return {
+    now,
+    isBusy() {
+      if (now() - measuredAt >= WINDOW_MS) {
+        isBusy = performance.eventLoopUtilization(before).utilization > BUSY_UTILIZATION;
+        before = performance.eventLoopUtilization();
+        measuredAt = now();
+      }
+      return isBusy;
     },
   };
 }

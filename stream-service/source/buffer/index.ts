@@ -1,4 +1,8 @@
-export { type AdaptiveParallelism, createAdaptiveParallelism } from './adaptive-parallelism.ts';
-export { createEventLoopLoad, type EventLoopLoad } from './event-loop-load.ts';
+export {
+  type AdaptiveParallelism,
+  createAdaptiveParallelism,
+  createEventLoopLoad,
+  type EventLoopLoad,
+} from './adaptive-parallelism.ts';
 export { createReadAheadBudgets, type ReadAheadBudget } from './read-ahead-budget.ts';
 export { type FetchScheduler, type Filter, ReadAheadStream } from './read-ahead-stream.ts';

@@ -1,5 +1,5 @@
 import { memoryShares } from '../../../core/config/index.ts';
-import type { ChunkLimits } from './chunk-sizer.ts';
+import type { ChunkLimits } from './request-plan.ts';
 import type { RetryLimits } from './retry-policy.ts';
 
 /** Limits on the resources and time that reading one source may use. */

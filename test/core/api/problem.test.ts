@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { problems } from '../../../core/api/problem.ts';
-import { toProblem } from '../../../core/api/to-problem.ts';
+import { problems, toProblem } from '../../../core/api/problem.ts';
 
 describe('problems', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFairSemaphore, type Permit } from '../../../core/concurrency/fair-semaphore.ts';
+import { createFairSemaphore, type Permit } from '../../../core/concurrency/semaphore.ts';
 
 const REVOKE_AFTER_MS = 20;
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLruCache } from '../../../core/concurrency/lru-cache.ts';
+import { createLruCache } from '../../../core/concurrency/cache.ts';
 
 describe('createLruCache', () => {
   it('evicts the least recently used entry beyond its size', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTtlCache } from '../../../core/concurrency/ttl-cache.ts';
+import { createTtlCache } from '../../../core/concurrency/cache.ts';
 
 const record = (id: string, expiresAt = 1000) => ({ id, expiresAt });
 

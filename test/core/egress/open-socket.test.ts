@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pinnedLookup } from '../../../core/egress/guard/dial.ts';
-import { openSocket } from '../../../core/egress/guard/open-socket.ts';
+import { openSocket, pinnedLookup } from '../../../core/egress/guard/dial.ts';
 import { UpstreamError } from '../../../core/errors/errors.ts';
 
 const SENT = Buffer.alloc(4 * 1024 * 1024, 'sent');

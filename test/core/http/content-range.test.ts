@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatContentRange, parseContentRange, parseUnsatisfiedRange } from '../../../core/http/content-range.ts';
+import { formatContentRange, parseContentRange, parseUnsatisfiedRange } from '../../../core/http/byte-range.ts';
 
 describe('formatContentRange', () => {
   it('names the range and the size', () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toProblem } from '../../../core/api/to-problem.ts';
+import { toProblem } from '../../../core/api/problem.ts';
 import { assembleResource, identify } from '../../../core/resolve/item/assemble.ts';
 import { readEntries } from '../../../core/resolve/item/list-entries.ts';
 import { readTracks } from '../../../core/resolve/yt-dlp/tracks.ts';

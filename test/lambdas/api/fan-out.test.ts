@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ProblemDetails, problems } from '../../../core/api/problem.ts';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { NotFound, StateUnavailable } from '../../../core/errors/errors.ts';
-import { fieldsWithoutSecrets } from '../../../core/log/describe-error.ts';
+import { fieldsWithoutSecrets } from '../../../core/log/log.ts';
 import { createResolver } from '../../../core/resolve/create-resolver.ts';
 import type { EntryRequest } from '../../../core/resolve/resolver.ts';
 import type { Resource } from '../../../core/state/resource.ts';

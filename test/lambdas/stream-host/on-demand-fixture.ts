@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fieldsWithoutSecrets } from '../../../core/log/describe-error.ts';
+import { fieldsWithoutSecrets } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import type { State } from '../../../core/state/state.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
-import { readBoundedLines } from '../../../layers/tools/worker/bounded-lines.ts';
+import { readBoundedLines } from '../../../layers/tools/worker/worker-client.ts';
 
 async function read(chunks: readonly (string | Buffer)[], maxBytes = 5) {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { parse } from 'content-disposition';
 import { describe, expect, it } from 'vitest';
-import { contentDisposition, fileName } from '../../../stream-service/http/file-name.ts';
+import { contentDisposition, fileName } from '../../../stream-service/http/response-headers.ts';
 
 describe('fileName', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { toStreamProblem } from '../../../core/api/to-problem.ts';
+import { toStreamProblem } from '../../../core/api/problem.ts';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../core/errors/errors.ts';
 import { createAdmission } from '../../../stream-service/sessions/admission.ts';
 

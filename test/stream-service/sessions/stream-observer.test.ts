@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StreamObserver } from '../../../stream-service/sessions/stream-observer.ts';
+import type { StreamObserver } from '../../../stream-service/sessions/stream-sessions.ts';
 import { ask } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import {

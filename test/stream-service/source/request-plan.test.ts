@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createChunkSizer } from '../../../stream-service/source/request/chunk-sizer.ts';
-import { planHeaders, planRange, planRecovery } from '../../../stream-service/source/request/request-plan.ts';
+import {
+  createChunkSizer,
+  planHeaders,
+  planRange,
+  planRecovery,
+} from '../../../stream-service/source/request/request-plan.ts';
 
 const sizer = () => createChunkSizer({ defaultChunkBytes: 1000, minChunkBytes: 100 });
 const whole = { first: 0, last: undefined };

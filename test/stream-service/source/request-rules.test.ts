@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createAdaptiveParallelism } from '../../../stream-service/source/buffer/adaptive-parallelism.ts';
-import { createChunkSizer } from '../../../stream-service/source/request/chunk-sizer.ts';
 import {
   classifyResponse,
   type Entity,
   type ResponseOutcome,
   unknownEntity,
 } from '../../../stream-service/source/request/classify-response.ts';
+import { createChunkSizer } from '../../../stream-service/source/request/request-plan.ts';
 import { type RetryLimits, retryDelayMs } from '../../../stream-service/source/request/retry-policy.ts';
 
 const MiB = 1024 * 1024;

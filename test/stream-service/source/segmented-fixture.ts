@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll } from 'vitest';
-import { toStreamProblem } from '../../../core/api/to-problem.ts';
+import { toStreamProblem } from '../../../core/api/problem.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import type { SegmentedSource } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type FaultHandler } from '../../origin/faults.ts';

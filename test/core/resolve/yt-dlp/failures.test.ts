@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toProblem } from '../../../../core/api/to-problem.ts';
+import { toProblem } from '../../../../core/api/problem.ts';
 import { toError } from '../../../../core/resolve/yt-dlp/failures.ts';
 import type { WorkerFailure } from '../../../../layers/tools/worker/worker-protocol.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { toStreamProblem } from '../../../../core/api/to-problem.ts';
+import { toStreamProblem } from '../../../../core/api/problem.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import { createMp3Converter, type Mp3Options } from '../../../../stream-service/conversions/mp3/mp3-converter.ts';
@@ -9,7 +9,7 @@ import { createFfmpegInputServer } from '../../../../stream-service/ffmpeg/ffmpe
 import { toReadError } from '../../../../stream-service/read-error.ts';
 import type { Representation } from '../../../../stream-service/representation.ts';
 import { type AdmissionLimits, createAdmission } from '../../../../stream-service/sessions/admission.ts';
-import { noopObserver } from '../../../../stream-service/sessions/stream-observer.ts';
+import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
 import type { FileSource, SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
 
 const LIMITS: AdmissionLimits = { maxStreams: 100, maxStreamsPerClient: 100, maxFfmpeg: 4 };

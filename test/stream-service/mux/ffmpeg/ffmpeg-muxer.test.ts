@@ -11,7 +11,7 @@ import {
 import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import { createMux } from '../../../../stream-service/mux/ffmpeg/ffmpeg-muxer.ts';
 import { combinedPlan, remuxPlan } from '../../../../stream-service/mux/mux-plan.ts';
-import { noopObserver } from '../../../../stream-service/sessions/stream-observer.ts';
+import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
 import { firstBytes } from '../../../../stream-service/source/first-bytes.ts';
 import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
