@@ -61,7 +61,7 @@ function chooseNode() {
   );
 }
 
-/** Runs to its end, passing signals on: whoever stops this process stops the program. */
+/** Runs the program and forwards signals, so that stopping this process stops it. */
 function run(node, argv) {
   const child = spawn(node, argv, {
     cwd: ROOT,

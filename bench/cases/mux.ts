@@ -36,14 +36,14 @@ export const mux: Case = async function* ({ origin, sizes, stream }) {
   const folder = await mkdtemp(join(tmpdir(), 'bench-mux-'));
   const [mine, theirs] = [join(folder, 'ours.mp4'), join(folder, 'rival.mp4')];
   // Each into a file that is not there yet: to shorten an old one takes time too.
-  const anew = async (file: string, work: () => Promise<unknown>) => {
+  const withFreshFile = async (file: string, work: () => Promise<unknown>) => {
     await rm(file, { force: true });
     return seconds(work);
   };
   const figures = await inTurn(
     RUNS,
-    () => anew(mine, () => take(url, mine)),
-    () => anew(theirs, () => run(ffmpeg.path, ['-nostdin', '-v', 'error', ...inputs, ...FRAGMENTED, theirs])),
+    () => withFreshFile(mine, () => take(url, mine)),
+    () => withFreshFile(theirs, () => run(ffmpeg.path, ['-nostdin', '-v', 'error', ...inputs, ...FRAGMENTED, theirs])),
   );
   await rm(folder, { recursive: true });
   yield { what: 'mux of 150 MB', ...figures, rivalName: 'FFmpeg, local files', unit: 's', atMost: 1.3 };

@@ -107,7 +107,7 @@ describe('without the table', () => {
   });
 });
 
-describe('a function that is told too little', () => {
+describe('a function with a missing or invalid variable', () => {
   it.each([
     ['get-app-info', 'TABLE_NAME', '', 'TABLE_NAME must be set'],
     ['get-resource', 'TABLE_NAME', '', 'TABLE_NAME must be set'],

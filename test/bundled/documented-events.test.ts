@@ -55,7 +55,7 @@ describe.each(ROUTED)('%s', (name, path, status, query) => {
     expect(result.isBase64Encoded ?? false).toBe(false);
   });
 
-  it('answers whoever says nothing but the secret the same', async () => {
+  it('gives the same answer to a minimal event with only the secret', async () => {
     const little = { ...bareEvent(path, { query }), headers: { 'x-reelay-origin': SECRET } };
     const [bare, full] = [await send(name, little), await send(name, fromEdge(path, { query }))];
     expect(bare).toEqual(full);

@@ -37,7 +37,7 @@ export async function startInvokeApi(
     if (!called) return refuse(new InvokeRefused(404, 'ResourceNotFoundException'));
     const answer = called.invoke(event);
     if (request.headers['x-amz-invocation-type'] === 'Event') {
-      answer.catch(() => undefined); // nobody waits for it
+      answer.catch(() => undefined); // avoids an unhandled rejection
       return response.writeHead(202).end();
     }
     try {
