@@ -15,8 +15,6 @@ export interface AppOptions {
   readonly env?: Environment;
   /** Folder for the cloud assembly. @default CDK's */
   readonly outdir?: string;
-  /** Changes with every deployment (`Deployment.deployedAt`). @default the current time, ISO 8601 */
-  readonly deployedAt?: string;
 }
 
 /** WAF web ACLs for CloudFront exist only here. */
@@ -34,7 +32,7 @@ const PLACEHOLDER_PAGE = join(import.meta.dirname, 'placeholder-page');
  * the profile has a firewall, a second stack for the firewall there.
  * @throws SettingError when a setting is invalid; one line that names it
  */
-export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: AppOptions): App {
+export function createApp({ bundleDir, context = {}, env, outdir }: AppOptions): App {
   const app = new App({ context: { ...context }, ...(outdir && { outdir }) });
   const settings = readContext(app.node.getAllContext());
   checkPlace(settings, env ?? {});
@@ -45,7 +43,6 @@ export function createApp({ bundleDir, context = {}, env, outdir, deployedAt }: 
     bundleDir,
     pageDir: existsSync(pageDir) ? pageDir : PLACEHOLDER_PAGE,
     pageHeadersFile: join(ROOT, 'web', 'security-headers.json'),
-    deployedAt: deployedAt ?? new Date().toISOString(),
   };
   const name = `reelay-${settings.stage}`;
   const firewall = createFirewall(app, name, deployment, env);

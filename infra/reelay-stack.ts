@@ -48,17 +48,11 @@ export class ReelayStack extends Stack {
       trustedProxies: isBalanced ? BALANCED_TRUSTED_PROXIES : ON_DEMAND_TRUSTED_PROXIES,
       idleMinutes: isBalanced ? 0 : settings.idleMinutes,
     });
-    const balanced = isBalanced
-      ? new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInstalled: tools.installed })
-      : undefined;
     const keyValueStore = isBalanced
       ? undefined
       : new KeyValueStore(this, 'TaskAddress', { keyValueStoreName: regionalName(this, 'task-address') });
     const onDemand =
       keyValueStore && new OnDemandStreamHost(this, 'Streams', { deployment, network, task, table, keyValueStore });
-    const host = balanced ?? onDemand;
-    if (!host) throw new Error('A profile has one stream host or the other');
-
     const api = new Api(this, 'Api', {
       deployment,
       table,
@@ -66,9 +60,15 @@ export class ReelayStack extends Stack {
       originSecret,
       ...(onDemand && { wake: onDemand.wake }),
     });
+    const balanced = isBalanced
+      ? new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInstalled: api.toolsInstalled })
+      : undefined;
+    const host = balanced ?? onDemand;
+    if (!host) throw new Error('A profile has one stream host or the other');
     const updates = new ToolUpdates(this, 'ToolUpdates', {
       tools,
       resolver: api.resolver,
+      toolsInstalled: api.toolsInstalled,
       intervalHours: settings.toolsUpdateHours,
     });
     const page = new Page(this, 'Page', deployment);

@@ -11,6 +11,4 @@ export interface Deployment {
   readonly pageDir: string;
   /** Security headers of the page; the file may be absent. */
   readonly pageHeadersFile: string;
-  /** Differs for every deployment, so that resources with it as a property are updated each time. */
-  readonly deployedAt: string;
 }

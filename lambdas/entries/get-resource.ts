@@ -21,6 +21,7 @@ import {
   required,
 } from '../runtime/index.ts';
 import { wakeAhead } from '../stream-host/index.ts';
+import { createTryLayer } from '../tools-update/index.ts';
 
 /** Where Lambda unpacks layers. */
 const LAYER_DIR = '/opt';
@@ -38,7 +39,9 @@ const tools = createLayeredTools({
   log,
 });
 const invoker = createInvoker();
-const ownName = required(process.env, 'AWS_LAMBDA_FUNCTION_NAME');
+// Entries run in the version that fanned them out: while the alias moves, another one may carry other tools.
+const ownVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '$LATEST';
+const ownName = `${required(process.env, 'AWS_LAMBDA_FUNCTION_NAME')}:${ownVersion}`;
 const extraction = createResolver({
   ...settings,
   tools,
@@ -54,6 +57,13 @@ const warm = tools
   .then(extraction.warm)
   .catch((error) => log.error('yt-dlp worker failed to start', { error }));
 await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
+
+/** Sent by the function that updates the tools, before it makes a version of this function live. */
+interface CheckEvent {
+  readonly kind: 'check';
+}
+const checkTools = createTryLayer({ find: async () => tools.ytDlp(), smokeTest: () => extraction.warm(), log });
+const resolveEntry = createResolveEntry({ extraction, log });
 
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();
 
@@ -74,5 +84,7 @@ export const handler = routeEvent({
       resolveMetrics(createResolveMetrics(environment.stage)),
     ],
   }),
-  direct: middy<EntryEvent>().use(loadTools(tools)).handler(createResolveEntry({ extraction, log })),
+  direct: middy<EntryEvent | CheckEvent>()
+    .use(loadTools(tools))
+    .handler((event) => (event.kind === 'check' ? checkTools() : resolveEntry(event))),
 });

@@ -7,10 +7,10 @@ import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { createReleases, type Releases } from '../../layers/tools/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
-import { createArchive, createCanary, createFunctionLayers, createLayers } from './aws/index.ts';
+import { createArchive, createCanary, createFunctionLayers, createLayers, createLiveFunction } from './aws/index.ts';
 import type { ToolsEnvironment } from './tools-environment.ts';
-import type { FunctionLayers, Step } from './types.ts';
-import type { UpdateDependencies } from './update-tools.ts';
+import type { LiveFunction, Step } from './types.ts';
+import type { UpdateToolsDependencies } from './update-tools.ts';
 
 export interface ToolsUpdateOptions {
   readonly environment: ToolsEnvironment;
@@ -25,20 +25,20 @@ export interface ToolsUpdateOptions {
 }
 
 export interface ToolsUpdate {
-  readonly dependencies: UpdateDependencies & { readonly placeholder: string };
-  /** The function of this name. */
-  functionLayers(functionName: string): FunctionLayers;
+  readonly dependencies: UpdateToolsDependencies;
 }
 
 /** Longer than the canary may run, since its response is awaited. */
 const CALL_TIMEOUT_MS = 150_000;
+/** The alias of the resolver that the HTTP API invokes. */
+const LIVE_ALIAS = 'live';
 /** The control plane of Lambda throttles early. */
 const MAX_ATTEMPTS = 6;
 
 /** Creates the dependencies of an update, with AWS clients from the environment. */
 export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
   const { environment, metrics, log, leaseSeconds, pollIntervalSeconds: interval } = options;
-  const { channel, pinned, asset, bucket, layerName, architecture, canaryFunction, placeholder, tableName } =
+  const { channel, pinned, asset, bucket, layerName, architecture, canaryFunction, resolverFunction, tableName } =
     environment;
   const bounds = { connectionTimeout: 5_000, requestTimeout: CALL_TIMEOUT_MS, throwOnRequestTimeout: true };
   const lambda = new LambdaClient({ maxAttempts: MAX_ATTEMPTS, requestHandler: bounds });
@@ -49,6 +49,13 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
       functionName,
       ...(interval !== undefined && { pollIntervalSeconds: interval }),
     });
+  const resolver: LiveFunction = createLiveFunction({
+    client: lambda,
+    functionName: resolverFunction,
+    alias: LIVE_ALIAS,
+    latest: functionLayers(resolverFunction),
+    pollIntervalSeconds: interval,
+  });
   const onStep = (step: Step) => {
     log.info('Tools update step completed', { step });
     options.onStep?.(step);
@@ -61,10 +68,10 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
       canary: createCanary({ client: lambda, functionName: canaryFunction, layers: functionLayers(canaryFunction) }),
       state: createState({ storage: createDynamoDbStorage({ tableName }), log }),
       scratchDir: tmpdir(),
-      ...{ asset, placeholder, metrics, log, onStep },
+      resolver,
+      ...{ asset, metrics, log, onStep },
       ...(pinned && { pinned }),
       ...(leaseSeconds !== undefined && { leaseSeconds }),
     },
-    functionLayers,
   };
 }

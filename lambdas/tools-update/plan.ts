@@ -43,17 +43,26 @@ export const releaseInUse = (
     ? pointer
     : undefined;
 
+/** The pointer to a release that follows the one in use, which is kept for a rollback. */
+export function succeed(inUse: Pointer | undefined, next: Pointer): Pointer {
+  if (!inUse) return next;
+  const { previous: _, refused, ...previous } = inUse;
+  return { ...next, previous, refused };
+}
+
 /**
  * The release to switch to, if it is newer than the one in use: the newest, or one that an unfinished update has published
- * (also when the newest is unknown).
+ * (also when the newest is unknown). Releases that were rolled back are excluded.
  */
 export function releaseToTry(
   newest: string | undefined,
   published: readonly Published[],
-  inUse: Pick<Pointer, 'version'> | undefined,
+  inUse: Pick<Pointer, 'version' | 'refused'> | undefined,
 ): string | undefined {
-  const [best] = [newest, published[0]?.version]
+  const isRefused = (version: string) => inUse?.refused?.includes(version);
+  const [best] = [newest, ...published.map(({ version }) => version)]
     .filter((version) => version !== undefined)
+    .filter((version) => !isRefused(version))
     .sort((a, b) => compareVersions(b, a));
   if (best === undefined || (inUse && compareVersions(best, inUse.version) <= 0)) return undefined;
   return best;
@@ -62,11 +71,11 @@ export function releaseToTry(
 /** The layer of a version ARN: `arn:aws:lambda:eu-west-1:1:layer:NAME`. */
 const layerOf = (versionArn: string): string => versionArn.replace(/:\d+$/, '');
 
-/** Replaces our layer, or the placeholder, in the layers of a function. The others keep their positions. */
-export function replaceLayer(layers: readonly string[], arn: string, placeholder?: string): string[] {
-  const ours = new Set([arn, ...(placeholder ? [placeholder] : [])].map(layerOf));
-  const index = layers.findIndex((layer) => ours.has(layerOf(layer)));
-  const others = layers.filter((layer) => !ours.has(layerOf(layer)));
+/** Replaces our layer in the layers of a function, or adds it. The others keep their positions. */
+export function replaceLayer(layers: readonly string[], arn: string): string[] {
+  const ours = layerOf(arn);
+  const index = layers.findIndex((layer) => layerOf(layer) === ours);
+  const others = layers.filter((layer) => layerOf(layer) !== ours);
   return index < 0 ? [...others, arn] : others.toSpliced(index, 0, arn);
 }
 
@@ -100,3 +109,7 @@ export function ageInHours(version: string, now: number): number {
   const [year = 0, month = 1, day = 1] = version.split('.').map(Number);
   return Math.max(0, Math.floor((now - Date.UTC(year, month - 1, day)) / 3_600_000));
 }
+
+/** Why a program is not the release that it was published as: the signature does not cover the tag. */
+export const wrongVersion = (reported: string, version: string): string | undefined =>
+  compareVersions(reported, version) === 0 ? undefined : `it reports version ${reported.slice(0, 40)}`;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareVersions, type FetchedRelease, type Releases } from '../../layers/tools/index.ts';
-import { archiveKey, describeLayer, publishedOf } from './plan.ts';
+import type { FetchedRelease, Releases } from '../../layers/tools/index.ts';
+import { archiveKey, describeLayer, publishedOf, wrongVersion } from './plan.ts';
 import type { Archive, Canary, Layers, LayerVersion, Pointer, Step } from './types.ts';
 
 export interface PrepareDependencies {
@@ -41,7 +41,6 @@ export async function prepareRelease(
   onStep('published');
 
   const verdict = await canary.try(layer.arn, signal);
-  // The signature does not cover the tag: the program reports its version.
   const reason = verdict.ok ? wrongVersion(verdict.version, version) : verdict.reason;
   if (reason !== undefined) {
     await layers.remove(layer.number);
@@ -70,6 +69,3 @@ async function fetchAndKeep(
     await rm(folder, { recursive: true, force: true });
   }
 }
-
-const wrongVersion = (said: string, version: string): string | undefined =>
-  compareVersions(said, version) === 0 ? undefined : `it reports version ${said.slice(0, 40)}`;

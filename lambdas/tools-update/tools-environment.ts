@@ -8,8 +8,7 @@ export interface ToolsEnvironment {
   readonly bucket: string;
   readonly layerName: string;
   readonly canaryFunction: string;
-  /** Undefined in the custom resource, which attaches nothing. */
-  readonly resolverFunction?: string;
+  readonly resolverFunction: string;
   readonly channel: 'stable' | 'nightly';
   /** The release to run instead of the newest. */
   readonly pinned?: string;
@@ -17,7 +16,6 @@ export interface ToolsEnvironment {
   readonly architecture: Architecture;
   /** The file of a release for that architecture. */
   readonly asset: string;
-  readonly placeholder: string;
   readonly stage: string;
 }
 
@@ -36,18 +34,16 @@ export function readToolsEnvironment(environment: Readonly<Record<string, string
   if (!asset) throw new SettingError(`ARCHITECTURE ${architecture} has no release`);
   const pinned = environment.TOOLS_VERSION?.trim();
   if (pinned && !isReleaseTag(pinned)) throw new SettingError('TOOLS_VERSION must be the tag of a release');
-  const resolverFunction = environment.RESOLVER_FUNCTION?.trim();
   return {
     tableName: read('TABLE_NAME'),
     bucket: read('TOOLS_BUCKET'),
     layerName: read('LAYER_NAME'),
     canaryFunction: read('CANARY_FUNCTION'),
-    ...(resolverFunction && { resolverFunction }),
+    resolverFunction: read('RESOLVER_FUNCTION'),
     ...(pinned && { pinned }),
     channel: oneOf('stable', 'nightly')('TOOLS_CHANNEL', read('TOOLS_CHANNEL')),
     architecture,
     asset,
-    placeholder: read('PLACEHOLDER_LAYER_ARN'),
     stage: read('STAGE'),
   };
 }

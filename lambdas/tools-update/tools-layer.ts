@@ -1,21 +1,24 @@
 import type { ResourceAnswer, ResourceRequest } from '../runtime/index.ts';
-import { ageInHours, releaseInUse } from './plan.ts';
+import { ageInHours, releaseInUse, succeed } from './plan.ts';
 import { prepareRelease } from './prepare-release.ts';
+import { switchRelease, switchWithoutTools } from './switch-release.ts';
 import type { Pointer } from './types.ts';
-import { findRelease, recordTools, type UpdateDependencies, withUpdateLease } from './update-tools.ts';
+import { findRelease, recordTools, type UpdateToolsDependencies, withUpdateLease } from './update-tools.ts';
 import { LeaseTaken } from './with-lease.ts';
 
-export interface ToolsLayerDependencies extends UpdateDependencies {
+export interface ToolsLayerDependencies extends UpdateToolsDependencies {
   readonly layerName: string;
-  /** The layer version to deploy with while there are no tools. */
-  readonly placeholder: string;
   /** How long to wait for an update in progress. @default 2 minutes */
   readonly maxWaitMs?: number;
 }
 
 /** The tools layer as CloudFormation's custom resource. */
 export interface ToolsLayer {
-  /** The pinned version, else the newest that works, fetched if necessary; the placeholder when none is available. */
+  /**
+   * Makes the resolver of this deployment live with the pinned release, else with the newest that works, fetched if
+   * necessary; without tools when none is available.
+   * @throws Error when the resolver does not work: the former version stays live
+   */
   provide(request: Pick<ResourceRequest, 'signal'>): Promise<ResourceAnswer>;
   /** Removes every version. */
   remove(): Promise<void>;
@@ -26,19 +29,32 @@ const MAX_WAIT_MS = 2 * 60_000;
 const PREPARE_TIMEOUT_MS = 6 * 60_000;
 
 /**
- * Gives each deployment the newest good version, so that no deployment detaches or reverts what an update has attached.
- * CloudFormation attaches it.
+ * Publishes the resolver of each deployment with the release to use, and moves its alias: deployments and scheduled
+ * updates change tools in one way, and no template contains a layer version that an update has replaced since.
  */
 export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
-  const { layers, archive, asset, layerName, placeholder, maxWaitMs = MAX_WAIT_MS, log } = parts;
+  const { layers, archive, asset, layerName, maxWaitMs = MAX_WAIT_MS, log } = parts;
+
+  const putInPlace = async (good: Pointer | undefined, signal: AbortSignal) => {
+    if (!good) return switchWithoutTools(parts, signal);
+    await switchRelease(good, parts, signal);
+    await recordTools(good, parts);
+    parts.metrics.age(ageInHours(good.version, Date.now()));
+  };
 
   const provideInTurn = async (signal: AbortSignal): Promise<Pointer | undefined> => {
     try {
-      return await withUpdateLease(parts, signal, maxWaitMs, (held) => newestGood(parts, held));
+      return await withUpdateLease(parts, signal, maxWaitMs, async (held) => {
+        const good = await newestGood(parts, held);
+        await putInPlace(good, held);
+        return good;
+      });
     } catch (error) {
       if (!(error instanceof LeaseTaken)) throw error;
       log.warn('Update in progress, deploying the release in use');
-      return releaseInUse(await archive.pointer(), await layers.versions(), asset);
+      const good = releaseInUse(await archive.pointer(), await layers.versions(), asset);
+      await putInPlace(good, signal);
+      return good;
     }
   };
 
@@ -53,7 +69,7 @@ export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
       const good = await provideInTurn(signal);
       if (!good) log.warn('No release available, deploying in maintenance');
       else await recordDeployed(good.layerVersionArn);
-      return { physicalId: layerName, data: { LayerVersionArn: good?.layerVersionArn ?? placeholder } };
+      return { physicalId: layerName };
     },
     async remove() {
       for (const { number } of await layers.versions()) await layers.remove(number);
@@ -61,29 +77,23 @@ export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
   };
 }
 
-async function newestGood(parts: ToolsLayerDependencies, signal: AbortSignal): Promise<Pointer | undefined> {
-  const { archive, metrics, log, onStep } = parts;
+/** The release to deploy. A newer one that fails does not fail the deployment, which uses the release in use. */
+async function newestGood(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<Pointer | undefined> {
+  const { metrics, log } = parts;
   const { versions, inUse, candidate, failure } = await findRelease(parts, signal);
-  let good = inUse;
   try {
     if (candidate) {
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(PREPARE_TIMEOUT_MS)]);
       const next = await prepareRelease(candidate, versions, parts, bounded);
-      await archive.movePointer(next);
-      onStep('pointed');
-      good = next;
       metrics.updated();
+      return succeed(inUse, next);
     }
     if (failure) throw failure;
   } catch (error) {
-    // Does not fail the deployment, which uses the release in use; the next update tries again.
+    // The next update tries again.
     signal.throwIfAborted();
     metrics.updateFailed();
     log.error('Failed to deploy the newest release', { error });
   }
-  if (good) {
-    await recordTools(good, parts);
-    metrics.age(ageInHours(good.version, Date.now()));
-  }
-  return good;
+  return inUse;
 }

@@ -38,6 +38,21 @@ export interface FunctionLayers {
   change(to: (layers: readonly string[]) => readonly string[], signal?: AbortSignal): Promise<void>;
 }
 
+/** A function whose clients invoke an alias. */
+export interface LiveFunction {
+  /** The version behind the alias and its layers; undefined and none while there is no alias. */
+  read(): Promise<{ readonly version: string | undefined; readonly layers: readonly string[] }>;
+  /**
+   * Changes the layers of `$LATEST` and publishes it as a version.
+   * @throws Error when the change does not take effect
+   */
+  publish(to: (layers: readonly string[]) => readonly string[], signal: AbortSignal): Promise<string>;
+  /** Invokes a version to learn whether it works. */
+  check(version: string, signal: AbortSignal): Promise<CanaryVerdict>;
+  /** Moves the alias; creates it if necessary. */
+  switchTo(version: string): Promise<void>;
+}
+
 /** Verified archives, and the pointer that stream tasks follow. */
 export interface Archive {
   pointer(): Promise<Pointer | undefined>;
@@ -62,8 +77,12 @@ export interface Pointer {
   readonly sha256: string;
   readonly bytes: number;
   readonly layerVersionArn: string;
-  /** Epoch seconds. */
+  /** When it was switched to, epoch seconds. */
   readonly publishedAt: number;
+  /** The release before it, for a rollback. */
+  readonly previous?: Omit<Pointer, 'previous' | 'refused'>;
+  /** Versions that were rolled back, and are not installed again unless pinned. */
+  readonly refused?: readonly string[];
 }
 
 /** The result of a canary invocation. */
@@ -85,6 +104,7 @@ export type Step =
   | 'archived'
   | 'published'
   | 'tried'
+  | 'checked'
   | 'maintained'
   | 'attached'
   | 'pointed'

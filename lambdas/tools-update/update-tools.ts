@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
 import type { ToolMetrics } from '../runtime/index.ts';
-import { attachRelease } from './attach-release.ts';
-import { ageInHours, planPruning, publishedOf, releaseInUse, releaseToTry, replaceLayer } from './plan.ts';
+import { ageInHours, planPruning, publishedOf, releaseInUse, releaseToTry, succeed } from './plan.ts';
 import { type PrepareDependencies, prepareRelease } from './prepare-release.ts';
-import type { FunctionLayers, LayerVersion, Pointer } from './types.ts';
-import { LeaseTaken, withLease } from './with-lease.ts';
+import { switchRelease } from './switch-release.ts';
+import type { LayerVersion, LiveFunction, Pointer } from './types.ts';
+import { LEASE_SECONDS, LeaseTaken, withLease } from './with-lease.ts';
 
 export interface UpdateDependencies extends PrepareDependencies {
   readonly state: Pick<
@@ -15,7 +15,6 @@ export interface UpdateDependencies extends PrepareDependencies {
   >;
   readonly metrics: ToolMetrics;
   readonly log: Log;
-  readonly placeholder?: string;
   /** The release to run instead of the newest, also when it is older than the one in use. */
   readonly pinned?: string;
   /** Leases of a killed run expire after this time. @default 60 */
@@ -23,7 +22,7 @@ export interface UpdateDependencies extends PrepareDependencies {
 }
 
 export interface UpdateToolsDependencies extends UpdateDependencies {
-  readonly resolver: FunctionLayers;
+  readonly resolver: LiveFunction;
 }
 
 /** The outcome of a run. */
@@ -41,8 +40,6 @@ interface Found {
   /** Why the newest release is unknown. */
   readonly failure: Error | undefined;
 }
-
-const LEASE_SECONDS = 60;
 
 /**
  * Switches the resolver and the pointer to the newest working release, or to the pinned one. A run that is killed at any
@@ -112,7 +109,7 @@ async function bringInPlace(parts: UpdateToolsDependencies, signal: AbortSignal)
   let next = inUse;
   if (candidate) {
     try {
-      next = await prepareRelease(candidate, versions, parts, signal);
+      next = succeed(inUse, await prepareRelease(candidate, versions, parts, signal));
     } catch (error) {
       signal.throwIfAborted();
       // Continues with the release in use: a deployment may have attached an older one.
@@ -140,41 +137,13 @@ async function putInPlace(
   isNew: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { resolver, archive, placeholder, onStep } = parts;
-  const { layers, inForce } = await resolver.read();
-  const isAttached = inForce && `${replaceLayer(layers, next.layerVersionArn, placeholder)}` === `${layers}`;
-  // A killed run has attached it already: only the pointer is missing, which needs no maintenance.
-  if (isAttached && isNew) await archive.movePointer(next);
-  if (!isAttached) {
-    await inMaintenance(parts, next.version, signal, (held) => attachRelease(next, parts, held));
-    onStep('cleared');
-  }
+  const { layers } = await parts.resolver.read();
+  const isLive = layers.includes(next.layerVersionArn);
+  // A killed run has switched the resolver already: only the pointer is missing, which needs no maintenance.
+  if (isLive && isNew) await parts.archive.movePointer(next);
+  if (!isLive) await switchRelease(next, parts, signal);
   const isRecorded = await recordTools(next, parts);
-  return isNew || !isAttached || !isRecorded;
-}
-
-function inMaintenance(
-  { state, metrics, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateDependencies,
-  version: string,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const [owner, activity, begun] = [randomUUID(), `Updating yt-dlp to ${version}`, Date.now()];
-  const lease = {
-    take: (expiresAt: number) => {
-      // Recorded at each renewal, so that a long maintenance shows while it lasts.
-      metrics.maintained((Date.now() - begun) / 1000);
-      return state.takeMaintenance({ activity, owner, expiresAt });
-    },
-    end: () => state.endMaintenance(owner),
-    ttlSeconds: leaseSeconds,
-    // Only a killed run can still hold it.
-    maxWaitMs: 2 * leaseSeconds * 1000,
-  };
-  return withLease({ ...lease, signal, log }, (held) => {
-    onStep('maintained');
-    return work(held);
-  });
+  return isNew || !isLive || !isRecorded;
 }
 
 /** Records the release in the table. @returns whether it was recorded already */

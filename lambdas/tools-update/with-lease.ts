@@ -18,6 +18,8 @@ export class LeaseTaken extends Error {
   override readonly name = 'LeaseTaken';
 }
 
+/** Time to live of the leases of an update, in seconds. */
+export const LEASE_SECONDS = 60;
 /** Between attempts to take the lease of another owner. */
 const MAX_POLL_INTERVAL_MS = 5_000;
 

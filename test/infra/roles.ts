@@ -10,7 +10,8 @@ const FETCHING_RELEASES = [
   ...['s3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
   ...['lambda:PublishLayerVersion', 'lambda:GetLayerVersion', 'lambda:DeleteLayerVersion', 'lambda:ListLayerVersions'],
   ...['lambda:UpdateFunctionConfiguration', 'lambda:GetFunction', 'lambda:GetFunctionConfiguration'],
-  'lambda:InvokeFunction',
+  ...['lambda:InvokeFunction', 'lambda:PublishVersion'],
+  ...['lambda:GetAlias', 'lambda:CreateAlias', 'lambda:UpdateAlias'],
 ];
 /** What CDK gives its own function that fills buckets. */
 const FILLING_A_BUCKET = [

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DOMAIN, PROFILE_NAMES, regional, regionalTemplate, regionless, SECRET, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
@@ -109,10 +111,25 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
   });
 
   it('gives each deployment the newest tools before anybody resolves, and ends updates before it ends the layer', () => {
-    expect(dependenciesOf(of, 'AWS::Lambda::Function', /^ApiResolver/)).toContain('ToolsInPlace');
+    expect(dependenciesOf(of, 'Custom::ToolsLayer', /^ToolsInPlace/)).toContain('ApiResolver');
+    expect(dependenciesOf(of, 'AWS::Lambda::Function', /^ApiResolver/)).not.toContain('ToolsInPlace');
+    expect(dependenciesOf(of, 'AWS::ApiGatewayV2::Route', /^ApiHttpANYapiFetch/)).toContain('ToolsInPlace');
     expect(dependenciesOf(of, 'AWS::Events::Rule', /^ToolUpdatesSchedule/)).toContain('ToolsInPlace');
-    expect(dependenciesOf(of, 'Custom::ToolsLayer', /^ToolsInPlace/)).not.toContain('ApiResolver');
-    expect(onlyResource(of, 'Custom::ToolsLayer')).toMatchObject({ deployedAt: 'a day' });
+    expect(onlyResource(of, 'Custom::ToolsLayer')).toMatchObject({
+      resolver: expect.stringMatching(/^[0-9a-f]{64}$/),
+      version: 'newest',
+    });
+  });
+
+  it('invokes the resolver by its alias alone, and contains no layer that an update replaces', () => {
+    const layers = resourcesOfType(of, 'AWS::Lambda::LayerVersion').map(({ id }) => id);
+    expect(layers.filter((id) => !id.includes('AwsCliLayer'))).toEqual([]);
+    const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
+    expect(resolver?.properties.Layers).toBeUndefined();
+    const invoked = resourcesOfType(of, 'AWS::Lambda::Permission').map(({ properties }) => properties.FunctionName);
+    const ofResolver = invoked.filter((each) => JSON.stringify(each).includes('"ApiResolver'));
+    expect(ofResolver.length).toBeGreaterThan(0);
+    for (const each of ofResolver) expect(JSON.stringify(each)).toContain(':live');
   });
 
   it('retries the installation of missing tools every 15 minutes', () => {
@@ -197,20 +214,39 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
       withoutHash(id).replace('MonitoringAlarms', ''),
     );
     const essential = [
+      'ApiErrors',
       'FunctionErrors',
       'FunctionThrottles',
-      'MaintenanceTooLong',
-      'TableThrottles',
+      'ResolvesFailing',
       'ToolUpdateFailed',
       'ToolsMissing',
     ];
-    const more = ['CpuExhausted', 'FfmpegFailures', 'ReResolvesMany', 'ResolvesSlow', 'StreamErrors', 'ToolsOld'];
+    const more = [
+      ...['MaintenanceTooLong', 'TableThrottles'],
+      ...['CpuExhausted', 'FfmpegFailures', 'ReResolvesMany', 'ResolvesSlow', 'StreamErrors', 'ToolsOld'],
+    ];
     expect(alarms.sort()).toEqual(
-      [...essential, ...(isHobby ? [] : ['TasksMissing']), ...(name === 'public' ? more : [])].sort(),
+      [...essential, isHobby ? 'TaskRunsLong' : 'TasksMissing', ...(name === 'public' ? more : [])].sort(),
     );
     expect(resourcesOfType(of, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
     expect(resourcesOfType(of, 'AWS::Budgets::Budget')).toHaveLength(1);
   });
+});
+
+it('rolls a new release of yt-dlp back when most resolves fail', () => {
+  const of = template('team');
+  const alarm = resourcesOfType(of, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('ResolvesFailing'));
+  expect(JSON.stringify(alarm?.properties.AlarmActions)).toContain('ToolUpdatesFunction');
+  const principals = resourcesOfType(of, 'AWS::Lambda::Permission').map(({ properties }) => properties.Principal);
+  expect(principals).toContain('lambda.alarms.cloudwatch.amazonaws.com');
+});
+
+it('describes every alarm in the runbook', () => {
+  const runbook = readFileSync(join(import.meta.dirname, '../../docs/operating-aws.md'), 'utf8');
+  const alarms = PROFILE_NAMES.flatMap((name) => resourcesOfType(template(name), 'AWS::CloudWatch::Alarm'));
+  for (const { id } of alarms) {
+    expect(runbook).toContain(`| \`${withoutHash(id).replace('MonitoringAlarms', '')}\` |`);
+  }
 });
 
 it('deploys every function there is: those of waking in hobby', () => {
@@ -242,7 +278,7 @@ describe('what settings change', () => {
       Endpoint: 'ops@example.com',
     });
     for (const { properties } of resourcesOfType(of, 'AWS::CloudWatch::Alarm'))
-      expect(properties.AlarmActions).toHaveLength(1);
+      expect(properties.AlarmActions).toContainEqual({ Ref: expect.stringMatching(/^MonitoringAlarmsTopic/) });
     expect(onlyResource(of, 'AWS::Budgets::Budget').NotificationsWithSubscribers).toHaveLength(3);
     expect(resourcesOfType(template('public'), 'AWS::SNS::Topic')).toEqual([]);
   });

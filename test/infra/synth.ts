@@ -58,7 +58,6 @@ export const synthesize = (context: Readonly<Record<string, unknown>>, env?: Env
       bundleDir: placeholderBundle(join(folder, 'bundle')),
       context: { ...flags, ...context },
       outdir: join(folder, 'out'),
-      deployedAt: 'a day',
       env,
     }).synth();
     return {

@@ -25,8 +25,8 @@ const NAME =
 /** Names that resources are given explicitly: top-level properties, and those of CloudFront's configurations. */
 export const explicitNames = ({ Resources }: Template): string[] =>
   Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
-    // Its ServiceName is AWS's.
-    if (Type === 'AWS::EC2::VPCEndpoint') return [];
+    // These names refer to services of AWS, and to functions of the stack.
+    if (Type === 'AWS::EC2::VPCEndpoint' || Type === 'AWS::Lambda::Permission') return [];
     const nested = Type.startsWith('AWS::CloudFront::') ? Object.values(Properties) : [];
     const places = [Properties, ...nested.filter((value) => typeof value === 'object' && !Array.isArray(value))];
     return places.flatMap((place) =>

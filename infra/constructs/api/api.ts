@@ -1,9 +1,9 @@
-import { Duration, Fn, Stack } from 'aws-cdk-lib';
+import { type CustomResource, Duration, Fn, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { HttpApi, HttpMethod, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { type IFunction, Function as LambdaFunction, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type FunctionOperationId, getOperation } from '../../../core/api/index.ts';
 import { variablesFor } from '../../../core/config/index.ts';
@@ -15,8 +15,9 @@ import {
   type StateTable,
   secretReadStatements,
   suppressNag,
+  suppressWildcards,
 } from '../shared/index.ts';
-import type { Tools } from '../tools/index.ts';
+import { LIVE_ALIAS, type Tools } from '../tools/index.ts';
 
 export interface ApiProps {
   readonly deployment: Deployment;
@@ -51,6 +52,8 @@ export class Api extends Construct {
   readonly host: string;
   readonly httpApi: HttpApi;
   readonly resolver: ServiceFunction;
+  /** Complete when the resolver answers, with tools if there are any. */
+  readonly toolsInstalled: CustomResource;
   readonly appInfo: ServiceFunction;
   readonly functions: readonly ServiceFunction[];
   readonly #props: ApiProps;
@@ -68,6 +71,7 @@ export class Api extends Construct {
     const description = this.#function('Description', 'get-api-description');
     const notFound = this.#function('NotFound', 'not-found');
     this.resolver = this.#createResolver();
+    this.toolsInstalled = props.tools.install(this.resolver);
     this.functions = [this.appInfo, requestCount, description, notFound, this.resolver];
 
     // The stage that HttpApi creates by default has no throttle.
@@ -88,10 +92,13 @@ export class Api extends Construct {
       },
     });
     // The viewer-request function has normalized the case of paths.
-    const functions: Readonly<Record<FunctionOperationId, ServiceFunction>> = {
+    const functions: Readonly<Record<FunctionOperationId, IFunction>> = {
       GetAppInfo: this.appInfo,
       GetRequestCount: requestCount,
-      GetResource: this.resolver,
+      GetResource: LambdaFunction.fromFunctionAttributes(this, 'LiveResolver', {
+        functionArn: `${this.resolver.functionArn}:${LIVE_ALIAS}`,
+        sameEnvironment: true,
+      }),
     };
     for (const [operationId, handler] of Object.entries(functions)) {
       this.#route(getOperation(operationId as FunctionOperationId).path, handler);
@@ -105,12 +112,11 @@ export class Api extends Construct {
   }
 
   #createResolver(): ServiceFunction {
-    const { deployment, table, tools, wake } = this.#props;
+    const { deployment, table, wake } = this.#props;
     const { settings, profile } = deployment;
     const resolver = this.#function('Resolver', 'get-resource', {
       memoryMb: settings.resolverMemory,
       timeout: RESOLVE_TIMEOUT,
-      layers: [tools.layer],
       // The resolver invokes itself once per playlist entry; entries never invoke it again.
       recursiveLoop: RecursiveLoop.ALLOW,
       permissions: [
@@ -127,10 +133,18 @@ export class Api extends Construct {
       },
     });
     // A separate policy: as an inline policy of the role, role and function would depend on each other.
-    new Policy(this, 'ResolverInvokesItself', {
+    const invokeItself = new Policy(this, 'ResolverInvokesItself', {
       roles: [resolver.executionRole],
-      statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [resolver.functionArn] })],
+      statements: [
+        new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [`${resolver.functionArn}:*`] }),
+      ],
     });
+    suppressWildcards(invokeItself, [
+      {
+        finding: /^Resource::<ApiResolver\w+\.Arn>:\*$/,
+        reason: 'Its own versions; numbers are assigned when published',
+      },
+    ]);
     return resolver;
   }
 
@@ -149,8 +163,10 @@ export class Api extends Construct {
     });
   }
 
-  #route(path: string, handler: ServiceFunction): void {
+  #route(path: string, handler: IFunction): void {
     const integration = new HttpLambdaIntegration(`${handler.node.id}Integration`, handler);
-    this.httpApi.addRoutes({ path, methods: [HttpMethod.ANY], integration });
+    const routes = this.httpApi.addRoutes({ path, methods: [HttpMethod.ANY], integration });
+    // The permission to invoke the alias requires that it exists.
+    for (const route of routes) route.node.addDependency(this.toolsInstalled);
   }
 }

@@ -4,16 +4,17 @@ import {
   ComparisonOperator,
   type IMetric,
   MathExpression,
+  Metric,
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { LambdaAction, SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { serviceMetric } from '../shared/index.ts';
+import { type ServiceFunction, serviceMetric } from '../shared/index.ts';
 import { INSTALL_RETRY_INTERVAL } from '../tools/index.ts';
 import type { MonitoringProps } from './monitoring-props.ts';
 
@@ -25,6 +26,8 @@ interface AlarmDefinition {
   readonly below?: number;
   /** @default 1 */
   readonly periods?: number;
+  /** A function that the alarm invokes. */
+  readonly invokes?: ServiceFunction;
   /** @default 'notBreaching': without events there is no data */
   readonly missing?: TreatMissingData;
 }
@@ -32,6 +35,9 @@ interface AlarmDefinition {
 /** Close to the resolver's timeout of 29 s. */
 const SLOW_RESOLVE_MS = 23_000;
 const MAX_MAINTENANCE_SECONDS = 300;
+/** In five minutes. */
+const MAX_API_ERRORS = 20;
+const MAX_EDGE_ERROR_PERCENT = 10;
 /** yt-dlp has gone three months without a release before. */
 const MAX_TOOL_AGE_HOURS = 120 * 24;
 
@@ -42,7 +48,9 @@ export class Alarms extends Construct {
     const { settings, profile } = props.deployment;
     const topic = settings.alarmEmail ? this.#createTopic(settings.alarmEmail) : undefined;
     const troubles = { ...essentialAlarms(props), ...(profile.alarms === 'full' && additionalAlarms(props)) };
-    for (const [name, { description, metric, above, below, periods = 1, missing }] of Object.entries(troubles)) {
+    for (const [name, { description, metric, above, below, periods = 1, missing, invokes }] of Object.entries(
+      troubles,
+    )) {
       const alarm = new Alarm(this, name, {
         alarmDescription: `Reelay ${settings.stage}: ${description}`,
         metric,
@@ -53,6 +61,7 @@ export class Alarms extends Construct {
         treatMissingData: missing ?? TreatMissingData.NOT_BREACHING,
       });
       if (topic) alarm.addAlarmAction(new SnsAction(topic));
+      if (invokes) alarm.addAlarmAction(new LambdaAction(invokes));
     }
   }
 
@@ -73,7 +82,7 @@ export class Alarms extends Construct {
 }
 
 function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition> {
-  const { deployment, table, updates, balanced, api, functions, criticalFunctions } = props;
+  const { deployment, updates, balanced, api, functions, criticalFunctions } = props;
   const { stage } = deployment.settings;
   // CloudWatch bills each metric of an alarm; the first ten are free.
   const isFull = deployment.profile.alarms === 'full';
@@ -88,11 +97,6 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
       metric: serviceMetric(stage, 'ToolsMissing', { period: INSTALL_RETRY_INTERVAL }),
       above: 0,
     },
-    MaintenanceTooLong: {
-      description: 'maintenance has lasted for more than five minutes; nothing is resolved meanwhile',
-      metric: serviceMetric(stage, 'MaintenanceSeconds', { statistic: 'Maximum' }),
-      above: MAX_MAINTENANCE_SECONDS,
-    },
     FunctionErrors: {
       description: 'functions fail without an answer of their own',
       metric: sumOf((isFull ? functions : criticalFunctions).map((each) => each.metricErrors())),
@@ -104,14 +108,34 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
       above: 0,
       periods: 2,
     },
-    TableThrottles: {
-      description: 'the table refuses reads or writes',
-      metric: sumOf(
-        ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => table.metric(name, { statistic: 'Sum' })),
-      ),
-      above: 0,
+    ResolvesFailing: {
+      description: 'most resolves fail; a release of yt-dlp that was switched to within the last hour is rolled back',
+      metric: new MathExpression({
+        expression: 'IF(FILL(failed, 0) >= 5, failed / (failed + FILL(resolved, 0)), 0)',
+        usingMetrics: {
+          failed: serviceMetric(stage, 'Resolves', { dimensionsMap: { Outcome: 'failed' } }),
+          resolved: serviceMetric(stage, 'Resolves', { dimensionsMap: { Outcome: 'resolved' } }),
+        },
+        period: Duration.minutes(5),
+      }),
+      above: 0.5,
       periods: 2,
+      invokes: updates.function,
     },
+    ApiErrors: {
+      description: 'the API answers 5xx again and again',
+      metric: api.httpApi.metricServerError({ statistic: 'Sum', period: Duration.minutes(5) }),
+      above: MAX_API_ERRORS,
+      periods: 3,
+    },
+    ...(deployment.profile.streamHost === 'on-demand' && {
+      TaskRunsLong: {
+        description: 'the stream task has been running for twelve hours, which costs about $0.03 an hour',
+        metric: serviceMetric(stage, 'Streams', { statistic: 'SampleCount', period: Duration.hours(1) }),
+        above: 0,
+        periods: 12,
+      },
+    }),
     ...(balanced && {
       TasksMissing: {
         description: 'fewer stream tasks are healthy than must run',
@@ -124,9 +148,28 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
   };
 }
 
-function additionalAlarms({ deployment, api, balanced }: MonitoringProps): Record<string, AlarmDefinition> {
+function additionalAlarms({
+  deployment,
+  table,
+  api,
+  edge,
+  balanced,
+}: MonitoringProps): Record<string, AlarmDefinition> {
   const { stage } = deployment.settings;
   return {
+    MaintenanceTooLong: {
+      description: 'maintenance has lasted for more than five minutes; nothing is resolved meanwhile',
+      metric: serviceMetric(stage, 'MaintenanceSeconds', { statistic: 'Maximum' }),
+      above: MAX_MAINTENANCE_SECONDS,
+    },
+    TableThrottles: {
+      description: 'the table refuses reads or writes',
+      metric: sumOf(
+        ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => table.metric(name, { statistic: 'Sum' })),
+      ),
+      above: 0,
+      periods: 2,
+    },
     ResolvesSlow: {
       description: 'one resolve in a hundred comes near the end of its time',
       metric: api.resolver.metricDuration({ statistic: Stats.p(99) }),
@@ -157,6 +200,21 @@ function additionalAlarms({ deployment, api, balanced }: MonitoringProps): Recor
       metric: serviceMetric(stage, 'ToolAgeHours', { statistic: 'Minimum', period: Duration.hours(1) }),
       above: MAX_TOOL_AGE_HOURS,
     },
+    // CloudFront's metrics exist in us-east-1 only, and an alarm reads metrics of its own region.
+    ...(Stack.of(edge).region === 'us-east-1' && {
+      EdgeErrors: {
+        description: 'CloudFront answers 5xx to many requests',
+        metric: new Metric({
+          namespace: 'AWS/CloudFront',
+          metricName: '5xxErrorRate',
+          dimensionsMap: { DistributionId: edge.distribution.distributionId, Region: 'Global' },
+          statistic: 'Average',
+          period: Duration.minutes(5),
+        }),
+        above: MAX_EDGE_ERROR_PERCENT,
+        periods: 3,
+      },
+    }),
     ...(balanced && {
       StreamErrors: {
         description: 'streams end in errors of the service',

@@ -1,2 +1,2 @@
 export { INSTALL_RETRY_INTERVAL, ToolUpdates } from './tool-updates.ts';
-export { Tools } from './tools.ts';
+export { LIVE_ALIAS, Tools } from './tools.ts';

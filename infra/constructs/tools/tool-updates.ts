@@ -1,13 +1,15 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import type { ServiceFunction } from '../shared/index.ts';
 import type { Tools } from './tools.ts';
 
 export interface ToolUpdatesProps {
   readonly tools: Tools;
   readonly resolver: ServiceFunction;
+  /** Updates start when this is complete, and end before it is deleted. */
+  readonly toolsInstalled: IDependable;
   /** 0: only on demand. */
   readonly intervalHours: number;
 }
@@ -19,7 +21,7 @@ export const INSTALL_RETRY_INTERVAL = Duration.minutes(15);
 export class ToolUpdates extends Construct {
   readonly function: ServiceFunction;
 
-  constructor(scope: Construct, id: string, { tools, resolver, intervalHours }: ToolUpdatesProps) {
+  constructor(scope: Construct, id: string, { tools, resolver, toolsInstalled, intervalHours }: ToolUpdatesProps) {
     super(scope, id);
     this.function = tools.createReleaseFunction(this, 'Function', {
       name: 'update-tools',
@@ -29,13 +31,14 @@ export class ToolUpdates extends Construct {
     // The next scheduled run is the retry: concurrent runs would wait for each other, and each failure raises one alarm.
     this.function.configureAsyncInvoke({ retryAttempts: 0 });
     if (intervalHours > 0) {
-      new Rule(this, 'Schedule', {
+      const schedule = new Rule(this, 'Schedule', {
         description: 'Looks for newer tools',
         schedule: Schedule.rate(Duration.hours(intervalHours)),
         targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
       });
+      schedule.node.addDependency(toolsInstalled);
     }
-    new Rule(this, 'InstallMissing', {
+    const installMissing = new Rule(this, 'InstallMissing', {
       description: 'Installs the tools while there are none',
       schedule: Schedule.rate(INSTALL_RETRY_INTERVAL),
       targets: [
@@ -45,6 +48,7 @@ export class ToolUpdates extends Construct {
         }),
       ],
     });
+    installMissing.node.addDependency(toolsInstalled);
     new CfnOutput(this, 'Command', {
       key: 'UpdateToolsCommand',
       description: 'Updates the tools now',

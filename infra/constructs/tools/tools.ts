@@ -1,7 +1,7 @@
-import { join } from 'node:path';
-import { CustomResource, Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
+import { createHash } from 'node:crypto';
+import { CustomResource, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Code, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
+import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
@@ -17,56 +17,66 @@ const RELEASE_FUNCTION_SIZE = { memoryMb: 1024, ephemeralStorage: Size.mebibytes
 /** Below the custom resource's service timeout. */
 const LAYER_TIMEOUT = Duration.minutes(10);
 
+/** The alias of the resolver that the HTTP API invokes. Created and moved by the functions that update the tools. */
+export const LIVE_ALIAS = 'live';
+
 /**
- * The tools layer: a bucket for release archives, a canary function that tests each release, a placeholder layer, and a
- * custom resource that resolves to the newest working layer version. Without it each deployment would reset the resolver
- * to the layer of the first one. The resolver is not referenced here, because it depends on the layer.
+ * The tools of the resolver: a bucket for release archives, a canary function that tests each release, and a custom
+ * resource that publishes the resolver of each deployment with the release to use and moves the alias to it. No template
+ * contains the layer: CloudFormation would reset the resolver to the layer version of an earlier deployment.
  */
 export class Tools extends Construct {
   readonly bucket: Bucket;
-  readonly layer: ILayerVersion;
-  /** Complete when the layer exists and the pointer that stream tasks read is written. */
-  readonly installed: CustomResource;
   readonly #props: ToolsProps;
   readonly #canary: ServiceFunction;
   readonly #layerName: string;
-  readonly #placeholder: LayerVersion;
 
   constructor(scope: Construct, id: string, props: ToolsProps) {
     super(scope, id);
     this.#props = props;
-    const { deployment, table } = props;
+    const { deployment } = props;
     this.#layerName = `${Stack.of(this).stackName}-tools`;
     this.bucket = createBucket(this, 'Bucket');
-    this.#placeholder = new LayerVersion(this, 'Placeholder', {
-      code: Code.fromAsset(join(import.meta.dirname, 'placeholder-layer')),
-      description: 'No tools yet',
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
     this.#canary = new ServiceFunction(this, 'Canary', {
       deployment,
       name: 'canary',
       memoryMb: 2048,
       timeout: Duration.seconds(120),
     });
+  }
 
-    const publisher = this.createReleaseFunction(this, 'Layer', { name: 'tools-layer', timeout: LAYER_TIMEOUT });
-    this.installed = new CustomResource(this, 'InPlace', {
+  /**
+   * Makes the resolver live at each deployment that changes it.
+   * @returns complete when the alias exists and the pointer that stream tasks read is written
+   */
+  install(resolver: ServiceFunction): CustomResource {
+    const { settings } = this.#props.deployment;
+    const publisher = this.createReleaseFunction(this, 'Layer', {
+      name: 'tools-layer',
+      timeout: LAYER_TIMEOUT,
+      resolver,
+    });
+    const installed = new CustomResource(this, 'InPlace', {
       serviceToken: publisher.functionArn,
       resourceType: 'Custom::ToolsLayer',
       serviceTimeout: LAYER_TIMEOUT.plus(Duration.minutes(1)),
-      // Changes with every deployment: CloudFormation would otherwise not invoke the resource, and reuse its first answer.
-      properties: { deployedAt: deployment.deployedAt, channel: deployment.settings.toolsChannel },
+      // CloudFormation invokes the resource only when a property changes.
+      properties: {
+        resolver: Lazy.string({ produce: () => hashFunction(resolver) }),
+        table: this.#props.table.tableName,
+        channel: settings.toolsChannel,
+        version: settings.toolsVersion ?? 'newest',
+      },
     });
-    this.installed.node.addDependency(publisher, this.#canary, this.bucket, table);
-    this.layer = LayerVersion.fromLayerVersionArn(this, 'Version', this.installed.getAttString('LayerVersionArn'));
+    installed.node.addDependency(publisher, resolver, this.#canary, this.bucket, this.#props.table);
+    return installed;
   }
 
-  /** A function that may fetch, publish and test releases. @param resolver the function that it may attach them to */
+  /** A function that may fetch, publish and test releases. @param resolver the function that runs them */
   createReleaseFunction(
     scope: Construct,
     id: string,
-    { name, timeout, resolver }: { name: string; timeout: Duration; resolver?: ServiceFunction },
+    { name, timeout, resolver }: { name: string; timeout: Duration; resolver: ServiceFunction },
   ): ServiceFunction {
     const { deployment, table } = this.#props;
     const { toolsChannel, toolsVersion, architecture } = deployment.settings;
@@ -84,8 +94,7 @@ export class Tools extends Construct {
         TOOLS_CHANNEL: toolsChannel,
         ...(toolsVersion && { TOOLS_VERSION: toolsVersion }),
         ARCHITECTURE: architecture,
-        PLACEHOLDER_LAYER_ARN: this.#placeholder.layerVersionArn,
-        ...(resolver && { RESOLVER_FUNCTION: resolver.functionName }),
+        RESOLVER_FUNCTION: resolver.functionName,
       },
       permissions: [
         new PolicyStatement({
@@ -108,7 +117,7 @@ export class Tools extends Construct {
           ],
           resources: [this.#canary.functionArn],
         }),
-        ...(resolver ? [attachLayerStatement(resolver), readPlaceholderStatement(this.#placeholder)] : []),
+        ...makeLiveStatements(resolver),
         table.allowItems(['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
@@ -116,6 +125,10 @@ export class Tools extends Construct {
         {
           finding: /^Resource::<ToolsBucket\w+\.Arn>\/\*$/,
           reason: 'Release archives in one bucket; their keys contain the version',
+        },
+        {
+          finding: /^Resource::<ApiResolver\w+\.Arn>:\*$/,
+          reason: 'Versions of one function; numbers are assigned when published',
         },
         {
           finding: /^Resource::.*:layer:[\w-]+-tools:\*$/,
@@ -126,12 +139,34 @@ export class Tools extends Construct {
   }
 }
 
-const attachLayerStatement = (resolver: ServiceFunction) =>
+/** Publishing versions of the resolver, testing them, and moving its alias. */
+const makeLiveStatements = ({ functionArn }: ServiceFunction) => [
   new PolicyStatement({
-    actions: ['lambda:UpdateFunctionConfiguration', 'lambda:GetFunction', 'lambda:GetFunctionConfiguration'],
-    resources: [resolver.functionArn],
-  });
+    actions: [
+      'lambda:UpdateFunctionConfiguration',
+      'lambda:GetFunction',
+      'lambda:GetFunctionConfiguration',
+      'lambda:PublishVersion',
+    ],
+    resources: [functionArn],
+  }),
+  new PolicyStatement({
+    // Alias actions are authorized on the function.
+    actions: ['lambda:GetAlias', 'lambda:CreateAlias', 'lambda:UpdateAlias'],
+    resources: [functionArn, `${functionArn}:${LIVE_ALIAS}`],
+  }),
+  new PolicyStatement({
+    actions: ['lambda:InvokeFunction', 'lambda:GetFunction', 'lambda:GetFunctionConfiguration'],
+    resources: [`${functionArn}:*`],
+  }),
+];
 
-/** Attaching a layer requires GetLayerVersion: a failed first update restores the placeholder. */
-const readPlaceholderStatement = (placeholder: LayerVersion) =>
-  new PolicyStatement({ actions: ['lambda:GetLayerVersion'], resources: [placeholder.layerVersionArn] });
+/** Digest of the properties of a function that a version of it keeps. */
+function hashFunction(of: ServiceFunction): string {
+  const { code, handler, runtime, architectures, memorySize, timeout, environment, layers } = of.node
+    .defaultChild as CfnFunction;
+  const kept = { code, handler, runtime, architectures, memorySize, timeout, environment, layers };
+  return createHash('sha256')
+    .update(JSON.stringify(Stack.of(of).resolve(kept)))
+    .digest('hex');
+}

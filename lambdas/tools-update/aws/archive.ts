@@ -17,13 +17,19 @@ const DEPLOYED_KEY = 'deployed.json';
 const MAX_DEPLOYMENTS = 5;
 const PREFIX = 'releases/';
 
-const PointerFile = Type.Object({
+const release = {
   version: Type.String(),
   key: Type.String(),
   sha256: Type.String(),
   bytes: Type.Integer(),
   layerVersionArn: Type.String(),
   publishedAt: Type.Number(),
+};
+
+const PointerFile = Type.Object({
+  ...release,
+  previous: Type.Optional(Type.Object(release)),
+  refused: Type.Optional(Type.Array(Type.String())),
 });
 
 const DeployedFile = Type.Array(Type.String());

@@ -21,7 +21,8 @@ export function createCanary({ client, functionName, layers }: CanaryOptions): C
   };
 }
 
-function verdictIn(text: string): CanaryVerdict {
+/** Parses the payload of a canary's response. @throws Error when it is no verdict */
+export function verdictIn(text: string): CanaryVerdict {
   const verdict = parse(text);
   if (verdict.ok === true && typeof verdict.version === 'string') return { ok: true, version: verdict.version };
   if (verdict.ok === false && typeof verdict.reason === 'string')

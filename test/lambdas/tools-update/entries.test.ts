@@ -35,7 +35,7 @@ async function invoke(name: string, event: object, environment: Readonly<Record<
       TOOLS_CHANNEL: 'stable',
     },
     ...{ TABLE_NAME: 'table', TOOLS_BUCKET: 'bucket', LAYER_NAME: 'layer', CANARY_FUNCTION: 'canary' },
-    ...{ ARCHITECTURE: 'arm64', PLACEHOLDER_LAYER_ARN: 'arn:placeholder:1', ...environment },
+    ...{ ARCHITECTURE: 'arm64', RESOLVER_FUNCTION: 'resolver', ...environment },
   };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', call], { env });
   const lines = stdout.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));

@@ -27,9 +27,11 @@ export interface FakeLambda {
   meddle(layers: (before: string[]) => string[]): void;
   /** Response of the canary: a payload, or the error that it fails with. */
   canary: { readonly payload: unknown; readonly dies?: boolean };
-  /** Replaces the CodeSha256 that publishing reports. */
+  /** What a version of the resolver answers, when it is something else than the canary does. */
+  check: { readonly payload: unknown; readonly dies?: boolean } | undefined;
+  /** What Lambda says it has published, when it is something else. */
   publishedDigest: string | undefined;
-  /** Layers that invocations of the resolver run with. */
+  /** Layers that invocations of the resolver's alias run with. */
   readonly effective: () => string[];
   readonly published: () => number;
   close(): void;
@@ -42,6 +44,10 @@ interface Fn {
   status: 'Successful' | 'Failed' | 'InProgress';
   looks: number;
   end: 'Successful' | 'Failed';
+  /** Layers by version, from 1. */
+  versions: string[][];
+  /** The version of the alias. */
+  live: number | undefined;
 }
 
 interface Publication {
@@ -115,7 +121,7 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
     const [, , collection = '', name = '', part = '', number = ''] = (request.url ?? '').split(/[/?]/);
     const body = request.method === 'GET' || request.method === 'DELETE' ? {} : await json(request).catch(() => ({}));
     const kind = collection === 'layers' ? collection : (name.split('-')[0] ?? '');
-    const fault = faults.get(`${request.method} ${kind}`)?.shift();
+    const fault = faults.get(`${request.method} ${kind}${part === 'aliases' ? ' alias' : ''}`)?.shift();
     const reply = (value: object, status = 200, headers = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
     const refuse = ({ status, type }: Fault) =>
@@ -147,14 +153,30 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
         status: 'Successful',
         looks: 0,
         end: 'Successful',
+        versions: [],
+        live: undefined,
       });
       return reply({ FunctionName }, 201);
     }
     const fn = functions.get(name);
     if (!fn) return refuse({ status: 404, type: 'ResourceNotFoundException' });
     if (part === 'invocations') {
-      const { payload, dies } = self.canary;
+      const { payload, dies } = (kind === 'resolver' && self.check) || self.canary;
       return reply(payload as object, 200, dies ? { 'x-amz-function-error': 'Unhandled' } : {});
+    }
+    if (part === 'versions') {
+      if (`${fn.versions.at(-1)}` !== `${fn.effective}` || fn.versions.length === 0) fn.versions.push(fn.effective);
+      return reply({ Version: String(fn.versions.length), Layers: fn.effective.map((Arn) => ({ Arn })) }, 201);
+    }
+    if (part === 'aliases') {
+      if (request.method !== 'GET') fn.live = Number((body as { FunctionVersion: string }).FunctionVersion);
+      if (fn.live === undefined) return refuse({ status: 404, type: 'ResourceNotFoundException' });
+      return reply({ Name: 'live', FunctionVersion: String(fn.live) });
+    }
+    const qualifier = Number(new URL(request.url ?? '', 'http://lambda').searchParams.get('Qualifier') ?? 0);
+    if (qualifier > 0) {
+      const Layers = fn.versions[qualifier - 1]?.map((Arn) => ({ Arn }));
+      return reply({ FunctionName: name, Version: String(qualifier), State: 'Active', Layers });
     }
     if (request.method === 'PUT') {
       const changed = change(name, fn, body as { Layers: string[] });
@@ -178,8 +200,9 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
       fn.revision++;
     },
     canary: { payload: {} },
+    check: undefined,
     publishedDigest: undefined,
-    effective: () => of('resolver').effective,
+    effective: () => of('resolver').versions[(of('resolver').live ?? 0) - 1] ?? [],
     published: () => publications,
     close() {
       s3.destroy();

@@ -69,12 +69,30 @@ describe('updateTools with failures of AWS', () => {
     await goesOn();
   });
 
-  it('completes in the next run after the resolver rejected every update', async () => {
-    lambda.endChange('resolver', { status: 'Failed', looks: 0 }, { status: 'Failed', looks: 0 });
-    await expect(fixture.update()).rejects.toThrow(/former layers were not restored/);
-    expect(await versionOf(lambda.effective())).toEqual([OLD]);
-    expect(await fixture.state.getMaintenance()).toBeUndefined();
-    expect((await fixture.pointer())?.version).toBe(OLD);
+  it('an alias that cannot be moved: leaves the version before', async () => {
+    const broken = { status: 400, type: 'InvalidParameterValueException' };
+    lambda.fail('PUT resolver alias', broken);
+    await failsWith(/InvalidParameterValue/);
+    await goesOn();
+  });
+
+  it('an alias that cannot be moved back either: says both', async () => {
+    const { dependencies: parts } = fixture.assemble();
+    const movePointer = () => {
+      lambda.fail('PUT resolver alias', { status: 400, type: 'InvalidParameterValueException' });
+      return Promise.reject(new Error('Access Denied'));
+    };
+    const failing = { ...parts, archive: { ...parts.archive, movePointer } };
+    await expect(updateTools(failing, new AbortController().signal)).rejects.toThrow(
+      /Access Denied.*former version was not restored/,
+    );
+    await goesOn();
+  });
+
+  it('a version of the resolver that does not work: leaves the version before', async () => {
+    lambda.check = { payload: { ok: false, reason: 'the worker does not start' } };
+    await failsWith(/The resolver does not work with yt-dlp 2026\.11\.20: the worker does not start/);
+    lambda.check = undefined;
     await goesOn();
   });
 
@@ -145,23 +163,24 @@ describe('updateTools with failures of AWS', () => {
     lambda.endChange('canary', { status: 'Successful', looks: 100_000 });
     const { canary } = fixture.assemble().dependencies;
     const began = performance.now();
-    await expect(canary.try(fixture.placeholder, AbortSignal.timeout(200))).rejects.toThrow(/abort/i);
+    await expect(canary.try(fixture.others[0], AbortSignal.timeout(200))).rejects.toThrow(/abort/i);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('restores the former layers when the pointer cannot be moved', async () => {
-    const { dependencies: parts, functionLayers } = fixture.assemble();
+  it('a pointer that cannot be moved: the resolver gets back what it had, so that both are of one version', async () => {
+    const { dependencies: parts } = fixture.assemble();
     const movePointer = () => Promise.reject(new Error('Access Denied'));
-    const resolver = functionLayers(fixture.environment.RESOLVER_FUNCTION ?? '');
-    const failing = { ...parts, resolver, archive: { ...parts.archive, movePointer } };
+    const failing = { ...parts, archive: { ...parts.archive, movePointer } };
     await expect(updateTools(failing, new AbortController().signal)).rejects.toThrow('Access Denied');
     expect(fixture.figures).toEqual(['maintained', 'failed']);
     await isInPlace(OLD);
     await goesOn();
   });
 
-  it('attaches the release in use when a new one fails after a deployment attached an old one', async () => {
-    lambda.meddle(([one = '', , two = '']) => [one, fixture.placeholder, two]);
+  it('a new release that fails while a deployment has put an old one back: puts back the one in use', async () => {
+    const { resolver } = fixture.assemble().dependencies;
+    await resolver.switchTo(await resolver.publish(() => [...fixture.others], new AbortController().signal));
+    lambda.check = { payload: { ok: true, version: OLD } };
     lambda.canary = { payload: { ok: false, reason: 'broken' } };
     await expect(fixture.update()).rejects.toThrow(/does not work: broken/);
     await isInPlace(OLD);

@@ -13,9 +13,14 @@ import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-sto
 import { createTableClient } from '../../../core/state/dynamodb/table-client.ts';
 import { createToolsUpdate } from '../../../lambdas/tools-update/create-tools-update.ts';
 import { installMissingTools } from '../../../lambdas/tools-update/install-missing-tools.ts';
+import { type RollBackOutcome, rollBack } from '../../../lambdas/tools-update/roll-back.ts';
 import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-environment.ts';
 import type { Pointer, Step } from '../../../lambdas/tools-update/types.ts';
-import { type UpdateOutcome, updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import {
+  type UpdateOutcome,
+  type UpdateToolsDependencies,
+  updateTools,
+} from '../../../lambdas/tools-update/update-tools.ts';
 import { createReleases } from '../../../layers/tools/release/releases.ts';
 import type { ReleasePages } from '../../layers/tools/release-pages.ts';
 import { ensureTable } from '../../support/dynamodb.ts';
@@ -29,7 +34,6 @@ export interface ToolsUpdateFixture {
   readonly environment: Readonly<Record<string, string>>;
   readonly state: ReturnType<typeof createState>;
   /** Layer versions that the resolver has from the start. */
-  readonly placeholder: string;
   readonly others: readonly [string, string];
   /** Names of the recorded metrics: `updated`, `failed`, `maintained`, `age`. */
   readonly figures: string[];
@@ -41,7 +45,9 @@ export interface ToolsUpdateFixture {
   update(signal?: AbortSignal): Promise<UpdateOutcome>;
   /** One run of the schedule that installs missing tools. */
   installMissing(): Promise<UpdateOutcome>;
-  /** Of the resolver. */
+  /** One run that the alarm on failed resolves starts. */
+  rollBack(): Promise<RollBackOutcome>;
+  /** Layers of the live version of the resolver. */
   attached(): Promise<string[]>;
   pointer(): Promise<Pointer | undefined>;
   /** In the bucket. */
@@ -83,14 +89,10 @@ export async function createFixture({
     const Content = { ZipFile: Buffer.from(LayerName) };
     return (await lambda.send(new PublishLayerVersionCommand({ LayerName, Content }))).LayerVersionArn ?? '';
   };
-  const [placeholder, one, two] = [
-    await publish(`placeholder-${id}`),
-    await publish(`insights-${id}`),
-    await publish(`secrets-${id}`),
-  ];
+  const [one, two] = [await publish(`insights-${id}`), await publish(`secrets-${id}`)];
   for (const [FunctionName, Layers] of [
     [names.canary, []],
-    [names.resolver, [one, placeholder, two]],
+    [names.resolver, [one, two]],
   ] as const) {
     const code = { Code: { ZipFile: Buffer.from('code') }, Handler: 'index.handler', Runtime: 'nodejs24.x' } as const;
     await lambda.send(new CreateFunctionCommand({ FunctionName, ...code, Role: FUNCTION_ROLE, Layers: [...Layers] }));
@@ -98,14 +100,14 @@ export async function createFixture({
 
   const environment: Record<string, string> = {
     ...{ TABLE_NAME: names.table, TOOLS_BUCKET: names.bucket, LAYER_NAME: `layer-${id}`, STAGE: 'test' },
-    ...{ CANARY_FUNCTION: names.canary, RESOLVER_FUNCTION: names.resolver, PLACEHOLDER_LAYER_ARN: placeholder },
+    ...{ CANARY_FUNCTION: names.canary, RESOLVER_FUNCTION: names.resolver },
     ...{ TOOLS_CHANNEL: 'stable', ARCHITECTURE: 'x86_64' },
   };
   const figures: string[] = [];
   const steps: Step[] = [];
   const egress = createEgress({ allow: [pages.host] });
-  const assemble = () =>
-    createToolsUpdate({
+  const assemble = () => {
+    const { dependencies } = createToolsUpdate({
       environment: readToolsEnvironment(environment),
       metrics: {
         updated: () => figures.push('updated'),
@@ -120,18 +122,19 @@ export async function createFixture({
       pollIntervalSeconds: 0.01,
       ...(leaseSeconds !== undefined && { leaseSeconds }),
     });
-  const { dependencies: parts, functionLayers } = assemble();
-  const resolver = functionLayers(names.resolver);
+    return { dependencies: lambdaEndpoint ? dependencies : withCheck(dependencies, names.resolver) };
+  };
+  const { dependencies: parts } = assemble();
 
   return {
-    ...{ environment, placeholder, others: [one, two], figures, steps, assemble },
+    ...{ environment, others: [one, two], figures, steps, assemble },
     state: createState({ storage: createDynamoDbStorage({ client: table, tableName: names.table }) }),
     pin: (version) => void Object.assign(environment, { TOOLS_VERSION: version ?? '' }),
-    update: (signal = new AbortController().signal) => updateTools({ ...assemble().dependencies, resolver }, signal),
-    installMissing: () => installMissingTools({ ...assemble().dependencies, resolver }, new AbortController().signal),
+    update: (signal = new AbortController().signal) => updateTools(assemble().dependencies, signal),
+    installMissing: () => installMissingTools(assemble().dependencies, new AbortController().signal),
+    rollBack: () => rollBack(assemble().dependencies, new AbortController().signal),
     async attached() {
-      const { Layers = [] } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName: names.resolver }));
-      return Layers.map(({ Arn = '' }) => Arn);
+      return [...(await parts.resolver.read()).layers];
     },
     pointer: parts.archive.pointer,
     async archives() {
@@ -139,4 +142,15 @@ export async function createFixture({
       return Contents.map(({ Key = '' }) => Key);
     },
   };
+}
+
+/** A resolver that works and reports the release of its layer: moto cannot answer by the version that is invoked. */
+function withCheck(parts: UpdateToolsDependencies, FunctionName: string): UpdateToolsDependencies {
+  const lambda = new LambdaClient();
+  const check = async (Qualifier: string) => {
+    const { Layers = [] } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName, Qualifier }));
+    const layer = (await parts.layers.versions()).find(({ arn }) => Layers.some(({ Arn }) => Arn === arn));
+    return { ok: true, version: layer?.description.split(' ')[1] ?? 'none' } as const;
+  };
+  return { ...parts, resolver: { ...parts.resolver, check } };
 }

@@ -13,7 +13,7 @@ import { createReleases } from '../../../layers/tools/release/releases.ts';
 const [fatal, url = '', keyFile = ''] = process.argv.slice(2);
 const egress = createEgress({ allow: [new URL(url).host] });
 const ignore = () => undefined;
-const { dependencies: parts, functionLayers } = createToolsUpdate({
+const { dependencies: parts } = createToolsUpdate({
   environment: readToolsEnvironment(process.env),
   metrics: { updated: ignore, updateFailed: ignore, missing: ignore, maintained: ignore, age: ignore },
   log: silentLog,
@@ -27,6 +27,5 @@ const { dependencies: parts, functionLayers } = createToolsUpdate({
   pollIntervalSeconds: 0.01,
   leaseSeconds: 1,
 });
-const resolver = functionLayers(process.env.RESOLVER_FUNCTION ?? '');
-await updateTools({ ...parts, resolver }, new AbortController().signal);
+await updateTools(parts, new AbortController().signal);
 await egress.close();

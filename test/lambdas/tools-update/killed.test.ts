@@ -25,7 +25,8 @@ afterAll(async () => {
 const release = async (version: string) => {
   await pages.publish(version, ASSET, await zip(root, [['yt-dlp_linux', version]]));
 };
-const works = (version: string) => moto.answerInvocations(JSON.stringify({ ok: true, version }));
+const works = (version: string, invocations = 1) =>
+  moto.answerInvocations(...Array<string>(invocations).fill(JSON.stringify({ ok: true, version })));
 
 /** A fixture whose update to the new release was killed right after a step. */
 async function killedAfter(step: Step): Promise<ToolsUpdateFixture> {
@@ -35,7 +36,8 @@ async function killedAfter(step: Step): Promise<ToolsUpdateFixture> {
   await works(OLD);
   await fixture.update();
   await release(NEW);
-  await works(NEW);
+  // The canary, and the version of the resolver.
+  await works(NEW, 2);
   const child = spawn(process.execPath, [CHILD, step, pages.url, keyFile], {
     env: { ...process.env, ...fixture.environment, TMPDIR: root, NODE_OPTIONS: '' },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -61,6 +63,7 @@ describe('updateTools when its process is killed', () => {
     'archived',
     'published',
     'tried',
+    'checked',
     'maintained',
     'attached',
     'pointed',
@@ -80,10 +83,10 @@ describe('updateTools when its process is killed', () => {
     await expect.poll(async () => (await fixture.update()).outcome, { timeout: 10_000 }).not.toBe('busy');
     const pointer = await fixture.pointer();
     expect(pointer?.version).toBe(NEW);
-    expect(await fixture.attached()).toEqual([fixture.others[0], pointer?.layerVersionArn, fixture.others[1]]);
+    expect(await fixture.attached()).toEqual([...fixture.others, pointer?.layerVersionArn]);
     expect(await fixture.state.getTools()).toMatchObject({ ytDlp: NEW });
     expect(await fixture.state.getMaintenance()).toBeUndefined();
-    // The published version is reused.
+    // What was published is used, not published again.
     expect(await fixture.assemble().dependencies.layers.versions()).toHaveLength(2);
     expect(await fixture.archives()).toHaveLength(2);
   });

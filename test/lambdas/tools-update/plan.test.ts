@@ -25,19 +25,13 @@ describe('replaceLayer', () => {
   const [other, third] = [arn(7, 'insights'), arn(1, 'tools-of-another')];
   it.each([
     ['nothing', [], [arn(2)]],
-    ['only the tools layer', [arn(1)], [arn(2)]],
-    ['other layers', [other, third], [other, third, arn(2)]],
-    ['the tools layer among others', [other, arn(1), third], [other, arn(2), third]],
-    ['the placeholder', [arn(4, 'placeholder'), other], [arn(2), other]],
-    ['another version of the placeholder', [other, arn(9, 'placeholder')], [other, arn(2)]],
-    ['the tools layer and the placeholder', [arn(4, 'placeholder'), other, arn(1)], [arn(2), other]],
-    ['the version that is already attached', [other, arn(2)], [other, arn(2)]],
-  ])('replaces in: %s', (_, layers, expected) => {
-    expect(replaceLayer(layers, arn(2), arn(4, 'placeholder'))).toEqual(expected);
+    ['only ours', [arn(1)], [arn(2)]],
+    ['others', [other, third], [other, third, arn(2)]],
+    ['ours among others', [other, arn(1), third], [other, arn(2), third]],
+    ['what is attached already', [other, arn(2)], [other, arn(2)]],
+  ])('with %s', (_, layers, expected) => {
+    expect(replaceLayer(layers, arn(2))).toEqual(expected);
   });
-
-  it('appends the layer when there is no placeholder', () =>
-    expect(replaceLayer([other], arn(2))).toEqual([other, arn(2)]));
 });
 
 describe('publishedOf', () => {

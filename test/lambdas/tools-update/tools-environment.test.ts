@@ -3,7 +3,7 @@ import { readToolsEnvironment } from '../../../lambdas/tools-update/tools-enviro
 
 const environment = {
   ...{ TABLE_NAME: 'table', TOOLS_BUCKET: 'bucket', LAYER_NAME: 'layer', CANARY_FUNCTION: 'canary', STAGE: 'prod' },
-  ...{ TOOLS_CHANNEL: 'nightly', ARCHITECTURE: 'arm64', PLACEHOLDER_LAYER_ARN: 'arn:placeholder:1' },
+  ...{ TOOLS_CHANNEL: 'nightly', ARCHITECTURE: 'arm64', RESOLVER_FUNCTION: 'resolver' },
 };
 
 describe('readToolsEnvironment', () => {
@@ -14,12 +14,7 @@ describe('readToolsEnvironment', () => {
     expect(readToolsEnvironment({ ...environment, ARCHITECTURE }).asset).toBe(asset);
   });
 
-  it('reads an optional resolver function', () => {
-    expect(readToolsEnvironment(environment)).not.toHaveProperty('resolverFunction');
-    expect(readToolsEnvironment({ ...environment, RESOLVER_FUNCTION: 'r' }).resolverFunction).toBe('r');
-  });
-
-  it('reads an optional pinned release', () => {
+  it('knows a pinned release only where there is one', () => {
     expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: ' ' })).not.toHaveProperty('pinned');
     expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: '2026.11.20' }).pinned).toBe('2026.11.20');
   });

@@ -31,7 +31,7 @@ const release = async (version: string, said = version) => {
 /** The request that CloudFormation sends in each deployment. */
 const deploy = async (patience = 0) => {
   const layerName = fixture.environment.LAYER_NAME ?? '';
-  const { physicalId, data } = await createToolsLayer({
+  const { physicalId } = await createToolsLayer({
     ...fixture.assemble().dependencies,
     layerName,
     maxWaitMs: patience,
@@ -39,7 +39,9 @@ const deploy = async (patience = 0) => {
     signal,
   });
   expect(physicalId).toBe(layerName);
-  return data?.LayerVersionArn;
+  const [one, two, arn, ...others] = await fixture.attached();
+  expect([one, two, others]).toEqual([...fixture.others, []]);
+  return arn;
 };
 const versions = () => fixture.assemble().dependencies.layers.versions();
 
@@ -51,18 +53,17 @@ describe('createToolsLayer', () => {
     expect(await fixture.pointer()).toMatchObject({ version: '2026.11.20', layerVersionArn: arn });
     expect(await fixture.state.getTools()).toMatchObject({ ytDlp: '2026.11.20' });
     expect(fixture.steps).not.toContain('maintained');
-    expect(await fixture.attached()).toContain(fixture.placeholder);
   });
 
-  it('provides the placeholder and records a failure when no release is available', async () => {
-    expect(await deploy()).toBe(fixture.placeholder);
+  it('is none, hence maintenance, when none can be had, and an alarm is given', async () => {
+    expect(await deploy()).toBeUndefined();
     expect(await fixture.state.getTools()).toBeUndefined();
     expect(fixture.figures).toEqual(['failed']);
   });
 
-  it('provides the placeholder when the only release does not work', async () => {
+  it('is none when the only release does not work', async () => {
     await release('2026.11.20', '2020.01.01');
-    expect(await deploy()).toBe(fixture.placeholder);
+    expect(await deploy()).toBeUndefined();
     expect(await versions()).toEqual([]);
   });
 
@@ -99,10 +100,9 @@ describe('createToolsLayer', () => {
     await release('2026.11.01');
     await deploy();
     await release('2026.11.20');
-    const { dependencies: parts, functionLayers } = fixture.assemble();
+    const { dependencies: parts } = fixture.assemble();
     const movePointer = () => Promise.reject(new Error('killed'));
-    const resolver = functionLayers(fixture.environment.RESOLVER_FUNCTION ?? '');
-    const unfinished = { ...parts, resolver, archive: { ...parts.archive, movePointer } };
+    const unfinished = { ...parts, archive: { ...parts.archive, movePointer } };
     await expect(updateTools(unfinished, signal)).rejects.toThrow('killed');
     pages.latest = undefined;
     await moto.answerInvocations(JSON.stringify({ ok: true, version: '2026.11.20' }));
@@ -141,7 +141,40 @@ describe('createToolsLayer', () => {
     expect(await deploy()).toBe(newer);
   });
 
-  it('provides the release in use during an update', async () => {
+  it('reaches the resolver and the tasks alike, in every order of updates and pins', async () => {
+    const agrees = async (version: string) => {
+      const pointer = await fixture.pointer();
+      expect([pointer?.version, pointer?.layerVersionArn]).toEqual([version, (await fixture.attached()).at(-1)]);
+      expect((await fixture.state.getTools())?.ytDlp).toBe(version);
+    };
+    const says = (version: string) => moto.answerInvocations(JSON.stringify({ ok: true, version }));
+    await release('2026.11.01');
+    await deploy();
+    await release('2026.11.20');
+    await fixture.update();
+    await agrees('2026.11.20');
+    // CloudFormation has deployed this release before, so its template does not differ.
+    fixture.pin('2026.11.01');
+    await says('2026.11.01');
+    await deploy();
+    await agrees('2026.11.01');
+    await fixture.update();
+    await agrees('2026.11.01');
+    fixture.pin('');
+    await says('2026.11.20');
+    await fixture.update();
+    await agrees('2026.11.20');
+    fixture.pin('2026.11.01');
+    await says('2026.11.01');
+    await fixture.update();
+    await agrees('2026.11.01');
+    fixture.pin('');
+    await says('2026.11.20');
+    await deploy();
+    await agrees('2026.11.20');
+  });
+
+  it('is the one in use while an update is under way', async () => {
     await release('2026.11.01');
     const before = await deploy();
     await release('2026.11.20');

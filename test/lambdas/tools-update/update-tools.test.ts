@@ -35,7 +35,7 @@ const release = async (version: string) => {
 const inPlace = async () => {
   const [one, two] = fixture.others;
   const pointer = await fixture.pointer();
-  expect(await fixture.attached()).toEqual([one, pointer?.layerVersionArn, two]);
+  expect(await fixture.attached()).toEqual([one, two, pointer?.layerVersionArn]);
   expect((await fixture.state.getTools())?.ytDlp).toBe(pointer?.version);
   expect(await fixture.state.getMaintenance()).toBeUndefined();
   return pointer?.version;
@@ -61,8 +61,8 @@ describe('installMissingTools', () => {
   });
 });
 
-describe('updateTools', () => {
-  it('replaces the placeholder by the newest release and keeps other layers in place', async () => {
+describe('an update', () => {
+  it('makes a version of the resolver with the newest release live, and keeps its other layers', async () => {
     await release('2026.11.20');
     expect(await fixture.update()).toEqual({ outcome: 'updated', version: '2026.11.20' });
     expect(await inPlace()).toBe('2026.11.20');
@@ -73,7 +73,7 @@ describe('updateTools', () => {
       bytes: (await archiveOf('2026.11.20')).length,
       publishedAt: expect.any(Number),
     });
-    expect(fixture.figures).toEqual(['maintained', 'age', 'updated']);
+    expect(fixture.figures).toEqual(['age', 'updated']);
   });
 
   it('takes no lease, publishes nothing and invokes no canary when nothing is new', async () => {
@@ -107,9 +107,14 @@ describe('updateTools', () => {
     expect(await fixture.archives()).toEqual(['02', '03', '04'].map((day) => `releases/2026.11.${day}/${ASSET}`));
   });
 
-  it('holds the maintenance lease only while it attaches', async () => {
+  it('is in maintenance only while the alias and the pointer move', async () => {
     await release('2026.11.20');
     await fixture.update();
+    expect(fixture.steps).not.toContain('maintained');
+    await release('2026.11.21');
+    fixture.steps.length = 0;
+    await fixture.update();
+    expect(fixture.steps.indexOf('checked')).toBeLessThan(fixture.steps.indexOf('maintained'));
     const held = fixture.steps.slice(fixture.steps.indexOf('maintained'), fixture.steps.indexOf('cleared'));
     expect(held).toEqual(['maintained', 'attached', 'pointed']);
   });
@@ -117,8 +122,8 @@ describe('updateTools', () => {
   it('attaches a layer again that has been detached', async () => {
     await release('2026.11.20');
     await fixture.update();
-    const resolver = fixture.assemble().functionLayers(fixture.environment.RESOLVER_FUNCTION ?? '');
-    await resolver.change(() => [...fixture.others]);
+    const { resolver } = fixture.assemble().dependencies;
+    await resolver.switchTo(await resolver.publish(() => [...fixture.others], new AbortController().signal));
     expect(await fixture.update()).toMatchObject({ outcome: 'updated' });
     expect(await fixture.attached()).toEqual([...fixture.others, (await fixture.pointer())?.layerVersionArn]);
   });
@@ -129,13 +134,55 @@ describe('updateTools', () => {
     expect(outcomes).toContainEqual({ outcome: 'busy' });
     expect(outcomes).toContainEqual({ outcome: 'updated', version: '2026.11.20' });
     expect(await inPlace()).toBe('2026.11.20');
-    expect(fixture.figures).toEqual(['maintained', 'age', 'updated']);
+    expect(fixture.figures).toEqual(['age', 'updated']);
   });
 
   it('does nothing after the signal was aborted', async () => {
     await release('2026.11.20');
     await expect(fixture.update(AbortSignal.abort(new Error('no time left')))).rejects.toThrow();
-    expect(await fixture.attached()).toContain(fixture.placeholder);
+    expect(await fixture.attached()).toEqual([]);
+  });
+});
+
+describe('rollBack', () => {
+  beforeEach(async () => {
+    for (const version of ['2026.11.01', '2026.11.20']) {
+      await release(version);
+      await fixture.update();
+    }
+    await works('2026.11.01');
+  });
+
+  it('returns to the release before a recent switch, and excludes the failing one until it is pinned', async () => {
+    expect(await fixture.rollBack()).toEqual({ outcome: 'rolled back', version: '2026.11.01' });
+    expect(await inPlace()).toBe('2026.11.01');
+    expect(await fixture.update()).toEqual({ outcome: 'current', version: '2026.11.01' });
+    fixture.pin('2026.11.20');
+    await works('2026.11.20');
+    expect(await fixture.update()).toEqual({ outcome: 'updated', version: '2026.11.20' });
+    expect(await inPlace()).toBe('2026.11.20');
+  });
+
+  it('does not return twice, and leaves a newer release to the next update', async () => {
+    await fixture.rollBack();
+    expect(await fixture.rollBack()).toEqual({ outcome: 'kept', version: '2026.11.01' });
+    await release('2026.11.21');
+    expect(await fixture.update()).toEqual({ outcome: 'updated', version: '2026.11.21' });
+    expect(await inPlace()).toBe('2026.11.21');
+  });
+
+  it('keeps a pinned release', async () => {
+    fixture.pin('2026.11.20');
+    expect(await fixture.rollBack()).toEqual({ outcome: 'kept', version: '2026.11.20' });
+    expect(await inPlace()).toBe('2026.11.20');
+  });
+
+  it('keeps a release that was switched to more than an hour ago', async () => {
+    const { archive } = fixture.assemble().dependencies;
+    const pointer = await fixture.pointer();
+    if (pointer) await archive.movePointer({ ...pointer, publishedAt: pointer.publishedAt - 3_601 });
+    expect(await fixture.rollBack()).toMatchObject({ outcome: 'kept' });
+    expect(await inPlace()).toBe('2026.11.20');
   });
 });
 
@@ -234,7 +281,7 @@ describe('updateTools with an untrusted release', () => {
     await moto.answerInvocations(JSON.stringify({ ok: false, reason: 'it tells a 404 as bug' }));
     await expect(fixture.update()).rejects.toThrow(/does not work: it tells a 404 as bug/);
     expect(await inPlace()).toBe('2026.11.01');
-    expect(fixture.figures).toEqual(['maintained', 'age', 'updated', 'age', 'failed']);
+    expect(fixture.figures).toEqual(['age', 'updated', 'age', 'failed']);
   });
 
   it.each(['', 'not JSON', 'null', '{"ok":true}', '{"ok":"yes","version":"2026.11.20"}'])(
@@ -243,7 +290,7 @@ describe('updateTools with an untrusted release', () => {
       await pages.publish('2026.11.20', ASSET, await archiveOf('2026.11.20'));
       await moto.answerInvocations(answer);
       await expect(fixture.update()).rejects.toThrow(/Invalid response of the canary/);
-      expect(await fixture.attached()).toContain(fixture.placeholder);
+      expect(await fixture.attached()).toEqual([]);
       expect(await fixture.state.getTools()).toBeUndefined();
     },
   );

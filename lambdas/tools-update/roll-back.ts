@@ -1,0 +1,32 @@
+import { releaseInUse } from './plan.ts';
+import { switchRelease } from './switch-release.ts';
+import { recordTools, type UpdateToolsDependencies, withUpdateLease } from './update-tools.ts';
+
+/** After this an alarm on failed resolves has other causes than the switch, most likely the sites. */
+const MAX_SWITCH_AGE_SECONDS = 3_600;
+/** How long to wait for an update in progress. */
+const MAX_WAIT_MS = 2 * 60_000;
+
+export type RollBackOutcome = { readonly outcome: 'rolled back' | 'kept'; readonly version?: string };
+
+/**
+ * Returns to the previous release when the one in use was switched to within the last hour, and excludes it from later
+ * updates. A pinned release is kept.
+ * @throws Error when the previous release does not work either: the one in use stays
+ */
+export function rollBack(parts: UpdateToolsDependencies, signal: AbortSignal): Promise<RollBackOutcome> {
+  const { archive, layers, asset, pinned, log } = parts;
+  return withUpdateLease(parts, signal, MAX_WAIT_MS, async (held) => {
+    const [versions, pointer] = await Promise.all([layers.versions(), archive.pointer()]);
+    const inUse = releaseInUse(pointer, versions, asset);
+    const now = Math.floor(Date.now() / 1000);
+    const isRecent = inUse !== undefined && now - inUse.publishedAt < MAX_SWITCH_AGE_SECONDS;
+    const previous = releaseInUse(inUse?.previous, versions, asset);
+    if (!isRecent || !previous || pinned === inUse.version) return { outcome: 'kept', version: inUse?.version };
+    const refused = [...(inUse.refused ?? []), inUse.version];
+    await switchRelease({ ...previous, publishedAt: now, refused }, parts, held);
+    await recordTools(previous, parts);
+    log.warn('Rolled back yt-dlp', { from: inUse.version, to: previous.version });
+    return { outcome: 'rolled back', version: previous.version };
+  });
+}

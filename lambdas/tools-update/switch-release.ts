@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { replaceLayer, wrongVersion } from './plan.ts';
+import type { Pointer } from './types.ts';
+import type { UpdateToolsDependencies } from './update-tools.ts';
+import { LEASE_SECONDS, withLease } from './with-lease.ts';
+
+/**
+ * Publishes a version of the resolver with the release, tests that version, then moves the alias and the pointer for
+ * stream tasks. The instance is in maintenance only for the last step, and not at all when the live version has the same
+ * release or there is none. When the last step fails, the alias is moved back, so that both use the same release.
+ * @throws the first error, or AggregateError when moving back failed too
+ */
+export async function switchRelease(next: Pointer, parts: UpdateToolsDependencies, signal: AbortSignal): Promise<void> {
+  const { resolver, archive, onStep } = parts;
+  const former = await resolver.read();
+  const version = await resolver.publish((layers) => replaceLayer(layers, next.layerVersionArn), signal);
+  const verdict = await resolver.check(version, signal);
+  const reason = verdict.ok ? wrongVersion(verdict.version, next.version) : verdict.reason;
+  if (reason !== undefined) throw new Error(`The resolver does not work with yt-dlp ${next.version}: ${reason}`);
+  onStep('checked');
+
+  const move = async () => {
+    try {
+      await resolver.switchTo(version);
+      onStep('attached');
+      await archive.movePointer(next);
+    } catch (error) {
+      if (former.version) await resolver.switchTo(former.version).catch((cause) => failBoth(error, cause));
+      throw error;
+    }
+    onStep('pointed');
+  };
+  if (former.version === undefined || former.layers.includes(next.layerVersionArn)) return move();
+  await inMaintenance(parts, next.version, signal, async (held) => {
+    held.throwIfAborted();
+    await move();
+  });
+  onStep('cleared');
+}
+
+/** Makes the code of this deployment live without tools: the resolver answers that the instance is in maintenance. */
+export async function switchWithoutTools({ resolver }: UpdateToolsDependencies, signal: AbortSignal): Promise<void> {
+  await resolver.switchTo(await resolver.publish((layers) => layers, signal));
+}
+
+function inMaintenance(
+  { state, metrics, leaseSeconds = LEASE_SECONDS, onStep, log }: UpdateToolsDependencies,
+  version: string,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const [owner, activity, begun] = [randomUUID(), `Updating yt-dlp to ${version}`, Date.now()];
+  const lease = {
+    take: (expiresAt: number) => {
+      // Recorded at each renewal, so that a long maintenance shows while it lasts.
+      metrics.maintained((Date.now() - begun) / 1000);
+      return state.takeMaintenance({ activity, owner, expiresAt });
+    },
+    end: () => state.endMaintenance(owner),
+    ttlSeconds: leaseSeconds,
+    // Only a killed run can still hold it.
+    maxWaitMs: 2 * leaseSeconds * 1000,
+  };
+  return withLease({ ...lease, signal, log }, (held) => {
+    onStep('maintained');
+    return work(held);
+  });
+}
+
+function failBoth(error: unknown, second: unknown): never {
+  throw new AggregateError(
+    [error, second],
+    `${String(error)}, and the former version was not restored: ${String(second)}`,
+  );
+}
