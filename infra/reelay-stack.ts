@@ -89,7 +89,8 @@ export class ReelayStack extends Stack {
       updates,
       edge,
       functions: [...api.functions, ...(onDemand?.functions ?? [])],
-      criticalFunctions: [api.resolver, ...(onDemand ? [onDemand.wake, onDemand.register] : [])],
+      // The alarm on errors of the API covers the resolver too; the first ten alarms of an account are free.
+      criticalFunctions: onDemand ? [onDemand.wake, onDemand.register] : [api.resolver],
       ...(balanced && { balanced }),
     });
     useStackLogGroups(this, settings.logDays);

@@ -35,7 +35,7 @@ function written(): Set<string> {
   return new Set(
     said.flatMap(({ _aws }) =>
       _aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) =>
-        Metrics.flatMap(({ Name }) => Dimensions.map((names) => `${Namespace} ${Name} ${names}`)),
+        Metrics.flatMap(({ Name }) => Dimensions.map((names) => `${Namespace} ${Name} ${[...names].sort()}`)),
       ),
     ),
   );

@@ -10,7 +10,7 @@ const INPUTS = [
   ...['infra', 'core', 'lambdas/entries', 'test/infra/synth.ts', 'cdk.json', 'package.json', 'package-lock.json'],
   ...['web/security-headers.json', 'node_modules/aws-cdk-lib/package.json', 'node_modules/cdk-nag/package.json'],
 ];
-const STALE_LOCK_MS = 60_000;
+const STALE_LOCK_MS = 240_000;
 const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 
 /**
