@@ -43,7 +43,7 @@ function written(): Set<string> {
 
 type Dimensions = { Name: string; Value: unknown }[];
 
-/** The same of all that is looked at: by alarms and scaling as objects, by the dashboard in its body. */
+/** The same of all that is looked at, in alphabetical order, which CloudWatch ignores: by alarms and scaling as objects, by the dashboard in its body. */
 function lookedAt(of: Template): string[] {
   const found: string[] = [];
   const visit = (value: unknown): void => {
@@ -68,7 +68,7 @@ function lookedAt(of: Template): string[] {
   visit(JSON.parse(text));
   for (const [, names = '', metric] of text.matchAll(/SEARCH\('\{([\w,]+)\} MetricName=\\"(\w+)\\"/g)) {
     const [namespace, ...dimensions] = names.split(',');
-    found.push(`${namespace} ${metric} ${dimensions}`);
+    found.push(`${namespace} ${metric} ${dimensions.sort()}`);
   }
   return [...new Set(found)];
 }
