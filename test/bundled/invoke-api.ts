@@ -32,7 +32,8 @@ export async function startInvokeApi(
     const refuse = ({ status, type }: InvokeRefused) =>
       response.writeHead(status, { 'x-amzn-errortype': type }).end(JSON.stringify({ Message: type }));
     const [, name = ''] = PATH.exec(request.url ?? '') ?? [];
-    const called = find(decodeURIComponent(name));
+    // A version may follow the name: every version is the same bundle.
+    const called = find(decodeURIComponent(name).split(':')[0] ?? '');
     const event = JSON.parse((await text(request)) || '{}');
     if (!called) return refuse(new InvokeRefused(404, 'ResourceNotFoundException'));
     const answer = called.invoke(event);
