@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { replaceLayer, wrongVersion } from './plan.ts';
 import type { Pointer } from './types.ts';
-import type { UpdateToolsDependencies } from './update-tools.ts';
+import type { UpdateToolsDependencies } from './update-dependencies.ts';
 import { LEASE_SECONDS, withLease } from './with-lease.ts';
 
 /**

@@ -1,29 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../../core/log/index.ts';
-import type { State } from '../../core/state/index.ts';
-import type { ToolMetrics } from '../runtime/index.ts';
 import { ageInHours, planPruning, publishedOf, releaseInUse, releaseToTry, succeed } from './plan.ts';
-import { type PrepareDependencies, prepareRelease } from './prepare-release.ts';
+import { prepareRelease } from './prepare-release.ts';
 import { switchRelease } from './switch-release.ts';
-import type { LayerVersion, LiveFunction, Pointer } from './types.ts';
+import type { LayerVersion, Pointer } from './types.ts';
+import type { UpdateDependencies, UpdateToolsDependencies } from './update-dependencies.ts';
 import { LEASE_SECONDS, LeaseTaken, withLease } from './with-lease.ts';
 
-export interface UpdateDependencies extends PrepareDependencies {
-  readonly state: Pick<
-    State,
-    'takeToolsUpdate' | 'endToolsUpdate' | 'takeMaintenance' | 'endMaintenance' | 'getTools' | 'putTools'
-  >;
-  readonly metrics: ToolMetrics;
-  readonly log: Log;
-  /** The release to run instead of the newest, also when it is older than the one in use. */
-  readonly pinned?: string;
-  /** Leases of a killed run expire after this time. @default 60 */
-  readonly leaseSeconds?: number;
-}
-
-export interface UpdateToolsDependencies extends UpdateDependencies {
-  readonly resolver: LiveFunction;
-}
+export type { UpdateDependencies, UpdateToolsDependencies };
 
 /** The outcome of a run. */
 export type UpdateOutcome =
