@@ -55,7 +55,7 @@ describe('a layer', () => {
     });
     expect(Number(result.headers?.['retry-after'])).toBeGreaterThan(0);
     // An operator has to see it, unless it is the placeholder before the first update.
-    const told = lines.filter((line) => line.includes('The tools of the layer do not run'));
+    const told = lines.filter((line) => line.includes('yt-dlp of the layer failed to start'));
     // At the start, and when it was asked.
     expect(told).toHaveLength(program === undefined ? 0 : 2);
   });

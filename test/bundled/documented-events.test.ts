@@ -111,7 +111,7 @@ describe('get-resource', () => {
   });
 
   it('answers an entry with a problem whose status survives the way', async () => {
-    const request = { url: 'https://media.example/v', entry: {}, within: ['https://media.example/list'] };
+    const request = { url: 'https://media.example/v', entry: {}, ancestors: ['https://media.example/list'] };
     const entry = { kind: 'entry', deadline: Date.now() + 20_000, request };
     expect(await send('get-resource', entry)).toMatchObject({ problem: { status: 503 } });
     const itself = { ...entry, request: { ...request, url: 'https://media.example/list' } };

@@ -64,6 +64,7 @@ const OTHERS =
   /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|PATH$|ECS_AGENT_URI)/;
 /** Settings of one machine, which functions read with the others and leave at their defaults. */
 const OF_ONE_MACHINE = [
+  'ALLOWED_HOSTS',
   'HOST',
   'PORT',
   'DATA_DIR',
@@ -112,7 +113,7 @@ describe.each(FUNCTIONS)('%s', (name) => {
     expect(Object.keys(given)).toEqual(expect.arrayContaining(COMMON));
     expect(Object.keys(given).filter((key) => !COMMON.includes(key) && !read.has(key))).toEqual([]);
     const meant = [...OF_ONE_MACHINE, ...OF_STREAMS, ...SECRETS, ...(NOT_TOLD[name] ?? [])];
-    const elsewhere = name === 'get-resource' ? ['TOOLS_CHANNEL'] : OF_RESOLVES;
+    const elsewhere = name === 'get-resource' ? ['TOOLS_CHANNEL', 'MAX_RESOLVES_PER_CLIENT'] : OF_RESOLVES;
     const untold = [...read].filter((key) => !(key in given) && !OTHERS.test(key));
     expect(untold.filter((key) => ![...meant, ...elsewhere].includes(key))).toEqual([]);
   });
@@ -137,7 +138,16 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
     expect(Object.keys(given).filter((key) => !read.has(key) && !OTHERS.test(key))).toEqual([]);
     const untold = [...read].filter((key) => !(key in given) && !(key in ofImage) && !OTHERS.test(key));
     // The pointer decides which tools; the secret comes with each wake.
-    const meant = ['TOOLS_CHANNEL', 'TOOLS_UPDATE_HOURS', 'YT_DLP_PATH', 'ORIGIN_SECRET', 'DATA_MAX_BYTES', ...SECRETS];
+    const meant = [
+      'TOOLS_CHANNEL',
+      'TOOLS_UPDATE_HOURS',
+      'YT_DLP_PATH',
+      'ORIGIN_SECRET',
+      'DATA_MAX_BYTES',
+      ...SECRETS,
+      'ALLOWED_HOSTS',
+      'MAX_RESOLVES_PER_CLIENT',
+    ];
     expect(untold.filter((key) => !meant.includes(key))).toEqual([]);
   });
 });
