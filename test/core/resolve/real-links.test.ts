@@ -57,10 +57,10 @@ const MP3 = '192 kbps → mp3 .mp3';
 
 describe('a direct file', () => {
   it.each([
-    ['/files/clip.mp4', ['180p Media .mp4'], [MP3]],
-    ['/files/clip-tail.mp4', ['180p Media .mp4'], [MP3]],
-    ['/files/clip.webm', ['180p Media .webm'], [MP3]],
-    ['/files/clip.mkv', ['180p Media .mkv'], [MP3]],
+    ['/files/clip.mp4', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
+    ['/files/clip-tail.mp4', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
+    ['/files/clip.webm', ['180p Media .webm'], ['180p Media .webm', MP3]],
+    ['/files/clip.mkv', ['180p Media .mkv'], ['180p Media .mkv', MP3]],
     ['/files/silent.mp4', ['180p Media .mp4'], undefined],
     ['/files/tone.m4a', undefined, [expect.stringMatching(/^\d+ kbps Media \.m4a$/), MP3]],
     ['/files/tone.mp3', undefined, [expect.stringMatching(/^\d+ kbps Media \.mp3$/)]],
@@ -68,10 +68,10 @@ describe('a direct file', () => {
     ['/files/tone.webm', undefined, [expect.stringMatching(/^\d+ kbps Media \.webm$/), MP3]],
     ['/files/tone.flac', undefined, [expect.stringMatching(/^\d+ kbps Media \.flac$/), MP3]],
     ['/files/tone.wav', undefined, [expect.stringMatching(/^\d+ kbps Media \.wav$/), MP3]],
-    ['/plain/octets', ['180p Media .mp4'], [MP3]],
+    ['/plain/octets', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
     ['/plain/audio-webm', undefined, [expect.stringMatching(/^\d+ kbps Media \.webm$/), MP3]],
-    ['/redirects/302/files/clip.mp4', ['180p Media .mp4'], [MP3]],
-    ['/redirects/cookie', ['180p Media .mp4'], [MP3]],
+    ['/redirects/302/files/clip.mp4', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
+    ['/redirects/cookie', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
   ])('%s', async (path, video, audio) => expect(await offered(path)).toEqual([video, audio]));
 
   it('has its exact size', async () => {
@@ -86,13 +86,13 @@ describe('a direct file', () => {
 describe('segmented media', () => {
   it.each([
     ['/hls/master.m3u8', ['720p Combined .mp4', '360p Combined .mp4'], ['M4A Media .m4a', MP3]],
-    ['/hls/muxed.m3u8', ['180p Media .mp4', '90p Media .mp4'], [MP3]],
-    ['/hls/ts/index.m3u8', ['180p Media .mp4'], [MP3]],
-    ['/hls/fmp4/index.m3u8', ['180p Media .mp4'], [MP3]],
-    ['/hls/aes/index.m3u8', ['180p Media .mp4'], [MP3]],
+    ['/hls/muxed.m3u8', ['180p Media .mp4', '90p Media .mp4'], ['180p Media .mp4', '90p Media .mp4', MP3]],
+    ['/hls/ts/index.m3u8', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
+    ['/hls/fmp4/index.m3u8', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
+    ['/hls/aes/index.m3u8', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
     ['/dash/number/manifest.mpd', ['720p Combined .mp4', '360p Combined .mp4'], ['128 kbps Media .m4a', MP3]],
     ['/dash/timeline/manifest.mpd', ['720p Combined .mp4', '360p Combined .mp4'], ['128 kbps Media .m4a', MP3]],
-    ['/live/index.m3u8', ['90p Media .mp4'], [MP3]],
+    ['/live/index.m3u8', ['90p Media .mp4'], ['90p Media .mp4', MP3]],
   ])('%s', async (path, video, audio) => expect(await offered(path)).toEqual([video, audio]));
 
   it('of a live source has no duration', async () => {
@@ -110,12 +110,12 @@ describe('segmented media', () => {
 
 describe('a page', () => {
   it.each([
-    ['/pages/video', ['180p Media .mp4'], [MP3]],
-    ['/pages/sources', ['720p Media .mp4', '360p Media .mp4'], [MP3]],
-    ['/pages/json-ld', ['180p Media .mp4'], [MP3]],
-    ['/pages/og', ['180p Media .mp4'], [MP3]],
+    ['/pages/video', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
+    ['/pages/sources', ['720p Media .mp4', '360p Media .mp4'], ['720p Media .mp4', '360p Media .mp4', MP3]],
+    ['/pages/json-ld', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
+    ['/pages/og', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
     ['/pages/hls', ['720p Combined .mp4', '360p Combined .mp4'], ['M4A Media .m4a', MP3]],
-    ['/pages/meta-refresh', ['180p Media .mp4'], [MP3]],
+    ['/pages/meta-refresh', ['180p Media .mp4'], ['180p Media .mp4', MP3]],
   ])('%s', async (path, video, audio) => expect(await offered(path)).toEqual([video, audio]));
 
   it('of several videos is a playlist, each item refreshed by itself', async () => {
