@@ -1,0 +1,113 @@
+import { UpstreamError } from '../../core/errors/index.ts';
+import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import type { Layout, SourceIndex } from '../../core/media/virtual-mp4/index.ts';
+import type { KeyedRendition, Track } from '../../core/state/index.ts';
+import { toReadError } from '../read-error.ts';
+import type { Representation, RepresentationHead, RepresentationOpener } from '../representation.ts';
+import type { StreamSession } from '../sessions/index.ts';
+import type { OpenSource, Source } from '../source/index.ts';
+import {
+  type KnownLayout,
+  type LayoutCache,
+  type LayoutRequest,
+  LayoutStream,
+  type SizedFile,
+} from '../virtual-mp4/index.ts';
+import { openTrack } from './open-track.ts';
+
+export interface LaidOutDependencies {
+  readonly openSource: OpenSource;
+  /** As `openSource`, without resolving again. */
+  readonly peekSource?: OpenSource;
+}
+
+export interface LaidOutOptions<Request extends LayoutRequest, L extends Layout> extends LaidOutDependencies {
+  readonly found: KeyedRendition;
+  readonly cache: LayoutCache<Request, L>;
+  readonly request: Request;
+  /** Describes it while the layout is not known. */
+  readonly unknown: () => RepresentationHead;
+  readonly headOf: (known: KnownLayout<L>) => RepresentationHead;
+  /** What to send where there is no layout. @throws what to answer instead */
+  readonly otherwise: (reason: UnsupportedMp4) => RepresentationOpener;
+}
+
+/** A file with length and ranges that exists only as a layout of the tracks of a rendition. Source n is track n. */
+export function laidOut<Request extends LayoutRequest, L extends Layout>(
+  options: LaidOutOptions<Request, L>,
+): RepresentationOpener {
+  const { found, cache, request, unknown, headOf, otherwise, openSource, peekSource } = options;
+
+  return {
+    describe() {
+      const known = cache.recall(request);
+      if (!known) return unknown();
+      return known instanceof Error ? otherwise(known).describe() : headOf(known);
+    },
+    inspect:
+      peekSource &&
+      (async (session) => {
+        const known = await loadLayout(options, peekSource, session);
+        if (!(known instanceof Error)) return headOf(known);
+        const other = otherwise(known);
+        return other.inspect?.(session) ?? other.describe();
+      }),
+    async open(session, firstByte) {
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        const known = await loadLayout(options, openSource, session);
+        if (known instanceof Error) return otherwise(known).open(session, 0);
+        const read = await openLayout(known, options, session, firstByte);
+        if (read) return { ...headOf(known), read };
+        cache.forget(request);
+      }
+      throw new UpstreamError(`The source files of ${found.key} keep changing`);
+    },
+  };
+}
+
+/** The layout from the cache or the headers of its sources. @throws what opening and reading them throws */
+export function loadLayout<Request extends LayoutRequest, L extends Layout>(
+  { cache, request, found }: Pick<LaidOutOptions<Request, L>, 'cache' | 'request' | 'found'>,
+  open: OpenSource,
+  { signal }: Pick<StreamSession, 'signal'>,
+): Promise<KnownLayout<L> | UnsupportedMp4> {
+  const openFile = (index: SourceIndex, shared: AbortSignal) => open(found.resource, trackOf(found, index), shared, 0);
+  return cache.load(request, openFile, signal).catch((error) => {
+    throw signal.aborted ? error : toReadError(error);
+  });
+}
+
+const trackOf = ({ tracks }: KeyedRendition, index: SourceIndex): Track => {
+  const track = tracks[index];
+  if (!track) throw new TypeError(`No track ${index}`);
+  return track;
+};
+
+/** Opens the source that has the first byte. Undefined when it is no longer the file of the layout. */
+async function openLayout<Request extends LayoutRequest, L extends Layout>(
+  known: KnownLayout<L>,
+  { found, openSource, cache, request }: LaidOutOptions<Request, L>,
+  session: StreamSession,
+  firstByte: number,
+): Promise<Representation['read'] | undefined> {
+  const { layout } = known;
+  const sources: Promise<Source>[] = [];
+  const open = (index: SourceIndex, offset: number): Promise<Source> => {
+    sources[index] ??= openTrack(openSource, found, trackOf(found, index), session, { firstByte: offset });
+    return sources[index];
+  };
+  const openFitting = async (index: SourceIndex, offset: number): Promise<SizedFile> => {
+    const source = await open(index, offset);
+    if (known.fits(index, source)) return source;
+    cache.forget(request);
+    throw new UpstreamError('The source file has changed');
+  };
+
+  const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
+  if (extent && extent.kind !== 'own') {
+    const skipped = extent.kind === 'samples' ? firstByte - extent.start : 0;
+    const source = await open(extent.source, extent.sourceOffset + skipped);
+    if (!known.fits(extent.source, source)) return undefined;
+  }
+  return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, openSource: openFitting });
+}
