@@ -1,11 +1,11 @@
 // The first thing that runs on a machine that may have nothing but Node and npm: plain JavaScript for any Node.
 // Puts the dependencies in place, the pinned Node among them, then runs the program it was given under that Node.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { supervise } from './supervisor.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules', '.bin');
@@ -22,11 +22,28 @@ const SERVING_FLAGS = JSON.parse(readFileSync(join(ROOT, 'stream-service', 'node
 /** What Node made of the sources, for the next start: without, what makes it (25 MB) is in memory for good. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'node');
 
+/** Restarted when it crashes. */
+const SERVICE = 'local/main.ts';
+
 const [program, ...args] = process.argv.slice(2);
 // Serving takes far less than developing and deploying: the programs of this folder do without the latter's packages.
 const isServing = program.startsWith('local/');
 installDependencies(isServing ? 'serving' : 'everything');
-run(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program), ...args]);
+supervise(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program), ...args], {
+  restarts: program === SERVICE,
+  options: {
+    cwd: ROOT,
+    stdio: 'inherit',
+    shell: WINDOWS,
+    env: {
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...process.env,
+      PATH: BIN + delimiter + process.env.PATH,
+      // Compared with the id of its parent, to notice the end of this process. On Windows a shell is in between.
+      ...(isServing && !WINDOWS && { REELAY_SUPERVISOR_PID: String(process.pid) }),
+    },
+  },
+});
 
 /** `npm ci`, unless what is in place already came from this very lock file and is enough. */
 function installDependencies(extent) {
@@ -59,22 +76,6 @@ function chooseNode() {
   return fail(
     `No pinned Node for this platform, and ${process.version} is too old: ${OLDEST_NODE.join('.')} or newer is needed`,
   );
-}
-
-/** Runs the program and forwards signals, so that stopping this process stops it. */
-function run(node, argv) {
-  const child = spawn(node, argv, {
-    cwd: ROOT,
-    stdio: 'inherit',
-    shell: WINDOWS,
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, PATH: BIN + delimiter + process.env.PATH },
-  });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    // A terminal sends Ctrl-C to the whole group; the child must not get it twice.
-    process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
-  }
-  child.on('error', (error) => fail(error.message));
-  child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
 }
 
 function fail(message) {

@@ -41,7 +41,8 @@ async function freePort(): Promise<number> {
 function startWatched(watchedPort: number): ChildProcess {
   const program = resolve(import.meta.dirname, 'dev-service.ts');
   return spawn(process.execPath, ['--watch', '--watch-preserve-output', ...nodeFlags, program], {
-    env: { ...process.env, HOST: LOOPBACK, PORT: String(watchedPort) },
+    // Its parent is the process that watches, not the supervisor of this one.
+    env: { ...process.env, REELAY_SUPERVISOR_PID: '', HOST: LOOPBACK, PORT: String(watchedPort) },
     stdio: ['ignore', 'inherit', 'inherit'],
     // In a process group of its own: Ctrl-C would reach the service too, which then exits at once on the second signal.
     detached: process.platform !== 'win32',

@@ -20,9 +20,17 @@ function settingsOrFail() {
   }
 }
 
+const log = createProcessLog(process.stderr);
+/** EX_SOFTWARE of sysexits.h. Unlike 1, which reports a start that cannot succeed, it makes the supervisor restart. */
+const CRASHED = 70;
+process.on('uncaughtException', (error) => {
+  log.error('Service failed', { error });
+  process.exit(CRASHED);
+});
+
 const service: Service = await startService({
   settings: settingsOrFail(),
-  log: createProcessLog(process.stderr),
+  log,
   onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
 }).catch(fail);
 terminal.say(`Reelay ${service.version} listening on ${service.baseUrl}`);

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 
-/** Output for the operator: lines, and a progress line that is reisDrawn. */
+/** Output for the operator: lines, and a progress line that is redrawn. */
 export interface Terminal {
   say(line: string): void;
   /** Shows an activity. Without a TTY it prints one line at the start and one per quarter done. Sizes in bytes. */

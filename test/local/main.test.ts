@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
-import { descendantsOf } from '../support/processes.ts';
+import { descendantsOf, isRunning } from '../support/processes.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
 
@@ -27,8 +27,8 @@ class Started {
   readonly ended: Promise<number | null>;
   readonly #news: (() => void)[] = [];
 
-  constructor(env: NodeJS.ProcessEnv) {
-    this.process = spawn(process.execPath, [MAIN], {
+  constructor(env: NodeJS.ProcessEnv, [command, ...args]: readonly [string, ...string[]] = [process.execPath, MAIN]) {
+    this.process = spawn(command, args, {
       cwd: folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -59,8 +59,8 @@ class Started {
 }
 
 let started: Started | undefined;
-const start = (env: NodeJS.ProcessEnv): Started => {
-  started = new Started(env);
+const start = (env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): Started => {
+  started = new Started(env, command);
   return started;
 };
 afterEach(async () => {
@@ -118,6 +118,24 @@ describe('npm start', () => {
     const service = start({ DATA_DIR: 'data', NODE_COMPILE_CACHE: compiled });
     await service.line(/^Ready: /);
     expect((await readdir(compiled, { recursive: true })).length).toBeGreaterThan(100);
+  });
+
+  it('ends when its supervisor is killed', async () => {
+    const command = `REELAY_SUPERVISOR_PID=$$ ${process.execPath} ${MAIN} & wait`;
+    const service = start({ DATA_DIR: 'data' }, ['/bin/sh', '-c', command]);
+    await service.line(/^Ready: /);
+    const children = await descendantsOf(service.process.pid ?? 0);
+    service.process.kill('SIGKILL');
+    await service.line(/^Shutting down/);
+    for (const { pid } of children) await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+  });
+
+  it('exits with 70 after an error of its own, for the supervisor to restart it', async () => {
+    const failing = "data:text/javascript,process.on('SIGUSR2', () => { throw new Error('Bug') })";
+    const service = start({ DATA_DIR: 'data' }, [process.execPath, '--import', failing, MAIN]);
+    await service.line(/^Ready: /);
+    service.process.kill('SIGUSR2');
+    expect(await service.ended).toBe(70);
   });
 
   it('exits on SIGTERM during a smoke test', async () => {

@@ -29,3 +29,13 @@ export const descendants = async (program: string): Promise<string[]> =>
   (await descendantsOf(process.pid))
     .map(({ command }) => command)
     .filter((command) => command.split(' ')[0]?.endsWith(program));
+
+/** Whether a process has this id; a zombie counts. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
