@@ -1,6 +1,7 @@
 /** Response headers that pages of other origins may read. */
 const EXPOSED_HEADERS = [
   'Content-Disposition',
+  'Content-Location',
   'Content-Length',
   'Content-Range',
   'Accept-Ranges',

@@ -135,7 +135,7 @@ describe('methods', () => {
 describe('pages of other origins', () => {
   const [allowed = '', other = ''] = ALLOWED_ORIGINS;
   const EXPOSED = [
-    ...['Content-Disposition', 'Content-Length', 'Content-Range', 'Accept-Ranges', 'ETag'],
+    ...['Content-Disposition', 'Content-Location', 'Content-Length', 'Content-Range', 'Accept-Ranges', 'ETag'],
     ...['Estimated-Content-Length', 'Retry-After', 'X-Request-Count'],
   ];
 
