@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AES_KEY, recipes } from './recipes.ts';
 
@@ -27,11 +27,19 @@ export interface MediaOptions {
  * @throws when FFmpeg is missing or fails
  */
 export async function ensureMedia({ cache = MEDIA_CACHE, ffmpegPath = 'ffmpeg' }: MediaOptions = {}): Promise<string> {
-  const place = join(cache, STAMP);
+  return ensureFolder(join(cache, STAMP), (draft) => makeMedia(draft, ffmpegPath));
+}
+
+/**
+ * A folder that is made once and kept between runs. Concurrent processes each make one under a temporary name; the first
+ * to finish wins.
+ * @param make creates the folder and its files
+ */
+export async function ensureFolder(place: string, make: (draft: string) => Promise<void>): Promise<string> {
   if (existsSync(place)) return place;
-  const draft = join(cache, `.draft-${randomUUID()}`);
+  const draft = join(dirname(place), `.draft-${randomUUID()}`);
   try {
-    await makeMedia(draft, ffmpegPath);
+    await make(draft);
     await rename(draft, place);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileSource } from '../../../stream-service/source/source.ts';
-import { ensureMedia } from '../../origin/media.ts';
+import { ensureFolder, ensureMedia } from '../../origin/media.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 
 const run = promisify(execFile);
@@ -34,23 +35,31 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'chained.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
 };
 
-/** Makes the files of `RECIPES` in a temporary folder. */
+/** A change in the recipes makes new files, in a folder of its own. */
+const STAMP = createHash('sha256').update(JSON.stringify(RECIPES)).digest('hex').slice(0, 12);
+
+/** The files of `RECIPES`, which are kept between runs, and a temporary folder for what a test writes. */
 export async function createPairMedia() {
   const media = await ensureMedia();
-  const own = await mkdtemp(join(tmpdir(), 'reelay-test-'));
-  for (const [name, args] of Object.entries(RECIPES)) {
-    await run('ffmpeg', ['-nostdin', '-v', 'error', ...args, '-f', 'mp4', join(own, name)], { cwd: media });
-  }
-  const pathOf = (file: string) => join(file in RECIPES ? own : media, file);
-  // FFmpeg does not count the `sidx` that it inserts.
-  const absolute = join(own, 'absolute.mp4');
-  await writeFile(absolute, shiftBaseOffsets(await readFile(absolute)));
+  const made = await ensureFolder(`${media}-pairs-${STAMP}`, (draft) => makeFiles(draft, media));
+  const folder = await mkdtemp(join(tmpdir(), 'reelay-test-'));
+  const pathOf = (file: string) => join(file in RECIPES ? made : media, file);
   return {
-    folder: own,
+    folder,
     pathOf,
     load: async (file: string) => countingSource(await readFile(pathOf(file))),
-    close: () => rm(own, { recursive: true, force: true }),
+    close: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+async function makeFiles(folder: string, media: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, args] of Object.entries(RECIPES)) {
+    await run('ffmpeg', ['-nostdin', '-v', 'error', ...args, '-f', 'mp4', join(folder, name)], { cwd: media });
+  }
+  // FFmpeg does not count the `sidx` that it inserts.
+  const absolute = join(folder, 'absolute.mp4');
+  await writeFile(absolute, shiftBaseOffsets(await readFile(absolute)));
 }
 
 export type PairMedia = Awaited<ReturnType<typeof createPairMedia>>;

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import type { Browser } from 'puppeteer-core';
+import { itWith } from './clients.ts';
+
+/** The browser of this machine; `FIREFOX_PATH` names one at another place. */
+const FIREFOX = [process.env.FIREFOX_PATH, '/usr/bin/firefox-esr', '/usr/bin/firefox'].find(
+  (path) => path && existsSync(path),
+);
+
+/** `it` for tests in Firefox; skipped with a warning where it is not installed. */
+export const itInFirefox = itWith('firefox-esr', FIREFOX !== undefined);
+
+/** Whether this machine has Firefox. */
+export const hasFirefox = FIREFOX !== undefined;
+
+/** Firefox checks for updates, captive portals and its own services: tests reach the loopback interface only. */
+const OFFLINE = {
+  'app.update.auto': false,
+  'browser.safebrowsing.update.enabled': false,
+  'network.captive-portal-service.enabled': false,
+  'network.connectivity-service.enabled': false,
+  'services.settings.server': 'http://127.0.0.1:9',
+};
+
+/**
+ * Starts Firefox, driven by WebDriver BiDi. Media plays without a click.
+ * @param prefs preferences as in `about:config`
+ */
+export async function launchFirefox(prefs: Record<string, unknown> = {}): Promise<Browser> {
+  if (!FIREFOX) throw new Error('There is no Firefox on this machine');
+  const { default: puppeteer } = await import('puppeteer-core');
+  return puppeteer.launch({
+    browser: 'firefox',
+    executablePath: FIREFOX,
+    extraPrefsFirefox: { ...OFFLINE, 'media.autoplay.default': 0, ...prefs },
+  });
+}
