@@ -72,9 +72,11 @@ export function linksFromTransfer(data: Pick<DataTransfer, 'getData'> | null): s
 export const batchLocation = (links: readonly string[]): string =>
   `/?${links.map((link) => `url=${encodeURIComponent(link)}`).join('&')}`;
 
-/** This page's address for a link, `/?url=…`; `/` without one. */
-export const shareableLocation = (link: string | undefined): string =>
-  link === undefined ? '/' : `/?url=${encodeURIComponent(link)}`;
+/** This page's address for a link, `/?url=…`, with `&quality=…` for a format; `/` without a link. */
+export function shareableLocation(link: string | undefined, quality?: string): string {
+  if (link === undefined) return '/';
+  return `/?url=${encodeURIComponent(link)}${quality ? `&quality=${encodeURIComponent(quality)}` : ''}`;
+}
 
 /** Strips trailing punctuation and unbalanced closing brackets. */
 function withoutTail(link: string | undefined): string | undefined {

@@ -18,6 +18,8 @@ export interface Page {
   readonly formats: FormatStore;
   /** What Enter in the link field does once the result is shown; set by the result. */
   readonly primaryAction: { current: (() => void) | undefined };
+  /** Whether the next result starts its preselected download. */
+  readonly startsDownload: { current: boolean };
   /** Next text of the polite live region. */
   readonly announcement: Subject<string>;
   /** Returns to the instance that served this page. */

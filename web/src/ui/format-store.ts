@@ -7,13 +7,20 @@ const NAME = 'reelay.format';
 export interface FormatStore {
   get(): FormatPreference | undefined;
   set(preference: FormatPreference): void;
+  /** The format of the link that is open, until the visitor selects another or opens another link. */
+  setForLink(preference: FormatPreference | undefined): void;
 }
 
 export function createFormatStore(storage: Store | undefined): FormatStore {
   let current = parse(readStored(storage, NAME));
+  let ofLink: FormatPreference | undefined;
   return {
-    get: () => current,
+    get: () => ofLink ?? current,
+    setForLink(preference) {
+      ofLink = preference;
+    },
     set(preference) {
+      ofLink = undefined;
       current = preference;
       store(storage, NAME, JSON.stringify(preference));
     },

@@ -1,17 +1,20 @@
 import { useId, useState } from 'preact/hooks';
+import type { MediaInformation } from '../../api/index.ts';
 import type { Choice } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
 import { CommandLines } from './command-lines.tsx';
 import { DownloadButton } from './download-button.tsx';
+import { ShareButton } from './share-button.tsx';
 
 export interface ActionsProps {
   readonly choice: Choice;
+  readonly item: MediaInformation;
   readonly onPlay: () => void;
 }
 
 /** Actions of the selected rendition. */
-export const Actions = ({ choice, onPlay }: ActionsProps) => {
+export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
   const { texts, api } = usePage();
   const { t } = texts;
   const [isOpen, setOpen] = useState(false);
@@ -26,6 +29,7 @@ export const Actions = ({ choice, onPlay }: ActionsProps) => {
         </button>
       </div>
       <div class="actions-more">
+        {item.requestedUrl && <ShareButton link={item.requestedUrl} title={item.title} choice={choice} />}
         <CopyButton text={api.streamUrl(choice.rendition)} label={t('action.copyLink')} />
         <button
           type="button"

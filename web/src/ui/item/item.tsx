@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { MediaInformation } from '../../api/index.ts';
+import { openWithoutPicker } from '../../download/index.ts';
 import { type Choice, type ChoiceGroup, choicesOf, preferenceOf } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
@@ -20,7 +21,7 @@ export interface ItemProps {
 
 /** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
-  const { texts, formats, downloads, primaryAction } = usePage();
+  const { texts, formats, downloads, primaryAction, startsDownload } = usePage();
   const { t } = texts;
   const choices = useMemo(() => choicesOf(item, { place, preference: formats.get() }), [item]);
   const [selectedId, setSelectedId] = useState<string>();
@@ -46,6 +47,12 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
       primaryAction.current = undefined;
     };
   }, [selected, isNested]);
+  useEffect(() => {
+    if (isNested || !startsDownload.current) return;
+    startsDownload.current = false;
+    // Without a click the browser shows no file picker.
+    if (choices.preselected) downloads.enqueue(choices.preselected, openWithoutPicker);
+  }, []);
   const title = item.title ?? t('item.untitled');
   return (
     <article class={isNested ? 'item nested' : 'item'} aria-label={title}>
@@ -71,7 +78,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
                 {t('choices.noSeek')}
               </p>
             )}
-            <Actions choice={selected} onPlay={() => play(selected)} />
+            <Actions choice={selected} item={item} onPlay={() => play(selected)} />
           </>
         ) : (
           <p>{t('item.nothing')}</p>

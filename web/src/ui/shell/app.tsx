@@ -17,10 +17,11 @@ import { usePaste } from './use-paste.ts';
 
 /** The page at `/`. */
 export const App = () => {
-  const { texts, session, downloads } = usePage();
+  const page = usePage();
+  const { texts, session, downloads } = page;
   const { t } = texts;
   const outcome = useObservable(session.outcome);
-  const navigation = useLocation(session);
+  const navigation = useLocation(page);
   const isDropping = useDrop(navigation.openAll);
   usePaste(navigation.openAll);
   const title = outcome.phase === 'resolved' ? titleOf(outcome) : undefined;

@@ -36,6 +36,7 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     history,
     formats: createFormatStore(storage),
     primaryAction: { current: undefined },
+    startsDownload: { current: takeDownloadRequest() },
     session: createSession({ api, history }),
     downloads: createDownloads(api, createJournal(storage)),
     announcement: createLiveRegion(),
@@ -44,7 +45,7 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
       location.assign('/');
     },
   };
-  openLocation(fixed.session, search);
+  openLocation(fixed, search);
   const root = document.getElementById('app') ?? document.body;
 
   let texts = await loadFirstTexts(wantedLocales(navigator.languages, readStored(storage, LANGUAGE)));
@@ -66,4 +67,11 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     show();
     if (loaded) store(storage, LANGUAGE, locale);
   }
+}
+
+/** Whether the address ends in `#download`, as the browser extension opens it. A reload does not download again. */
+function takeDownloadRequest(): boolean {
+  if (location.hash !== '#download') return false;
+  window.history.replaceState(null, '', location.pathname + location.search);
+  return true;
 }

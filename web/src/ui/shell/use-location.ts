@@ -6,7 +6,10 @@ import {
   shareableLocation,
   textFromLocation,
 } from '../../lib/index.ts';
-import type { Session } from '../session.ts';
+import { preferenceFromQuality } from '../../renditions/index.ts';
+import type { Page } from '../context.ts';
+
+type Opener = Pick<Page, 'session' | 'formats'>;
 
 export interface Navigation {
   readonly open: (link: string) => void;
@@ -15,8 +18,9 @@ export interface Navigation {
   readonly close: () => void;
 }
 
-/** Opens the link in `location.search`. */
-export function openLocation(session: Session, search: string): void {
+/** Opens the link in `location.search`, with the format that `quality` names. */
+export function openLocation({ session, formats }: Opener, search: string): void {
+  formats.setForLink(preferenceFromQuality(new URLSearchParams(search).get('quality')));
   const links = linksFromLocation(search);
   const link = linkFromLocation(search);
   if (links.length > 1) session.openAll(links);
@@ -25,9 +29,9 @@ export function openLocation(session: Session, search: string): void {
 }
 
 /** Synchronizes the page's address and the session, so that each link has an address and back navigation works. */
-export function useLocation(session: Session): Navigation {
+export function useLocation({ session, formats }: Opener): Navigation {
   useEffect(() => {
-    const goBack = () => openLocation(session, location.search);
+    const goBack = () => openLocation({ session, formats }, location.search);
     addEventListener('popstate', goBack);
     return () => removeEventListener('popstate', goBack);
   }, [session]);
@@ -35,6 +39,7 @@ export function useLocation(session: Session): Navigation {
   const open = useCallback(
     (link: string) => {
       go(shareableLocation(link));
+      formats.setForLink(undefined);
       session.open(link);
     },
     [session],
