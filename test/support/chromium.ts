@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { itWith } from './clients.ts';
 
 /** The browser of this machine; `CHROMIUM_PATH` names one that stands elsewhere. */
@@ -18,13 +18,22 @@ export const hasChromium = CHROMIUM !== undefined;
 
 /** A browser that asks for nothing but what its pages ask for. @param flags more of them */
 export async function launchChromium(...flags: string[]): Promise<Browser> {
+  return chromium.launch({ executablePath: installed(), args: [...QUIET, ...flags] });
+}
+
+/** A browser with a profile folder, which extensions need. @param flags more of them */
+export async function launchChromiumProfile(folder: string, ...flags: string[]): Promise<BrowserContext> {
+  return chromium.launchPersistentContext(folder, {
+    executablePath: installed(),
+    args: [...QUIET, '--headless=new', ...flags],
+    // Its default arguments disable extensions.
+    ignoreDefaultArgs: ['--disable-extensions', '--disable-component-extensions-with-background-pages'],
+  });
+}
+
+const QUIET = ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--no-first-run'];
+
+function installed(): string {
   if (!CHROMIUM) throw new Error('There is no Chromium on this machine');
-  const args = [
-    '--no-sandbox',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--no-first-run',
-    ...flags,
-  ];
-  return chromium.launch({ executablePath: CHROMIUM, args });
+  return CHROMIUM;
 }

@@ -1,0 +1,58 @@
+import { describe, expect } from 'vitest';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useService } from '../fixtures/service.ts';
+
+const service = useService();
+const { open } = useBrowser();
+const pageFor = (path: string) => service.baseUrl + service.pageFor(path);
+
+describe('a link with a format', () => {
+  it('preselects that format without storing it', async () => {
+    const { page } = await open(`${pageFor('/site/combined/with-format')}&quality=mp3`, { reusePage: true });
+    await page.getByRole('tab', { name: 'MP3', selected: true }).waitFor();
+    await page.goto(pageFor('/site/combined/without-format'));
+    await page.getByRole('tab', { name: 'Video', selected: true }).waitFor();
+  });
+
+  it('starts its download once with #download', async () => {
+    const { page } = await open(`${pageFor('/site/combined/download-link')}#download`, { reusePage: true });
+    await page.getByRole('button', { name: /^Saved/ }).waitFor();
+    expect(new URL(page.url()).hash).toBe('');
+    await page.getByRole('button', { name: /^Remove / }).click();
+    await page.reload();
+    await page.getByRole('button', { name: /^Download \d+p/ }).waitFor();
+    expect(await page.getByRole('progressbar').count()).toBe(0);
+  });
+});
+
+describe('sharing', () => {
+  it('shows a QR code and the address with the selected format', async () => {
+    const link = service.origin.url('/site/combined/shared-item');
+    const { page } = await open(pageFor('/site/combined/shared-item'), { reusePage: true });
+    await page.getByRole('tab', { name: 'MP3' }).click();
+    await page.getByRole('button', { name: 'Share', exact: true }).click();
+    await page.getByRole('img', { name: 'QR code for this link' }).waitFor();
+    await page.evaluate(() =>
+      Object.assign(navigator.clipboard, { writeText: () => Promise.reject(new Error('denied')) }),
+    );
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    const address = new URL(await page.getByLabel('Copy it here:').inputValue());
+    expect([address.origin, ...address.searchParams]).toEqual([service.baseUrl, ['url', link], ['quality', 'mp3']]);
+  });
+
+  it('opens the share sheet on touch screens and ignores its dismissal', async () => {
+    const { page } = await open(pageFor('/site/combined/shared-item'), { hasTouch: true, isMobile: true });
+    await page.evaluate(() =>
+      Object.assign(navigator, {
+        share(data: ShareData) {
+          Object.assign(globalThis, { shared: data.url });
+          return Promise.reject(new DOMException('dismissed', 'AbortError'));
+        },
+      }),
+    );
+    await page.getByRole('button', { name: 'Share', exact: true }).click();
+    await eventually(() => page.evaluate(() => (globalThis as { shared?: string }).shared)).toContain('/?url=');
+    expect(await page.getByRole('img', { name: 'QR code for this link' }).count()).toBe(0);
+  });
+});
