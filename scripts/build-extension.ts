@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { BROWSERS, manifestFor } from '../web/extension/manifest.ts';
+import { BROWSERS, manifestFor } from '../web/extension/index.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const SOURCE = join(ROOT, 'web/extension');

@@ -1,0 +1,1 @@
+export { BROWSERS, type Browser, manifestFor } from './manifest.ts';
