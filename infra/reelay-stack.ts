@@ -31,8 +31,8 @@ export class ReelayStack extends Stack {
     super(scope, id, props);
     const { settings, profile } = deployment;
     const table = new StateTable(this, 'Table', profile);
-    const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table }).value;
-    const tools = new Tools(this, 'Tools', { deployment, table });
+    const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table });
+    const tools = new Tools(this, 'Tools', { deployment, table, secretRevision: originSecret.revision });
 
     const isBalanced = profile.streamHost === 'balanced';
     const network = new StreamNetwork(this, 'Network', {
@@ -57,7 +57,7 @@ export class ReelayStack extends Stack {
       deployment,
       table,
       tools,
-      originSecret,
+      originSecrets: originSecret.accepted,
       ...(onDemand && { wake: onDemand.wake }),
     });
     const balanced = isBalanced
@@ -76,7 +76,8 @@ export class ReelayStack extends Stack {
     const edge = new EdgeDistribution(this, 'Edge', {
       deployment,
       apiHost: api.host,
-      originSecret,
+      originSecret: originSecret.sent,
+      secretAccepted: api.accessControl,
       streamOrigin: host.origin,
       page: page.bucket,
       ...(keyValueStore && { keyValueStore }),

@@ -122,10 +122,11 @@ export const secretArn: Parser<string> = matching(
 
 /** Two different zone ids, which mean the same place in every account: `use1-az1`. */
 export const zoneIds: Parser<readonly [string, string]> = single(
-  'two zone ids such as use1-az1,use1-az2',
+  'two zone ids of one region such as use1-az1,use1-az2',
   (text): readonly [string, string] | undefined => {
     const [first, second, ...more] = splitList(text);
-    const areZones = [first, second].every((zone) => /^[a-z]{2,6}\d-az\d$/.test(zone ?? ''));
-    return first && second && areZones && first !== second && more.length === 0 ? [first, second] : undefined;
+    const regions = [first, second].map((zone) => /^([a-z]{2,6}\d)-az\d$/.exec(zone ?? '')?.[1]);
+    const isPair = regions[0] !== undefined && regions[0] === regions[1] && more.length === 0;
+    return first && second && isPair && first !== second ? [first, second] : undefined;
   },
 );

@@ -3,6 +3,7 @@ import { type Log, silentLog } from '../log/index.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
 import { createLeaseItem } from './lease-item.ts';
 import { readLease, readMaintenance, readStreamTask } from './leases.ts';
+import { rotateOriginSecret } from './origin-secrets.ts';
 import type { Link, Resource } from './resource.ts';
 import type { State, ToolsRecord } from './state.ts';
 import type { StateStorage } from './storage.ts';
@@ -67,12 +68,7 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     endStreamTask: streamTask.release,
     takeToolsUpdate: (lease) => toolsUpdate.acquire(lease),
     endToolsUpdate: toolsUpdate.release,
-    keepOriginSecret: async (candidate) => {
-      if (await storage.putIf({ pk: 'origin-secret', secret: candidate }, {})) return candidate;
-      const kept = (await storage.get('origin-secret'))?.secret;
-      if (typeof kept !== 'string') throw new Error('Origin secret is not a string');
-      return kept;
-    },
+    rotateOriginSecret: (rotation, candidate) => rotateOriginSecret(storage, rotation, candidate),
   };
   return rejectWithStateUnavailable(state);
 }

@@ -41,8 +41,19 @@ export interface State {
   takeToolsUpdate(lease: Lease): Promise<boolean>;
   /** Releases the lease if this owner still holds it. */
   endToolsUpdate(owner: string): Promise<void>;
-  /** Stores the first candidate as the instance's origin secret; returns the stored one on every call. */
-  keepOriginSecret(candidate: string): Promise<string>;
+  /**
+   * The origin secrets of a rotation. Stores the candidate as the current secret when the rotation is new; repeated calls
+   * return the stored one. Returning to the previous rotation makes its secret current again.
+   */
+  rotateOriginSecret(rotation: string, candidate: string): Promise<OriginSecrets>;
+}
+
+/** The secrets by which origins recognize requests of the edge. */
+export interface OriginSecrets {
+  /** The one that the edge sends. */
+  readonly current: string;
+  /** The one before it, which an edge location may still send while a rotation is deployed. */
+  readonly previous?: string;
 }
 
 /** The installed versions of the tools. */

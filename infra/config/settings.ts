@@ -1,26 +1,16 @@
 import { type ContextSettings, readContextSettings, SettingError } from '../../core/config/index.ts';
 
 /** The settings of one deployment: CDK context (`-c name=value`, or `context` in cdk.json), read once and validated. */
-export type DeploymentSettings = ContextSettings & { readonly architecture: Architecture };
+export type DeploymentSettings = ContextSettings;
 
 export type ProfileName = DeploymentSettings['profile'];
 
-/** As Lambda spells it. */
-export type Architecture = 'x86_64' | 'arm64';
-
 /**
  * Reads the settings from CDK context.
- * @param builderArchitecture as Node spells it: by default the image is built without emulation
  * @throws SettingError in one line that names the setting
  */
-export function readContext(
-  context: Readonly<Record<string, unknown>>,
-  builderArchitecture: string = process.arch,
-): DeploymentSettings {
-  const settings: DeploymentSettings = {
-    architecture: builderArchitecture === 'arm64' ? 'arm64' : 'x86_64',
-    ...readContextSettings(context),
-  };
+export function readContext(context: Readonly<Record<string, unknown>>): DeploymentSettings {
+  const settings = readContextSettings(context);
   checkCombinations(settings);
   return settings;
 }

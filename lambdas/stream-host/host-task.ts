@@ -12,6 +12,8 @@ export interface HostTask {
   readonly runningSince?: number;
   /** Id of the network interface that its public name belongs to. */
   readonly networkInterface?: string;
+  /** Id of the subnet of that interface. */
+  readonly subnet?: string;
   /** Secret that it requires in requests from CloudFront. */
   readonly secret?: string;
   /** ECS's `stoppedReason`. */
@@ -36,10 +38,10 @@ export function readTask(task: Task): HostTask | undefined {
     stoppedReason,
   } = task;
   if (!arn) return undefined;
-  const networkInterface = attachments
+  const details = attachments
     .filter(({ type }) => type === 'ElasticNetworkInterface')
-    .flatMap(({ details = [] }) => details)
-    .find(({ name }) => name === 'networkInterfaceId')?.value;
+    .flatMap((attachment) => attachment.details ?? []);
+  const detail = (key: string) => details.find(({ name }) => name === key)?.value;
   const secret = overrides?.containerOverrides
     ?.flatMap(({ environment = [] }) => environment)
     .find(({ name }) => name === SECRET_VARIABLE)?.value;
@@ -49,7 +51,8 @@ export function readTask(task: Task): HostTask | undefined {
     definition,
     createdAt: createdAt ? secondsOf(createdAt) : 0,
     runningSince: startedAt && secondsOf(startedAt),
-    networkInterface,
+    networkInterface: detail('networkInterfaceId'),
+    subnet: detail('subnetId'),
     secret: secret || undefined,
     stopReason: stoppedReason || undefined,
   };

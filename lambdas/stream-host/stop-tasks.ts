@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log/index.ts';
-import { customResource, type ResourceAnswer } from '../runtime/index.ts';
+import { customResource, type ResourceAnswer, type ResourceRequest } from '../runtime/index.ts';
+import type { HostTask } from './host-task.ts';
 import type { StreamTasks } from './stream-tasks.ts';
 
 export interface StopTasksOptions {
@@ -10,24 +11,31 @@ export interface StopTasksOptions {
   readonly pollIntervalMs?: number;
 }
 
-const ANSWER: ResourceAnswer = { physicalId: 'stop-tasks' };
+/** Another id for other subnets: the deletion of the former resource stops the tasks that hold the former subnets. */
+const identify = ({ properties }: Pick<ResourceRequest, 'properties'>): ResourceAnswer => ({
+  physicalId: `stop-tasks ${properties.subnets}`,
+});
 
 /**
- * A custom resource whose deletion stops the tasks that the wake function has started, which CloudFormation does not know,
- * and waits until none of them holds a network interface: cluster and security group cannot be deleted before. Tasks of a
+ * A custom resource whose deletion stops the tasks that the wake function has started in the subnets of its properties, which
+ * CloudFormation does not know, and waits until none of them holds a network interface: cluster and security group cannot be deleted before. Tasks of a
  * service keep running: after a change of profile they serve while this resource is deleted.
  */
 export const createStopTasks = ({ tasks, log, pollIntervalMs: pause = 5_000 }: StopTasksOptions) =>
   customResource({
     log,
-    create: async () => ANSWER,
-    update: async () => ANSWER,
-    delete: async ({ signal }) => {
+    create: async (request) => identify(request),
+    update: async (request) => identify(request),
+    delete: async ({ signal, properties }) => {
+      const subnets = String(properties.subnets).split(',');
+      // A task that is placed elsewhere belongs to the resource that replaced this one.
+      const isHere = ({ subnet }: HostTask) => subnet === undefined || subnets.includes(subnet);
       for (;;) {
-        const running = await tasks.list('RUNNING');
+        const running = (await tasks.list('RUNNING')).filter(isHere);
         for (const { arn, stage } of running)
           if (stage !== 'ending' && stage !== 'stopped') await tasks.stop(arn, 'The stack is deleted');
-        const left = [...running, ...(await tasks.list('STOPPED'))].filter(({ stage }) => stage !== 'stopped');
+        const stopped = (await tasks.list('STOPPED')).filter(isHere);
+        const left = [...running, ...stopped].filter(({ stage }) => stage !== 'stopped');
         if (left.length === 0) return;
         // Ended by the signal: CloudFormation then reports a timeout, and the deletion can be repeated.
         await sleep(pause, undefined, { signal });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
+import { withoutHash } from './permissions.ts';
 import { onlyResource, resourcesOfType } from './template.ts';
 
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
@@ -47,13 +48,28 @@ export function checkEdge(): void {
 
     it('tells the API the origin secret, which it asks for', () => {
       const origin = distribution(of).Origins.find(({ Id }) => Id === 'api');
-      const secret = { 'Fn::GetAtt': ['OriginSecret', 'Secret'] };
-      expect(origin?.OriginCustomHeaders).toEqual([{ HeaderName: 'x-reelay-origin', HeaderValue: secret }]);
+      const attribute = (name: string) => ({ 'Fn::GetAtt': ['OriginSecret', name] });
+      expect(origin?.OriginCustomHeaders).toEqual([
+        { HeaderName: 'x-reelay-origin', HeaderValue: attribute('Secret') },
+      ]);
       const behindApi = resourcesOfType(of, 'AWS::Lambda::Function').filter(({ id }) => id.startsWith('Api'));
       expect(behindApi).toHaveLength(5);
       for (const { properties } of behindApi) {
-        expect(properties.Environment).toMatchObject({ Variables: { ORIGIN_SECRET: secret } });
+        expect(properties.Environment).toMatchObject({ Variables: { ORIGIN_SECRET: attribute('Accepted') } });
       }
+      expect(onlyResource(of, 'Custom::OriginSecret')).toMatchObject({ rotation: 'initial' });
+    });
+
+    it('sends a rotated secret only once every function accepts it, the published resolver included', () => {
+      const { DependsOn } = of.Resources[resourcesOfType(of, 'AWS::CloudFront::Distribution')[0]?.id ?? ''] as {
+        DependsOn?: string[];
+      };
+      const waited = (DependsOn ?? []).map(withoutHash);
+      const functions = ['ApiAppInfo', 'ApiDescription', 'ApiNotFound', 'ApiRequestCount'];
+      expect(waited).toEqual(expect.arrayContaining([...functions, 'ToolsInPlace']));
+      expect(onlyResource(of, 'Custom::ToolsLayer').secrets).toEqual({
+        'Fn::GetAtt': ['OriginSecret', 'Revision'],
+      });
     });
 
     it('routes what the edge has folded, and answers the rest itself', () => {

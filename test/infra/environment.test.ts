@@ -165,6 +165,6 @@ it.each(PROFILE_NAMES)('tells every secret of %s by reference alone', (name) => 
   for (const { properties } of resourcesOfType(template(name), 'AWS::Lambda::Function')) {
     const { Variables = {} } = (properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
     if ('ORIGIN_SECRET' in Variables)
-      expect(Variables.ORIGIN_SECRET).toEqual({ 'Fn::GetAtt': ['OriginSecret', 'Secret'] });
+      expect(Variables.ORIGIN_SECRET).toEqual({ 'Fn::GetAtt': ['OriginSecret', 'Accepted'] });
   }
 });

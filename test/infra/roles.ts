@@ -38,14 +38,15 @@ const ALWAYS: Record<string, string[]> = {
   PageUploadRole: [...LOGS, ...FILLING_A_BUCKET],
   CustomS3AutoDeleteObjectsCustomResourceProviderRole: LOGS,
 };
+const SDK_CALLS = [...LOGS, 'ec2:DescribeManagedPrefixLists', 'iam:CreateServiceLinkedRole'];
 const TASK = [...items('Get', 'Put', 'Update'), 's3:GetObject', 's3:ListBucket'];
 const BALANCED = {
   TaskTaskRole: [...TASK, 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
-  StreamsBalancerGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'],
+  SdkCallsRole: SDK_CALLS,
 };
 const ON_DEMAND = {
   TaskTaskRole: TASK,
-  StreamsTaskGroupSourcesRole: [...LOGS, 'ec2:DescribeManagedPrefixLists'],
+  SdkCallsRole: SDK_CALLS,
   StreamsWakeRole: [...FUNCTION, ...SEEING_TASKS, ...['ecs:RunTask', 'iam:PassRole'], ...items('Delete', 'Get', 'Put')],
   StreamsRegisterRole: [
     ...FUNCTION,

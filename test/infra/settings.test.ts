@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SettingError } from '../../core/config/parsers.ts';
 import { profileOf, profiles } from '../../infra/config/profiles.ts';
 import { checkPlace, readContext } from '../../infra/config/settings.ts';
@@ -9,11 +9,11 @@ const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:reelay/p
 
 describe('readContext', () => {
   it('returns the defaults, and ignores blank values and context of CDK', () => {
-    const defaults = readContext({}, 'x64');
+    const defaults = readContext({});
     expect(defaults).toEqual({
       profile: 'team',
       stage: 'main',
-      architecture: 'x86_64',
+      architecture: 'arm64',
       reelayEnvironment: 'Production',
       corsAllowedOrigins: [],
       toolsChannel: 'stable',
@@ -25,15 +25,18 @@ describe('readContext', () => {
       idleMinutes: 15,
       logDays: 30,
     });
-    expect(readContext({ ...flags, 'aws:cdk:enable-path-metadata': true, stage: ' ' }, 'x64')).toEqual(defaults);
+    expect(readContext({ ...flags, 'aws:cdk:enable-path-metadata': true, stage: ' ' })).toEqual(defaults);
   });
 
-  it.each([
-    ['arm64', 'arm64'],
-    ['x64', 'x86_64'],
-  ])('defaults to the architecture of the builder: %s gives %s', (builder, architecture) =>
-    expect(readContext({}, builder)).toMatchObject({ architecture }),
-  );
+  it('has the same architecture on every builder: otherwise a laptop and CI would replace all functions in turn', () => {
+    const builder = vi.spyOn(process, 'arch', 'get');
+    const architectures = (['x64', 'arm64'] as const).map((name) => {
+      builder.mockReturnValue(name);
+      return readContext({}).architecture;
+    });
+    expect(architectures).toEqual(['arm64', 'arm64']);
+    builder.mockRestore();
+  });
 
   it.each<[Record<string, unknown>, Record<string, unknown>]>([
     [{ profile: 'Hobby' }, { profile: 'hobby' }],
@@ -70,6 +73,7 @@ describe('readContext', () => {
       { minTasks: 2, maxTasks: 8 },
     ],
     [{ logDays: 365 }, { logDays: 365 }],
+    [{ originSecretRotation: '2026-11' }, { originSecretRotation: '2026-11' }],
     [{ zones: 'use1-az4,use1-az5' }, { zones: ['use1-az4', 'use1-az5'] }],
   ])('parses %j', (context, expected) => expect(readContext(context)).toMatchObject(expected));
 
@@ -115,6 +119,8 @@ describe('readContext', () => {
     ['zones', { zones: 'use1-az1' }],
     ['zones', { zones: 'use1-az1,use1-az1' }],
     ['zones', { zones: 'us-east-1a,us-east-1b' }],
+    ['zones', { zones: 'use1-az1,usw2-az2' }],
+    ['originSecretRotation', { originSecretRotation: 'in november' }],
     ['stage', { stage: { name: 'main' } }],
     ['profil', { profil: 'hobby' }],
     ['outgoingProxies', { outgoingProxies: 'http://user:pass@proxy.example' }],
@@ -145,7 +151,7 @@ describe('profileOf', () => {
 });
 
 describe('checkPlace', () => {
-  const settings = (context: Record<string, unknown>) => readContext(context, 'x64');
+  const settings = (context: Record<string, unknown>) => readContext(context);
   const HERE = { account: '111111111111', region: 'eu-central-1' };
 
   it.each<[string, Record<string, unknown>, { account?: string; region?: string }]>([

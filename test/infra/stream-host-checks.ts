@@ -3,7 +3,7 @@ import type { ProfileName } from '../../infra/config/settings.ts';
 import { regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
-import { synthesize, VIRGINIA } from './synth.ts';
+import { EUROPE, synthesize, VIRGINIA } from './synth.ts';
 import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
 /** Where streams come from: behind a load balancer, or woken. */
@@ -89,6 +89,47 @@ export function checkStreamHosts(): void {
       const places = (each: Template) =>
         ofTasks(each).map(({ id, properties }) => [id, properties.CidrBlock, properties.AvailabilityZoneId]);
       expect(places(regionalTemplate('team'))).toEqual(places(hobby));
+    });
+
+    it('has roles of the services that it uses, also in an account that has used none of them', () => {
+      const roles = resourcesOfType(of, 'Custom::AWS').flatMap(
+        ({ properties }) =>
+          /"AWSServiceName":"([^"]+)"/.exec(JSON.stringify(properties.Create).replaceAll('\\', ''))?.[1] ?? [],
+      );
+      expect(roles.sort()).toEqual([
+        'ecs.amazonaws.com',
+        'ecs.application-autoscaling.amazonaws.com',
+        'elasticloadbalancing.amazonaws.com',
+        'vpcorigin.cloudfront.amazonaws.com',
+      ]);
+      expect(dependenciesOf(of, 'AWS::ECS::Cluster', /./)).toContain('TaskEcsRole');
+      expect(dependenciesOf(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer', /./)).toContain('StreamsBalancerRole');
+      expect(dependenciesOf(of, 'AWS::CloudFront::VpcOrigin', /./)).toContain('StreamsVpcOriginRole');
+      const target = dependenciesOf(of, 'AWS::ApplicationAutoScaling::ScalableTarget', /./);
+      expect(target).toContain('StreamsScalingRole');
+      expect(dependenciesOf(template('hobby'), 'AWS::ECS::Cluster', /./)).toContain('TaskEcsRole');
+    });
+
+    it('keeps a subnet whose zone stays when zones change, and gives a new one a block that no other has', async () => {
+      const blocks = async (zones?: string) => {
+        const { templates } = await synthesize({ profile: 'team', stage: 'blue', ...(zones && { zones }) }, EUROPE);
+        return resourcesOfType(templates['reelay-blue'] ?? of, 'AWS::EC2::Subnet').map(({ id, properties }) => [
+          id,
+          String(properties.CidrBlock),
+        ]);
+      };
+      const [unset, first, second, reversed] = await Promise.all(
+        [undefined, 'euc1-az1,euc1-az2', 'euc1-az2,euc1-az3', 'euc1-az2,euc1-az1'].map(blocks),
+      );
+      expect(reversed).toEqual(first);
+      const kept = first?.filter(([id]) => second?.some(([other]) => other === id));
+      expect(kept).toHaveLength(2);
+      // A subnet of either deployment exists while the other's is created: same block, same subnet.
+      const all = [...(unset ?? []), ...(first ?? []), ...(second ?? [])];
+      const byBlock = Map.groupBy(all, ([, block]) => block);
+      for (const [block, subnets] of byBlock)
+        expect([block, new Set(subnets.map(([id]) => id)).size]).toEqual([block, 1]);
+      expect(byBlock.size).toBe(10);
     });
 
     it('stands in zones that VPC origins work in, where the region has others', async () => {

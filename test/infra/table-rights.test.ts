@@ -20,7 +20,7 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
     ...[state.getTools(), state.getMaintenance(), state.addRequest(), state.getLink('l'), state.getResource('r')],
     ...[state.putLink(link as never), state.putResource(aResource(1)), state.touchResource(aResource(1))],
   ],
-  OriginSecretMakerRole: (state) => [state.keepOriginSecret('secret')],
+  OriginSecretMakerRole: (state) => [state.rotateOriginSecret('one', 'secret')],
   ToolsLayerRole: (state) => ofUpdates(state),
   ToolUpdatesFunctionRole: (state) => ofUpdates(state),
   TaskTaskRole: (state) => [

@@ -4,7 +4,7 @@ import { HttpApi, HttpMethod, LogGroupLogDestination } from 'aws-cdk-lib/aws-api
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IFunction, Function as LambdaFunction, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import { type FunctionOperationId, getOperation } from '../../../core/api/index.ts';
 import { variablesFor } from '../../../core/config/index.ts';
 import type { Deployment } from '../../config/index.ts';
@@ -23,8 +23,8 @@ export interface ApiProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
   readonly tools: Tools;
-  /** Value of the `x-reelay-origin` header that the functions require. */
-  readonly originSecret: string;
+  /** Comma list of the values of the `x-reelay-origin` header that the functions accept. */
+  readonly originSecrets: string;
   /** Invoked after a resolve to start the stream task before the first stream; only with the on-demand host. */
   readonly wake?: ServiceFunction;
 }
@@ -56,6 +56,8 @@ export class Api extends Construct {
   readonly toolsInstalled: CustomResource;
   readonly appInfo: ServiceFunction;
   readonly functions: readonly ServiceFunction[];
+  /** Complete when every function accepts the current origin secret. */
+  readonly accessControl: readonly IDependable[];
   readonly #props: ApiProps;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
@@ -73,6 +75,8 @@ export class Api extends Construct {
     this.resolver = this.#createResolver();
     this.toolsInstalled = props.tools.install(this.resolver);
     this.functions = [this.appInfo, requestCount, description, notFound, this.resolver];
+    // The resolver itself answers by the version that the installation publishes.
+    this.accessControl = [this.appInfo, requestCount, description, notFound, this.toolsInstalled];
 
     // The stage that HttpApi creates by default has no throttle.
     this.httpApi = new HttpApi(this, 'Http', {
@@ -149,7 +153,7 @@ export class Api extends Construct {
   }
 
   #function(id: string, name: string, props: Partial<ServiceFunctionProps> = {}): ServiceFunction {
-    const { deployment, table, originSecret } = this.#props;
+    const { deployment, table, originSecrets } = this.#props;
     return new ServiceFunction(this, id, {
       ...props,
       deployment,
@@ -157,7 +161,7 @@ export class Api extends Construct {
       environment: {
         TABLE_NAME: table.tableName,
         CORS_ALLOWED_ORIGINS: deployment.settings.corsAllowedOrigins.join(','),
-        ORIGIN_SECRET: originSecret,
+        ORIGIN_SECRET: originSecrets,
         ...props.environment,
       },
     });

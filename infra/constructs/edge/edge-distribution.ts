@@ -21,7 +21,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { regionalName, suppressNag } from '../shared/index.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
@@ -33,6 +33,8 @@ export interface EdgeDistributionProps {
   readonly apiHost: string;
   /** Value of the `x-reelay-origin` header that the HTTP API requires. */
   readonly originSecret: string;
+  /** Complete when every function behind the HTTP API accepts that value. */
+  readonly secretAccepted: readonly IDependable[];
   readonly streamOrigin: IOrigin;
   /** Holds the address of the running task; only with the on-demand stream host. */
   readonly keyValueStore?: KeyValueStore;
@@ -91,6 +93,7 @@ export class EdgeDistribution extends Construct {
         '/swagger*': origins.api,
       },
     });
+    this.distribution.node.addDependency(...props.secretAccepted);
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
       reason: 'The default root object answers /, the only path that S3 would answer with a listing',

@@ -10,7 +10,7 @@ export interface OriginSecretProps {
 
 /**
  * The secret header value by which origins recognize requests of the distribution: a custom resource and its function,
- * which generates the value once and keeps it in the table.
+ * which generates a value for each rotation and keeps the current and the previous one in the table.
  */
 export class OriginSecret extends CustomResource {
   constructor(scope: Construct, id: string, { deployment, table }: OriginSecretProps) {
@@ -24,11 +24,23 @@ export class OriginSecret extends CustomResource {
       serviceToken: maker.functionArn,
       resourceType: 'Custom::OriginSecret',
       serviceTimeout: Duration.minutes(2),
+      properties: { rotation: deployment.settings.originSecretRotation ?? 'initial' },
     });
     this.node.addDependency(maker);
   }
 
-  get value(): string {
+  /** The value that the distribution sends. */
+  get sent(): string {
     return this.getAttString('Secret');
+  }
+
+  /** Comma list of the values that origins accept. */
+  get accepted(): string {
+    return this.getAttString('Accepted');
+  }
+
+  /** Changes with the accepted values. */
+  get revision(): string {
+    return this.getAttString('Revision');
   }
 }

@@ -3,6 +3,8 @@ export { createLogGroup, createProviderRole, useStackLogGroups } from './logs.ts
 export { serviceMetric } from './metrics.ts';
 export { suppressNag, suppressWildcards } from './nag-suppressions.ts';
 export { regionalName } from './regional-name.ts';
+export { SdkCall } from './sdk-call.ts';
 export { secretReadStatements } from './secret-access.ts';
 export { arnInStack, ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
+export { ServiceLinkedRole, type ServiceLinkedRoleProps } from './service-linked-role.ts';
 export { StateTable } from './state-table.ts';

@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
-import { regionalName, suppressNag } from '../shared/index.ts';
+import { regionalName, ServiceLinkedRole, type ServiceLinkedRoleProps, suppressNag } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
 import { scaleByStreams } from './stream-scaling.ts';
 import { CONTAINER_NAME, type StreamTask, TASK_PORT } from './stream-task.ts';
@@ -80,7 +80,7 @@ export class BalancedStreamHost extends Construct {
       // Streams are long requests: round robin would distribute them unevenly.
       loadBalancingAlgorithmType: TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
     });
-    scaleByStreams(this.service, deployment);
+    const scaling = scaleByStreams(this.service, deployment);
     this.origin = VpcOrigin.withApplicationLoadBalancer(this.balancer, {
       originId: 'stream',
       vpcOriginName: regionalName(this, 'stream'),
@@ -91,6 +91,11 @@ export class BalancedStreamHost extends Construct {
       connectionAttempts: 1,
       connectionTimeout: Duration.seconds(5),
     });
+    const role = (roleId: string, service: ServiceLinkedRoleProps['service']) =>
+      new ServiceLinkedRole(this, roleId, { service, logDays: deployment.settings.logDays });
+    this.balancer.node.addDependency(role('BalancerRole', 'elasticloadbalancing.amazonaws.com'));
+    scaling.node.addDependency(role('ScalingRole', 'ecs.application-autoscaling.amazonaws.com'));
+    this.balancer.node.addDependency(role('VpcOriginRole', 'vpcorigin.cloudfront.amazonaws.com'));
   }
 
   #createService({ task, network, toolsInstalled }: BalancedStreamHostProps, group: SecurityGroup): FargateService {

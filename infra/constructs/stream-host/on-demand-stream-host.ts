@@ -57,6 +57,7 @@ export class OnDemandStreamHost extends Construct {
       serviceToken: stopper.functionArn,
       resourceType: 'Custom::StopTasks',
       serviceTimeout: STOP_TIMEOUT.plus(Duration.minutes(1)),
+      properties: { subnets: subnetIdsOf(network) },
     });
     tasksStopped.node.addDependency(stopper, taskGroup, network.vpc, props.task);
     this.wake.node.addDependency(tasksStopped);
@@ -99,7 +100,7 @@ export class OnDemandStreamHost extends Construct {
         CORS_ALLOWED_ORIGINS: deployment.settings.corsAllowedOrigins.join(','),
         CLUSTER: cluster.clusterName,
         TASK_DEFINITION: definition.taskDefinitionArn,
-        SUBNETS: network.vpc.selectSubnets({ subnetType: SubnetType.PUBLIC }).subnetIds.join(','),
+        SUBNETS: subnetIdsOf(network),
         SECURITY_GROUP: securityGroup,
         CONTAINER_NAME: CONTAINER_NAME,
       },
@@ -196,6 +197,10 @@ export class OnDemandStreamHost extends Construct {
     });
   }
 }
+
+/** Comma list of the subnets that tasks run in. */
+const subnetIdsOf = ({ vpc }: StreamNetwork): string =>
+  vpc.selectSubnets({ subnetType: SubnetType.PUBLIC }).subnetIds.join(',');
 
 /** Allows listing and describing the tasks of the cluster. @param more further actions on each task */
 const taskReadStatements = (scope: Construct, { cluster }: StreamTask, ...more: string[]): PolicyStatement[] => [

@@ -1,4 +1,4 @@
-import { Stack, Token } from 'aws-cdk-lib';
+import { CfnElement, Stack, Token } from 'aws-cdk-lib';
 import {
   type CfnSubnet,
   GatewayVpcEndpointAwsService,
@@ -10,9 +10,9 @@ import {
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
+import { PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { createLogGroup, createProviderRole, suppressNag, suppressWildcards } from '../shared/index.ts';
+import { SdkCall, suppressNag, suppressWildcards } from '../shared/index.ts';
 
 export interface StreamNetworkProps {
   /** Whether to create isolated subnets for a load balancer. */
@@ -66,8 +66,9 @@ export class StreamNetwork extends Construct {
     const { region } = Stack.of(this);
     // In every profile, so that a change of profile does not replace the subnets.
     const usual = Token.isUnresolved(region) ? undefined : ZONES_WITH_VPC_ORIGINS[region];
-    assignZones(this.vpc.publicSubnets, zones ?? usual);
-    assignZones(this.vpc.isolatedSubnets, zones ?? usual);
+    // Of 10.0.0.0/16, behind the blocks of subnets without a zone id, which CDK allocates from 10.0.0.0.
+    assignZones(this.vpc.publicSubnets, zones ?? usual, (zone) => `10.0.${48 + 16 * zone}.0/20`);
+    assignZones(this.vpc.isolatedSubnets, zones ?? usual, (zone) => `10.0.${224 + zone}.0/24`);
   }
 
   /** A security group that admits CloudFront on one port. Its prefix list counts as 55 of a group's 60 rules. */
@@ -79,34 +80,42 @@ export class StreamNetwork extends Construct {
 
   /** Id of CloudFront's prefix list, read at deployment: a look-up at synthesis would need credentials. */
   #prefixList(scope: Construct, id: string): string {
-    const logGroup = createLogGroup(scope, `${id}Log`, this.#logDays);
-    const role = createProviderRole(scope, `${id}Role`, logGroup);
-    const look = new AwsCustomResource(scope, id, {
-      onUpdate: {
+    const look = new SdkCall(scope, id, {
+      call: {
         service: 'EC2',
         action: 'describeManagedPrefixLists',
         parameters: { Filters: [{ Name: 'prefix-list-name', Values: [CLOUDFRONT_PREFIX_LIST_NAME] }] },
         outputPaths: [PREFIX_LIST_ID_PATH],
         physicalResourceId: PhysicalResourceId.of('cloudfront-origin-facing'),
       },
-      policy: AwsCustomResourcePolicy.fromStatements([
-        new PolicyStatement({ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }),
-      ]),
-      installLatestAwsSdk: false,
-      role,
-      logGroup,
+      permissions: [new PolicyStatement({ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] })],
+      logDays: this.#logDays,
     });
     suppressWildcards(look, [{ finding: /^Resource::\*$/, reason: 'DescribeManagedPrefixLists supports no resource' }]);
     return look.getResponseField(PREFIX_LIST_ID_PATH);
   }
 }
 
-function assignZones(subnets: readonly ISubnet[], zones: readonly string[] | undefined): void {
+/**
+ * Places subnets in zones. Logical ids and address blocks follow from the zone, not from its position in the list: when
+ * `zones` changes, a subnet that remains is not replaced, and a new one conflicts with none that is deleted later.
+ */
+function assignZones(
+  subnets: readonly ISubnet[],
+  zones: readonly string[] | undefined,
+  cidrOf: (zone: number) => string,
+) {
   for (const [index, subnet] of subnets.entries()) {
-    const zone = zones?.[index];
+    const zone = zones?.toSorted()[index];
     if (!zone) continue;
+    const group = `NetworkVpc${subnet.node.id.replace(/\d+$/, '')}`;
+    for (const child of subnet.node.findAll()) {
+      if (CfnElement.isCfnElement(child))
+        child.overrideLogicalId(`${group}${child.node.id}${zone.replaceAll('-', '')}`);
+    }
     const resource = subnet.node.defaultChild as CfnSubnet;
     resource.addPropertyDeletionOverride('AvailabilityZone');
     resource.addPropertyOverride('AvailabilityZoneId', zone);
+    resource.addPropertyOverride('CidrBlock', cidrOf(Number(zone.at(-1))));
   }
 }

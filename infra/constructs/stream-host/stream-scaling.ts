@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import type { FargateService } from 'aws-cdk-lib/aws-ecs';
+import type { FargateService, ScalableTaskCount } from 'aws-cdk-lib/aws-ecs';
 import type { Deployment } from '../../config/index.ts';
 import { serviceMetric } from '../shared/index.ts';
 
@@ -12,7 +12,7 @@ const TARGET_CPU_PERCENT = 60;
 const COOLDOWNS = { scaleOutCooldown: Duration.minutes(1), scaleInCooldown: Duration.minutes(15) };
 
 /** Adds target-tracking policies for CPU utilization (encoding), concurrent streams and network traffic. */
-export function scaleByStreams(service: FargateService, { profile, settings }: Deployment): void {
+export function scaleByStreams(service: FargateService, { profile, settings }: Deployment): ScalableTaskCount {
   const cores = profile.taskCpu / 1024;
   const scaling = service.autoScaleTaskCount({ minCapacity: profile.minTasks, maxCapacity: profile.maxTasks });
   scaling.scaleOnCpuUtilization('Cpu', { targetUtilizationPercent: TARGET_CPU_PERCENT, ...COOLDOWNS });
@@ -26,4 +26,5 @@ export function scaleByStreams(service: FargateService, { profile, settings }: D
     targetValue: BYTES_PER_MINUTE_PER_CORE * cores,
     ...COOLDOWNS,
   });
+  return scaling;
 }

@@ -19,6 +19,7 @@ import type { Deployment } from '../../config/index.ts';
 import {
   arnInStack,
   createLogGroup,
+  ServiceLinkedRole,
   type StateTable,
   secretReadStatements,
   suppressNag,
@@ -57,6 +58,9 @@ export class StreamTask extends Construct {
       vpc: network.vpc,
       containerInsightsV2: ContainerInsights.DISABLED,
     });
+    this.cluster.node.addDependency(
+      new ServiceLinkedRole(this, 'EcsRole', { service: 'ecs.amazonaws.com', logDays: settings.logDays }),
+    );
     suppressNag(this.cluster, {
       ECS4: 'Tasks write the metrics that scaling and alarms use; Container Insights costs more',
     });

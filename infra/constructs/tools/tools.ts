@@ -10,6 +10,8 @@ import { arnInStack, createBucket, ServiceFunction, type StateTable } from '../s
 export interface ToolsProps {
   readonly deployment: Deployment;
   readonly table: StateTable;
+  /** Changes with the secrets that the resolver accepts, which its digest below contains by reference only. */
+  readonly secretRevision: string;
 }
 
 /** Sizes of the functions that fetch a release, which takes about 200 MB packed and unpacked. */
@@ -64,6 +66,7 @@ export class Tools extends Construct {
       properties: {
         resolver: Lazy.string({ produce: () => hashFunction(resolver) }),
         table: this.#props.table.tableName,
+        secrets: this.#props.secretRevision,
         channel: settings.toolsChannel,
         version: settings.toolsVersion ?? 'newest',
       },

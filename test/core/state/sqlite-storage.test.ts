@@ -189,12 +189,12 @@ describe('byte budget', () => {
     await state.putTools(tools);
     await state.addRequest();
     await state.takeMaintenance({ activity: 'Updating', owner: 'one', expiresAt: START + 1 });
-    await state.keepOriginSecret('secret');
+    await state.rotateOriginSecret('one', 'secret');
     for (let index = 0; index < 100; index++) await storage.put(record(String(index), START + 1000 + index));
     expect(await state.getTools()).toEqual(tools);
     expect(await state.countRequests()).toBe(1);
     expect(await state.getMaintenance()).toMatchObject({ owner: 'one' });
-    expect(await state.keepOriginSecret('other')).toBe('secret');
+    expect(await state.rotateOriginSecret('one', 'other')).toEqual({ current: 'secret' });
   });
 
   it('bounds the files', async () => {

@@ -249,12 +249,29 @@ describe.each(Object.entries(STORAGES))('createState with %s', (_name, startStor
   });
 
   describe('origin secret', () => {
-    it('keeps the first candidate', async () => {
+    it('keeps the first candidate of a rotation', async () => {
       const { state, clock } = await open();
-      const kept = await Promise.all(['a', 'b', 'c'].map((candidate) => state.keepOriginSecret(candidate)));
-      expect(new Set(kept).size).toBe(1);
+      const kept = await Promise.all(['a', 'b', 'c'].map((candidate) => state.rotateOriginSecret('one', candidate)));
+      expect(new Set(kept.map(({ current }) => current)).size).toBe(1);
       clock.now += 1000 * DAY;
-      expect(await state.keepOriginSecret('d')).toBe(kept[0]);
+      expect(await state.rotateOriginSecret('one', 'd')).toEqual(kept[0]);
+    });
+
+    it('returns the current and the previous one after a rotation, and swaps them when it is undone', async () => {
+      const { state } = await open();
+      await state.rotateOriginSecret('one', 'a');
+      expect(await state.rotateOriginSecret('two', 'b')).toEqual({ current: 'b', previous: 'a' });
+      expect(await state.rotateOriginSecret('two', 'c')).toEqual({ current: 'b', previous: 'a' });
+      expect(await state.rotateOriginSecret('one', 'd')).toEqual({ current: 'a', previous: 'b' });
+      expect(await state.rotateOriginSecret('three', 'e')).toEqual({ current: 'e', previous: 'a' });
+    });
+
+    it('rotates once for concurrent calls', async () => {
+      const { state } = await open();
+      await state.rotateOriginSecret('one', 'a');
+      const rotated = await Promise.all(['b', 'c'].map((candidate) => state.rotateOriginSecret('two', candidate)));
+      expect(rotated[0]).toEqual(rotated[1]);
+      expect(rotated[0]?.previous).toBe('a');
     });
   });
 

@@ -44,6 +44,13 @@ describe('requireOriginSecret: a request with the secret', () => {
     expect([calls, result.statusCode, jsonOf(result)]).toEqual([1, 200, { right: true }]);
   });
 
+  it('is accepted with the current and with the previous secret while a rotation is deployed', async () => {
+    const originSecret = `next,${SECRET}`;
+    for (const secret of ['next', SECRET]) expect((await ask({ secret }, { originSecret })).calls).toBe(1);
+    for (const secret of ['', ',', originSecret]) expect((await ask({ secret }, { originSecret })).calls).toBe(0);
+    expect((await ask({ secret: '' }, { originSecret: `${SECRET},` })).calls).toBe(0);
+  });
+
   it('is answered as a preflight when it is OPTIONS', async () => {
     const { result } = await ask({ secret: SECRET, method: 'OPTIONS', headers: { origin: ALLOWED_ORIGIN } });
     expect(result).toMatchObject({ statusCode: 204, headers: { allow: 'GET, HEAD, OPTIONS' } });

@@ -29,7 +29,7 @@ afterEach(async () => {
   await fixture.close();
 });
 
-const eventOf = (RequestType: 'Create' | 'Update' | 'Delete') =>
+const eventOf = (RequestType: 'Create' | 'Update' | 'Delete', properties: Record<string, string> = {}) =>
   ({
     RequestType,
     ResponseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
@@ -37,7 +37,7 @@ const eventOf = (RequestType: 'Create' | 'Update' | 'Delete') =>
     RequestId: 'request',
     LogicalResourceId: 'Thing',
     ...(RequestType !== 'Create' && { PhysicalResourceId: 'thing' }),
-    ResourceProperties: {},
+    ResourceProperties: { subnets: 'subnet-1,subnet-2', rotation: 'initial', ...properties },
   }) as unknown as CloudFormationCustomResourceEvent;
 const contextOf = (milliseconds: number) => ({ getRemainingTimeInMillis: () => milliseconds });
 
@@ -92,6 +92,25 @@ describe('createStopTasks', () => {
     expect(fixture.aws.calls.filter((call) => call === 'StopTask')).toHaveLength(1);
   });
 
+  it('stops only the tasks in its subnets: a change of zones replaces it and deletes the one of the former subnets', async () => {
+    await fixture.wakeAhead();
+    const [former] = fixture.aws.tasks;
+    if (!former) throw new Error('No task was started');
+    fixture.aws.run(former);
+    former.attachments[0]?.details.push({ name: 'subnetId', value: 'subnet-1' });
+    const current = Object.assign(structuredClone(former), { taskArn: 'arn:task/current' });
+    current.attachments[0]?.details.splice(1, 1, { name: 'subnetId', value: 'subnet-3' });
+    fixture.aws.tasks.push(current);
+    fixture.aws.interfere = () => {
+      if (former.desiredStatus === 'STOPPED') former.lastStatus = 'STOPPED';
+      return undefined;
+    };
+    await stopTasks()(eventOf('Update', { subnets: 'subnet-2,subnet-3' }), contextOf(60_000));
+    expect(answers).toEqual([expect.objectContaining({ PhysicalResourceId: 'stop-tasks subnet-2,subnet-3' })]);
+    await stopTasks()(eventOf('Delete'), contextOf(60_000));
+    expect([former.lastStatus, current.lastStatus, current.desiredStatus]).toEqual(['STOPPED', 'RUNNING', 'RUNNING']);
+  });
+
   it('responds at once when nothing runs', async () => {
     await stopTasks()(eventOf('Delete'), contextOf(60_000));
     expect(answers).toEqual([expect.objectContaining({ Status: 'SUCCESS' })]);
@@ -107,28 +126,54 @@ describe('createStopTasks', () => {
   it.each(['Create', 'Update'] as const)('stops nothing on %s', async (type) => {
     await fixture.wakeAhead();
     await stopTasks()(eventOf(type), contextOf(60_000));
-    expect(answers).toEqual([expect.objectContaining({ Status: 'SUCCESS', PhysicalResourceId: 'stop-tasks' })]);
+    expect(answers).toEqual([
+      expect.objectContaining({ Status: 'SUCCESS', PhysicalResourceId: 'stop-tasks subnet-1,subnet-2' }),
+    ]);
     expect(fixture.aws.calls).not.toContain('StopTask');
   });
 });
 
 describe('createOriginSecret', () => {
+  const provide = async (type: 'Create' | 'Update' | 'Delete', rotation = 'initial') => {
+    await createOriginSecret({ state: fixture.state, log: silentLog })(eventOf(type, { rotation }), contextOf(60_000));
+    return answers.at(-1)?.Data as { Secret: string; Accepted: string; Revision: string };
+  };
+
   it('provides a random masked secret that is the same for every later deployment', async () => {
-    const handler = createOriginSecret({ state: fixture.state, log: silentLog });
-    for (const type of ['Create', 'Update', 'Update'] as const) await handler(eventOf(type), contextOf(60_000));
+    for (const type of ['Create', 'Update', 'Update'] as const) await provide(type);
     const [first] = answers;
+    const { Secret } = Object(first?.Data);
     expect(first).toMatchObject({
       Status: 'SUCCESS',
       PhysicalResourceId: 'origin-secret',
       NoEcho: true,
-      Data: { Secret: expect.stringMatching(/^[\w-]{43}$/) },
+      Data: { Secret: expect.stringMatching(/^[\w-]{43}$/), Accepted: Secret },
     });
     expect(answers).toEqual([first, first, first]);
   });
 
   it('keeps the secret in the table when the resource is replaced or deleted', async () => {
-    const handler = createOriginSecret({ state: fixture.state, log: silentLog });
-    for (const type of ['Create', 'Delete', 'Create'] as const) await handler(eventOf(type), contextOf(60_000));
+    for (const type of ['Create', 'Delete', 'Create'] as const) await provide(type);
     expect(answers[2]).toEqual(answers[0]);
+  });
+
+  it('changes with the rotation, and accepts the previous one until the next rotation', async () => {
+    const first = await provide('Create');
+    const second = await provide('Update', '2026-11');
+    expect(second.Accepted).toBe(`${second.Secret},${first.Secret}`);
+    expect(second.Secret).not.toBe(first.Secret);
+    expect(second.Revision).not.toBe(first.Revision);
+    expect(await provide('Update', '2026-11')).toEqual(second);
+    const third = await provide('Update', '2026-12');
+    expect(third.Accepted).toBe(`${third.Secret},${second.Secret}`);
+  });
+
+  it('returns to the previous secret in a rollback, and accepts both', async () => {
+    const first = await provide('Create');
+    const second = await provide('Update', '2026-11');
+    const rolledBack = await provide('Update');
+    expect(rolledBack.Secret).toBe(first.Secret);
+    expect(rolledBack.Accepted).toBe(`${first.Secret},${second.Secret}`);
+    expect((await provide('Update', '2026-11')).Secret).toBe(second.Secret);
   });
 });
