@@ -100,7 +100,8 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
 
     const ready = tools.ensure().then(async (inPlace) => {
-      await resolver.warm();
+      // A failure is logged, and the first link tries again.
+      await resolver.warm().catch(() => undefined);
       flushCompileCache();
       return inPlace;
     });

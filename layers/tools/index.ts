@@ -1,4 +1,5 @@
 export { createTools, type ToolsOptions } from './install/index.ts';
+export { isStopped, killWhenStopped } from './process/index.ts';
 export {
   createReleases,
   type Download,

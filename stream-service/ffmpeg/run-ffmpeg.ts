@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { InMaintenance } from '../../core/errors/index.ts';
-import type { Ffmpeg } from '../../layers/tools/index.ts';
+import { type Ffmpeg, killWhenStopped } from '../../layers/tools/index.ts';
 import { LIMIT_OPTIONS, withProcessLimits } from './process-limits.ts';
 
 export interface FfmpegOptions {
@@ -47,6 +47,7 @@ export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Rea
     env: {},
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  killWhenStopped(child);
   const gone = Promise.withResolvers<void>();
   let stderr = '';
   const abort = () => output.destroy(signal?.reason instanceof Error ? signal.reason : new Error('Aborted'));

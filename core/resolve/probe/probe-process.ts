@@ -2,6 +2,7 @@ import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
+import { isStopped, killWhenStopped } from '../../../layers/tools/index.ts';
 import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
 
 export interface ProbeProcessOptions {
@@ -27,6 +28,12 @@ const WORKER = fileURLToPath(new URL(`./probe-worker${extname(import.meta.filena
 const START_TIMEOUT_MS = 15_000;
 /** The largest index that is read, 6 MB, takes half of it. */
 const MAX_HEAP_MB = 128;
+/** For a file whose process something else kills. */
+const MAX_ATTEMPTS = 3;
+const INTERRUPTED = Symbol('killed or stopped from outside');
+
+/** Something else than the limits of this file killed or stopped the process. */
+class Interrupted extends Error {}
 
 /**
  * A hostile file of a few bytes may cause an endless loop or exhaust the memory. A worker thread does not isolate that: when
@@ -54,8 +61,9 @@ export function createProbeProcess({
     started.once('exit', () => {
       if (child === started) child = undefined;
     });
-    if ((await nextMessage(started, START_TIMEOUT_MS)) !== 'ready')
-      throw new Error('The process that reads containers failed to start');
+    const answer = await nextMessage(started, START_TIMEOUT_MS);
+    if (answer === INTERRUPTED) throw new Interrupted('The process that reads containers was killed');
+    if (answer !== 'ready') throw new Error('The process that reads containers failed to start');
     child = started;
     return started;
   };
@@ -64,12 +72,24 @@ export function createProbeProcess({
     clearTimeout(idleTimer);
     const reader = await ensureStarted();
     reader.send(request);
-    const response = await nextMessage(reader, timeoutMs);
+    const answer = await nextMessage(reader, timeoutMs);
     idleTimer = setTimeout(close, idleTimeoutMs).unref();
-    return (response as ContainerResponse | undefined) ?? {};
+    if (answer === INTERRUPTED) throw new Interrupted('The process that reads containers was killed');
+    return (answer as ContainerResponse | undefined) ?? {};
   };
 
-  return { read: (request, signal) => limit(async () => (signal.aborted ? {} : readNow(request))), close };
+  /** A file must not lose its facts because something else killed the process. */
+  const readAgain = async (request: ContainerRequest): Promise<ContainerResponse> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await readNow(request);
+      } catch (error) {
+        if (!(error instanceof Interrupted) || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  };
+
+  return { read: (request, signal) => limit(async () => (signal.aborted ? {} : readAgain(request))), close };
 }
 
 function start(): ChildProcess {
@@ -88,21 +108,36 @@ function start(): ChildProcess {
   // The child alone must not keep this process alive.
   child.unref();
   child.channel?.unref();
+  killWhenStopped(child);
   // A failure to spawn or to send is noticed by the missing response.
   return child.on('error', () => undefined);
 }
 
-/** The next message; undefined when the child exits first, or is killed after `timeoutMs`. */
-async function nextMessage(child: ChildProcess, timeoutMs: number): Promise<Serializable | undefined> {
-  const { promise, resolve } = Promise.withResolvers<Serializable | undefined>();
-  const giveUp = () => resolve(undefined);
-  const timer = setTimeout(() => void end(child).then(giveUp), timeoutMs);
-  child.once('message', resolve).once('exit', giveUp).once('error', giveUp);
+/**
+ * The next message; undefined when the child exits first, or is killed after `timeoutMs`; INTERRUPTED when it was killed
+ * or stopped from outside.
+ */
+async function nextMessage(
+  child: ChildProcess,
+  timeoutMs: number,
+): Promise<Serializable | typeof INTERRUPTED | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Serializable | typeof INTERRUPTED | undefined>();
+  let wasStopped = false;
+  // It was gone when the message was sent.
+  const onError = () => resolve(INTERRUPTED);
+  const onExit = (_code: number | null, signal: NodeJS.Signals | null) =>
+    resolve(signal === 'SIGKILL' && (wasStopped || !child.killed) ? INTERRUPTED : undefined);
+  const onTimeout = () => {
+    wasStopped = isStopped(child.pid);
+    void end(child);
+  };
+  const timer = setTimeout(onTimeout, timeoutMs);
+  child.once('message', resolve).once('exit', onExit).once('error', onError);
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
-    child.off('message', resolve).off('exit', giveUp).off('error', giveUp);
+    child.off('message', resolve).off('exit', onExit).off('error', onError);
   }
 }
 

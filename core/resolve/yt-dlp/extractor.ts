@@ -39,8 +39,12 @@ export interface ExtractorOptions extends WorkerSupervisorOptions {
 
 /** The worker ends a fork by itself at the deadline; its answer is awaited for this much longer. */
 const CANCEL_GRACE_MS = 500;
+const MAX_INTERRUPTIONS = 1;
 /** A request waits this long before one of a client that holds more than half of the forks is interrupted and requeued. */
 const REVOKE_AFTER_MS = 1_000;
+
+/** Something killed the process that worked for a request. */
+class Interrupted extends Error {}
 
 /** Tenant of the work that the service does for itself. */
 const NO_CLIENT = '';
@@ -57,7 +61,9 @@ export function createExtractor(options: ExtractorOptions): Extractor {
 
   const extractBy = async (starting: Promise<WorkerProcess>, request: ExtractRequest): Promise<Info> => {
     const { url, entry, identity, deadline, signal } = request;
-    const worker = await abortable(starting, deadlineSignal(request));
+    const worker = await abortable(starting, deadlineSignal(request)).catch((error) => {
+      throw request.signal.aborted || isTimeout(error) ? error : new Interrupted(undefined, { cause: error });
+    });
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
@@ -68,22 +74,31 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       signal.throwIfAborted();
       if (response.ok || response.error.kind !== 'crash') workers.confirmAlive();
       if (response.ok) return response.info;
+      // So that the next attempt does not get the same worker.
+      if (worker.hasEnded()) await worker.ended;
       const isTooLarge = session.bytesReceived() >= maxBytes;
-      throw toError(withProxyCause(response.error, { isRefused: session.refused(), isTooLarge }));
+      const error = toError(withProxyCause(response.error, { isRefused: session.refused(), isTooLarge }));
+      throw response.error.isInterrupted ? new Interrupted(undefined, { cause: error }) : error;
     } finally {
       session.close();
     }
   };
 
-  /** One fork per request, shared fairly between clients: one whose pages never end must not occupy all of them. */
+  /**
+   * One fork per request, shared fairly between clients: one whose pages never end must not occupy all of them. A request
+   * whose process is killed is repeated once.
+   */
   const extractInTurn = async (request: ExtractRequest): Promise<Info> => {
-    for (;;) {
+    for (let interruptions = 0; ; ) {
       const permit = await forks.acquire(request.client ?? NO_CLIENT, deadlineSignal(request));
       try {
         const signal = AbortSignal.any([request.signal, permit.revoked]);
         return await workers.use((worker) => extractBy(worker, { ...request, signal }));
       } catch (error) {
-        if (!permit.revoked.aborted) throw error;
+        if (permit.revoked.aborted) continue;
+        if (!(error instanceof Interrupted)) throw error;
+        interruptions += 1;
+        if (interruptions > MAX_INTERRUPTIONS) throw error.cause;
       } finally {
         permit.release();
       }
@@ -106,6 +121,8 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     close: workers.close,
   };
 }
+
+const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
 
 /** yt-dlp only sees that a connection was cut; the proxy knows why. */
 function withProxyCause(

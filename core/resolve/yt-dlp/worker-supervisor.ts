@@ -81,7 +81,11 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
     current = undefined;
     if (closing.signal.aborted) return;
     log.error('yt-dlp worker exited', { version: running.ytDlp.version });
-    // A worker that exits repeatedly without an answer is not restarted until the next request.
+    startAgain();
+  };
+
+  /** A worker that fails repeatedly without an answer is not restarted until the next request. */
+  const startAgain = () => {
     failures += 1;
     if (failures > 1) backOff();
     else warm().catch(() => undefined); // logged by onStartFailure
@@ -89,11 +93,11 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
 
   const onStartFailure = (running: Running, error: unknown) => {
     alive.delete(running);
-    if (current === running) current = undefined;
     if (closing.signal.aborted) return;
-    failures += 1;
-    backOff();
     log.error('yt-dlp worker failed to start', { version: running.ytDlp.version, error: describeError(error) });
+    if (current !== running) return;
+    current = undefined;
+    startAgain();
   };
 
   const backOff = () => {
@@ -125,7 +129,9 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
     );
 
   const warm = async () => {
-    if (tools.ytDlp()) await getCurrent().process;
+    if (!tools.ytDlp()) return;
+    // After a first failure, the next attempt is under way already.
+    await getCurrent().process.catch(() => getCurrent().process);
   };
 
   return {

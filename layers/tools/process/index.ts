@@ -1,2 +1,3 @@
 export { findOnPath, isExecutable, isProcessGone, run } from './program.ts';
 export { findPython, type InstallOptions } from './python.ts';
+export { isStopped, killWhenStopped } from './stopped-processes.ts';

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
+import { killWhenStopped } from './stopped-processes.ts';
 
 const execute = promisify(execFile);
 
@@ -17,26 +18,44 @@ export interface RunOptions {
 /** Of stdout and stderr each. */
 const MAX_OUTPUT_BYTES = 2 ** 24;
 const MAX_REASON_LENGTH = 200;
+/** Runs of a program that something else kills: the system when memory is short, or an operator. */
+const MAX_RUNS = 3;
 
 /**
- * Runs a program and returns its stdout.
+ * Runs a program and returns its stdout. A program that is killed from outside is run again.
  * @throws Error with the last error line of stderr, when the program fails or times out
  */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
-  const { env = {}, cwd, timeoutMs = 30_000, signal } = options;
-  try {
-    const limits = {
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-      maxBuffer: MAX_OUTPUT_BYTES,
-      encoding: 'buffer',
-    } as const;
-    const { stdout } = await execute(program, args, { env, ...limits, ...(cwd && { cwd }), ...(signal && { signal }) });
-    return stdout;
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw new Error(reasonOf(error), { cause: error });
+  for (let runs = 1; ; runs++) {
+    try {
+      return await runOnce(program, args, options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!isKilledFromOutside(error) || runs === MAX_RUNS) throw new Error(reasonOf(error), { cause: error });
+    }
   }
+}
+
+async function runOnce(
+  program: string,
+  args: readonly string[],
+  { env = {}, cwd, timeoutMs = 30_000, signal }: RunOptions,
+): Promise<Buffer> {
+  const limits = {
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: MAX_OUTPUT_BYTES,
+    encoding: 'buffer',
+  } as const;
+  const running = execute(program, args, { env, ...limits, ...(cwd && { cwd }), ...(signal && { signal }) });
+  killWhenStopped(running.child);
+  return (await running).stdout;
+}
+
+/** `killed` says that it was killed because of its limits. */
+function isKilledFromOutside(error: unknown): boolean {
+  const { killed, signal } = error as { killed?: boolean; signal?: string | null };
+  return signal === 'SIGKILL' && !killed;
 }
 
 function reasonOf(error: unknown): string {

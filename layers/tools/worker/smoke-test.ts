@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { YtDlp } from '../tools.ts';
-import { startWorker } from './worker-process.ts';
+import { startWorker, WorkerKilled } from './worker-process.ts';
 import type { WorkerResponse } from './worker-protocol.ts';
 
 export interface SmokeTestOptions {
@@ -13,13 +13,26 @@ export interface SmokeTestOptions {
 const MEMORY_BYTES = 2 ** 30;
 /** For each of the two requests. */
 const TIMEOUT_SECONDS = 20;
+/** Of a worker that something else kills meanwhile. */
+const MAX_ATTEMPTS = 3;
 
 /**
  * Checks that a version of yt-dlp works as a worker on this machine: it starts, resolves a link, and reports a 404, both
  * through its proxy. The plugin interface of yt-dlp is not stable between versions.
  * @throws Error in one line
  */
-export async function smokeTestYtDlp(ytDlp: YtDlp, { openProxy, signal }: SmokeTestOptions): Promise<void> {
+export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await testOnce(ytDlp, options);
+    } catch (error) {
+      // It says nothing about this version.
+      if (!(error instanceof WorkerKilled) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function testOnce(ytDlp: YtDlp, { openProxy, signal }: SmokeTestOptions): Promise<void> {
   const origin = createServer((request, response) => {
     if (request.url !== '/clip.mp4') response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 4 }).end('mp4!');
@@ -53,13 +66,19 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, { openProxy, signal }: SmokeT
   }
 }
 
+function checkInterrupted(answer: WorkerResponse): void {
+  if (!answer.ok && answer.error.isInterrupted) throw new WorkerKilled('yt-dlp was killed during its smoke test');
+}
+
 function checkFound(answer: WorkerResponse, url: string): void {
+  checkInterrupted(answer);
   if (!answer.ok) throw new Error(`it does not resolve a plain file: ${answer.error.kind}`);
   const { formats } = answer.info as { formats?: { url?: unknown }[] };
   if (formats?.[0]?.url !== url) throw new Error('it does not name a plain file as its own format');
 }
 
 function checkMissing(answer: WorkerResponse): void {
+  checkInterrupted(answer);
   if (answer.ok) throw new Error('it resolves what is not there');
   const { kind, httpStatus } = answer.error;
   if (kind !== 'http' || httpStatus !== 404) throw new Error(`it tells a 404 as ${kind} ${httpStatus ?? ''}`);

@@ -10,7 +10,7 @@ export interface WorkerClient {
   receive(line: string): boolean;
   /** Asks the worker for a sign of life. @returns the number of pings since its last line, this one included */
   ping(): number;
-  /** Settles pending and later requests with the failure `crash`. */
+  /** Settles pending and later requests with the failure `crash`, which may be sent again to another worker. */
   fail(): void;
 }
 
@@ -37,7 +37,7 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
     send(request, signal) {
       const id = String(++asked);
       const line = `${JSON.stringify({ ...request, id })}\n`;
-      if (hasEnded) return Promise.resolve(failed(id, 'crash'));
+      if (hasEnded) return Promise.resolve(interrupted(id));
       if (signal?.aborted) return Promise.resolve(failed(id, 'cancelled'));
       if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) return Promise.resolve(failed(id, 'too_large'));
 
@@ -69,12 +69,13 @@ export function createWorkerClient(write: (line: string) => void): WorkerClient 
     },
     fail() {
       hasEnded = true;
-      for (const id of [...open.keys()]) settle(id, failed(id, 'crash'));
+      for (const id of [...open.keys()]) settle(id, interrupted(id));
     },
   };
 }
 
 const failed = (id: string, kind: WorkerFailureKind): WorkerResponse => ({ id, ok: false, error: { kind } });
+const interrupted = (id: string): WorkerResponse => ({ id, ok: false, error: { kind: 'crash', isInterrupted: true } });
 
 function parse(line: string): Record<string, unknown> | undefined {
   try {

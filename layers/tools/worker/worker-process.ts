@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { killWhenStopped } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
@@ -29,8 +30,15 @@ export interface WorkerProcess {
   request(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>;
+  /** Whether the process has ended, or is about to be reported so by `ended`. */
+  hasEnded(): boolean;
   /** Ends the worker and its forks. */
   close(): Promise<void>;
+}
+
+/** Something else than its limits killed the worker: another attempt may succeed. */
+export class WorkerKilled extends Error {
+  override readonly name = 'WorkerKilled';
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -51,20 +59,23 @@ const MAX_STDERR_LINE_BYTES = 4_096;
 
 /**
  * Starts a worker and waits until it is ready.
- * @throws Error with the last line of its stderr when it does not become ready
+ * @throws WorkerKilled; Error with the last line of its stderr when it does not become ready
  */
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
   const { signal, onStderr = () => undefined } = options;
   signal?.throwIfAborted();
   const directory = await createWorkerDirectory();
   const child = spawnWorker(options, directory);
+  killWhenStopped(child);
   const client = createWorkerClient((line) => child.stdin.write(line));
   let lastLine = 'no output';
   listen(child, client, (line) => {
     lastLine = line;
     onStderr(line);
   });
+  let isGone = false;
   const ended = endOf(child).then(async (spawnError) => {
+    isGone = true;
     lastLine = spawnError?.message ?? lastLine;
     client.fail();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
@@ -85,13 +96,16 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   const isReady = await Promise.race([client.ready.then(() => true), ended.then(() => false)]);
   clearTimeout(startTimer);
   signal?.throwIfAborted();
-  if (!isReady) throw new Error(`yt-dlp ended before it was ready: ${lastLine}`);
+  if (!isReady)
+    throw child.signalCode && !child.killed
+      ? new WorkerKilled(`yt-dlp was killed before it was ready: ${child.signalCode}`)
+      : new Error(`yt-dlp ended before it was ready: ${lastLine}`);
   // Counted in pings rather than in time: when this process was suspended or busy, so was the reading of answers.
   const watchdog = setInterval(() => {
     if (client.ping() > MAX_UNANSWERED_PINGS) kill();
   }, PING_INTERVAL_MS).unref();
   void ended.then(() => clearInterval(watchdog));
-  return { request: client.send, ended, close };
+  return { request: client.send, ended, hasEnded: () => isGone, close };
 }
 
 function spawnWorker(options: WorkerOptions, home: string): Child {

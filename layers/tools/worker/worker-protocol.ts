@@ -29,6 +29,8 @@ export interface WorkerFailure {
   readonly expected?: boolean;
   readonly message?: string;
   readonly extractor?: string;
+  /** The process was killed by something else than its limits: the request may be sent again. */
+  readonly isInterrupted?: boolean;
   /** Classes of the exception chain, outermost first, for the log. */
   readonly classes?: readonly string[];
 }

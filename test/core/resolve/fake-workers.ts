@@ -23,11 +23,13 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
 
   const start = async (options: WorkerOptions): Promise<WorkerProcess> => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    let hasEnded = false;
     const worker: FakeWorker = {
       options,
       pending: [],
       closed: false,
       crash: () => {
+        hasEnded = true;
         for (const pendingRequest of worker.pending.splice(0)) pendingRequest.fail({ kind: 'crash' });
         end();
       },
@@ -35,6 +37,7 @@ export function fakeWorkers(answers?: (request: Omit<WorkerRequest, 'id'>) => Re
     workers.push(worker);
     return {
       ended,
+      hasEnded: () => hasEnded,
       close: async () => {
         worker.closed = true;
         worker.crash();

@@ -38,6 +38,22 @@ describe('run', () => {
   });
 });
 
+describe.runIf(process.platform === 'linux')('run, of a program that something else interrupts', () => {
+  it.each(['KILL', 'STOP'])('starts it again after SIG%s', async (signal) => {
+    const mark = join(dir, `interrupted-${signal}`);
+    const path = await script(
+      `interrupted-${signal}.sh`,
+      `#!/bin/sh\nif [ -e ${mark} ]; then echo done; else : >${mark}; kill -${signal} $$; fi\n`,
+    );
+    expect((await run(path, [])).toString()).toBe('done\n');
+  });
+
+  it('gives up on one that is killed each time', async () => {
+    const path = await script('always.sh', '#!/bin/sh\nkill -KILL $$\n');
+    await expect(run(path, [])).rejects.toThrow(/Command failed/);
+  });
+});
+
 describe('findOnPath', () => {
   it('follows links, and passes by what cannot be run and what is relative', async () => {
     const path = await script('real-program', '');

@@ -11,6 +11,7 @@ import { FfmpegFailed, runFfmpeg, runningFfmpegs } from '../../../stream-service
 import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
+import { descendantsOf, isRunning } from '../../support/processes.ts';
 import { ask } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { until } from '../fixture.ts';
@@ -51,6 +52,18 @@ describe('runFfmpeg', () => {
     const path = await ffmpegPath();
     expect((await buffer(runFfmpeg({ path, args: tone(10) }))).length).toBe(10 * 44_100 * 2);
   });
+
+  it.runIf(process.platform === 'linux').each(['SIGKILL', 'SIGSTOP'] as const)(
+    'fails when something else sends it %s, and leaves no process',
+    async (signal) => {
+      const output = runFfmpeg({ path: await ffmpegPath(), args: endless });
+      await firstBytes(output);
+      const [ffmpeg] = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('sine'));
+      process.kill(ffmpeg?.pid ?? 0, signal);
+      await expect(buffer(output)).rejects.toThrow('FFmpeg exited with SIGKILL');
+      expect(isRunning(ffmpeg?.pid ?? 0)).toBe(false);
+    },
+  );
 
   it('fails when the executable does not exist', async () => {
     await expect(buffer(runFfmpeg({ path: '/nowhere/ffmpeg', args: [] }))).rejects.toThrow('ENOENT');

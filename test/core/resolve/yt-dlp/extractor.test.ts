@@ -89,7 +89,7 @@ describe('createExtractor', () => {
     expect(sessions.open).toBe(0);
   });
 
-  it('backs off after a worker that fails to start', async () => {
+  it('backs off after a second worker that fails to start', async () => {
     let starts = 0;
     const { extract } = createFixture({
       startWorker: async () => {
@@ -99,7 +99,7 @@ describe('createExtractor', () => {
     });
     await expect(asProblem(extract())).rejects.toMatchObject(status(502));
     await expect(asProblem(extract())).rejects.toMatchObject(status(502));
-    expect(starts).toBe(1);
+    expect(starts).toBe(2);
   });
 
   it('backs off after a worker that exits repeatedly without an answer', async () => {

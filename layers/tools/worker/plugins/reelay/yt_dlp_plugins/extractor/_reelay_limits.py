@@ -1,5 +1,7 @@
-"""Limits of the operating system on one fork: address space, processor time, open files, sizes of files."""
+"""Limits of the operating system on one fork: address space, processor time, open files, sizes of files, its parent."""
+import contextlib
 import ctypes
+import signal
 
 from yt_dlp.utils import Popen
 
@@ -14,6 +16,13 @@ MAX_OPEN_FILES = 256
 MAX_FILE_BYTES = 64 << 20  # of one file
 # Numbers on Linux, where a frozen build may lack the module `resource`.
 RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_AS = 0, 1, 4, 7, 9
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def die_with_parent():
+    """Makes the kernel kill this process when its parent ends, even while it is stopped. Linux only."""
+    with contextlib.suppress(Exception):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def limit_memory(limit):

@@ -36,6 +36,11 @@ def failure(request_id, kind, message=None):
     return encode({'id': request_id, 'ok': False, 'error': {'kind': kind, **({'message': message} if message else {})}})
 
 
+def interrupted(request_id):
+    """The failure response for a fork that something else has killed, as one line of bytes."""
+    return encode({'id': request_id, 'ok': False, 'error': {'kind': 'crash', 'isInterrupted': True}})
+
+
 def use_proxy(ydl, proxy):
     """Sends all requests through this proxy. Request handlers hold their own copy of the setting since their creation."""
     proxies = {'all': proxy}

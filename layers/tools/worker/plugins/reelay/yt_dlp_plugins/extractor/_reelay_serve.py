@@ -16,12 +16,14 @@ import threading
 import time
 from collections import deque
 
-from ._reelay_limits import limit_memory, limit_usage
-from ._reelay_resolve import MAX_RESPONSE_BYTES, failure, resolve
+from ._reelay_limits import die_with_parent, limit_memory, limit_usage
+from ._reelay_resolve import MAX_RESPONSE_BYTES, failure, interrupted, resolve
 
 MAX_REQUEST_BYTES = 4 << 20  # of one line
 MAX_QUEUED_REQUESTS = 1024
 MAX_TIMEOUT_SECONDS = 600
+CHECK_SECONDS = 1
+MAX_STOPPED_CHECKS = 3  # in a row, of a stopped fork (SIGSTOP)
 
 
 class Fork:
@@ -32,13 +34,26 @@ class Fork:
         self.id = request['id']
         self.deadline = request['deadline']
         self.response = bytearray()
+        self.stopped_checks = 0
+
+    def is_stopped(self):
+        """Whether this fork was stopped at several checks in a row (proc_pid_stat(5): state `T`)."""
+        try:
+            with open(f'/proc/{self.pid}/stat', 'rb') as stat:
+                state = stat.read().rpartition(b') ')[2][:1]
+        except OSError:
+            return False
+        self.stopped_checks = self.stopped_checks + 1 if state == b'T' else 0
+        return self.stopped_checks > MAX_STOPPED_CHECKS
 
     def kill(self):
+        """Ends this fork. Returns whether it had been killed before."""
         # The group includes a JavaScript runtime. It may not exist yet: the fork itself is killed too.
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        _, status = os.waitpid(self.pid, 0)
+        return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
 class Server:
@@ -52,6 +67,7 @@ class Server:
         self.memory = memory
         self.waiting = deque()
         self.forks = {}
+        self.next_check = 0
         self.lines = LineReader()
         self.selector = selectors.DefaultSelector()
         # Only this process holds the write end: when it dies for any reason, its forks read the end of the pipe.
@@ -69,7 +85,7 @@ class Server:
 
     def step(self):
         """Handles the next events. Returns False once the requests have ended."""
-        for key, _ in self.selector.select(self.seconds_to_next_deadline()):
+        for key, _ in self.selector.select(self.seconds_to_next_check()):
             if key.fd == self.requests:
                 data = os.read(self.requests, 1 << 16)
                 if not data:
@@ -79,6 +95,7 @@ class Server:
             elif key.fd in self.forks:
                 self.read_response(key.fd)
         self.end_overdue()
+        self.end_stopped()
         while self.waiting and len(self.forks) < self.concurrency:
             self.start(self.waiting.popleft())
         return True
@@ -127,9 +144,10 @@ class Server:
 
     def resolve_in_fork(self, request, writer):
         os.setsid()
+        die_with_parent()
         for fd in (self.lifeline_writer, self.requests, self.responses, *self.forks):
             os.close(fd)
-        threading.Thread(target=die_with_parent, args=(self.lifeline,), daemon=True).start()
+        threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
         # The thread cannot run while a long regular expression holds the interpreter lock: the alarm still ends the fork.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         seconds = max(1, int(request['deadline'] - time.monotonic()) + 2)
@@ -144,15 +162,30 @@ class Server:
         fork.response += data
         if len(fork.response) > MAX_RESPONSE_BYTES:
             self.end(fd, failure(fork.id, 'too_large'))
+        elif not data and fork.response.endswith(b'\n'):
+            self.end(fd, fork.response)
         elif not data:
-            self.end(fd, fork.response if fork.response.endswith(b'\n') else failure(fork.id, 'crash'))
+            # A process that has closed its end of the pipe is exiting: killing it does not change its status.
+            self.emit(interrupted(fork.id) if self.remove(fd) else failure(fork.id, 'crash'))
 
     def end(self, fd, response):
+        self.remove(fd)
+        self.emit(response)
+
+    def remove(self, fd):
+        """Ends a fork. Returns whether it had been killed before."""
         fork = self.forks.pop(fd)
         self.selector.unregister(fd)
         os.close(fd)
-        fork.kill()
-        self.emit(response)
+        return fork.kill()
+
+    def end_stopped(self):
+        now = time.monotonic()
+        if now < self.next_check:
+            return
+        self.next_check = now + CHECK_SECONDS
+        for fd in [fd for fd, fork in self.forks.items() if fork.is_stopped()]:
+            self.end(fd, interrupted(self.forks[fd].id))
 
     def end_overdue(self):
         now = time.monotonic()
@@ -162,10 +195,10 @@ class Server:
             self.waiting.remove(request)
             self.emit(failure(request['id'], 'timeout', 'The deadline passed in the queue'))
 
-    def seconds_to_next_deadline(self):
+    def seconds_to_next_check(self):
         deadlines = [request['deadline'] for request in self.waiting]
         deadlines += [fork.deadline for fork in self.forks.values()]
-        return max(0, min(deadlines) - time.monotonic()) if deadlines else None
+        return max(0, min(CHECK_SECONDS, min(deadlines) - time.monotonic())) if deadlines else None
 
     def emit(self, line):
         try:
@@ -239,7 +272,7 @@ def checked_timeout(message):
     return timeout
 
 
-def die_with_parent(lifeline):
+def end_with_parent(lifeline):
     """Kills the process group of this fork once the parent has exited."""
     with contextlib.suppress(OSError):
         os.read(lifeline, 1)

@@ -10,6 +10,7 @@ import traceback
 from yt_dlp.extractor.common import InfoExtractor
 
 from ._reelay_failures import tag_reports
+from ._reelay_limits import die_with_parent
 from ._reelay_serve import Server
 from ._reelay_warm import warm_up
 
@@ -26,6 +27,7 @@ class ReelayWorkerIE(InfoExtractor):
 
     def _real_extract(self, url):
         concurrency, memory = map(int, self._match_valid_url(url).group('concurrency', 'memory'))
+        die_with_parent()
         requests, responses = claim_streams()
         ReelayWorkerIE._is_serving = True
         tag_reports()

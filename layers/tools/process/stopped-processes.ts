@@ -1,0 +1,51 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const CHECK_INTERVAL_MS = 1_000;
+/** A process that is stopped at four checks in a row is killed: within five seconds. */
+const MAX_STOPPED_CHECKS = 3;
+
+/** Watched processes, and at how many checks in a row each was stopped. */
+const watched = new Map<ChildProcess, number>();
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Kills a child process (SIGKILL) once it has been stopped (SIGSTOP) for some seconds: it holds a slot, and whatever waits
+ * for it would wait for ever. Nothing of the service stops processes. Linux only; elsewhere it does nothing.
+ */
+export function killWhenStopped(child: ChildProcess): void {
+  if (process.platform !== 'linux' || child.pid === undefined) return;
+  watched.set(child, 0);
+  timer ??= setInterval(check, CHECK_INTERVAL_MS).unref();
+  child.once('exit', () => {
+    watched.delete(child);
+    if (watched.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  });
+}
+
+function check(): void {
+  for (const [child, stopped] of watched) {
+    watched.set(child, isStopped(child.pid) ? stopped + 1 : 0);
+    // Not `child.kill`: to its owner, it was killed by something else.
+    if (stopped >= MAX_STOPPED_CHECKS && child.pid !== undefined) kill(child.pid);
+  }
+}
+
+/** Whether a process is stopped (proc_pid_stat(5): state `T`). False where that cannot be known. */
+export function isStopped(pid: number | undefined): boolean {
+  try {
+    return /^\d+ \(.*\) T/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false; // no such process, or no /proc
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
+}

@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEgress } from '../../core/egress/create-egress.ts';
+import { createResolver } from '../../core/resolve/create-resolver.ts';
+import type { Resolver } from '../../core/resolve/resolver.ts';
+import type { OriginHandler } from '../origin/handler.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { installedTools } from '../support/installed-tools.ts';
+import { descendantsOf, isRunning } from '../support/processes.ts';
+import { openTemporaryState } from '../support/temporary-state.ts';
+
+/** The resolver with its real processes, each of which is killed or stopped at the worst moment. */
+
+const SIGNALS = ['SIGKILL', 'SIGSTOP'] as const;
+
+/** A page that waits with its first response until it is released, and answers further requests at once. */
+class SlowPage {
+  requests = 0;
+  readonly arrived = Promise.withResolvers<void>();
+  readonly handler: OriginHandler = async ({ response, url }) => {
+    this.requests += 1;
+    this.arrived.resolve();
+    if (this.requests === 1) return new Promise((settle) => response.once('close', () => settle()));
+    response.writeHead(302, { location: `/files/clip.mp4${url.search}` }).end();
+  };
+}
+
+const pages = new Map<string, SlowPage>();
+const slow: OriginHandler = (exchange) => {
+  const page = pages.get(exchange.path);
+  if (!page) throw new Error('No such page');
+  return page.handler(exchange);
+};
+
+let origin: Origin;
+let table: Awaited<ReturnType<typeof openTemporaryState>>;
+let egress: ReturnType<typeof createEgress>;
+const { ytDlp } = await installedTools();
+beforeAll(async () => {
+  origin = await startOrigin({ mounts: { '/slow/': slow } });
+  table = await openTemporaryState();
+  egress = createEgress({ allow: [origin.host] });
+  resolver = create();
+});
+afterAll(async () => {
+  await resolver.close();
+  expect(await processes('')).toEqual([]);
+  await egress.close();
+  await table.close();
+  await origin.close();
+});
+
+/** Shared by the tests: each leaves it with a running worker. */
+let resolver: Resolver;
+const create = (): Resolver =>
+  createResolver({
+    ...{ tools: { ytDlp: () => ytDlp }, egress, state: table.state, concurrency: 2 },
+    pluginDirs: [resolve(import.meta.dirname, '../origin/plugin')],
+  });
+
+/** Ids of the children whose command line contains a text; those that have ended but are not reaped are an error. */
+async function processes(command: string): Promise<number[]> {
+  const rows = await descendantsOf(process.pid);
+  expect(rows.filter((row) => row.command.includes('<defunct>'))).toEqual([]);
+  return rows
+    .filter((row) => /python|yt_dlp|probe-worker/.test(row.command) && row.command.includes(command))
+    .map(({ pid }) => pid);
+}
+const parentOf = async (pid: number) =>
+  Number((await promisify(execFile)('ps', ['-o', 'ppid=', '-p', String(pid)])).stdout);
+const workers = async () => {
+  const pids = await processes('reelay-worker:');
+  const parents = await Promise.all(pids.map(parentOf));
+  return {
+    worker: pids.find((_, index) => parents[index] === process.pid),
+    forks: pids.filter((_, index) => parents[index] !== process.pid),
+  };
+};
+const resolveLink = (path: string) =>
+  resolver.resolve(origin.url(path), { deadline: Date.now() + 25_000, client: 'client' });
+const signalled = async (pid: number | undefined, signal: NodeJS.Signals) => {
+  if (pid === undefined) throw new Error('No such process');
+  process.kill(pid, signal);
+  return pid;
+};
+const hasEnded = (pid: number) => expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+const media = { type: 'Media', resource: { tracks: [{ container: 'mp4', durationSeconds: expect.any(Number) }] } };
+
+describe.skipIf(process.platform !== 'linux').each(SIGNALS)('after %s', (signal) => {
+  it('of the worker while it warms up, the next link resolves', async () => {
+    await resolver.close();
+    resolver = create();
+    const warming = resolver.warm();
+    await expect.poll(async () => (await workers()).worker, { timeout: 10_000, interval: 20 }).toBeDefined();
+    const worker = await signalled((await workers()).worker, signal);
+    expect(await resolveLink(`/files/clip.mp4?warming-${signal}`)).toMatchObject(media);
+    await warming;
+    await hasEnded(worker);
+  });
+
+  it('of the worker while it resolves, the link is resolved by another one', async () => {
+    const page = new SlowPage();
+    pages.set(`worker-${signal}`, page);
+    const resolving = resolveLink(`/slow/worker-${signal}`);
+    await page.arrived.promise;
+    const { worker, forks } = await workers();
+    expect(forks).toHaveLength(1);
+    await signalled(worker, signal);
+    expect(await resolving).toMatchObject(media);
+    for (const pid of [worker ?? 0, ...forks]) await hasEnded(pid);
+  });
+
+  it('of a fork, the link is resolved by another one', async () => {
+    const page = new SlowPage();
+    pages.set(`fork-${signal}`, page);
+    const resolving = resolveLink(`/slow/fork-${signal}`);
+    await page.arrived.promise;
+    const { worker, forks } = await workers();
+    const fork = await signalled(forks[0], signal);
+    expect(await resolving).toMatchObject(media);
+    await hasEnded(fork);
+    expect((await workers()).worker).toBe(worker);
+  });
+
+  it('of the probe, a file keeps its facts', async () => {
+    await resolveLink(`/files/clip.mp4?before-${signal}`);
+    const [probe] = await processes('probe-worker');
+    await signalled(probe, signal);
+    expect(await resolveLink(`/files/clip.mp4?after-${signal}`)).toMatchObject(media);
+    await hasEnded(probe ?? 0);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a stopped fork', () => {
+  it('ends with its worker', async () => {
+    const page = new SlowPage();
+    pages.set('both', page);
+    const resolving = resolveLink('/slow/both');
+    await page.arrived.promise;
+    const { worker, forks } = await workers();
+    await signalled(forks[0], 'SIGSTOP');
+    await signalled(worker, 'SIGKILL');
+    expect(await resolving).toMatchObject(media);
+    await hasEnded(forks[0] ?? 0);
+  });
+});
+
+describe('a link that its client no longer waits for', () => {
+  it('leaves no process at work', async () => {
+    const page = new SlowPage();
+    pages.set('left', page);
+    const leaving = new AbortController();
+    const resolving = resolver.resolve(origin.url('/slow/left'), {
+      ...{ deadline: Date.now() + 25_000, client: 'client', signal: leaving.signal },
+    });
+    await page.arrived.promise;
+    const { forks } = await workers();
+    expect(forks).toHaveLength(1);
+    leaving.abort(new Error('The client has left'));
+    await expect(resolving).rejects.toThrow('The client has left');
+    await hasEnded(forks[0] ?? 0);
+    expect((await workers()).forks).toEqual([]);
+  });
+});
