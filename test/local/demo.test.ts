@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../layers/tools/temporary.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/demo.ts');
 /** The demo's own, the same every time. */

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { createLocalTools } from '../../local/tools/local-tools.ts';
-import { temporaryFolder } from '../layers/tools/temporary.ts';
 import { installedTools } from '../support/installed-tools.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
 
 it('fetches tools through the outgoing proxies: there may be no other way out', async () => {

@@ -9,11 +9,11 @@ import type { ToolProvider } from '../../layers/tools/tool-provider.ts';
 import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
 import { startService } from '../../local/service.ts';
 import { updateNow } from '../../local/tools/update-now.ts';
-import { temporaryFolder } from '../layers/tools/temporary.ts';
 import { startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { descendantsOf } from '../support/processes.ts';
 import { ask, open } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/update-tools.ts');
 const root = await temporaryFolder();

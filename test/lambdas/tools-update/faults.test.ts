@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
-import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type FakeLambda, startFakeLambda } from './fake-lambda.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 

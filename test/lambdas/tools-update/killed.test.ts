@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Step } from '../../../lambdas/tools-update/types.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
-import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
 const CHILD = resolve(import.meta.dirname, 'killed-update.ts');

@@ -2,9 +2,9 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
-import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
 const moto = await startMoto();

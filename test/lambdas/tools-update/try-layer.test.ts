@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createTryLayer } from '../../../lambdas/tools-update/try-layer.ts';
 import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
-import { leaseFor } from '../../layers/tools/lease.ts';
 import { installedTools } from '../../support/installed-tools.ts';
+import { openTestProxySession } from '../../support/proxy-session.ts';
 
 const { ytDlp } = await installedTools();
-const smokeTest = (candidate: typeof ytDlp) => smokeTestYtDlp(candidate, { openProxy: leaseFor });
+const smokeTest = (candidate: typeof ytDlp) => smokeTestYtDlp(candidate, { openProxy: openTestProxySession });
 const tryLayer = createTryLayer({ find: async () => ytDlp, smokeTest, log: silentLog });
 
 describe('createTryLayer', () => {

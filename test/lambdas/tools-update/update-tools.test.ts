@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
-import { temporaryFolder } from '../../layers/tools/temporary.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { startMoto } from '../../support/moto.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
 /** Successful updates and untrusted releases against moto; failures of AWS are in faults.test.ts. */

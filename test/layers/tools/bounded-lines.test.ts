@@ -21,11 +21,11 @@ describe('readBoundedLines', () => {
     ['lines in one chunk', ['a\nb\n'], ['a', 'b']],
     ['a line in many chunks', ['a', 'b', '\n'], ['ab']],
     ['empty lines', ['\n\n'], ['', '']],
-    ['a last line that never ended', ['a\nb'], ['a']],
-    ['a line of just the bound', ['abcde\n'], ['abcde']],
-    ['a line beyond it, and one after', ['abcdef\nb\n'], ['abcde…', 'b']],
-    ['a line far beyond it, in chunks', ['abcdef', 'ghi', 'jkl\nb\n'], ['abcde…', 'b']],
-    ['a character cut in two', [Buffer.from([0xc3]), Buffer.from([0xa9, 10])], ['é']],
-    ['bytes that are no text', [Buffer.from([0xff, 10])], ['\ufffd']],
-  ])('%s', async (_, chunks, lines) => expect(await read(chunks)).toEqual(lines));
+    ['a last line without a line feed', ['a\nb'], ['a']],
+    ['a line of exactly maxBytes', ['abcde\n'], ['abcde']],
+    ['a longer line, followed by another', ['abcdef\nb\n'], ['abcde…', 'b']],
+    ['a much longer line in chunks', ['abcdef', 'ghi', 'jkl\nb\n'], ['abcde…', 'b']],
+    ['a character split between chunks', [Buffer.from([0xc3]), Buffer.from([0xa9, 10])], ['é']],
+    ['invalid UTF-8', [Buffer.from([0xff, 10])], ['\ufffd']],
+  ])('reads %s', async (_, chunks, lines) => expect(await read(chunks)).toEqual(lines));
 });

@@ -12,17 +12,17 @@ import {
   ToolUnavailable,
   type YtDlp,
 } from '../../../layers/tools/tools.ts';
-import { temporaryFolder } from './temporary.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Sources on this disk, on the real shelf and behind the real lock. */
+/** Fake providers with the real version store and the real lock. */
 const root = await temporaryFolder();
 let tests = 0;
 let dir: string;
-/** What happened, in order. */
+/** Labels of the providers that were fetched from, in order. */
 let events: string[];
 let activities: Activity[];
 let records: ToolsInPlace[];
-/** Versions that do not work. */
+/** Versions that fail their smoke test. */
 let broken: Set<string>;
 let opened: ReturnType<typeof createTools>[];
 beforeEach(() => {
@@ -73,10 +73,10 @@ const open = (ytDlp: readonly ToolProvider<YtDlp>[], others: Partial<ToolsOption
   opened.push(tools);
   return tools;
 };
-const shelf = async () => (await readdir(join(dir, 'yt-dlp'))).sort();
+const storedVersions = async () => (await readdir(join(dir, 'yt-dlp'))).sort();
 
-describe('close', () => {
-  it('ends a smoke test that is under way', async () => {
+describe('close during a smoke test', () => {
+  it('aborts it', async () => {
     const begun = Promise.withResolvers<void>();
     const smokeTest: ToolsOptions['smokeTest'] = (_, signal) =>
       new Promise((_, reject) => {
@@ -92,7 +92,7 @@ describe('close', () => {
 });
 
 describe('ensure', () => {
-  it('installs both, tells what it does, and records it', async () => {
+  it('installs both tools, reports its activity, and records the versions', async () => {
     const tools = open([ytDlpFrom('A', '2026.08.19')]);
     expect([tools.ytDlp(), tools.ffmpeg()]).toEqual([undefined, undefined]);
     await tools.ensure();
@@ -111,7 +111,7 @@ describe('ensure', () => {
     ]);
   });
 
-  it('asks no source and reports nothing when everything is in place, and records it all the same', async () => {
+  it('requests no provider and reports nothing when both are installed, but records them', async () => {
     await open([ytDlpFrom('A', '2026.08.19')]).ensure();
     [events, activities, records] = [[], [], []];
     const tools = open([ytDlpFrom('A', '2026.11.20')]);
@@ -121,16 +121,16 @@ describe('ensure', () => {
     expect(records).toHaveLength(1);
   });
 
-  it('goes on to the next source when one fails or hands out what does not work', async () => {
+  it('tries the next provider when one fails or its tool fails the smoke test', async () => {
     broken.add('1.0');
     const tools = open([ytDlpFrom('A', new Error('unreachable')), ytDlpFrom('B', '1.0'), ytDlpFrom('C', '2.0')]);
     await tools.ensure();
     expect(events).toEqual(['FFmpeg', 'A', 'B', 'C']);
     expect(tools.ytDlp()?.version).toBe('2.0');
-    expect(await shelf()).toEqual(['2.0', 'current']);
+    expect(await storedVersions()).toEqual(['2.0', 'current']);
   });
 
-  it('names every source and its reason in one line when none has a tool', async () => {
+  it('throws one line with the reason of each provider when all fail', async () => {
     broken.add('1.0');
     const tools = open([ytDlpFrom('A', new Error('unreachable\nsecond line')), ytDlpFrom('B', '1.0')]);
     const failure = tools.ensure();
@@ -139,13 +139,13 @@ describe('ensure', () => {
     expect(records).toEqual([]);
   });
 
-  it('has FFmpeg in place while no source has yt-dlp: streams go on without it', async () => {
+  it('installs FFmpeg although no provider has yt-dlp', async () => {
     const tools = open([ytDlpFrom('A', new Error('unreachable'))]);
     await expect(tools.ensure()).rejects.toThrow(ToolUnavailable);
     expect([tools.ytDlp(), tools.ffmpeg()]).toEqual([undefined, expect.objectContaining({ version: '7.1' })]);
   });
 
-  it('tries again after a failure', async () => {
+  it('retries after a failure', async () => {
     const sources = [ytDlpFrom('A', new Error('unreachable'))];
     const tools = open(sources);
     await expect(tools.ensure()).rejects.toThrow();
@@ -154,7 +154,7 @@ describe('ensure', () => {
     expect(tools.ytDlp()?.version).toBe('2.0');
   });
 
-  it('installs once when two processes start together', async () => {
+  it('installs once when two processes start concurrently', async () => {
     const [one, other] = [open([ytDlpFrom('A', '2.0')]), open([ytDlpFrom('A', '2.0')])];
     await Promise.all([one.ensure(), other.ensure(), one.ensure()]);
     expect(events).toEqual(['FFmpeg', 'A']);
@@ -162,30 +162,30 @@ describe('ensure', () => {
     expect(await readdir(dir)).not.toContain('lock');
   });
 
-  it('never uses what a killed process left half done', async () => {
+  it('never uses files that a killed process left incomplete', async () => {
     await mkdir(join(dir, 'yt-dlp', '.staged-1'), { recursive: true });
     await mkdir(join(dir, 'yt-dlp', '3.0'));
     const tools = open([ytDlpFrom('A', '2.0')]);
     await tools.ensure();
     expect(tools.ytDlp()?.version).toBe('2.0');
-    expect(await shelf()).toEqual(['2.0', 'current']);
+    expect(await storedVersions()).toEqual(['2.0', 'current']);
   });
 
-  it('removes what a killed process left behind, with everything in place', async () => {
+  it('removes files of a killed process although both tools are installed', async () => {
     await open([ytDlpFrom('A', '2.0')]).ensure();
     await mkdir(join(dir, 'yt-dlp', '.staged-1'));
     await open([]).ensure();
-    expect(await shelf()).toEqual(['2.0', 'current']);
+    expect(await storedVersions()).toEqual(['2.0', 'current']);
   });
 
-  it('does not touch what another process is at work on', async () => {
+  it('keeps the staged files of a running process', async () => {
     await open([ytDlpFrom('A', '2.0')]).ensure();
     await mkdir(join(dir, 'yt-dlp', '.staged-1'));
     await withLock(join(dir, 'lock'), () => open([]).ensure(), { signal: new AbortController().signal });
-    expect(await shelf()).toEqual(['.staged-1', '2.0', 'current']);
+    expect(await storedVersions()).toEqual(['.staged-1', '2.0', 'current']);
   });
 
-  it('goes back to the version before when the files of the current one are gone, and asks no source', async () => {
+  it('restores the previous version without a request when files of the current one are missing', async () => {
     const tools = open([ytDlpFrom('A', '1.0')]);
     await tools.ensure();
     await open([ytDlpFrom('B', '2.0')]).update();
@@ -196,12 +196,12 @@ describe('ensure', () => {
     expect(events).not.toContain('C');
   });
 
-  it('says in one line that its folder cannot be used', async () => {
+  it('throws one line when its folder cannot be used', async () => {
     await writeFile(dir, 'a file in its place');
     await expect(open([ytDlpFrom('A', '1.0')]).ensure()).rejects.toThrow(/ENOTDIR|EEXIST/);
   });
 
-  it('ends with close', async () => {
+  it('rejects when the tools are closed', async () => {
     const waiting: ToolProvider<YtDlp> = {
       ...ytDlpFrom('A', '1.0'),
       fetch: (_, { signal }) =>
@@ -220,14 +220,14 @@ describe('ensure', () => {
   });
 });
 
-describe('a path that the operator sets', () => {
-  it('is the only source, and its failure one line', async () => {
+describe('a configured path', () => {
+  it('is the only provider, and fails in one line', async () => {
     const tools = open([ytDlpFrom('A', '1.0')], { ytDlpPath: join(root, 'nothing') });
     await expect(tools.ensure()).rejects.toThrow(/^yt-dlp cannot be installed: the path \S+nothing \(.*ENOENT/);
     expect(events).toEqual(['FFmpeg']);
   });
 
-  it('takes the place of what was installed, until it is no longer set', async () => {
+  it('replaces the installed version until it is unset', async () => {
     await open([ytDlpFrom('A', '1.0')]).ensure();
     const path = join(root, 'own-yt-dlp');
     await writeFile(path, '#!/bin/sh\necho "9.0 --js-runtimes --plugin-dirs"', { mode: 0o755 });
@@ -244,7 +244,7 @@ describe('a path that the operator sets', () => {
 });
 
 describe('update', () => {
-  it('switches to a newer version and keeps the two before it', async () => {
+  it('switches to a newer version and keeps the previous two', async () => {
     const sources = [ytDlpFrom('A', '1.0')];
     const tools = open(sources);
     await tools.ensure();
@@ -255,7 +255,7 @@ describe('update', () => {
     }
     expect(activities.at(-2)).toEqual({ name: 'Updating yt-dlp to 4.0' });
     expect(records.at(-1)?.ytDlp).toBe('4.0');
-    expect(await shelf()).toEqual(['2.0', '3.0', '4.0', 'current']);
+    expect(await storedVersions()).toEqual(['2.0', '3.0', '4.0', 'current']);
   });
 
   it.each(['1.0', '0.9'])('does nothing and reports nothing when %s is the newest', async (version) => {
@@ -267,43 +267,43 @@ describe('update', () => {
     expect([events, activities]).toEqual([[], []]);
   });
 
-  it('keeps the version before one that does not work', async () => {
+  it('keeps the current version when the newer one fails its smoke test', async () => {
     await open([ytDlpFrom('A', '1.0')]).ensure();
     broken.add('2.0');
     const tools = open([ytDlpFrom('A', '2.0')]);
     await tools.ensure();
     expect(await tools.update()).toEqual({ ytDlp: false, ffmpeg: false });
     expect(tools.ytDlp()?.version).toBe('1.0');
-    expect(await shelf()).toEqual(['1.0', 'current']);
+    expect(await storedVersions()).toEqual(['1.0', 'current']);
   });
 
-  it('does not take an older version from a source that promised a newer one', async () => {
+  it('rejects an older version than the one the provider announced', async () => {
     await open([ytDlpFrom('A', '1.0')]).ensure();
     const liar = { ...ytDlpFrom('A', '0.5'), findNewest: async () => '2.0' };
     const tools = open([liar]);
-    expect(await tools.update()).toMatchObject({ ytDlp: true }); // found in place
+    expect(await tools.update()).toMatchObject({ ytDlp: true }); // installed above, found on disk
     expect(await tools.update()).toMatchObject({ ytDlp: false });
     expect(tools.ytDlp()?.version).toBe('1.0');
   });
 
-  it('goes back to an older version where the source decides, and not where its newest is in place', async () => {
+  it('downgrades to the version of an authoritative provider, and does nothing when it is current', async () => {
     await open([ytDlpFrom('A', '2.0')]).ensure();
     const tools = open([{ ...ytDlpFrom('A', '1.0'), authoritative: true }]);
     await tools.ensure();
     expect(await tools.update()).toEqual({ ytDlp: true, ffmpeg: false });
     expect(tools.ytDlp()?.version).toBe('1.0');
     expect(await tools.update()).toEqual({ ytDlp: false, ffmpeg: false });
-    expect(await shelf()).toEqual(['1.0', '2.0', 'current']);
+    expect(await storedVersions()).toEqual(['1.0', '2.0', 'current']);
   });
 
-  it('believes the first source that can be asked', async () => {
+  it('uses the version of the first provider that responds', async () => {
     await open([ytDlpFrom('A', '1.0')]).ensure();
     const tools = open([ytDlpFrom('A', new Error('unreachable')), ytDlpFrom('B', '2.0'), ytDlpFrom('C', '3.0')]);
     await tools.update();
     expect(tools.ytDlp()?.version).toBe('2.0');
   });
 
-  it('says why an update could not be made, and nothing when nothing is newer', async () => {
+  it('logs the reason of a failed update, and nothing when no version is newer', async () => {
     await open([ytDlpFrom('A', '1.0')]).ensure();
     broken.add('2.0');
     const failures: string[] = [];
@@ -319,7 +319,7 @@ describe('update', () => {
     ]);
   });
 
-  it('takes up what another process puts in place, without being asked, and records it', async () => {
+  it('loads and records a version that another process installs, without a call', async () => {
     const tools = open([ytDlpFrom('A', '1.0')], { reloadIntervalMs: 1 });
     await tools.ensure();
     await open([ytDlpFrom('A', '2.0')]).update();
@@ -327,7 +327,7 @@ describe('update', () => {
     await expect.poll(() => records.filter(({ ytDlp }) => ytDlp === '2.0')).toHaveLength(2);
   });
 
-  it('finds what another process has put in place', async () => {
+  it('finds a version that another process has installed', async () => {
     const tools = open([ytDlpFrom('A', '1.0')]);
     await tools.ensure();
     await open([ytDlpFrom('A', '2.0')]).update();

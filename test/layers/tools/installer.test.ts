@@ -4,47 +4,47 @@ import { createInstaller } from '../../../layers/tools/install/installer.ts';
 import type { InstalledVersion, VersionStore } from '../../../layers/tools/install/version-store.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 
-const placed = (version: string): InstalledVersion<YtDlp> => ({
+const installed = (version: string): InstalledVersion<YtDlp> => ({
   ...{ tool: { version, command: ['/yt-dlp'], source: 'release' }, installedAt: 1, folder: version },
 });
 
-/** An installer before a shelf whose current tool is changed by others. */
-function beside(allows = true) {
-  const shelf = { now: undefined as InstalledVersion<YtDlp> | undefined };
+/** An installer whose version store is changed by another process. */
+function createFixture(isAllowed = true) {
+  const store = { now: undefined as InstalledVersion<YtDlp> | undefined };
   const nothing = () => undefined;
   const installer = createInstaller<YtDlp>({
     name: 'yt-dlp',
-    store: { current: async () => shelf.now } as VersionStore<YtDlp>,
+    store: { current: async () => store.now } as VersionStore<YtDlp>,
     providers: [],
-    isAllowed: () => allows,
+    isAllowed: () => isAllowed,
     check: async () => undefined,
     ...{ onActivity: nothing, onFailure: nothing, log: silentLog },
   });
-  return { shelf, installer, version: () => installer.get()?.tool.version };
+  return { store, installer, version: () => installer.get()?.tool.version };
 }
 
-describe('following the shelf', () => {
-  it('takes up what is current there, and says so once', async () => {
-    const { shelf, installer, version } = beside();
+describe('reloadIfChanged', () => {
+  it('loads the current version of the store, and returns true once', async () => {
+    const { store, installer, version } = createFixture();
     expect(await installer.reloadIfChanged()).toBe(false);
-    shelf.now = placed('1.0');
+    store.now = installed('1.0');
     expect([await installer.reloadIfChanged(), await installer.reloadIfChanged()]).toEqual([true, false]);
-    shelf.now = placed('2.0');
+    store.now = installed('2.0');
     expect([await installer.reloadIfChanged(), version()]).toEqual([true, '2.0']);
   });
 
-  it('keeps what it has while nothing can be read there', async () => {
-    const { shelf, installer, version } = beside();
-    shelf.now = placed('1.0');
+  it('keeps its version while the store has none', async () => {
+    const { store, installer, version } = createFixture();
+    store.now = installed('1.0');
     await installer.reloadIfChanged();
-    shelf.now = undefined;
+    store.now = undefined;
     expect([await installer.reloadIfChanged(), version()]).toEqual([false, '1.0']);
     expect([await installer.reload(), version()]).toEqual([true, undefined]);
   });
 
-  it('takes up nothing that the settings do not allow', async () => {
-    const { shelf, installer, version } = beside(false);
-    shelf.now = placed('1.0');
+  it('ignores a version that the settings do not allow', async () => {
+    const { store, installer, version } = createFixture(false);
+    store.now = installed('1.0');
     expect([await installer.reloadIfChanged(), version()]).toEqual([false, undefined]);
   });
 });

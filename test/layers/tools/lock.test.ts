@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../layers/tools/install/lock.ts';
-import { temporaryFolder } from './temporary.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const root = await temporaryFolder();
 const never = new AbortController().signal;
@@ -14,7 +14,7 @@ const options = { signal: never, interval: 5 };
 const module = fileURLToPath(new URL('../../../layers/tools/install/lock.ts', import.meta.url));
 
 describe('withLock', () => {
-  it('lets one do the work at a time', async () => {
+  it('runs the work of one holder at a time', async () => {
     const file = join(root, 'many', 'lock');
     let inside = 0;
     const seen: number[] = [];
@@ -35,13 +35,13 @@ describe('withLock', () => {
     expect(await readdir(join(root, 'many'))).toEqual([]);
   });
 
-  it('gives what the work gives, and is free after work that fails', async () => {
+  it('returns the result of the work, and is released when the work fails', async () => {
     const file = join(root, 'fails');
     await expect(withLock(file, () => Promise.reject(new Error('no')), options)).rejects.toThrow('no');
     expect(await withLock(file, async () => 7, options)).toBe(7);
   });
 
-  it('tells once that it waits', async () => {
+  it('calls onWait once', async () => {
     const file = join(root, 'waits');
     const done = Promise.withResolvers<void>();
     const waits: string[] = [];
@@ -55,25 +55,25 @@ describe('withLock', () => {
     expect(waits).toEqual(['waits']);
   });
 
-  it('stops waiting when told to', async () => {
+  it('stops waiting when the signal aborts', async () => {
     const file = join(root, 'stops');
-    await writeFile(file, 'somebody');
+    await writeFile(file, 'another holder');
     const controller = new AbortController();
     const onWait = () => controller.abort();
     await expect(
       withLock(file, async () => undefined, { ...options, signal: controller.signal, onWait }),
     ).rejects.toThrow();
-    expect(await readFile(file, 'utf8')).toBe('somebody');
+    expect(await readFile(file, 'utf8')).toBe('another holder');
   });
 
-  it('takes over from a holder that gives no sign of life', async () => {
+  it('takes over from a holder without a heartbeat', async () => {
     const file = join(root, 'stale');
     await writeFile(file, 'the dead');
     await utimes(file, 1, 1);
     expect(await withLock(file, async () => 'done', options)).toBe('done');
   });
 
-  it('takes over from a holder whose last sign of life lies in the future, once it has given no other', async () => {
+  it('takes over from a holder without a second heartbeat after one in the future', async () => {
     const file = join(root, 'future');
     await writeFile(file, JSON.stringify({ host: hostname(), pid: process.pid, id: 'before the restart' }));
     const inAnHour = Date.now() / 1000 + 3600;
@@ -83,7 +83,7 @@ describe('withLock', () => {
     expect(performance.now() - started).toBeGreaterThan(190);
   });
 
-  it('waits for a holder whose clock is ahead and that gives signs of life', async () => {
+  it('waits for a holder with heartbeats of a clock that is ahead', async () => {
     const file = join(root, 'ahead');
     await writeFile(file, 'alive');
     let beats = 0;
@@ -102,7 +102,7 @@ describe('withLock', () => {
     await ended;
   });
 
-  it('takes over at once from a process of this machine that was killed', async () => {
+  it('takes over at once from a killed process of this machine', async () => {
     const file = join(root, 'killed');
     const work = `console.log('in'); return new Promise((resolve) => setTimeout(resolve, 60_000));`;
     const script = `import { withLock } from ${JSON.stringify(module)};
@@ -116,7 +116,7 @@ describe('withLock', () => {
     expect(await withLock(file, async () => 'done', options)).toBe('done');
   });
 
-  it('gives the place of one dead holder to one alone', async () => {
+  it('is taken over from a dead holder by one of several waiters', async () => {
     const file = join(root, 'crowd');
     await writeFile(file, 'the dead');
     await utimes(file, 1, 1);

@@ -7,7 +7,7 @@ import { findOnPath, run } from '../../../layers/tools/process/program.ts';
 import { findPython } from '../../../layers/tools/process/python.ts';
 import { ytDlpAtPath, ytDlpOfSystem } from '../../../layers/tools/yt-dlp/yt-dlp-program.ts';
 import { installedTools } from '../../support/installed-tools.ts';
-import { temporaryFolder } from './temporary.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const dir = await temporaryFolder();
 const { ffmpeg } = await installedTools();
@@ -21,15 +21,15 @@ const script = async (name: string, text: string, mode = 0o755) => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe('run', () => {
-  it('gives what a program prints, and nothing of the environment to it', async () => {
+  it('returns the output of a program, which gets an empty environment', async () => {
     const path = await script('env.sh', '#!/bin/sh\n/usr/bin/env');
     vi.stubEnv('SECRET', 'secret');
     expect((await run(path, [])).toString()).not.toContain('secret');
   });
   it.each<[string, string, RegExp]>([
-    ['says why in its last words', 'echo first >&2; echo last >&2; exit 3', /^last$/],
-    ['names its error', 'echo "ERROR: this" >&2; echo "NOTICE: that" >&2; exit 3', /^ERROR: this$/],
-    ['says nothing', 'exit 3', /Command failed/],
+    ['writes its reason last', 'echo first >&2; echo last >&2; exit 3', /^last$/],
+    ['writes a line with ERROR', 'echo "ERROR: this" >&2; echo "NOTICE: that" >&2; exit 3', /^ERROR: this$/],
+    ['writes nothing', 'exit 3', /Command failed/],
     ['never ends', 'exec sleep 100', /took too long/],
     ['never stops printing', 'exec yes', /maxBuffer/],
   ])('fails when a program %s', async (name, text, reason) => {
@@ -55,7 +55,7 @@ describe.runIf(process.platform === 'linux')('run, of a program that something e
 });
 
 describe('findOnPath', () => {
-  it('follows links, and passes by what cannot be run and what is relative', async () => {
+  it('follows links, and skips relative folders and files that are not executable', async () => {
     const path = await script('real-program', '');
     await script('not-a-program', '', 0o644);
     await symlink(path, join(dir, 'linked'));
@@ -70,15 +70,15 @@ describe('findPython', () => {
     ['is old', 'echo /usr/bin/python3; echo 3.9.2; echo True', /3\.9\.2 is too old/],
     ['has no pip', 'echo /usr/bin/python3; echo 3.12.0; echo False', /has no pip/],
     ['does not run', 'echo "no such version" >&2; exit 127', /does not run: no such version/],
-  ])('passes by one that %s', async (name, text, reason) => {
+  ])('skips one that %s', async (name, text, reason) => {
     await expect(findPython(await script(name, `#!/bin/sh\n${text}\n`))).rejects.toThrow(reason);
   });
 
-  it('says that there is none', async () => {
+  it('throws when there is none', async () => {
     await expect(findPython(join(dir, 'no-python'))).rejects.toThrow(/^there is no Python$/);
   });
 
-  it('gives pip what it needs to reach its registry, and no secret of ours', async () => {
+  it('passes pip the variables for its registry, and no secrets', async () => {
     const text = `if [ "$1" = -c ]; then echo "$0"; echo 3.12.0; echo True; else /usr/bin/env > ${dir}/pip-env; fi`;
     const python = await findPython(await script('python-for-env', `#!/bin/sh\n${text}\n`), {
       ...{
@@ -96,12 +96,12 @@ describe('findPython', () => {
   });
 });
 
-describe('a yt-dlp that is there already', () => {
+describe('yt-dlp of the system', () => {
   const flags = 'echo "--js-runtimes --plugin-dirs"';
   const answering = (version: string, help = flags) =>
     `#!/bin/sh\nfor last; do :; done\nif [ "$last" = --version ]; then echo ${version}; else ${help}; fi\n`;
 
-  it('is taken as it is', async () => {
+  it('is used as installed', async () => {
     const path = await script('yt-dlp', answering('2026.08.19'));
     expect((await ytDlpAtPath(path).fetch('', options))('')).toEqual({
       ...{ version: '2026.08.19', command: [path], source: 'path' },
@@ -110,7 +110,7 @@ describe('a yt-dlp that is there already', () => {
     expect((await ytDlpOfSystem().fetch('', options))('')).toMatchObject({ command: [path], source: 'system' });
   });
 
-  it('is started by its interpreter when it finds that by the search path', async () => {
+  it('runs with the interpreter that PATH has', async () => {
     const path = await script('by-env', '#!/usr/bin/env python3\nprint("2026.08.19 --js-runtimes --plugin-dirs")\n');
     const { command } = (await ytDlpAtPath(path).fetch('', options))('');
     expect(command).toEqual([expect.stringMatching(/^\/.*python/), path]);
@@ -120,18 +120,18 @@ describe('a yt-dlp that is there already', () => {
     ['is too old', answering('2023.03.04', 'echo "--plugin-dirs"'), /2023\.03\.04 is too old: it lacks --js-runtimes/],
     ['does not run', '#!/bin/sh\nexit 1\n', /Command failed/],
     ['has no interpreter', '#!/usr/bin/env no-such-python\n', /no-such-python is not on PATH/],
-  ])('is passed by when it %s', async (name, text, reason) => {
+  ])('is skipped when it %s', async (name, text, reason) => {
     await expect(ytDlpAtPath(await script(name, text)).fetch('', options)).rejects.toThrow(reason);
   });
 
-  it('is passed by when the system has none', async () => {
+  it('is skipped when there is none', async () => {
     vi.stubEnv('PATH', '/nonexistent');
     await expect(ytDlpOfSystem().fetch('', options)).rejects.toThrow(/^not installed$/);
   });
 });
 
-describe('an FFmpeg that is there already', () => {
-  it('is taken when it encodes and muxes', async () => {
+describe('FFmpeg of the system', () => {
+  it('is used when it encodes and muxes', async () => {
     const found = (await ffmpegAtPath(ffmpeg.path).fetch('', options))('');
     expect(found).toEqual({
       ...{
@@ -152,12 +152,12 @@ describe('an FFmpeg that is there already', () => {
     ],
     ['encodes nothing', `case "$*" in *libmp3lame*) exit 0;; esac; exec ${ffmpeg.path} "$@"`, /its MP3 has 0 bytes/],
     ['muxes nothing', `case "$*" in *empty_moov*) exit 0;; esac; exec ${ffmpeg.path} "$@"`, /no fragments/],
-  ])('is passed by when it %s', async (name, text, reason) => {
+  ])('is skipped when it %s', async (name, text, reason) => {
     const path = await script(`ffmpeg ${name}`, `#!/bin/sh\n${text}\n`);
     await expect(inspectFfmpeg(path, 'system', signal)).rejects.toThrow(reason);
   });
 
-  it('is passed by when the system has none', async () => {
+  it('is skipped when there is none', async () => {
     vi.stubEnv('PATH', '/nonexistent');
     await expect(ffmpegOfSystem().fetch('', options)).rejects.toThrow(/^not installed$/);
   });

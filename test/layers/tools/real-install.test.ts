@@ -7,10 +7,10 @@ import { ffmpegFromPypi } from '../../../layers/tools/ffmpeg/ffmpeg-providers.ts
 import { createTools } from '../../../layers/tools/install/create-tools.ts';
 import type { Activity } from '../../../layers/tools/tools.ts';
 import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
-import { leaseFor } from './lease.ts';
-import { temporaryFolder } from './temporary.ts';
+import { openTestProxySession } from '../../support/proxy-session.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** From whatever source this machine reaches, as an instance on a fresh machine does. */
+/** Installs from the first provider that this machine reaches, as a first start does. */
 const dir = await temporaryFolder();
 const egress = createEgress({ allow: [] });
 afterAll(() => egress.close());
@@ -19,12 +19,12 @@ const open = (report: (activity: Activity) => void) =>
   createTools({
     ...{ dir, channel: 'stable', onActivity: report },
     download: (url, options) => egress.request(url, options),
-    smokeTest: (candidate) => smokeTestYtDlp(candidate, { openProxy: leaseFor }),
+    smokeTest: (candidate) => smokeTestYtDlp(candidate, { openProxy: openTestProxySession }),
     record: async () => undefined,
   });
 
 describe('a fresh machine', () => {
-  it('has both tools once they are installed, and at once the next time', { timeout: 300_000 }, async () => {
+  it('installs both tools, and finds them at the next start', { timeout: 300_000 }, async () => {
     const activities: string[] = [];
     const tools = open(({ name }) => activities.push(name));
     await tools.ensure();
@@ -46,7 +46,7 @@ describe('a fresh machine', () => {
     await again.close();
   });
 
-  it('finds an FFmpeg on PyPI where the system has none', { timeout: 300_000 }, async () => {
+  it('installs FFmpeg from PyPI when the system has none', { timeout: 300_000 }, async () => {
     const folder = join(dir, 'ffmpeg-from-pypi');
     await mkdir(folder);
     const options = { signal: new AbortController().signal, onBytes: () => undefined };

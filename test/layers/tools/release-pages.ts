@@ -3,27 +3,27 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMessage, generateKey, readPrivateKey, sign } from 'openpgp';
 
-/** Releases as GitHub serves them, signed by a key of the tests' own. */
+/** Releases as GitHub serves them, signed by a test key. */
 export interface ReleasePages {
-  /** `host:port`, to be admitted by an egress. */
+  /** `host:port`, for the `allow` of an egress. */
   readonly host: string;
   readonly url: string;
   /** Armored. */
   readonly key: string;
-  /** By tag and name: `2026.11.20/SHA2-256SUMS`. What is cut ends early; what stalls never begins. */
+  /** By tag and name: `2026.11.20/SHA2-256SUMS`. `cut`: truncated. `stall`: no byte is sent. */
   readonly files: Map<string, Buffer | 'stall' | { readonly cut: Buffer }>;
-  /** The path that `latest` leads to; undefined: the pages do not answer. */
+  /** The target of the `latest` redirect; undefined: no response. */
   latest: string | undefined;
-  /** How often a file was asked for. */
+  /** Number of requests for a file. */
   downloads(name: string): number;
-  /** Makes a release the newest one. */
+  /** Publishes a release as the newest one. */
   publish(tag: string, asset: string, archive: Buffer, signer?: 'own' | 'stranger'): Promise<void>;
   close(): void;
 }
 
 const KEYS = {
   own: await generateKey({ userIDs: [{ name: 'Tests' }] }),
-  stranger: await generateKey({ userIDs: [{ name: 'Somebody else' }] }),
+  stranger: await generateKey({ userIDs: [{ name: 'Another signer' }] }),
 };
 
 export async function startReleasePages(): Promise<ReleasePages> {

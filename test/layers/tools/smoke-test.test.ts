@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
 import { installedTools } from '../../support/installed-tools.ts';
-import { leaseFor } from './lease.ts';
-import { temporaryFolder } from './temporary.ts';
+import { openTestProxySession } from '../../support/proxy-session.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const { ytDlp } = await installedTools();
 const dir = await temporaryFolder();
 
-/** A worker in name alone: it answers every request with the same line. */
+/** A fake worker that answers every request with the same line. */
 const worker = async (name: string, answer: string): Promise<YtDlp> => {
   const path = join(dir, name);
   const answers = `s => JSON.stringify({ ...JSON.parse(${JSON.stringify(answer)}), id: JSON.parse(s).id })`;
@@ -23,18 +23,18 @@ const worker = async (name: string, answer: string): Promise<YtDlp> => {
 };
 
 describe('smokeTestYtDlp', () => {
-  it('passes the real yt-dlp', () => smokeTestYtDlp(ytDlp, { openProxy: leaseFor }));
+  it('accepts the real yt-dlp', () => smokeTestYtDlp(ytDlp, { openProxy: openTestProxySession }));
 
   it.each<[string, () => Promise<YtDlp>, RegExp]>([
-    ['is not there', async () => ({ ...ytDlp, command: [join(dir, 'nothing')] }), /before it was ready/],
-    ['ends at once', async () => ({ ...ytDlp, command: [process.execPath, '-e', '0', '--'] }), /before it was ready/],
+    ['does not exist', async () => ({ ...ytDlp, command: [join(dir, 'nothing')] }), /before it was ready/],
+    ['exits at once', async () => ({ ...ytDlp, command: [process.execPath, '-e', '0', '--'] }), /before it was ready/],
     ['finds nothing', () => worker('a', '{"ok":false,"error":{"kind":"bug"}}'), /does not resolve a plain file: bug/],
     ['finds something else', () => worker('b', '{"ok":true,"info":{"formats":[]}}'), /does not name a plain file/],
-  ])('fails one that %s', async (_, candidate, reason) => {
-    await expect(smokeTestYtDlp(await candidate(), { openProxy: leaseFor })).rejects.toThrow(reason);
+  ])('rejects a yt-dlp that %s', async (_, candidate, reason) => {
+    await expect(smokeTestYtDlp(await candidate(), { openProxy: openTestProxySession })).rejects.toThrow(reason);
   });
 
-  it('fails one that cannot reach its proxy', async () => {
+  it('rejects a yt-dlp that cannot reach its proxy', async () => {
     const lend = async () => ({ proxyUrl: 'http://a:b@127.0.0.1:9', close: () => undefined });
     await expect(smokeTestYtDlp(ytDlp, { openProxy: lend })).rejects.toThrow(/does not resolve a plain file: proxy/);
   });

@@ -11,16 +11,16 @@ describe('compareVersions', () => {
     ['7.0.2-static', '7.0.10', -1],
     ['n9.0.2-17-g2a571b6068', '5.1.9-0+deb12u1', 1],
     ['nonsense', '0.1', -1],
-  ])('%s and %s: %d', (a, b, sign) => {
+  ])('returns for %s and %s: %d', (a, b, sign) => {
     expect(Math.sign(compareVersions(a, b))).toBe(sign);
     expect(Math.sign(compareVersions(b, a))).toBe(0 - sign);
   });
 });
 
 describe('isReleaseTag', () => {
-  it.each(['2026.08.19', '2026.11.20.233456'])('%s is one', (tag) => expect(isReleaseTag(tag)).toBe(true));
+  it.each(['2026.08.19', '2026.11.20.233456'])('accepts %s', (tag) => expect(isReleaseTag(tag)).toBe(true));
   it.each(['', 'latest', '2026.08', '../2026.08.19', '2026.08.19/..', '2026.08.19?x', 'v2026.08.19'])(
-    '%j is none',
+    'rejects %j',
     (tag) => expect(isReleaseTag(tag)).toBe(false),
   );
 });
@@ -34,7 +34,7 @@ describe('folderNameOf', () => {
     ['.staged-1', 'staged-1'],
     ['a b/c\n', 'a_b_c_'],
     ['', 'unknown'],
-  ])('%j becomes %j', (version, name) => expect(folderNameOf(version)).toBe(name));
+  ])('turns %j into %j', (version, name) => expect(folderNameOf(version)).toBe(name));
 
-  it('is of bounded length', () => expect(folderNameOf('9'.repeat(1000))).toHaveLength(60));
+  it('returns 60 characters at most', () => expect(folderNameOf('9'.repeat(1000))).toHaveLength(60));
 });

@@ -10,16 +10,16 @@ const REQUEST = {
 };
 const failure = (kind: string) => ({ ok: false, error: { kind } });
 
-function setUp() {
+function createFixture() {
   const written: Record<string, unknown>[] = [];
-  const conversation = createWorkerClient((line) => written.push(JSON.parse(line)));
-  const answer = (message: unknown) => conversation.receive(JSON.stringify(message));
-  return { ...conversation, answer, written };
+  const client = createWorkerClient((line) => written.push(JSON.parse(line)));
+  const answer = (message: unknown) => client.receive(JSON.stringify(message));
+  return { ...client, answer, written };
 }
 
-describe('a conversation with the worker', () => {
-  it('gives each its own answer, in whatever order they come', async () => {
-    const { answer, send: ask, written } = setUp();
+describe('createWorkerClient', () => {
+  it('matches responses to requests by id, in any order', async () => {
+    const { answer, send: ask, written } = createFixture();
     const asked = [ask(REQUEST), ask(REQUEST)];
     expect(written).toEqual([
       { ...REQUEST, id: '1' },
@@ -30,8 +30,8 @@ describe('a conversation with the worker', () => {
     expect(await Promise.all(asked)).toMatchObject([failure('drm'), { ok: true, info: { second: true } }]);
   });
 
-  it('greets', async () => {
-    const { answer, ready } = setUp();
+  it('resolves ready with the first line of the worker', async () => {
+    const { answer, ready } = createFixture();
     expect(answer({ ready: true })).toBe(true);
     await ready;
   });
@@ -40,19 +40,19 @@ describe('a conversation with the worker', () => {
     ...['', 'Traceback (most recent call last):', '{', 'null', '1', '[]', '{}', '{"ready":false}', '{"id":"1"}'],
     ...['{"id":1,"ok":true,"info":{}}', '{"id":"1","ok":true}', '{"id":"1","ok":true,"info":null}'],
     '{"id":"1","ok":false,"error":"no"}',
-  ])('drops %j, and goes on', async (line) => {
-    const { answer, send: ask, receive: take } = setUp();
+  ])('ignores %j and continues', async (line) => {
+    const { answer, send: ask, receive: take } = createFixture();
     const asked = ask(REQUEST);
     expect(take(line)).toBe(false);
     answer({ id: '1', ok: true, info: {} });
     expect(await asked).toMatchObject({ ok: true });
   });
 
-  it('takes no notice of an answer that nobody waits for', () =>
-    expect(setUp().answer({ id: '7', ok: true, info: {} })).toBe(true));
+  it('ignores a response without a request', () =>
+    expect(createFixture().answer({ id: '7', ok: true, info: {} })).toBe(true));
 
-  it('tells the worker when the one who asked leaves, and does not wait for it', async () => {
-    const { answer, send: ask, written } = setUp();
+  it('cancels the request of an aborted caller without waiting for the worker', async () => {
+    const { answer, send: ask, written } = createFixture();
     const leaving = new AbortController();
     const asked = ask(REQUEST, leaving.signal);
     leaving.abort();
@@ -61,8 +61,8 @@ describe('a conversation with the worker', () => {
     expect(answer({ id: '1', ok: false, error: { kind: 'cancelled' } })).toBe(true);
   });
 
-  it('says nothing to the worker of one who left before, or after the answer', async () => {
-    const { answer, send: ask, written } = setUp();
+  it('sends no cancellation when the caller aborts before the request or after the response', async () => {
+    const { answer, send: ask, written } = createFixture();
     expect(await ask(REQUEST, AbortSignal.abort())).toMatchObject(failure('cancelled'));
     const leaving = new AbortController();
     const asked = ask(REQUEST, leaving.signal);
@@ -72,14 +72,14 @@ describe('a conversation with the worker', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('sends no line that the worker would drop', async () => {
-    const { send: ask, written } = setUp();
+  it('rejects a request above the line limit of the worker', async () => {
+    const { send: ask, written } = createFixture();
     expect(await ask({ ...REQUEST, entry: 'x'.repeat(2 ** 22) })).toMatchObject(failure('too_large'));
     expect(written).toEqual([]);
   });
 
-  it('ends with a crash for those who wait and those who come', async () => {
-    const { send: ask, fail: end } = setUp();
+  it('fails pending and later requests with crash when the worker exits', async () => {
+    const { send: ask, fail: end } = createFixture();
     const waiting = ask(REQUEST);
     end();
     expect(await Promise.all([waiting, ask(REQUEST)])).toMatchObject([failure('crash'), failure('crash')]);

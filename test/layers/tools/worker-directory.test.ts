@@ -4,9 +4,9 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { removeStaleWorkerDirectories } from '../../../layers/tools/worker/worker-directory.ts';
-import { temporaryFolder } from './temporary.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-it("sweeps away workers' folders that are old and whose process is gone, and nothing else", async () => {
+it('removes only old worker folders without a running process', async () => {
   const dir = await temporaryFolder();
   const child = spawn(process.execPath, ['-e', '0']);
   await once(child, 'exit');

@@ -7,11 +7,11 @@ import { RELEASE_KEY } from '../../../layers/tools/release/release-key.ts';
 import { digestOf } from '../../../layers/tools/release/signature.ts';
 import type { FetchOptions } from '../../../layers/tools/tool-provider.ts';
 import { assetFor, ytDlpRelease } from '../../../layers/tools/yt-dlp/yt-dlp-release.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startReleasePages } from './release-pages.ts';
-import { temporaryFolder } from './temporary.ts';
 import { type ZipEntry, zip } from './zip.ts';
 
-/** Releases as GitHub serves them, signed by a key of this test's own. */
+/** Releases as GitHub serves them, signed by a test key. */
 const TAG = '2026.11.20';
 const ASSET = 'yt-dlp_linux.zip';
 const root = await temporaryFolder();
@@ -41,8 +41,8 @@ const fetch = async (signal = new AbortController().signal, onBytes: FetchOption
 const genuine = await zip(root, [program(TAG), ['_internal/base.txt', 'base']]);
 beforeEach(() => publish(genuine));
 
-describe('the official release', () => {
-  it('is the newest one, unpacked, and able to run', async () => {
+describe('ytDlpRelease', () => {
+  it('downloads, verifies and unpacks the newest release', async () => {
     const told: (number | undefined)[][] = [];
     const { folder, locate } = await fetch(undefined, (...bytes) => told.push(bytes));
     expect(locate('/elsewhere')).toEqual({
@@ -55,41 +55,37 @@ describe('the official release', () => {
     expect(told.at(-1)).toEqual([genuine.length, genuine.length]);
   });
 
-  it('tells its version without fetching it', async () => {
+  it('returns the newest version without a download', async () => {
     pages.files.clear();
     expect(await release().findNewest?.(new AbortController().signal)).toBe(TAG);
   });
 
   it.each<[string, () => unknown, RegExp]>([
-    ['a signature by somebody else', () => publish(genuine, 'stranger'), /not signed by the pinned key/],
-    ['checksums that were changed', () => set('SHA2-256SUMS', Buffer.from('0'.repeat(64))), /not signed/],
-    ['a signature that is none', () => set('SHA2-256SUMS.sig', Buffer.from('nothing')), /not signed/],
+    ['a signature by another key', () => publish(genuine, 'stranger'), /not signed by the pinned key/],
+    ['modified checksums', () => set('SHA2-256SUMS', Buffer.from('0'.repeat(64))), /not signed/],
+    ['an invalid signature', () => set('SHA2-256SUMS.sig', Buffer.from('nothing')), /not signed/],
     ['an empty signature', () => set('SHA2-256SUMS.sig', Buffer.alloc(0)), /not signed/],
     ['no signature', () => remove('SHA2-256SUMS.sig'), /upstream returned 404/],
+    ['a modified archive', async () => set(ASSET, await zip(root, [program('9')])), /does not match its checksum/],
+    ['checksums above the size limit', () => set('SHA2-256SUMS', Buffer.alloc(2 ** 19)), /more than/],
+    ['a truncated download', () => set(ASSET, { cut: genuine }), /closed the connection|Content-Length/],
+    ['a missing asset', () => remove(ASSET), /upstream returned 404/],
     [
-      'an archive that was changed',
-      async () => set(ASSET, await zip(root, [program('9')])),
-      /does not match its checksum/,
-    ],
-    ['checksums without end', () => set('SHA2-256SUMS', Buffer.alloc(2 ** 19)), /more than/],
-    ['a download that ends early', () => set(ASSET, { cut: genuine }), /closed the connection|Content-Length/],
-    ['no file for this machine', () => remove(ASSET), /upstream returned 404/],
-    [
-      'a redirect that names no release',
+      'a redirect without a release tag',
       () => {
         pages.latest = '/tag/latest';
       },
       /has no valid tag/,
     ],
     [
-      'a redirect that leads out of the releases',
+      'a redirect to another path',
       () => {
         pages.latest = '/tag/..%2f';
       },
       /has no valid tag/,
     ],
     [
-      'an older release under a new name',
+      'an older release under a new tag',
       async () => publish(await zip(root, [program('2026.01.01')])),
       /reports version 2026\.01\.01/,
     ],
@@ -100,31 +96,31 @@ describe('the official release', () => {
     ],
     ['an archive without the program', async () => publish(await zip(root, [['readme', '']])), /no such file/],
     [
-      'a name that leads out of the folder',
+      'a path outside of the folder',
       async () => publish(await zip(root, [['../escaped', '']])),
       /invalid relative path/,
     ],
-    ['an absolute name', async () => publish(await zip(root, [['/tmp/escaped', '']])), /absolute path/],
+    ['an absolute path', async () => publish(await zip(root, [['/tmp/escaped', '']])), /absolute path/],
     ['a link', async () => publish(await zip(root, [['yt-dlp_linux', '/bin/sh', 0o120777]])), /is a link/],
-    ['an archive that is none', () => publish(Buffer.from('nothing')), /central directory/i],
-  ])('refuses %s', async (_, spoil, reason) => {
+    ['an invalid archive', () => publish(Buffer.from('nothing')), /central directory/i],
+  ])('rejects %s', async (_, spoil, reason) => {
     await spoil();
     await expect(fetch()).rejects.toThrow(reason);
     await expect(access(join(root, 'escaped'))).rejects.toThrow();
   });
 
-  it('leaves a download when told to', async () => {
+  it('aborts the download', async () => {
     set(ASSET, 'stall');
     const controller = new AbortController();
     const before = pages.downloads(ASSET);
     const fetching = fetch(controller.signal);
-    fetching.catch(() => undefined); // looked at below
+    fetching.catch(() => undefined); // asserted below
     await expect.poll(() => pages.downloads(ASSET)).toBeGreaterThan(before);
     controller.abort();
     await expect(fetching).rejects.toThrow();
   });
 
-  it('says so where there is no build', async () => {
+  it('throws for a platform without an asset', async () => {
     const source = ytDlpRelease({ channel: 'stable', asset: '', download: () => Promise.reject(new Error('asked')) });
     const options = { signal: new AbortController().signal, onBytes: () => undefined };
     await expect(source.fetch(root, options)).rejects.toThrow(/no build for/);
@@ -132,7 +128,7 @@ describe('the official release', () => {
 });
 
 describe('the pinned key', () => {
-  it('is the one that yt-dlp publishes', async () => {
+  it('is the key that yt-dlp publishes', async () => {
     const published = await readKey({ armoredKey: RELEASE_KEY });
     expect(published.getFingerprint()).toBe('ac0cbbe6848d6a873464af4e57cf65933b5a7581');
   });
@@ -144,7 +140,7 @@ describe('digestOf', () => {
     expect(digestOf(list, 'a.zip')).toBe(digest.toLowerCase()),
   );
   it.each(['', `${digest}  aXzip`, `${digest}  a.zip.sig`, `${digest.slice(1)}  a.zip`, 'a.zip'])(
-    'finds none in %j',
+    'returns undefined for %j',
     (list) => expect(() => digestOf(list, 'a.zip')).toThrow(/does not contain a\.zip/),
   );
 });
@@ -158,5 +154,7 @@ describe('assetFor', () => {
     ['darwin', 'arm64', false, 'yt-dlp_macos.zip'],
     ['linux', 's390x', false, undefined],
     ['freebsd', 'x64', false, undefined],
-  ])('%s %s, musl %s: %s', (platform, arch, isMusl, asset) => expect(assetFor(platform, arch, isMusl)).toBe(asset));
+  ])('returns for %s %s, musl %s: %s', (platform, arch, isMusl, asset) =>
+    expect(assetFor(platform, arch, isMusl)).toBe(asset),
+  );
 });

@@ -13,7 +13,7 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
 
 export type ZipEntry = readonly [name: string, content: string, mode?: number];
 
-/** An archive with exactly these names and modes, however hostile. */
+/** Creates an archive with exactly these names and modes, valid or not. */
 export async function zip(dir: string, entries: readonly ZipEntry[]): Promise<Buffer> {
   const path = join(dir, `${Math.random()}.zip`);
   const list = JSON.stringify(entries.map(([name, content, mode = 0o100644]) => [name, content, mode]));

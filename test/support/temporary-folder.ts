@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
-/** A folder for the tests of one file, gone after them. */
+/** Creates a folder that is removed after the tests of the file. */
 export async function temporaryFolder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-test-'));
   afterAll(() => rm(dir, { recursive: true, force: true }));
