@@ -18,7 +18,7 @@ interface Origin {
   readonly ConnectionAttempts?: number;
   readonly ConnectionTimeout?: number;
 }
-/** A distribution's configuration, as far as it is looked at. */
+/** The parts of a distribution's configuration that tests read. */
 export interface Edge {
   readonly CacheBehaviors: Behaviour[];
   readonly DefaultCacheBehavior: Behaviour;

@@ -7,13 +7,13 @@ import { onlyResource, resourcesOfType } from './template.ts';
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 const ALL_VIEWER_EXCEPT_HOST = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
 
-/** What the edge does with a request, and who may get past it. */
+/** Tests of the CloudFront distribution, the HTTP API and WAF. */
 export function checkEdge(): void {
   describe.each(PROFILE_NAMES)('the edge of %s', (name) => {
     const of = template(name);
     const isHobby = name === 'hobby';
 
-    it('sends streams, the API and the page each to its origin, and caches the page alone', () => {
+    it('routes streams, the API and the page to their origins, and caches the page only', () => {
       const { CacheBehaviors, DefaultCacheBehavior, OriginGroups } = distribution(of);
       const stream = isHobby ? OriginGroups?.Items[0]?.Id : 'stream';
       expect(CacheBehaviors.map(({ PathPattern, TargetOriginId }) => [PathPattern, TargetOriginId])).toEqual([
@@ -32,12 +32,12 @@ export function checkEdge(): void {
       expect(DefaultCacheBehavior).toMatchObject({ TargetOriginId: 'page' });
     });
 
-    it('lets other methods reach the function that answers them, except where a group of origins forbids it', () => {
+    it('forwards every method, except GET, HEAD and OPTIONS only to an origin group, which allows no other', () => {
       const [stream, api, swagger] = distribution(of).CacheBehaviors.map(({ AllowedMethods }) => AllowedMethods.length);
       expect([stream, api, swagger]).toEqual([isHobby ? 3 : 7, 7, 7]);
     });
 
-    it('keeps no error at the edge, and puts no page over it', () => {
+    it('neither caches nor replaces error responses', () => {
       const responses = distribution(of).CustomErrorResponses;
       const codes = responses.map(({ ErrorCode }) => ErrorCode);
       expect(codes).toEqual([400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]);
@@ -46,7 +46,7 @@ export function checkEdge(): void {
       }
     });
 
-    it('tells the API the origin secret, which it asks for', () => {
+    it('sends the API the origin secret that its functions require', () => {
       const origin = distribution(of).Origins.find(({ Id }) => Id === 'api');
       const attribute = (name: string) => ({ 'Fn::GetAtt': ['OriginSecret', name] });
       expect(origin?.OriginCustomHeaders).toEqual([
@@ -72,7 +72,7 @@ export function checkEdge(): void {
       });
     });
 
-    it('routes what the edge has folded, and answers the rest itself', () => {
+    it('has API routes for the paths in the case that the viewer function sends', () => {
       const routes = resourcesOfType(of, 'AWS::ApiGatewayV2::Route').map(({ properties }) =>
         String(properties.RouteKey),
       );
@@ -86,7 +86,7 @@ export function checkEdge(): void {
       });
     });
 
-    it('logs of each request how it went, and neither its link nor its client', () => {
+    it('logs requests without link and client address', () => {
       const { Format } = onlyResource(of, 'AWS::ApiGatewayV2::Stage').AccessLogSettings as never as { Format: string };
       expect(Object.values(JSON.parse(Format)).sort()).toEqual(
         [
@@ -97,8 +97,8 @@ export function checkEdge(): void {
     });
   });
 
-  describe('the firewall', () => {
-    it('is there in public alone, in us-east-1', () => {
+  describe('WAF', () => {
+    it('is deployed with the profile public only, in us-east-1', () => {
       expect(regional.public.stacks).toEqual(['reelay-blue-edge-eu-central-1', 'reelay-blue']);
       expect(resourcesOfType(regionalTemplate('public'), 'AWS::WAFv2::WebACL')).toEqual([]);
       expect(distribution(regionalTemplate('public')).WebACLId).toMatchObject({
@@ -108,7 +108,7 @@ export function checkEdge(): void {
       for (const name of ['hobby', 'team'] as const) expect(distribution(template(name)).WebACLId).toBeUndefined();
     });
 
-    it('limits every API path per client, case-insensitively, and never inspects the query', () => {
+    it('limits the requests per client to every API path in any case, whatever their query', () => {
       const [acl] = resourcesOfType(
         regional.public.templates['reelay-blue-edge-eu-central-1'] ?? { Resources: {} },
         'AWS::WAFv2::WebACL',
@@ -136,7 +136,7 @@ export function checkEdge(): void {
         [3000, 300, path('/api/stream/')],
         [3300, 300, path('/api/')],
       ]);
-      // One client stays far below the throttle that all clients share.
+      // The limit of one client is far below the throttle that all clients share.
       const { DefaultRouteSettings } = onlyResource(
         regionalTemplate('public'),
         'AWS::ApiGatewayV2::Stage',

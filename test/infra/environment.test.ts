@@ -9,7 +9,7 @@ import { onlyResource, resourcesOfType } from './template.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** With every setting that becomes a variable, secrets aside: those would be fetched. */
+/** With every setting that becomes a variable, except secrets, which would be fetched. */
 const full = async (profile: string) =>
   (
     await synthesize(
@@ -23,7 +23,7 @@ const full = async (profile: string) =>
   ).templates['reelay-main'] ?? { Resources: {} };
 const deployed = { hobby: await full('hobby'), team: await full('team') };
 
-/** What stands for a value that is known at deployment. */
+/** Replaces a value that is known at deployment only. */
 const plain = (value: unknown): string => (typeof value === 'string' ? value : 'known-at-deployment');
 
 function variablesOf(name: string): Record<string, string> {
@@ -34,7 +34,7 @@ function variablesOf(name: string): Record<string, string> {
   return Object.fromEntries(Object.entries(Variables).map(([key, value]) => [key, plain(value)]));
 }
 
-/** The environment, and the names that were asked of it one by one. */
+/** An environment that records the names of the variables that are read. */
 function recorded(variables: Record<string, string>) {
   const read = new Set<string>();
   let copied: string | symbol | undefined;
@@ -44,7 +44,7 @@ function recorded(variables: Record<string, string>) {
       return Reflect.getOwnPropertyDescriptor(target, key);
     },
     get(target, key) {
-      // Who copies all of it asks for nothing yet.
+      // A copy of the whole environment reads no variable in particular.
       if (typeof key === 'string' && key !== copied) read.add(key);
       copied = undefined;
       return Reflect.get(target, key);
@@ -59,10 +59,10 @@ const settingsRead = () => {
   return read;
 };
 
-/** What Lambda, ECS, the SDK and libraries name. */
+/** Variables of Lambda, ECS, the SDK and libraries. */
 const OTHERS =
   /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|PATH$|ECS_AGENT_URI)/;
-/** Settings of one machine, which functions read with the others and leave at their defaults. */
+/** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
   'ALLOWED_HOSTS',
   'HOST',
@@ -75,16 +75,16 @@ const OF_ONE_MACHINE = [
   'FFMPEG_PATH',
 ];
 const OF_STREAMS = ['MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
-/** Become of secrets, or are set where a secret is named. */
+/** Values of secrets, or set only with a secret. */
 const SECRETS = ['OUTGOING_PROXIES', 'COOKIES_FILE', 'OUTGOING_PROXIES_SECRET', 'COOKIES_SECRET'];
 const OF_RESOLVES = ['EGRESS_ALLOW', 'MAX_RESOLVES_PER_CLIENT', 'PLAYLIST_LIMIT', 'SEARCH', 'TOOLS_CHANNEL'];
 
-/** What every function is told, whether or not it asks: who it is. */
+/** Variables that every function has, read or not. */
 const COMMON = ['STAGE', 'POWERTOOLS_SERVICE_NAME', 'POWERTOOLS_METRICS_NAMESPACE', 'REELAY_ENVIRONMENT'];
-/** What is asked for and not told, with its default meant. */
-const NOT_TOLD: Readonly<Record<string, readonly string[]>> = {
+/** Variables that are read but not set, so that the default applies. */
+const LEFT_AT_DEFAULT: Readonly<Record<string, readonly string[]>> = {
   'get-resource': ['TOOLS_LAYER_DIR'],
-  // CloudFront's signature stands for the secret.
+  // Authenticated by CloudFront's signature instead of the secret.
   wake: ['ORIGIN_SECRET'],
   'tools-layer': ['RESOLVER_FUNCTION'],
 };
@@ -108,14 +108,14 @@ describe.each(FUNCTIONS)('%s', (name) => {
     return new Set([...read, ...(name === 'get-resource' ? settingsRead() : [])]);
   };
 
-  it('starts with what the stack tells it, and is told nothing that it does not ask for', async () => {
+  it('gets every variable that it reads, and no other', async () => {
     const read = await load();
     expect(Object.keys(given)).toEqual(expect.arrayContaining(COMMON));
     expect(Object.keys(given).filter((key) => !COMMON.includes(key) && !read.has(key))).toEqual([]);
-    const meant = [...OF_ONE_MACHINE, ...OF_STREAMS, ...SECRETS, ...(NOT_TOLD[name] ?? [])];
+    const intended = [...OF_ONE_MACHINE, ...OF_STREAMS, ...SECRETS, ...(LEFT_AT_DEFAULT[name] ?? [])];
     const elsewhere = name === 'get-resource' ? ['TOOLS_CHANNEL', 'MAX_RESOLVES_PER_CLIENT'] : OF_RESOLVES;
-    const untold = [...read].filter((key) => !(key in given) && !OTHERS.test(key));
-    expect(untold.filter((key) => ![...meant, ...elsewhere].includes(key))).toEqual([]);
+    const unset = [...read].filter((key) => !(key in given) && !OTHERS.test(key));
+    expect(unset.filter((key) => ![...intended, ...elsewhere].includes(key))).toEqual([]);
   });
 });
 
@@ -129,16 +129,16 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
     [...dockerfile.matchAll(/([A-Z_]+)=([^\s\\]+)/g)].map(([, name = '', value = '']) => [name, value]),
   );
 
-  it('is told what it asks for, by the stack or by its image, and nothing else', () => {
+  it('gets every variable that it reads from the stack or its image, and no other', () => {
     const { environment, read } = recorded({ ...ofImage, ...given });
     const settings = readSettings(environment);
     const task = readTaskSettings(environment);
     expect(settings).toMatchObject({ host: '0.0.0.0', port: 8080, maxStreams: 30, maxFfmpeg: 2, playlistLimit: 50 });
     expect(task).toMatchObject({ idleMinutes: profile === 'hobby' ? 15 : 0, stage: 'main' });
     expect(Object.keys(given).filter((key) => !read.has(key) && !OTHERS.test(key))).toEqual([]);
-    const untold = [...read].filter((key) => !(key in given) && !(key in ofImage) && !OTHERS.test(key));
-    // The pointer decides which tools; the secret comes with each wake.
-    const meant = [
+    const unset = [...read].filter((key) => !(key in given) && !(key in ofImage) && !OTHERS.test(key));
+    // The pointer selects the tools; the wake function passes the secret when it starts a task.
+    const intended = [
       'TOOLS_CHANNEL',
       'TOOLS_UPDATE_HOURS',
       'YT_DLP_PATH',
@@ -148,11 +148,11 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       'ALLOWED_HOSTS',
       'MAX_RESOLVES_PER_CLIENT',
     ];
-    expect(untold.filter((key) => !meant.includes(key))).toEqual([]);
+    expect(unset.filter((key) => !intended.includes(key))).toEqual([]);
   });
 });
 
-it('wakes the container that is defined, in the task that is defined', () => {
+it('passes the wake function the container and family of the task definition', () => {
   const given = variablesOf('wake');
   const [container] = onlyResource(deployed.hobby, 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as [
     { Name: string },
@@ -161,7 +161,7 @@ it('wakes the container that is defined, in the task that is defined', () => {
   expect(variablesOf('register').TASK_FAMILY).toBe(onlyResource(deployed.hobby, 'AWS::ECS::TaskDefinition').Family);
 });
 
-it.each(PROFILE_NAMES)('tells every secret of %s by reference alone', (name) => {
+it.each(PROFILE_NAMES)('passes secrets of %s by reference only', (name) => {
   for (const { properties } of resourcesOfType(template(name), 'AWS::Lambda::Function')) {
     const { Variables = {} } = (properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
     if ('ORIGIN_SECRET' in Variables)

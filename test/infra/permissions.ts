@@ -1,4 +1,4 @@
-/** A statement of a policy, its lists made lists. */
+/** A policy statement. */
 interface Statement {
   readonly Effect: string;
   readonly Action: string | string[];
@@ -17,7 +17,7 @@ export interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
 }
 
-/** What each role may do, by its logical id without the digits: actions in order, and policies of AWS's own. */
+/** Sorted actions and AWS managed policies of each role, by its logical id without the hash. */
 export function actionsByRole({ Resources }: Template): Record<string, string[]> {
   const roles = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::IAM::Role');
   return Object.fromEntries(
@@ -30,7 +30,7 @@ export function actionsByRole({ Resources }: Template): Record<string, string[]>
   );
 }
 
-/** Whose roles may do this, and with what. Policies within roles alone. */
+/** Resources of an action, by role. Inline policies only. */
 export const resourcesByRole = ({ Resources }: Template, action: string): Record<string, unknown[]> =>
   Object.fromEntries(
     Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
@@ -40,7 +40,7 @@ export const resourcesByRole = ({ Resources }: Template, action: string): Record
     }),
   );
 
-/** Which items of the table each role may touch, by action; `any` where nothing bounds it. Policies within roles alone. */
+/** Table items that each role has access to, by action; `any` without a condition. Inline policies only. */
 export const itemsByRole = ({ Resources }: Template): Record<string, Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
@@ -59,7 +59,7 @@ export const itemsByRole = ({ Resources }: Template): Record<string, Record<stri
     }),
   );
 
-/** Statements that name every resource there is. */
+/** Statements with the resource `*`. */
 export const wildcardStatements = ({ Resources }: Template): string[] =>
   Object.entries(Resources).flatMap(([id, { Type, Properties = {} }]) => {
     if (Type !== 'AWS::IAM::Role' && Type !== 'AWS::IAM::Policy') return [];

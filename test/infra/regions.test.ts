@@ -12,8 +12,8 @@ const globalNames = ({ Resources }: Template): string[] =>
     Resources: Object.fromEntries(Object.entries(Resources).filter(([, { Type }]) => GLOBAL.test(Type))),
   });
 
-describe.each(PROFILE_NAMES)('the profile %s', (profile) => {
-  it('has no account-wide name in common with the same stage in another region', async () => {
+describe.each(PROFILE_NAMES)('profile %s', (profile) => {
+  it('shares no account-wide name with the same stage in another region', async () => {
     const there = { ...EUROPE, region: 'eu-west-1' };
     const [here, elsewhere] = [await synthesize({ profile }, EUROPE), await synthesize({ profile }, there)];
     const names = (of: typeof here) => Object.values(of.templates).flatMap(globalNames);
@@ -25,11 +25,11 @@ describe.each(PROFILE_NAMES)('the profile %s', (profile) => {
     expect(firewalls(here).filter((name) => firewalls(elsewhere).includes(name))).toEqual([]);
   });
 
-  it('has the region in every account-wide name when it is known only at deployment', () => {
+  it('includes the region in every account-wide name when it is unknown at synthesis', () => {
     for (const name of globalNames(template(profile))) expect(name).toContain('<AWS::Region>');
   });
 
-  it('keeps CloudFront functions free of tags, with which their creation can fail', () => {
+  it('does not tag CloudFront functions, whose creation can fail with tags', () => {
     const [route, ...more] = resourcesOfType(template(profile), 'AWS::CloudFront::Function');
     expect(more).toEqual([]);
     expect(route?.properties).not.toHaveProperty('Tags');

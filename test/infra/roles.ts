@@ -4,7 +4,7 @@ const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 const FUNCTION = [...LOGS, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
 const items = (...actions: string[]) => actions.map((action) => `dynamodb:${action}Item`);
 
-const FETCHING_RELEASES = [
+const FETCH_RELEASES = [
   ...FUNCTION,
   ...items('Delete', 'Get', 'Put'),
   ...['s3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
@@ -13,12 +13,12 @@ const FETCHING_RELEASES = [
   ...['lambda:InvokeFunction', 'lambda:PublishVersion'],
   ...['lambda:GetAlias', 'lambda:CreateAlias', 'lambda:UpdateAlias'],
 ];
-/** What CDK gives its own function that fills buckets. */
-const FILLING_A_BUCKET = [
+/** Permissions of the function of CDK that uploads files to buckets. */
+const BUCKET_DEPLOYMENT = [
   ...['s3:Abort*', 's3:DeleteObject*', 's3:GetBucket*', 's3:GetObject*', 's3:List*', 's3:PutObject'],
   ...['s3:PutObjectLegalHold', 's3:PutObjectRetention', 's3:PutObjectTagging', 's3:PutObjectVersionTagging'],
 ];
-const SEEING_TASKS = ['ecs:DescribeTasks', 'ecs:ListTasks'];
+const READ_TASKS = ['ecs:DescribeTasks', 'ecs:ListTasks'];
 
 const ALWAYS: Record<string, string[]> = {
   ApiAppInfoRole: [...FUNCTION, ...items('Get')],
@@ -28,14 +28,14 @@ const ALWAYS: Record<string, string[]> = {
   ApiResolverRole: [...FUNCTION, ...items('Get', 'Put', 'Update'), 'lambda:InvokeFunction'],
   OriginSecretMakerRole: [...FUNCTION, ...items('Get', 'Put')],
   ToolsCanaryRole: FUNCTION,
-  ToolsLayerRole: FETCHING_RELEASES,
-  ToolUpdatesFunctionRole: FETCHING_RELEASES,
+  ToolsLayerRole: FETCH_RELEASES,
+  ToolUpdatesFunctionRole: FETCH_RELEASES,
   TaskDefinitionExecutionRole: [
     ...LOGS,
     ...['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetAuthorizationToken'],
     'ecr:GetDownloadUrlForLayer',
   ],
-  PageUploadRole: [...LOGS, ...FILLING_A_BUCKET],
+  PageUploadRole: [...LOGS, ...BUCKET_DEPLOYMENT],
   CustomS3AutoDeleteObjectsCustomResourceProviderRole: LOGS,
 };
 const SDK_CALLS = [...LOGS, 'ec2:DescribeManagedPrefixLists', 'iam:CreateServiceLinkedRole'];
@@ -47,19 +47,19 @@ const BALANCED = {
 const ON_DEMAND = {
   TaskTaskRole: TASK,
   SdkCallsRole: SDK_CALLS,
-  StreamsWakeRole: [...FUNCTION, ...SEEING_TASKS, ...['ecs:RunTask', 'iam:PassRole'], ...items('Delete', 'Get', 'Put')],
+  StreamsWakeRole: [...FUNCTION, ...READ_TASKS, ...['ecs:RunTask', 'iam:PassRole'], ...items('Delete', 'Get', 'Put')],
   StreamsRegisterRole: [
     ...FUNCTION,
-    ...SEEING_TASKS,
+    ...READ_TASKS,
     'ecs:StopTask',
     'lambda:InvokeFunction',
     'ec2:DescribeNetworkInterfaces',
     ...['DescribeKeyValueStore', 'PutKey', 'DeleteKey'].map((each) => `cloudfront-keyvaluestore:${each}`),
   ],
-  StreamsStopperRole: [...FUNCTION, ...SEEING_TASKS, 'ecs:StopTask'],
+  StreamsStopperRole: [...FUNCTION, ...READ_TASKS, 'ecs:StopTask'],
 };
 
-/** What each role of a profile may do, and nothing else. */
+/** All actions of each role of a profile. */
 export const expectedActions = (profile: ProfileName): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries({ ...ALWAYS, ...(profile === 'hobby' ? ON_DEMAND : BALANCED) }).map(([role, actions]) => [
@@ -69,9 +69,9 @@ export const expectedActions = (profile: ProfileName): Record<string, string[]> 
   );
 
 const OF_TOOLS = ['maintenance', 'tools', 'tools-update'];
-const UPDATING = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOLS };
+const UPDATE_TOOLS = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOLS };
 
-/** Which items of the table each role may touch. */
+/** Table items that each role has access to. */
 export const expectedItems = (profile: ProfileName): Record<string, Record<string, string[]>> => ({
   ApiAppInfoRole: { GetItem: ['maintenance', 'tools'] },
   ApiRequestCountRole: { BatchGetItem: ['count#*'] },
@@ -81,8 +81,8 @@ export const expectedItems = (profile: ProfileName): Record<string, Record<strin
     UpdateItem: ['count#*', 'resource#*'],
   },
   OriginSecretMakerRole: { GetItem: ['origin-secret'], PutItem: ['origin-secret'] },
-  ToolsLayerRole: UPDATING,
-  ToolUpdatesFunctionRole: UPDATING,
+  ToolsLayerRole: UPDATE_TOOLS,
+  ToolUpdatesFunctionRole: UPDATE_TOOLS,
   TaskTaskRole: { GetItem: ['maintenance', 'resource#*'], PutItem: ['resource#*'], UpdateItem: ['resource#*'] },
   ...(profile === 'hobby' && {
     StreamsWakeRole: {
@@ -93,7 +93,7 @@ export const expectedItems = (profile: ProfileName): Record<string, Record<strin
   }),
 });
 
-/** Actions that AWS takes without a resource. */
+/** Actions without resource-level permissions in AWS. */
 export const WITHOUT_RESOURCE = [
   'xray:PutTelemetryRecords',
   'xray:PutTraceSegments',

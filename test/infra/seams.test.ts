@@ -16,8 +16,8 @@ interface Emf {
   };
 }
 
-/** `Name Dimension,Dimension` of all that the functions and the task write. */
-function written(): Set<string> {
+/** `Namespace Name Dimension,Dimension` of every metric that the functions and the task write. */
+function writtenMetrics(): Set<string> {
   const lines: string[] = [];
   const spy = vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
     lines.push(String(line));
@@ -43,8 +43,8 @@ function written(): Set<string> {
 
 type Dimensions = { Name: string; Value: unknown }[];
 
-/** The same of all that is looked at, in alphabetical order, which CloudWatch ignores: by alarms and scaling as objects, by the dashboard in its body. */
-function lookedAt(of: Template): string[] {
+/** The same of every metric that alarms, scaling policies and the dashboard read; dimensions sorted, as CloudWatch ignores their order. */
+function readMetrics(of: Template): string[] {
   const found: string[] = [];
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) {
@@ -76,14 +76,14 @@ function lookedAt(of: Template): string[] {
 describe.each(PROFILE_NAMES)('%s', (name) => {
   const of = template(name);
 
-  it('looks at metrics that are written, by the dimensions that they have', () => {
-    const looked = lookedAt(of);
-    expect(looked.length).toBeGreaterThan(8);
-    const known = written();
-    expect(looked.filter((metric) => !known.has(metric))).toEqual([]);
+  it('reads only metrics that are written, by their dimensions', () => {
+    const read = readMetrics(of);
+    expect(read.length).toBeGreaterThan(8);
+    const known = writtenMetrics();
+    expect(read.filter((metric) => !known.has(metric))).toEqual([]);
   });
 
-  it('has the origins that the function at the edge chooses from', () => {
+  it('has the origins that the viewer request function selects', () => {
     const code = edgeSource('on-demand');
     const chosen = [...code.matchAll(/(?:"?origin"?: ?|selectRequestOriginById\()['"](\w+)['"]/g)].map(([, id]) => id);
     const origins = distribution(of).Origins.map(({ Id }) => Id);

@@ -17,7 +17,7 @@ const fileWith = (text: string): string => {
   return file;
 };
 
-/** The policy as CloudFormation gets it. */
+/** The policy in the template. */
 function policyOf(headers: Headers) {
   const app = new App({ outdir: temporaryFolder() });
   const stack = new Stack(app, 'headers');
@@ -27,7 +27,7 @@ function policyOf(headers: Headers) {
 }
 
 describe('pageHeaders', () => {
-  it('are those the page asks for, over those of every answer', () => {
+  it('returns the headers of the page over the default headers', () => {
     const file = fileWith('{"Content-Security-Policy":"default-src \'self\'","Referrer-Policy":"origin"}');
     expect(pageHeaders(file)).toEqual({
       ...apiHeaders(),
@@ -36,19 +36,19 @@ describe('pageHeaders', () => {
     });
   });
 
-  it('let nothing in where the page asks for none', () =>
+  it('returns a policy that allows nothing without a file', () =>
     expect(pageHeaders('/no/such/file')).toMatchObject({
       'Content-Security-Policy': expect.stringContaining("default-src 'none'"),
       'X-Frame-Options': 'DENY',
     }));
 
-  it.each(['[]', 'null', '"text"', '{"X-Frame-Options":1}'])('refuses %s', (text) =>
+  it.each(['[]', 'null', '"text"', '{"X-Frame-Options":1}'])('rejects %s', (text) =>
     expect(() => pageHeaders(fileWith(text))).toThrow(/headers\.json must be an object/),
   );
 });
 
 describe('createHeadersPolicy', () => {
-  it('sets each header in the way CloudFront takes it', () => {
+  it('sets each header in the field that CloudFront has for it', () => {
     const policy = policyOf({
       'content-security-policy': "default-src 'self'",
       'X-Frame-Options': 'deny',
@@ -73,5 +73,5 @@ describe('createHeadersPolicy', () => {
     { 'X-Frame-Options': 'ALLOWALL' },
     { 'Referrer-Policy': 'whatever' },
     { 'Strict-Transport-Security': 'for ever' },
-  ])('refuses %j', (headers) => expect(() => policyOf(headers as unknown as Headers)).toThrow(Object.keys(headers)[0]));
+  ])('rejects %j', (headers) => expect(() => policyOf(headers as unknown as Headers)).toThrow(Object.keys(headers)[0]));
 });

@@ -8,7 +8,7 @@ const CERTIFICATE = 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-000
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:reelay/proxies-AbCdEf';
 
 describe('readContext', () => {
-  it('returns the defaults, and ignores blank values and context of CDK', () => {
+  it('returns the defaults, and ignores blank values and the context of CDK', () => {
     const defaults = readContext({});
     expect(defaults).toEqual({
       profile: 'team',
@@ -28,7 +28,7 @@ describe('readContext', () => {
     expect(readContext({ ...flags, 'aws:cdk:enable-path-metadata': true, stage: ' ' })).toEqual(defaults);
   });
 
-  it('has the same architecture on every builder: otherwise a laptop and CI would replace all functions in turn', () => {
+  it('has the same architecture on every build machine, so that deployments from a laptop and CI do not replace all functions', () => {
     const builder = vi.spyOn(process, 'arch', 'get');
     const architectures = (['x64', 'arm64'] as const).map((name) => {
       builder.mockReturnValue(name);
@@ -157,8 +157,8 @@ describe('checkPlace', () => {
   it.each<[string, Record<string, unknown>, { account?: string; region?: string }]>([
     ['a secret of the region', { cookiesSecret: SECRET }, HERE],
     ['a certificate of the account', { domain: 'a.example.com', certificateArn: CERTIFICATE }, HERE],
-    ['nothing that has a place', {}, HERE],
-    ['any place while the stack has none', { cookiesSecret: SECRET }, {}],
+    ['nothing with a region or account', {}, HERE],
+    ['any region while the stack has none', { cookiesSecret: SECRET }, {}],
   ])('accepts %s', (_, context, env) => checkPlace(settings(context), env));
 
   it.each<[Record<string, unknown>, object, string]>([

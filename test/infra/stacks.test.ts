@@ -21,12 +21,12 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
   const of = template(name);
   const isHobby = name === 'hobby';
 
-  it('needs no look-up', () => {
+  it('needs no context lookup', () => {
     expect(regionless[name].lookups).toEqual([]);
     expect(regional[name].lookups).toEqual([]);
   });
 
-  it('has no NAT gateway and no address that is kept', () => {
+  it('has neither a NAT gateway nor an elastic IP address', () => {
     for (const each of [of, regionalTemplate(name)]) {
       expect(resourcesOfType(each, 'AWS::EC2::NatGateway')).toEqual([]);
       expect(resourcesOfType(each, 'AWS::EC2::EIP')).toEqual([]);
@@ -36,22 +36,21 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     }
   });
 
-  it(isHobby ? 'has no load balancer and no service that runs on' : 'has one internal load balancer', () => {
+  it(isHobby ? 'has neither a load balancer nor a service' : 'has one internal load balancer', () => {
     const balancers = resourcesOfType(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer');
     expect(balancers.map(({ properties }) => properties.Scheme)).toEqual(isHobby ? [] : ['internal']);
     expect(resourcesOfType(of, 'AWS::ECS::Service')).toHaveLength(isHobby ? 0 : 1);
   });
 
-  it('gives each role these actions and no other', () => expect(actionsByRole(of)).toEqual(expectedActions(name)));
+  it('grants each role exactly the expected actions', () => expect(actionsByRole(of)).toEqual(expectedActions(name)));
 
-  it('lets each role touch these items of the table and no other', () =>
-    expect(itemsByRole(of)).toEqual(expectedItems(name)));
+  it('grants each role exactly the expected table items', () => expect(itemsByRole(of)).toEqual(expectedItems(name)));
 
-  it('names every resource only where AWS takes none', () => {
+  it('uses the resource * only for actions without resource-level permissions', () => {
     for (const statement of wildcardStatements(of)) expect(WITHOUT_RESOURCE).toContain(statement.split(' ')[1]);
   });
 
-  it('bounds every function, and keeps its logs for a while in a group that goes with the stack', () => {
+  it('limits the duration of every function, reserves no concurrency, and retains logs for 30 days', () => {
     const functions = resourcesOfType(of, 'AWS::Lambda::Function');
     for (const { properties } of functions) {
       expect(properties.LoggingConfig).toMatchObject({ LogGroup: { Ref: expect.any(String) } });
@@ -64,7 +63,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     }
   });
 
-  it('sizes its functions', () => {
+  it('sets memory, timeout and storage of each function', () => {
     const sizes = resourcesOfType(of, 'AWS::Lambda::Function').flatMap(({ id, properties }) => {
       const { Description, MemorySize, Timeout, Runtime, TracingConfig, EphemeralStorage } = properties as never;
       if (!String(Description).startsWith('Reelay ')) return [];
@@ -92,7 +91,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     );
   });
 
-  it('keeps its state in one table, paid by use', () => {
+  it('keeps its state in one on-demand table', () => {
     expect(onlyResource(of, 'AWS::DynamoDB::GlobalTable')).toMatchObject({
       BillingMode: 'PAY_PER_REQUEST',
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
@@ -101,7 +100,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     });
   });
 
-  it('leaves nothing behind', () => {
+  it('deletes every resource with the stack', () => {
     for (const [id, resource] of Object.entries(of.Resources)) {
       const { DeletionPolicy = 'Delete' } = resource as { DeletionPolicy?: string };
       expect([id, DeletionPolicy]).toEqual([id, 'Delete']);
@@ -110,7 +109,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     expect(Object.values(roles).flat()).not.toContain('logs:CreateLogGroup');
   });
 
-  it('gives each deployment the newest tools before anybody resolves, and ends updates before it ends the layer', () => {
+  it('provides the tools layer before the resolver, and deletes updates before the layer', () => {
     expect(dependenciesOf(of, 'Custom::ToolsLayer', /^ToolsInPlace/)).toContain('ApiResolver');
     expect(dependenciesOf(of, 'AWS::Lambda::Function', /^ApiResolver/)).not.toContain('ToolsInPlace');
     expect(dependenciesOf(of, 'AWS::ApiGatewayV2::Route', /^ApiHttpANYapiFetch/)).toContain('ToolsInPlace');
@@ -121,7 +120,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     });
   });
 
-  it('invokes the resolver by its alias alone, and contains no layer that an update replaces', () => {
+  it('invokes the resolver by its alias only, and contains no layer that an update replaces', () => {
     const layers = resourcesOfType(of, 'AWS::Lambda::LayerVersion').map(({ id }) => id);
     expect(layers.filter((id) => !id.includes('AwsCliLayer'))).toEqual([]);
     const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
@@ -140,7 +139,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     ]);
   });
 
-  it('repeats no update that failed, and wakes for nobody who has stopped waiting', () => {
+  it('retries neither a failed update nor an expired wake', () => {
     const asynchronous = resourcesOfType(of, 'AWS::Lambda::EventInvokeConfig').map(
       ({ properties }) => properties as never,
     );
@@ -161,11 +160,11 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
           : []),
       ]),
     );
-    // An end of a task that could not be registered is tried again.
+    // A failed registration of a stopped task is retried.
     expect(asynchronous).toHaveLength(isHobby ? 2 : 1);
   });
 
-  it('runs its task without root, on a system that it cannot write to', () => {
+  it('runs its task without root, on a read-only file system', () => {
     const { Cpu, Memory, ContainerDefinitions, Volumes } = onlyResource(of, 'AWS::ECS::TaskDefinition') as never as {
       Cpu: string;
       Memory: string;
@@ -179,7 +178,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     expect(ContainerDefinitions).toHaveLength(1);
     expect(ContainerDefinitions[0]).toMatchObject({
       Name: 'stream',
-      // As much as the task: what is in it looks at its own bound to say how many streams it takes.
+      // The limit of the task: the service derives the number of streams from its own memory limit.
       Memory: name === 'public' ? 2048 : 1024,
       User: '1000:1000',
       ReadonlyRootFilesystem: true,
@@ -195,13 +194,13 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     expect(said.AWS_REGION).toEqual({ Ref: 'AWS::Region' });
   });
 
-  it('gives nothing a name that another stage would have too', () => {
+  it('includes the stage in every explicit name', () => {
     const names = explicitNames(of);
     expect(names.length).toBeGreaterThan(5);
     for (const each of names) expect(each).toMatch(/reelay-?main/);
   });
 
-  it('says where it is and how its tools are updated', () => {
+  it('outputs its URL and the command that updates the tools', () => {
     const { Outputs } = of as Template & { Outputs: Record<string, { Value: unknown }> };
     expect(Object.keys(Outputs)).toEqual(expect.arrayContaining(['BaseUrl', 'EdgeDomain', 'UpdateToolsCommand']));
     expect(JSON.stringify(Outputs.UpdateToolsCommand)).toMatch(
@@ -209,7 +208,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     );
   });
 
-  it('watches, and for more where it is public', () => {
+  it('has the alarms of its profile', () => {
     const alarms = resourcesOfType(of, 'AWS::CloudWatch::Alarm').map(({ id }) =>
       withoutHash(id).replace('MonitoringAlarms', ''),
     );
@@ -233,7 +232,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
   });
 });
 
-it('rolls a new release of yt-dlp back when most resolves fail', () => {
+it('rolls back a new release of yt-dlp when most resolves fail', () => {
   const of = template('team');
   const alarm = resourcesOfType(of, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('ResolvesFailing'));
   expect(JSON.stringify(alarm?.properties.AlarmActions)).toContain('ToolUpdatesFunction');
@@ -249,7 +248,7 @@ it('describes every alarm in the runbook', () => {
   }
 });
 
-it('deploys every function there is: those of waking in hobby', () => {
+it('deploys every function, those of the on-demand stream host in hobby only', () => {
   const deployed = resourcesOfType(template('hobby'), 'AWS::Lambda::Function').map(({ properties }) =>
     String(properties.Description).replace('Reelay ', ''),
   );
@@ -259,19 +258,19 @@ it('deploys every function there is: those of waking in hobby', () => {
 checkEdge();
 checkStreamHosts();
 
-describe('what settings change', () => {
+describe('settings', () => {
   const atOnce = (of: Template) => {
     const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
     const { Variables = {} } = (resolver?.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
     return Variables.ENTRIES_AT_ONCE;
   };
 
-  it('resolves as many entries of a playlist at once as the account bears', () => {
+  it('entriesAtOnce limits the playlist entries that resolve concurrently', () => {
     expect(PROFILE_NAMES.map((name) => atOnce(template(name)))).toEqual(['4', '8', '24']);
     expect(atOnce(regionalTemplate('public'))).toBe('60');
   });
 
-  it('tells an e-mail address of every alarm and of the budget', () => {
+  it('alarmEmail receives every alarm and the budget notification', () => {
     const of = regionalTemplate('public');
     expect(onlyResource(of, 'AWS::SNS::Subscription')).toMatchObject({
       Protocol: 'email',
@@ -283,7 +282,7 @@ describe('what settings change', () => {
     expect(resourcesOfType(template('public'), 'AWS::SNS::Topic')).toEqual([]);
   });
 
-  it('gives every function and the task the architecture', () => {
+  it('architecture applies to every function and the task', () => {
     for (const { properties } of resourcesOfType(regionalTemplate('team'), 'AWS::Lambda::Function')) {
       if (String(properties.Description).startsWith('Reelay')) expect(properties.Architectures).toEqual(['arm64']);
     }
@@ -292,7 +291,7 @@ describe('what settings change', () => {
     });
   });
 
-  it('lets the resolver and the task read the secret that is named, and nobody any other', () => {
+  it('cookiesSecret is readable by the resolver and the task, and no other secret is', () => {
     const secrets = resourcesByRole(regionalTemplate('public'), 'secretsmanager:GetSecretValue');
     expect(secrets).toEqual({ ApiResolverRole: [SECRET], TaskTaskRole: [SECRET] });
     expect(resourcesByRole(template('public'), 'secretsmanager:GetSecretValue')).toEqual({});
@@ -302,7 +301,7 @@ describe('what settings change', () => {
     expect(resolver?.properties.Environment).toMatchObject({ Variables: { COOKIES_SECRET: SECRET } });
   });
 
-  it('answers at a domain of its own, by modern TLS alone', () => {
+  it('domain is an alias of the distribution, with TLS 1.2 or later', () => {
     expect(distribution(regionalTemplate('team'))).toMatchObject({
       Aliases: ['media.example.com'],
       ViewerCertificate: { AcmCertificateArn: DOMAIN.certificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },

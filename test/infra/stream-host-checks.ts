@@ -6,12 +6,12 @@ import type { Template } from './permissions.ts';
 import { EUROPE, synthesize, VIRGINIA } from './synth.ts';
 import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
-/** Where streams come from: behind a load balancer, or woken. */
+/** Tests of both stream hosts: balanced and on demand. */
 export function checkStreamHosts(): void {
-  describe('a stream host that is balanced', () => {
+  describe('balanced stream host', () => {
     const of = template('team');
 
-    it('is reached by CloudFront alone, through the load balancer', () => {
+    it('accepts connections of CloudFront only, through the load balancer', () => {
       const ingress = resourcesOfType(of, 'AWS::EC2::SecurityGroupIngress').map(
         ({ properties }) => properties as never,
       );
@@ -26,7 +26,7 @@ export function checkStreamHosts(): void {
       expect(origin).toMatchObject({ Id: 'stream', ConnectionAttempts: 1, VpcOriginConfig: { OriginReadTimeout: 60 } });
     });
 
-    it('cuts no stream when a task goes', () => {
+    it('drains the streams of a task that stops', () => {
       const { TargetGroupAttributes = [] } = onlyResource(of, 'AWS::ElasticLoadBalancingV2::TargetGroup');
       expect(TargetGroupAttributes).toContainEqual({ Key: 'deregistration_delay.timeout_seconds', Value: '900' });
       const { LoadBalancerAttributes = [] } = onlyResource(of, 'AWS::ElasticLoadBalancingV2::LoadBalancer');
@@ -42,13 +42,13 @@ export function checkStreamHosts(): void {
       expect(onlyResource(of, 'AWS::ECS::Service').DesiredCount).toBeUndefined();
     });
 
-    it('starts tasks once there are tools and a way out, which stays while any runs', () => {
+    it('starts tasks after the tools and the internet route exist, and deletes them first', () => {
       const under = dependenciesOf(of, 'AWS::ECS::Service', /./);
       for (const id of ['ToolsInPlace', 'NetworkVpctaskSubnet1DefaultRoute', 'NetworkVpcVPCGW'])
         expect(under).toContain(id);
     });
 
-    it('is reached by CloudFront only once its network has an internet gateway', () =>
+    it('creates the VPC origin after the internet gateway', () =>
       expect(dependenciesOf(of, 'AWS::CloudFront::VpcOrigin', /./)).toContain('NetworkVpcVPCGW'));
 
     it.each<[ProfileName, number, number, number]>([
@@ -73,15 +73,15 @@ export function checkStreamHosts(): void {
       ]);
     });
 
-    it('keeps its VPC origin free of tags, for any change of it fails', () =>
+    it('does not tag its VPC origin, whose updates fail', () =>
       expect(onlyResource(of, 'AWS::CloudFront::VpcOrigin').Tags).toBeUndefined());
 
-    it('has no group of the name that tasks on demand are in, which holds them while the profile changes', () => {
+    it('reuses no security group name of the on-demand host, whose tasks run while the profile changes', () => {
       const groups = (each: Template) => resourcesOfType(each, 'AWS::EC2::SecurityGroup').map(({ id }) => id);
       expect(groups(of).filter((id) => groups(template('hobby')).includes(id))).toEqual([]);
     });
 
-    it('keeps its subnets when another profile had them', async () => {
+    it('keeps the subnets of another profile', async () => {
       const ofTasks = (each: Template) =>
         resourcesOfType(each, 'AWS::EC2::Subnet').filter(({ id }) => id.startsWith('NetworkVpctask'));
       const { templates } = await synthesize({ profile: 'hobby', stage: 'blue' }, VIRGINIA);
@@ -91,7 +91,7 @@ export function checkStreamHosts(): void {
       expect(places(regionalTemplate('team'))).toEqual(places(hobby));
     });
 
-    it('has roles of the services that it uses, also in an account that has used none of them', () => {
+    it('creates the service-linked roles of the services that it uses', () => {
       const roles = resourcesOfType(of, 'Custom::AWS').flatMap(
         ({ properties }) =>
           /"AWSServiceName":"([^"]+)"/.exec(JSON.stringify(properties.Create).replaceAll('\\', ''))?.[1] ?? [],
@@ -110,7 +110,7 @@ export function checkStreamHosts(): void {
       expect(dependenciesOf(template('hobby'), 'AWS::ECS::Cluster', /./)).toContain('TaskEcsRole');
     });
 
-    it('keeps a subnet whose zone stays when zones change, and gives a new one a block that no other has', async () => {
+    it('keeps the subnets of unchanged zones, and assigns unused CIDR blocks to new ones', async () => {
       const blocks = async (zones?: string) => {
         const { templates } = await synthesize({ profile: 'team', stage: 'blue', ...(zones && { zones }) }, EUROPE);
         return resourcesOfType(templates['reelay-blue'] ?? of, 'AWS::EC2::Subnet').map(({ id, properties }) => [
@@ -124,7 +124,7 @@ export function checkStreamHosts(): void {
       expect(reversed).toEqual(first);
       const kept = first?.filter(([id]) => second?.some(([other]) => other === id));
       expect(kept).toHaveLength(2);
-      // A subnet of either deployment exists while the other's is created: same block, same subnet.
+      // Subnets of both deployments exist during an update, so that a block belongs to one subnet.
       const all = [...(unset ?? []), ...(first ?? []), ...(second ?? [])];
       const byBlock = Map.groupBy(all, ([, block]) => block);
       for (const [block, subnets] of byBlock)
@@ -132,7 +132,7 @@ export function checkStreamHosts(): void {
       expect(byBlock.size).toBe(10);
     });
 
-    it('stands in zones that VPC origins work in, where the region has others', async () => {
+    it('uses only availability zones that support VPC origins', async () => {
       const zones = resourcesOfType(regionalTemplate('team'), 'AWS::EC2::Subnet').map(({ properties }) => [
         properties.AvailabilityZone,
         properties.AvailabilityZoneId,
@@ -146,10 +146,10 @@ export function checkStreamHosts(): void {
     });
   });
 
-  describe('a stream host on demand', () => {
+  describe('on-demand stream host', () => {
     const of = template('hobby');
 
-    it('falls back on waking where nothing answers, never on what a source did', () => {
+    it('falls back to the wake function when no task answers, never for a status of a task', () => {
       const { OriginGroups, Origins } = distribution(of);
       expect(OriginGroups?.Items).toMatchObject([
         {
@@ -165,14 +165,14 @@ export function checkStreamHosts(): void {
       expect(onlyResource(of, 'AWS::Lambda::Url')).toMatchObject({ AuthType: 'AWS_IAM' });
     });
 
-    it('admits CloudFront alone to a task', () =>
+    it('admits only CloudFront to a task', () =>
       expect(onlyResource(of, 'AWS::EC2::SecurityGroupIngress')).toMatchObject({
         FromPort: 8080,
         ToPort: 8080,
         SourcePrefixListId: expect.anything(),
       }));
 
-    it('goes in order: the edge, waking, the tasks, then what they stood on', () => {
+    it('is deleted in order: distribution, wake function, tasks, network', () => {
       expect(dependenciesOf(of, 'AWS::CloudFront::Distribution', /./)).toContain('StreamsWake');
       expect(dependenciesOf(of, 'AWS::Lambda::Function', /^StreamsWake/)).toContain('StreamsTasksStopped');
       const stopped = dependenciesOf(of, 'Custom::StopTasks', /./);
@@ -180,7 +180,7 @@ export function checkStreamHosts(): void {
         expect(stopped).toContain(id);
     });
 
-    it('is found through the store, which is put right by every change of a task and every ten minutes', () => {
+    it('updates the key-value store with every task state change and every ten minutes', () => {
       expect(onlyResource(of, 'AWS::CloudFront::Function').FunctionConfig).toMatchObject({
         KeyValueStoreAssociations: [{}],
       });
@@ -191,7 +191,7 @@ export function checkStreamHosts(): void {
       ]);
     });
 
-    it('is woken ahead by the resolver', () => {
+    it('is started ahead of streams by the resolver', () => {
       const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
       expect(resolver?.properties.Environment).toMatchObject({
         Variables: { WAKE_FUNCTION: { Ref: expect.stringMatching(/^StreamsWake/) } },

@@ -6,13 +6,13 @@ import type { State } from '../../core/state/state.ts';
 import { aResource } from '../core/state/resources.ts';
 import { expectedItems } from './roles.ts';
 
-/** Every right that a role has, in any profile: `stacks.test.ts` holds the templates to them. */
+/** Table permissions of each role in any profile; `stacks.test.ts` compares the templates with them. */
 const RIGHTS = expectedItems('hobby');
 const lease = { owner: 'one', expiresAt: 2e9, activity: 'Updating', startedAt: 1 };
 const tools = { ytDlp: '1', ffmpeg: '1', verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' }, installedAt: 1 };
 const link = { type: 'Media', id: 'l', url: 'https://a.example/', resourceId: 'r', freshUntil: 2e9, expiresAt: 2e9 };
 
-/** What the code of each role asks of the table. */
+/** Calls of the state interface that the code of each role makes. */
 const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>[]>> = {
   ApiAppInfoRole: (state) => [state.getTools(), state.getMaintenance()],
   ApiRequestCountRole: (state) => [state.countRequests()],
@@ -36,7 +36,7 @@ const ofUpdates = (state: State) => [
   ...[state.endMaintenance('one'), state.getTools(), state.putTools(tools)],
 ];
 
-/** `GetItem resource#r`, of all that is asked of a table in which there is nothing. */
+/** Requests to an empty table, as `GetItem resource#r`. */
 async function asked(calls: (state: State) => readonly Promise<unknown>[]): Promise<string[]> {
   const found: string[] = [];
   const client = new DynamoDBClient({ region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 's' } });
@@ -56,7 +56,7 @@ async function asked(calls: (state: State) => readonly Promise<unknown>[]): Prom
   return found;
 }
 
-it.each(Object.keys(RIGHTS))('%s may touch what its code touches', async (role) => {
+it.each(Object.keys(RIGHTS))('%s has the table permissions that its code needs', async (role) => {
   const found = await asked(CALLS[role] ?? (() => []));
   const isAllowed = (call: string) => {
     const [action = '', key = ''] = call.split(' ');

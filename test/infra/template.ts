@@ -6,13 +6,13 @@ interface Found {
   readonly properties: Properties;
 }
 
-/** Resources of a type, in the template's order. Their properties are read as they come: a test names what it wants. */
+/** Resources of a type in the order of the template, with untyped properties. */
 export const resourcesOfType = ({ Resources }: Template, type: string): Found[] =>
   Object.entries(Resources)
     .filter(([, { Type }]) => Type === type)
     .map(([id, { Properties = {} }]) => ({ id, properties: Properties as Properties }));
 
-/** The one resource of a type. @throws Error when there is none, or several */
+/** The only resource of a type. @throws Error when there is none, or several */
 export function onlyResource(template: Template, type: string): Properties {
   const [found, ...more] = resourcesOfType(template, type);
   if (!found || more.length > 0) throw new Error(`${found ? more.length + 1 : 0} of ${type}`);
@@ -25,7 +25,7 @@ const NAME =
 /** Names that resources are given explicitly: top-level properties, and those of CloudFront's configurations. */
 export const explicitNames = ({ Resources }: Template): string[] =>
   Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
-    // These names refer to services of AWS, and to functions of the stack.
+    // These names refer to AWS services and functions of the stack.
     if (Type === 'AWS::EC2::VPCEndpoint' || Type === 'AWS::Lambda::Permission') return [];
     const nested = Type.startsWith('AWS::CloudFront::') ? Object.values(Properties) : [];
     const places = [Properties, ...nested.filter((value) => typeof value === 'object' && !Array.isArray(value))];
@@ -47,7 +47,7 @@ function plainText(value: unknown): string | undefined {
   return reference?.startsWith('AWS::') ? `<${reference}>` : undefined;
 }
 
-/** What a resource cannot be without: by reference or by order; those again, and so on. */
+/** Transitive dependencies of a resource, by reference or DependsOn. */
 export function dependenciesOf(template: Template, type: string, name: RegExp): Set<string> {
   const { Resources } = template;
   const start = Object.entries(Resources).find(([id, { Type }]) => Type === type && name.test(id))?.[0];

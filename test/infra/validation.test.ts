@@ -6,7 +6,7 @@ import { SettingError } from '../../core/config/parsers.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { flags, placeholderBundle, temporaryFolder } from './synth.ts';
 
-it('fails on what cdk-nag and CloudFormation find wrong, and on that alone', () => {
+it('fails on errors of cdk-nag and CloudFormation validation only', () => {
   const folder = temporaryFolder();
   const app = createApp({
     bundleDir: placeholderBundle(folder),
@@ -24,15 +24,15 @@ it('fails on what cdk-nag and CloudFormation find wrong, and on that alone', () 
   ]);
 });
 
-it('refuses a setting before it describes anything', () => {
+it('rejects an invalid setting before it creates a stack', () => {
   const options = { bundleDir: '/nowhere', context: { ...flags, stage: 'No' }, outdir: temporaryFolder() };
   expect(() => createApp(options)).toThrow(SettingError);
 });
 
-/** What the error of a synthesis lists. */
-function findingsOf(synthesise: () => unknown): string[] {
+/** Findings in the error of a synthesis. */
+function findingsOf(synthesize: () => unknown): string[] {
   try {
-    synthesise();
+    synthesize();
   } catch (error) {
     return String(error)
       .split('\n\n')

@@ -6,7 +6,7 @@ import { createEdge, type EdgeMode, edgeSource, requestOf, runInNjs } from '../s
 
 const KEY = 'AbCdEfGhIjKlMnOpQrStUvWxYz-_0123456';
 const SECRET = 'a-secret';
-const leaseFor = (seconds: number, host = 'ec2-192-0-2-1.compute-1.amazonaws.com') =>
+const registrationFor = (seconds: number, host = 'ec2-192-0-2-1.compute-1.amazonaws.com') =>
   `${host}|${SECRET}|${Math.floor(Date.now() / 1000) + seconds}`;
 
 interface Case {
@@ -20,17 +20,17 @@ const mixCase = (path: string) =>
   path.replace(/[a-z]/gi, (letter, at) => (at % 2 ? letter.toUpperCase() : letter.toLowerCase()));
 const REFUSED = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-const seen = async (mode: EdgeMode, { uri, lease, ...options }: Case) =>
+const handle = async (mode: EdgeMode, { uri, lease, ...options }: Case) =>
   createEdge(mode, () => lease)(requestOf(uri, options));
 
-describe.each<EdgeMode>(['balanced', 'on-demand'])('a path at the edge, %s', (mode) => {
+describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s', (mode) => {
   const api = operations.filter(({ path }) => !path.includes('{key}'));
   const streams = operations.filter(({ path }) => path.includes('{key}'));
 
   it.each(
     api.flatMap(({ path }) => [path, path.toLowerCase(), path.toUpperCase(), mixCase(path)].map((uri) => [uri, path])),
   )('%s goes to the API as %s', async (uri, path) =>
-    expect(await seen(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
+    expect(await handle(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
   );
 
   it.each(
@@ -38,7 +38,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('a path at the edge, %s', (mo
       [path, path.toLowerCase(), mixCase(path)].map((spelled) => [spelled.replace(/\{key\}/i, KEY), path]),
     ),
   )('%s keeps the case of its key', async (uri, path) => {
-    const { result, choice } = await seen(mode, { uri });
+    const { result, choice } = await handle(mode, { uri });
     expect(result.uri).toBe(path.replace('{key}', KEY));
     expect(choice).toEqual({ id: mode === 'balanced' ? 'stream' : 'wake' });
   });
@@ -54,8 +54,8 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('a path at the edge, %s', (mo
     ['/api/Stream/Media/', '/api/Stream/Media/'],
     ['/api/Stream/Media/a/b', '/api/Stream/Media/a/b'],
     ['/api/Stream/Other/key', '/api/Stream/Other/key'],
-  ])('%s is for the API to answer', async (uri, path) =>
-    expect(await seen(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
+  ])('%s goes to the API', async (uri, path) =>
+    expect(await handle(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),
   );
 
   it.each([
@@ -67,14 +67,14 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('a path at the edge, %s', (mo
     ['/apis/App', '/apis/App'],
     ['/constructor', '/constructor'],
     ['/__proto__', '/__proto__'],
-  ])('%s is the page’s', async (uri, path) =>
-    expect(await seen(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'page' } }),
+  ])('%s goes to the page', async (uri, path) =>
+    expect(await handle(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'page' } }),
   );
 
-  it('never passes on a secret that a viewer made up', async () => {
+  it('removes an origin secret sent by the viewer', async () => {
     const headers = { 'x-reelay-origin': 'guess', range: 'bytes=0-1' };
     for (const uri of [`/api/Stream/Media/${KEY}`, '/api/App', '/']) {
-      const { result } = await seen(mode, { uri, headers, lease: leaseFor(60) });
+      const { result } = await handle(mode, { uri, headers, lease: registrationFor(60) });
       expect(result.headers).toEqual({ range: { value: 'bytes=0-1' } });
     }
   });
@@ -83,8 +83,8 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('a path at the edge, %s', (mo
     operations.flatMap(({ path, methods }) =>
       [...REFUSED, ...(methods.includes('HEAD') ? [] : ['HEAD'])].map((method) => [method, path, methods] as const),
     ),
-  )('%s %s is not allowed', async (method, path, methods) => {
-    const { result, choice } = await seen(mode, { uri: path.replace('{key}', KEY), method });
+  )('%s %s is answered with 405', async (method, path, methods) => {
+    const { result, choice } = await handle(mode, { uri: path.replace('{key}', KEY), method });
     expect(choice).toBeUndefined();
     expect(result).toMatchObject({
       statusCode: 405,
@@ -100,8 +100,8 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('a path at the edge, %s', (mo
     expect(result.body).toBe(method === 'HEAD' ? undefined : body);
   });
 
-  it.each(REFUSED)('%s to a path that is not there is told so', async (method) => {
-    const { result, choice } = await seen(mode, { uri: '/api/New', method });
+  it.each(REFUSED)('%s to an unknown path is answered with 404', async (method) => {
+    const { result, choice } = await handle(mode, { uri: '/api/New', method });
     expect(choice).toBeUndefined();
     expect(result.headers).not.toHaveProperty('allow');
     expect(JSON.parse(result.body ?? '')).toEqual({ title: 'Resource Not Found', status: 404 });
@@ -119,17 +119,17 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('a path at the edge, %s', (mo
     'image/png',
     ',;q=,',
     `a/b;q=0,${'a/b,'.repeat(64)}text/plain`,
-  ])('a refusal for Accept: %s is in the type that the API would choose', async (accept) => {
-    const { result } = await seen(mode, { uri: '/api/App', method: 'POST', headers: { accept } });
+  ])('an error for Accept: %s has the content type that the API selects', async (accept) => {
+    const { result } = await handle(mode, { uri: '/api/App', method: 'POST', headers: { accept } });
     expect(result.headers?.['content-type']?.value).toBe(`${chooseJsonType(accept)}; charset=utf-8`);
   });
 });
 
-describe('a stream on demand', () => {
+describe('viewer request function, stream on demand', () => {
   const uri = `/api/stream/media/${KEY}`;
 
-  it.each(['GET', 'HEAD', 'OPTIONS'])('%s goes to the task that holds the lease, with its secret', async (method) => {
-    const { choice } = await seen('on-demand', { uri, method, lease: leaseFor(60) });
+  it.each(['GET', 'HEAD', 'OPTIONS'])('%s goes to the registered task with its secret', async (method) => {
+    const { choice } = await handle('on-demand', { uri, method, lease: registrationFor(60) });
     expect(choice?.update).toMatchObject({
       domainName: 'ec2-192-0-2-1.compute-1.amazonaws.com',
       customHeaders: { 'x-reelay-origin': SECRET },
@@ -139,22 +139,22 @@ describe('a stream on demand', () => {
   });
 
   it.each([
-    ['nobody is registered', undefined],
-    ['the lease has run out', leaseFor(-1)],
-    ['the lease ends in this very second', leaseFor(0)],
-    ['the lease has no end', `host.example|${SECRET}|`],
-    ['the end is no number', `host.example|${SECRET}|soon`],
-    ['there is no secret', leaseFor(60).replace(SECRET, '')],
-    ['the host is an address', leaseFor(60, '192.0.2.1')],
-    ['the host has a port', leaseFor(60, 'host.example:22')],
-    ['there is no host', leaseFor(60, '')],
-    ['the record is nonsense', 'nonsense'],
+    ['no task is registered', undefined],
+    ['the registration has expired', registrationFor(-1)],
+    ['the registration expires in this second', registrationFor(0)],
+    ['the expiry is empty', `host.example|${SECRET}|`],
+    ['the expiry is not a number', `host.example|${SECRET}|soon`],
+    ['the secret is empty', registrationFor(60).replace(SECRET, '')],
+    ['the host is an address', registrationFor(60, '192.0.2.1')],
+    ['the host has a port', registrationFor(60, 'host.example:22')],
+    ['the host is empty', registrationFor(60, '')],
+    ['the record is malformed', 'nonsense'],
     ['the record is empty', ''],
-  ])('goes to the one who wakes when %s', async (_, lease) =>
-    expect((await seen('on-demand', { uri, lease })).choice).toEqual({ id: 'wake' }),
+  ])('goes to the wake function when %s', async (_, lease) =>
+    expect((await handle('on-demand', { uri, lease })).choice).toEqual({ id: 'wake' }),
   );
 
-  it('reads the store for nothing but streams', async () => {
+  it('reads the key-value store for streams only', async () => {
     const keys: string[] = [];
     const edge = createEdge('on-demand', (key) => void keys.push(key) as undefined);
     for (const path of ['/', '/api/App', '/api/Stream/Media', '/swagger']) await edge(requestOf(path));
@@ -164,7 +164,7 @@ describe('a stream on demand', () => {
   });
 });
 
-describe('the function as it is deployed', () => {
+describe('deployed viewer request function', () => {
   it.each<EdgeMode>(['balanced', 'on-demand'])('fits under the bound of CloudFront, %s', (mode) =>
     expect(Buffer.byteLength(edgeSource(mode))).toBeLessThan(10 * 1024),
   );
@@ -176,7 +176,7 @@ describe('the function as it is deployed', () => {
     { uri: '/api/App', method: 'POST', headers: { accept: 'text/*;q=0.3, text/plain, */*;q=0.1' } },
     { uri: '/api/Fetch/GetResource', method: 'HEAD' },
     { uri: '/api/New', method: 'DELETE' },
-    ...[leaseFor(60), leaseFor(-60), 'nonsense', leaseFor(60, '192.0.2.1')].map((lease) => ({
+    ...[registrationFor(60), registrationFor(-60), 'nonsense', registrationFor(60, '192.0.2.1')].map((lease) => ({
       uri: `/api/Stream/Combined/${KEY}`,
       headers: { 'x-reelay-origin': 'guess', range: 'bytes=0-' },
       lease,
@@ -190,7 +190,7 @@ describe('the function as it is deployed', () => {
         cases.map(({ uri, lease, ...options }) => ({ request: requestOf(uri, options), lease })),
       );
       const here = [];
-      for (const of of cases) here.push(await seen(mode, of));
+      for (const of of cases) here.push(await handle(mode, of));
       expect(inNjs).toEqual(here);
     });
   }

@@ -29,13 +29,13 @@ describe('isBootstrapped', () => {
   it.each([
     [200, true],
     [404, false],
-  ])('takes %i for %s', async (answer, expected) => {
+  ])('classifies status %i as %s', async (answer, expected) => {
     status = answer;
     expect(await isBootstrapped(PLACE)).toBe(expected);
     expect(asked).toEqual(['HEAD /cdk-assets/ 111111111111']);
   });
 
-  it('does not guess when AWS will not say', async () => {
+  it('rejects when AWS denies access', async () => {
     status = 403;
     await expect(isBootstrapped(PLACE)).rejects.toThrow();
   });

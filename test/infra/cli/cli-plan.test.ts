@@ -7,14 +7,14 @@ const options = { app: 'node app.ts', assembly: '/tmp/assembly' };
 const SYNTH = ['synth', '--quiet', '--app', 'node app.ts'];
 const PLACE = { account: '111111111111', region: 'eu-central-1', bucket: 'a-bucket' };
 
-describe('planOf', () => {
-  it('synthesises and no more', () => {
+describe('planCommand', () => {
+  it('synthesizes only, for synth', () => {
     const plan = planCommand('synth', ['-c', 'profile=hobby', '--output', 'out'], options);
     expect(plan?.synth).toEqual([...SYNTH, '--context', 'profile=hobby', '--output', 'out']);
     expect(plan?.run).toBeUndefined();
   });
 
-  it('deploys what was synthesised once, with the settings and the account it was asked for', () => {
+  it('deploys the assembly that was synthesized once, with the given context and AWS profile', () => {
     const plan = planCommand(
       'deploy',
       ['--profile', 'work', '-c', 'stage=blue', '--context=profile=public', '-v'],
@@ -39,16 +39,16 @@ describe('planOf', () => {
     [['-c', 'stage=blue', '-c', 'profile='], false],
     [['-c', 'profile=hobby'], true],
     [['--context=profile=hobby'], true],
-  ])('tells whether %j names a profile', (flags, named) =>
+  ])('detects whether %j sets the profile', (flags, named) =>
     expect(planCommand('deploy', flags, options)?.namesProfile).toBe(named),
   );
 
-  it('asks for approval where it is told to', () => {
+  it('requires approval with --require-approval', () => {
     const { run } = planCommand('deploy', ['--require-approval=any-change'], options) ?? {};
     expect(run?.filter((flag) => flag.startsWith('--require-approval'))).toEqual(['--require-approval=any-change']);
   });
 
-  it('destroys every stack of a stage, whatever its profile is or was', () => {
+  it('destroys every stack of a stage, whatever its profile', () => {
     const plan = planCommand('destroy', ['-c', 'profile=hobby', '-c', 'stage=blue', '--force'], options);
     expect(plan?.synth.slice(SYNTH.length)).toEqual([
       ...['--context', 'profile=hobby', '--context', 'stage=blue'],
@@ -73,19 +73,19 @@ describe('planOf', () => {
     expect(profileOf(readContext(Object.fromEntries(contextOf('destroy'))))).toHaveProperty('firewall');
   });
 
-  it.each(['', 'bootstrap', 'deploy-all'])('knows no %j', (command) =>
+  it.each(['', 'bootstrap', 'deploy-all'])('rejects the command %j', (command) =>
     expect(planCommand(command, [], options)).toBeUndefined(),
   );
 });
 
-describe('places', () => {
+describe('findTargets and findStackNames', () => {
   const stack = (environment: string, bucket: string) => ({
     type: 'aws:cloudformation:stack',
     environment,
     properties: { stackTemplateAssetObjectUrl: `s3://${bucket}/template.json` },
   });
 
-  it('are where the stacks go, each once', () => {
+  it('returns each account and region of the stacks once', () => {
     const artifacts = {
       one: stack('aws://111111111111/eu-central-1', 'assets-eu'),
       two: stack('aws://111111111111/eu-central-1', 'assets-eu'),
@@ -98,12 +98,12 @@ describe('places', () => {
     ]);
   });
 
-  it('come with the names of the stacks', () => {
+  it('returns the names of the stacks', () => {
     const artifacts = { 'reelay-main': stack('aws://111111111111/eu-central-1', 'assets'), tree: { type: 'cdk:tree' } };
     expect(findStackNames({ artifacts })).toEqual(['reelay-main']);
   });
 
-  it('are none without credentials', () => {
+  it('returns none without credentials', () => {
     expect(findTargets({ artifacts: { one: stack('aws://unknown-account/unknown-region', 'assets') } })).toEqual([]);
     expect(findTargets({})).toEqual([]);
   });

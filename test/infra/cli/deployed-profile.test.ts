@@ -47,7 +47,7 @@ describe('readDeployedProfile', () => {
     expect(await readDeployedProfile('reelay-main', 'eu-central-1')).toBeUndefined();
   });
 
-  it('rejects when AWS refuses to answer', async () => {
+  it('rejects when AWS denies access', async () => {
     response = [403, '<Response><Errors><Error><Code>UnauthorizedOperation</Code></Error></Errors></Response>'];
     await expect(readDeployedProfile('reelay-main', 'eu-central-1')).rejects.toThrow();
   });
@@ -63,7 +63,7 @@ describe('profileConflict', () => {
     expect(profileConflict(deployed, 'team')).toBeUndefined(),
   );
 
-  it.each(['hobby', 'public'])('names both ways out when %s is deployed', (deployed) =>
+  it.each(['hobby', 'public'])('names both options when %s is deployed', (deployed) =>
     expect(profileConflict(deployed, 'team')).toMatch(new RegExp(`-c profile=${deployed} .* -c profile=team `)),
   );
 });

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** What a person sees, and the exit code. Nothing is built by then: it would be in `dir`. */
+/** Output and exit code of the command. A bundle would be built in `dir`. */
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
   new Promise<[code: unknown, seen: string]>((resolve) => {
     const options = { cwd: ROOT, env: { PATH: process.env.PATH, TMPDIR: dir, ...env } };
@@ -21,11 +21,11 @@ const run = (args: readonly string[], env: Record<string, string> = {}) =>
     );
   });
 
-describe('the command line', () => {
+describe('deployment command', () => {
   it.each([
-    ['that is not installed', '/nowhere/docker', 'is not installed'],
-    ['that does not run', 'false', 'does not run'],
-  ])('says at once that a deployment needs containers, of a program %s', async (_, program, trouble) => {
+    ['is not installed', '/nowhere/docker', 'is not installed'],
+    ['does not run', 'false', 'does not run'],
+  ])('fails before the build when the container program %s', async (_, program, trouble) => {
     const [code, seen] = await run(['deploy'], { CDK_DOCKER: program });
     expect(seen).toBe(
       `The stream service is deployed as an image, and ${program} ${trouble}: start it, or set CDK_DOCKER to finch or podman\n`,
@@ -33,7 +33,7 @@ describe('the command line', () => {
     expect(code).toBe(2);
   });
 
-  it.each([[[]], [['deplyo']]])('says how it is used when asked for %j', async (args) => {
+  it.each([[[]], [['deplyo']]])('prints its usage for %j', async (args) => {
     expect(await run(args)).toEqual([2, expect.stringMatching(/^Use: npm run synth\|deploy\|destroy .*\n$/)]);
   });
 });

@@ -12,8 +12,8 @@ const of = (...types: string[]): Template => ({
   Resources: Object.fromEntries(types.map((Type, index) => [`R${index}`, { Type, Properties: {} }])),
 });
 
-describe('billOf', () => {
-  it('adds up each meter, and asks nothing for what is free', () => {
+describe('calculateBill', () => {
+  it('sums each meter and subtracts its free quantity', () => {
     const bill = calculateBill([
       ['edgeTraffic', 700],
       ['edgeTraffic', 800],
@@ -24,18 +24,18 @@ describe('billOf', () => {
     expect(totalUsd(bill)).toBeCloseTo(42.5);
   });
 
-  it('leaves out what was not used', () => expect(calculateBill([['secrets', 0]])).toEqual([]));
+  it('omits meters without usage', () => expect(calculateBill([['secrets', 0]])).toEqual([]));
 });
 
-describe('standingOf', () => {
+describe('fixedUsage', () => {
   it.each(['AWS::EC2::NatGateway', 'AWS::EC2::EIP', 'AWS::RDS::DBInstance', 'Made::Up::Thing'])(
-    'refuses to forget %s',
+    'throws for the unpriced resource %s',
     (type) => {
       expect(() => fixedUsage(of('AWS::IAM::Role', type))).toThrow(UnpricedResource);
     },
   );
 
-  it('knows a free endpoint of a network from one that costs', () => {
+  it('accepts gateway endpoints, which are free, and throws for interface endpoints', () => {
     const endpoint = (VpcEndpointType: string): Template => ({
       Resources: { E: { Type: 'AWS::EC2::VPCEndpoint', Properties: { VpcEndpointType } } },
     });
@@ -43,10 +43,10 @@ describe('standingOf', () => {
     expect(() => fixedUsage(endpoint('Interface'))).toThrow(UnpricedResource);
   });
 
-  it('knows that each policy of scaling makes two alarms', () =>
+  it('counts two alarms for each scaling policy', () =>
     expect(fixedUsage(of('AWS::ApplicationAutoScaling::ScalingPolicy'))).toEqual([['alarms', 2]]));
 
-  it('counts the tasks that always run, by the least that scaling leaves', () => {
+  it('counts the minimum number of tasks', () => {
     const template = (scaling: object): Template => ({
       Resources: {
         Task: {
@@ -63,17 +63,17 @@ describe('standingOf', () => {
   });
 });
 
-describe('usageOf', () => {
-  it('pays a write by the kilobyte of what is written', () => {
+describe('trafficUsage', () => {
+  it('counts a table write per kilobyte', () => {
     const usage = trafficUsage({}, { ...IDLE, resolves: 1e6 });
     const writes = usage.flatMap(([meter, quantity]) => (meter === 'tableWrites' ? [quantity] : []));
-    // The resource of some 10 KB, and three small items.
+    // A resource of about 10 KB and three small items.
     expect(writes).toEqual([13]);
     expect(trafficUsage({}, { ...IDLE, streams: 1e6 })).toContainEqual(['tableWrites', 10]);
   });
 });
 
-describe('the bill of a profile', () => {
+describe('monthly bill', () => {
   const bills = (profile: ProfileName) => {
     const { templates } = regionless[profile];
     const Resources = Object.assign({}, ...Object.values(templates).map((template) => template.Resources));
@@ -82,7 +82,7 @@ describe('the bill of a profile', () => {
     return { idle: bill(IDLE), busy: bill(TRAFFIC[profile]) };
   };
 
-  it('of a hobby that nobody uses is cents', () => {
+  it('of hobby is below 10 cents without traffic', () => {
     const { idle, busy } = bills('hobby');
     expect(totalUsd(idle)).toBeLessThan(0.1);
     expect(totalUsd(busy)).toBeLessThan(5);
@@ -92,14 +92,14 @@ describe('the bill of a profile', () => {
   it.each([
     ['team', 30, 45],
     ['public', 80, 120],
-  ] as const)('of %s is what always runs, and nothing that stands idle besides', (profile, least, most) => {
+  ] as const)('of %s is between %i and %i USD without traffic', (profile, least, most) => {
     const { idle, busy } = bills(profile);
     expect(totalUsd(idle)).toBeGreaterThan(least);
     expect(totalUsd(idle)).toBeLessThan(most);
     expect(totalUsd(busy)).toBeGreaterThan(totalUsd(idle));
   });
 
-  it('reads as a table with its sum', () => {
+  it('is reported as a table with its sum', () => {
     const text = formatReport('team', IDLE, calculateBill([['loadBalancer', 730]]));
     expect(text).toBe(
       'team, idle (no traffic)\n  load balancer  730 h           $16.43\n                        a month  $16.43',
