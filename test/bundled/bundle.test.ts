@@ -21,33 +21,33 @@ const PROGRAMS = [
   'stream-service/main.mjs',
 ];
 
-/** The packages whose sources a program has in it. */
+/** Packages whose sources a bundle contains. */
 async function packagesOf(program: string): Promise<string[]> {
   const { sources }: { sources: string[] } = JSON.parse(await readFile(join(dist, `${program}.map`), 'utf8'));
   const names = sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []);
   return [...new Set(names)].sort();
 }
 
-/** What builds, checks and deploys: nothing of it has a place in what runs. */
+/** Packages that build, check and deploy, none of which belongs in a bundle. */
 const TOOLING =
   /^(aws-cdk|aws-cdk-lib|cdk-nag|constructs|esbuild|typescript|vitest|vite|@biomejs\/.*|@types\/.*|axe-core|playwright-core|dynalite|level.*|preact|swagger-ui-dist)$/;
 
 describe.each(PROGRAMS)('%s', (program) => {
-  it('has nothing in it that builds, checks or deploys', async () => {
+  it('contains no build or deployment tooling', async () => {
     const packages = await packagesOf(program);
     expect(packages).not.toEqual([]);
     expect(packages.filter((name) => TOOLING.test(name))).toEqual([]);
   });
 
-  it('needs nothing beside it but Node', async () => {
+  it('imports only modules of Node', async () => {
     const text = await readFile(join(dist, program), 'utf8');
     const imported = [...text.matchAll(/\bfrom\s?"([@\w][\w./:@-]+)"/g)].map(([, name = '']) => name);
     expect(imported.filter((name) => !isBuiltin(name))).toEqual([]);
   });
 });
 
-// A cold start reads and compiles all of it. Bytes, minified.
-describe('the size of', () => {
+// Minified bytes: a cold start reads and compiles all of them.
+describe('contents', () => {
   it.each([
     ['not-found', 100_000],
     ['get-app-info', 500_000],
@@ -56,7 +56,7 @@ describe('the size of', () => {
     ['get-resource', 2_000_000],
     ['wake', 600_000],
     ['canary', 1_200_000],
-  ])('%s is under %d', async (name, most) => {
+  ])('%s has less than %d bytes', async (name, most) => {
     const { size } = await stat(join(dist, 'functions', name, 'index.mjs'));
     expect(size).toBeLessThan(most);
     expect(size).toBeGreaterThan(10_000);
@@ -67,20 +67,20 @@ describe('the size of', () => {
     ['get-app-info', ['undici', 'typebox', 'mediabunny', 'openpgp', '@aws-sdk/client-lambda', '@aws-sdk/client-s3']],
     ['get-resource', ['openpgp', 'yauzl', 'typebox', 'mediabunny', '@aws-sdk/client-s3', '@aws-sdk/client-ecs']],
     ['canary', ['openpgp', 'yauzl', 'mediabunny', '@aws-sdk/client-dynamodb']],
-  ])('%s has no share of %j', async (name, strangers) => {
+  ])('%s excludes %j', async (name, strangers) => {
     const packages = await packagesOf(`functions/${name}/index.mjs`);
     expect(packages.filter((each) => strangers.includes(each))).toEqual([]);
   });
 });
 
-describe('beside a program', () => {
+describe('folder', () => {
   it.each([
     ['functions/get-resource', ['index.mjs', 'plugins', 'probe-worker.mjs']],
     ['functions/canary', ['index.mjs', 'plugins']],
     ['functions/get-api-description', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
     ['functions/get-app-info', ['index.mjs']],
     ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'plugins']],
-  ])('%s is what it reads, and nothing else', async (folder, files) => {
+  ])('%s contains only files that the program reads', async (folder, files) => {
     const beside = await readdir(join(dist, folder));
     expect(beside.filter((file) => !file.endsWith('.map')).sort()).toEqual(files);
   });
@@ -92,14 +92,14 @@ describe('beside a program', () => {
   });
 });
 
-describe('a selection', () => {
+describe('bundle of a selection', () => {
   const made = async (only?: readonly string[]) => {
     const outDir = await mkdtemp(join(dist, 'selection-'));
     await bundle({ outDir, ...(only && { only }) });
     return outDir;
   };
 
-  it('is made alone, to the same bytes every time', async () => {
+  it('contains the selected programs only, and is reproducible', async () => {
     const [first, second] = [await made(['not-found']), await made(['not-found'])];
     expect((await readdir(first, { recursive: true })).sort()).toEqual([
       'functions',
@@ -110,7 +110,7 @@ describe('a selection', () => {
     expect((await readFile(join(first, file))).equals(await readFile(join(second, file)))).toBe(true);
   });
 
-  it('takes the place of what an earlier bundle left, and of nothing else', async () => {
+  it('replaces the files of an earlier bundle, and no others', async () => {
     const outDir = await made(['not-found']);
     await writeFile(join(outDir, 'functions/not-found/old.txt'), '');
     await writeFile(join(outDir, 'functions/other.txt'), '');
@@ -119,7 +119,7 @@ describe('a selection', () => {
     expect(await readdir(join(outDir, 'functions/not-found'))).not.toContain('old.txt');
   });
 
-  it('may be of nothing', async () => expect(await readdir(await made([]))).toEqual([]));
+  it('may be empty', async () => expect(await readdir(await made([]))).toEqual([]));
 
   it.each(['constructor', '../not-found', 'Not-Found', ''])('rejects the unknown name %j', async (name) => {
     await expect(bundle({ outDir: dist, only: ['not-found', name] })).rejects.toThrow(`Unknown bundle: ${name}`);

@@ -10,9 +10,9 @@ import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { startFront } from './front.ts';
-import { type FunctionRig, startFunctionRig } from './function-runner.ts';
+import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
 
-/** What is deployed, on this machine: every bundle in a process of its own, behind one port. */
+/** The deployed bundles on this machine: each in a separate process, behind one port. */
 export interface BundledFixture {
   readonly baseUrl: string;
   readonly functions: ReadonlyMap<string, BundledFunction>;
@@ -22,7 +22,7 @@ export interface BundledFixture {
 export interface BundledFixtureOptions {
   /** `host:port` of each media origin that the instance may reach. */
   readonly originHosts: readonly string[];
-  /** @default whoever asks is answered */
+  /** @default undefined: requests need no secret */
   readonly originSecret?: string;
 }
 
@@ -38,20 +38,20 @@ export async function startBundledFixture({
   originSecret,
 }: BundledFixtureOptions): Promise<BundledFixture> {
   await using parts = new AsyncDisposableStack();
-  const rig = await startFunctionRig([...FUNCTIONS, 'stream-service']);
-  parts.defer(rig.close);
-  const { dir, dist, functions } = rig;
-  const layer = await layOut(rig);
+  const functionFixture = await startFunctionFixture([...FUNCTIONS, 'stream-service']);
+  parts.defer(functionFixture.close);
+  const { dir, dist, functions } = functionFixture;
+  const layer = await preparePluginsAndLayer(functionFixture);
   const { ffmpeg } = await installedTools();
   const common = {
-    ...rig.environment,
+    ...functionFixture.environment,
     REELAY_ENVIRONMENT: 'Development',
     CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
     EGRESS_ALLOW: originHosts.join(','),
     TOOLS_LAYER_DIR: layer,
   };
   const env = { ...common, ...(originSecret && { ORIGIN_SECRET: originSecret }) };
-  for (const name of FUNCTIONS) functions.set(name, await rig.start(name, env));
+  for (const name of FUNCTIONS) functions.set(name, await functionFixture.start(name, env));
   const task = await startTask(join(dist, 'stream-service', 'main.mjs'), {
     ...common,
     HOST: '127.0.0.1',
@@ -70,11 +70,11 @@ export async function startBundledFixture({
   return { baseUrl: front.baseUrl, functions, close: () => started.disposeAsync() };
 }
 
-/** As a release for Linux names it. */
+/** Name in a release for Linux. */
 const PROGRAM = 'yt-dlp_linux';
 
-/** Puts the test's extractor among the plugins of the bundles, and makes a layer with the real yt-dlp. */
-async function layOut({ dir, dist }: FunctionRig): Promise<string> {
+/** Copies the test extractor to the plugins of the bundles, and creates a layer with the real yt-dlp. */
+async function preparePluginsAndLayer({ dir, dist }: FunctionFixture): Promise<string> {
   for (const host of ['functions/get-resource', 'stream-service']) {
     await cp(PLUGIN_DIR, join(dist, host, 'plugins'), { recursive: true });
   }

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A function as it would be deployed. */
+/** A deployed function. */
 export interface BundledFunction {
-  /** What it answered, through JSON as Lambda hands it on. @throws FunctionFailed when the function threw */
+  /** Returns the response, serialized as by Lambda. @throws FunctionFailed when the function threw */
   invoke(event: unknown): Promise<unknown>;
-  /** Its log so far; complete once it is closed. */
+  /** The log so far; complete once closed. */
   readonly lines: readonly string[];
   close(): Promise<void>;
 }
 
-/** What the function threw. */
+/** An error that the function threw. */
 export class FunctionFailed extends Error {
   override readonly name = 'FunctionFailed';
   readonly failure: Readonly<{ errorType: string; errorMessage: string }>;
@@ -31,13 +31,13 @@ interface Reply {
 }
 
 const HOST = join(import.meta.dirname, 'function-host.ts');
-/** Milliseconds that the stack gives the slowest. */
-const TIMEOUT = 29_000;
+/** The longest timeout of an API function in the stack. */
+const TIMEOUT_MS = 29_000;
 
 /**
- * Starts a bundle with these variables and no others.
+ * Starts a bundle with exactly these environment variables.
  * @param path of `index.mjs`
- * @throws Error with all it said, when it cannot be loaded
+ * @throws Error with its output when it cannot be loaded
  */
 export async function startFunction(path: string, name: string, env: NodeJS.ProcessEnv): Promise<BundledFunction> {
   const child = fork(HOST, [path], {
@@ -79,7 +79,7 @@ export async function startFunction(path: string, name: string, env: NodeJS.Proc
       const answer = Promise.withResolvers<unknown>();
       waiting.set(count, answer);
       const context = { awsRequestId: `request-${count}`, functionName: name, functionVersion: '$LATEST' };
-      child.send({ id: count, event, context, deadline: Date.now() + TIMEOUT });
+      child.send({ id: count, event, context, deadline: Date.now() + TIMEOUT_MS });
       return answer.promise;
     },
     lines,

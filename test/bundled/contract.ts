@@ -1,4 +1,4 @@
-/** The contract suite against the bundles. Arguments go to vitest. */
+/** Runs the contract suite against the bundles. Arguments are passed to vitest. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';

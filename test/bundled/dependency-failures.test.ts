@@ -4,30 +4,30 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Result } from '../../lambdas/middleware/event.ts';
 import { documented } from './documented-event.ts';
-import { type FunctionRig, startFunctionRig } from './function-runner.ts';
+import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
 
-let rig: FunctionRig;
+let functionFixture: FunctionFixture;
 beforeAll(async () => {
-  rig = await startFunctionRig(['get-app-info', 'get-request-count', 'get-resource']);
+  functionFixture = await startFunctionFixture(['get-app-info', 'get-request-count', 'get-resource']);
 });
-afterAll(() => rig.close());
+afterAll(() => functionFixture.close());
 
 const GET_RESOURCE = documented('/api/Fetch/GetResource', {
   query: `url=${encodeURIComponent('https://media.example/v')}`,
 });
 const jsonOf = ({ body = '' }: Result) => JSON.parse(body);
 
-/** Starts a function in this trouble, and asks it once. */
-async function ask(name: string, event: unknown, trouble: Readonly<Record<string, string>>) {
-  const started = await rig.start(name, { ...rig.environment, ...trouble });
+/** Invokes a function once, with these variables changed. */
+async function ask(name: string, event: unknown, changes: Readonly<Record<string, string>>) {
+  const started = await functionFixture.start(name, { ...functionFixture.environment, ...changes });
   const result = (await started.invoke(event)) as Result;
   await started.close();
   return { result, lines: started.lines };
 }
 
-/** A layer with this for a program; without one, a layer of nothing. */
+/** A layer with this program, or an empty one. */
 async function layerWith(program?: string, mode = 0o755): Promise<string> {
-  const layer = await mkdtemp(join(rig.dir, 'opt-'));
+  const layer = await mkdtemp(join(functionFixture.dir, 'opt-'));
   if (program === undefined) return layer;
   await mkdir(join(layer, '_internal'));
   await writeFile(join(layer, 'yt-dlp_linux'), program);
@@ -37,13 +37,13 @@ async function layerWith(program?: string, mode = 0o755): Promise<string> {
 
 describe('a layer', () => {
   it.each<[string, string | undefined, number]>([
-    ['of nothing', undefined, 0],
+    ['that is empty', undefined, 0],
     ['whose program fails', '#!/bin/sh\necho broken >&2\nexit 1\n', 0o755],
-    ['whose program is none', 'nonsense', 0o755],
-    ['whose program lost its permission, and fails', '#!/bin/sh\nexit 1\n', 0o644],
-    ['whose program calls itself something else', '#!/bin/sh\necho ffmpeg\n', 0o755],
+    ['whose program is not executable code', 'nonsense', 0o755],
+    ['whose program has no execute permission and fails', '#!/bin/sh\nexit 1\n', 0o644],
+    ['whose program prints another name', '#!/bin/sh\necho ffmpeg\n', 0o755],
     ['whose program is for another machine', '\u007fELF\u0002\u0001\u0001', 0o755],
-  ])('%s is maintenance, and says when to ask again', async (_, program, mode) => {
+  ])('%s is answered as maintenance with Retry-After', async (_, program, mode) => {
     const { result, lines } = await ask('get-resource', GET_RESOURCE, {
       TOOLS_LAYER_DIR: await layerWith(program, mode),
     });
@@ -54,26 +54,26 @@ describe('a layer', () => {
       detail: expect.stringMatching(/Try again/),
     });
     expect(Number(result.headers?.['retry-after'])).toBeGreaterThan(0);
-    // An operator has to see it, unless it is the placeholder before the first update.
+    // Logged for the operator, except for the placeholder before the first update.
     const told = lines.filter((line) => line.includes('yt-dlp of the layer failed to start'));
-    // At the start, and when it was asked.
+    // At the start and with the request.
     expect(told).toHaveLength(program === undefined ? 0 : 2);
   });
 
-  it('whose program says its version and no more is a failed fetch, and the log says so', async () => {
+  it('whose program only prints its version is answered with 502 and logged', async () => {
     const program = '#!/bin/sh\ncase "$*" in *--version*) echo 2026.11.20;; *) exit 3;; esac\n';
     const { result, lines } = await ask('get-resource', GET_RESOURCE, { TOOLS_LAYER_DIR: await layerWith(program) });
     expect([result.statusCode, jsonOf(result)]).toEqual([502, { title: 'Fetch Failed', status: 502 }]);
     expect(lines.join('\n')).toContain('yt-dlp does not start');
   });
 
-  it('is nothing that App needs', async () => {
+  it('is not required by GET /api/App', async () => {
     const { result } = await ask('get-app-info', documented('/api/App'), { TOOLS_LAYER_DIR: await layerWith() });
     expect([result.statusCode, jsonOf(result)]).toMatchObject([200, { isHealthy: true, maintenance: null }]);
   });
 });
 
-describe('without the table', () => {
+describe('an unreachable table', () => {
   let nowhere: string;
   beforeAll(async () => {
     const server = createServer();
@@ -86,7 +86,7 @@ describe('without the table', () => {
   it.each([
     ['get-resource', GET_RESOURCE],
     ['get-request-count', documented('/api/App/requests')],
-  ])('%s is a failed fetch', async (name, event) => {
+  ])('is answered with 502 by %s', async (name, event) => {
     const { result, lines } = await ask(name, event, {
       AWS_ENDPOINT_URL_DYNAMODB: nowhere,
       TOOLS_LAYER_DIR: await layerWith(),
@@ -95,13 +95,13 @@ describe('without the table', () => {
     expect(lines.join('\n')).toContain('ECONNREFUSED');
   });
 
-  it('a link that is malformed is still a bad request', async () => {
+  it('does not affect the 400 for a malformed link', async () => {
     const event = documented('/api/Fetch/GetResource', { query: 'url=nonsense' });
     const { result } = await ask('get-resource', event, { AWS_ENDPOINT_URL_DYNAMODB: nowhere });
     expect(result.statusCode).toBe(400);
   });
 
-  it('App answers, and is not healthy', async () => {
+  it('is reported by GET /api/App as not healthy', async () => {
     const { result } = await ask('get-app-info', documented('/api/App'), { AWS_ENDPOINT_URL_DYNAMODB: nowhere });
     expect([result.statusCode, jsonOf(result)]).toMatchObject([200, { isHealthy: false, maintenance: null }]);
   });
@@ -114,10 +114,10 @@ describe('a function with a missing or invalid variable', () => {
     ['get-request-count', 'CORS_ALLOWED_ORIGINS', 'page', 'CORS_ALLOWED_ORIGINS must be a comma list of origins'],
     ['get-resource', 'PLAYLIST_LIMIT', 'many', 'PLAYLIST_LIMIT must be a whole number'],
   ])('%s does not start, and names the variable %s', async (name, variable, value, message) => {
-    const trouble = { ...rig.environment, [variable]: value };
-    const failure = String(await rig.start(name, trouble).catch((error) => error));
+    const changes = { ...functionFixture.environment, [variable]: value };
+    const failure = String(await functionFixture.start(name, changes).catch((error) => error));
     expect(failure).toContain(`SettingError: ${message}`);
-    // What it shows of the program around it is not the most of it.
+    // The message, not the quoted source line.
     expect(failure.length).toBeLessThan(20_000);
   });
 });

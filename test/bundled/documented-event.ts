@@ -46,7 +46,7 @@ export const documented = (path: string, { method = 'GET', query = '', headers =
   stageVariables: { stage: 'variable' },
 });
 
-/** As little of an event as API Gateway ever sends: a client that says nothing of itself. */
+/** The smallest event that API Gateway sends: a request without headers and parameters. */
 export function bareEvent(path: string, changes?: Changes): Event {
   const { cookies, headers, queryStringParameters, body, pathParameters, stageVariables, ...event } = documented(
     path,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Event, Result } from '../../lambdas/middleware/event.ts';
 import { bareEvent, type Changes, documented } from './documented-event.ts';
-import { type FunctionRig, startFunctionRig } from './function-runner.ts';
+import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
 
-const SECRET = 'only-the-edge-knows';
+const SECRET = 'origin-secret';
 const ORIGIN = 'https://page.example';
 const LINK = 'https://user:word@media.example/v?token=hush';
 const FOR_LINK = `url=${encodeURIComponent(LINK)}`;
@@ -11,30 +11,30 @@ const FOR_LINK = `url=${encodeURIComponent(LINK)}`;
 const NAMES = ['get-app-info', 'get-request-count', 'get-api-description', 'get-resource', 'not-found'] as const;
 type Name = (typeof NAMES)[number];
 
-/** The functions as Lambda loads them, told all they know by the environment. The layer has no tools. */
-let rig: FunctionRig;
+/** The functions as Lambda loads them, configured by environment variables. The layer has no tools. */
+let functionFixture: FunctionFixture;
 beforeAll(async () => {
-  rig = await startFunctionRig(NAMES);
+  functionFixture = await startFunctionFixture(NAMES);
   const env = {
-    ...rig.environment,
+    ...functionFixture.environment,
     ORIGIN_SECRET: SECRET,
     CORS_ALLOWED_ORIGINS: ORIGIN,
-    TOOLS_LAYER_DIR: rig.dir,
-    // Even so: no function hands Powertools its events.
+    TOOLS_LAYER_DIR: functionFixture.dir,
+    // Must have no effect: no function passes its events to Powertools.
     POWERTOOLS_LOGGER_LOG_EVENT: 'true',
   };
-  for (const name of NAMES) rig.functions.set(name, await rig.start(name, env));
+  for (const name of NAMES) functionFixture.functions.set(name, await functionFixture.start(name, env));
 });
-afterAll(() => rig.close());
+afterAll(() => functionFixture.close());
 
-const send = async (name: Name, event: unknown) => (await rig.functions.get(name)?.invoke(event)) as Result;
-/** Through the edge. */
+const send = async (name: Name, event: unknown) => (await functionFixture.functions.get(name)?.invoke(event)) as Result;
+/** An event with the origin secret, as CloudFront sends it. */
 const fromEdge = (path: string, { headers = {}, ...changes }: Changes = {}): Event =>
   documented(path, { ...changes, headers: { 'x-reelay-origin': SECRET, ...headers } });
 const jsonOf = ({ body = '' }: Result) => JSON.parse(body);
 const NOT_FOUND = { title: 'Resource Not Found', status: 404 };
 
-/** The path that the HTTP API routes to each, and what it answers while no layer has tools. */
+/** A path that the HTTP API routes to each function, and its status while the layer has no tools. */
 const ROUTED: readonly [Name, string, number, string][] = [
   ['get-app-info', '/api/App', 200, ''],
   ['get-request-count', '/api/App/requests', 200, ''],
@@ -44,7 +44,7 @@ const ROUTED: readonly [Name, string, number, string][] = [
 ];
 
 describe.each(ROUTED)('%s', (name, path, status, query) => {
-  it('answers a documented event', async () => {
+  it('accepts an event with every documented field', async () => {
     const result = await send(name, fromEdge(path, { query, headers: { origin: ORIGIN } }));
     expect(result.statusCode).toBe(status);
     expect(result.headers).toMatchObject({
@@ -55,14 +55,14 @@ describe.each(ROUTED)('%s', (name, path, status, query) => {
     expect(result.isBase64Encoded ?? false).toBe(false);
   });
 
-  it('gives the same answer to a minimal event with only the secret', async () => {
+  it('returns the same response to a minimal event with only the secret', async () => {
     const little = { ...bareEvent(path, { query }), headers: { 'x-reelay-origin': SECRET } };
     const [bare, full] = [await send(name, little), await send(name, fromEdge(path, { query }))];
     expect(bare).toEqual(full);
   });
 
   it.each([undefined, '', 'wrong', `${SECRET} `, `${SECRET},${SECRET}`])(
-    'tells nothing to who says %j',
+    'answers 404 to the secret %j',
     async (borne) => {
       const event = documented(path, { query });
       if (borne !== undefined) event.headers['x-reelay-origin'] = borne;
@@ -71,20 +71,20 @@ describe.each(ROUTED)('%s', (name, path, status, query) => {
     },
   );
 
-  it('tells nothing to who sends no headers at all', async () => {
+  it('answers 404 to an event without headers', async () => {
     const result = await send(name, bareEvent(path, { query }));
     expect([result.statusCode, jsonOf(result)]).toEqual([404, NOT_FOUND]);
   });
 
-  it('lets no preflight past the edge either', async () => {
+  it('answers 404 to a preflight without the secret', async () => {
     const preflight = documented(path, { method: 'OPTIONS', headers: { origin: ORIGIN } });
     expect((await send(name, preflight)).statusCode).toBe(404);
   });
 });
 
-// The description is a document of one type.
+// The API description has one content type.
 it.each(ROUTED.filter(([name]) => name !== 'get-api-description'))(
-  '%s answers in the type that joined Accept headers rate highest',
+  '%s returns the content type with the highest q of joined Accept headers',
   async (name, path, _, query) => {
     const accept = 'image/png,text/plain;q=0.9,text/json;q=0.95';
     const result = await send(name, fromEdge(path, { query, headers: { accept } }));
@@ -96,21 +96,21 @@ describe('get-resource', () => {
   const PATH = '/api/Fetch/GetResource';
 
   it.each(['', 'url=', 'url=nonsense', 'url=ftp%3A%2F%2Fmedia.example%2F', 'url=nonsense&url=https://media.example/'])(
-    'refuses %j',
+    'rejects the query %j',
     async (query) => {
       const result = await send('get-resource', fromEdge(PATH, { query }));
       expect([result.statusCode, jsonOf(result)]).toEqual([400, { title: 'Bad Request', status: 400 }]);
     },
   );
 
-  it('reads the raw query string, the first url of it', async () => {
+  it('reads the first url of the raw query string', async () => {
     const event = fromEdge(PATH, { query: 'url=https://media.example/watch?v=x&url=nonsense' });
-    // API Gateway joins what is repeated here, and decodes it.
+    // API Gateway joins and decodes repeated parameters here.
     event.queryStringParameters = { url: 'https://media.example/watch?v=x,nonsense' };
     expect((await send('get-resource', event)).statusCode).toBe(503);
   });
 
-  it('answers an entry with a problem whose status survives the way', async () => {
+  it('answers an entry event with a problem that keeps its status', async () => {
     const request = { url: 'https://media.example/v', entry: {}, ancestors: ['https://media.example/list'] };
     const entry = { kind: 'entry', deadline: Date.now() + 20_000, request };
     expect(await send('get-resource', entry)).toMatchObject({ problem: { status: 503 } });
@@ -118,12 +118,15 @@ describe('get-resource', () => {
     expect(await send('get-resource', itself)).toMatchObject({ problem: { status: 404 } });
   });
 
-  it.each([{ kind: 'entry' }, { kind: 'other', request: null }])('makes a problem of %j', async (event) => {
-    expect(await send('get-resource', event)).toMatchObject({ problem: { status: 500 } });
-  });
+  it.each([{ kind: 'entry' }, { kind: 'other', request: null }])(
+    'answers the invalid event %j with a problem',
+    async (event) => {
+      expect(await send('get-resource', event)).toMatchObject({ problem: { status: 500 } });
+    },
+  );
 });
 
-describe('a path', () => {
+describe('path', () => {
   it.each([
     '/prod/swagger/v1/swagger.json',
     '/swagger',
@@ -131,13 +134,13 @@ describe('a path', () => {
     '/swagger/%ZZ',
     '/swagger//',
     '',
-  ])('%j is no part of the description', async (path) => {
+  ])('%j is answered with 404 by the API description', async (path) => {
     const result = await send('get-api-description', fromEdge(path));
     expect([result.statusCode, jsonOf(result)]).toEqual([404, NOT_FOUND]);
   });
 
   it.each(['/', '//', '/prod/api/App', '/api/%ZZ', '/api/\u0000', '/ü', `/${'a'.repeat(8_000)}`, ''])(
-    '%j that no route takes is a problem, whatever the method',
+    '%j without a route is answered with a problem for every method',
     async (path) => {
       for (const method of ['GET', 'POST', 'BREW']) {
         const result = await send('not-found', fromEdge(path, { method }));
@@ -147,17 +150,17 @@ describe('a path', () => {
   );
 });
 
-it('HEAD has the headers of GET alone', async () => {
+it('HEAD returns the headers of GET without a body', async () => {
   const result = await send('get-app-info', fromEdge('/api/App', { method: 'HEAD' }));
   expect(result.statusCode).toBe(200);
   expect(Number(result.headers?.['content-length'])).toBeGreaterThan(10);
   expect(result).not.toHaveProperty('body');
 });
 
-describe('the log', () => {
-  it('has nothing in it of what was sent, nor the secret', async () => {
-    const all = NAMES.map((name) => rig.functions.get(name));
-    // Complete once they have ended.
+describe('log', () => {
+  it('contains neither request data nor the secret', async () => {
+    const all = NAMES.map((name) => functionFixture.functions.get(name));
+    // Complete once the functions have ended.
     await Promise.all(all.map((each) => each?.close()));
     const lines = all.flatMap((each) => each?.lines ?? []);
     expect(lines.length).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import type { Gateway } from '../../local/gateway/gateway.ts';
 
 const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
 
-/** One port in front of both hosts, as the edge is: paths and headers go through as they came, broken bodies break. */
+/** One port for both hosts, like CloudFront: forwards paths and headers unchanged, and truncated bodies as truncated. */
 export async function startFront(gateway: Gateway, streamPort: number) {
   const server = createServer((incoming, response) => {
     if (STREAM_PATH.test(incoming.url ?? '')) passOn(incoming, response, streamPort);
@@ -26,7 +26,7 @@ function passOn(incoming: IncomingMessage, response: ServerResponse, port: numbe
   const upstream = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false });
   upstream.on('response', (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
-    // Either side's end is the other's.
+    // Either side's disconnect ends the other.
     pipeline(answer, response, () => upstream.destroy());
   });
   upstream.on('error', () => response.destroy());

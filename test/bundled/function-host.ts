@@ -1,6 +1,6 @@
 /**
- * One execution environment of Lambda, in a process of its own: loads a bundle as the runtime does and answers events one
- * message each. Unlike Lambda it takes several at once: functions keep nothing that would tell.
+ * One execution environment of Lambda in a separate process: loads a bundle as the runtime does and answers events, one
+ * message each. Unlike Lambda it handles events concurrently, which functions without state cannot detect.
  */
 import { pathToFileURL } from 'node:url';
 

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type BundledFunction, FunctionFailed } from './bundled-function.ts';
 
-/** What Lambda says instead of running a function: thrown by `invoke`. */
+/** An error of Lambda instead of an invocation; thrown by `invoke`. */
 export class InvokeRefused extends Error {
   override readonly name = 'InvokeRefused';
   readonly status: number;
-  /** As the SDK reads it: `TooManyRequestsException`, … */
+  /** Error code in the SDK: `TooManyRequestsException`, … */
   readonly type: string;
 
   constructor(status: number, type: string) {
@@ -24,7 +24,7 @@ export interface InvokeApi {
 
 const PATH = /^\/2015-03-31\/functions\/([^/]+)\/invocations/;
 
-/** Lambda's Invoke API over functions of this machine, as their SDK speaks it. */
+/** Lambda's Invoke API for functions on this machine. */
 export async function startInvokeApi(
   find: (name: string) => Pick<BundledFunction, 'invoke'> | undefined,
 ): Promise<InvokeApi> {

@@ -31,7 +31,7 @@ export interface Schema {
 
 export interface ApiDocument {
   readonly json: OpenApi;
-  /** Checks an answer against what the document says of its operation and status; gives its body parsed. */
+  /** Validates a response against the schema of its operation and status; returns the parsed body. */
   expectAnswer(method: string, path: string, answer: Answer): unknown;
 }
 
@@ -43,7 +43,7 @@ const ADDED_STATUSES = [404, 405, 429, 500, 502, 503];
 export function createApiDocument(json: OpenApi): ApiDocument {
   const ajv = new Ajv({ strict: true, allErrors: true, validateFormats: true });
   formats.default(ajv, { formats: ['int32', 'int64', 'double', 'float', 'date-time', 'uri'] });
-  // Ajv wants a JSON Schema document around them: the description's schemas as they are, under its own address.
+  // Ajv resolves references within one JSON Schema document.
   ajv.addSchema({ $id: 'https://api.invalid/', components: json.components }, undefined, false, false);
   ajv.addKeyword('components');
   const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
@@ -72,12 +72,12 @@ export function createApiDocument(json: OpenApi): ApiDocument {
   };
 }
 
-/** The rules of an error body that its schema does not tell. */
+/** The rules of an error body that the schema does not express. */
 export function expectProblem(status: number, value: unknown): void {
   const problem = value as Record<string, unknown>;
   expect(problem).toMatchObject({ status, title: expect.stringMatching(/\S/) });
   if (status === 415 || status === 503) expect(problem.detail).toEqual(expect.stringMatching(/\S/));
   else expect(problem).not.toHaveProperty('detail');
-  // Absent fields are left out.
+  // Absent fields are omitted.
   expect(Object.values(problem)).not.toContain(null);
 }

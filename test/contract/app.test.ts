@@ -8,7 +8,7 @@ const json = async (path: string) => JSON.parse((await target.get(path)).body.to
 const countOf = async (of: Target) => Number((await of.get('/api/App/requests')).headers['x-request-count']);
 
 describe('GET /api/App', () => {
-  it('says version, health, environment and that there is no maintenance', async () => {
+  it('returns version, health, environment and no maintenance', async () => {
     const answer = await target.get('/api/App');
     expect(answer.status).toBe(200);
     target.api.expectAnswer('GET', '/api/App', answer);
@@ -32,13 +32,13 @@ describe('GET /api/App/requests', () => {
     });
   });
 
-  it('has the plain number in a header', async () => {
+  it('has the number in x-request-count', async () => {
     const { headers, body } = await target.get('/api/App/requests');
     const { message } = JSON.parse(body.toString());
     expect(headers['x-request-count']).toBe(message.replaceAll(',', ''));
   });
 
-  it('counts an answered resolve once, a playlist once, and one from the table too', async () => {
+  it('counts each answered resolve once, playlists and stored items included', async () => {
     const before = await countOf(target);
     expect((await target.resolve('/files/clip.mp4')).status).toBe(200);
     expect(await countOf(target)).toBe(before + 1);
@@ -48,7 +48,7 @@ describe('GET /api/App/requests', () => {
     expect(await countOf(target)).toBe(before + 3);
   });
 
-  it('does not count what failed', async () => {
+  it('does not count failures', async () => {
     const before = await countOf(target);
     expect((await target.resolve('/trouble/404')).status).toBe(404);
     expect((await target.get('/api/Fetch/GetResource')).status).toBe(400);

@@ -10,22 +10,22 @@ const target = useTarget();
 let browser: Browser;
 beforeAll(async () => {
   if (!hasChromium) return;
-  // A page of the internet may ask this machine, as the instance stands on loopback here.
+  // Local network access: the instance listens on loopback.
   browser = await launchChromium('--disable-features=LocalNetworkAccessChecks');
 });
 afterAll(() => browser?.close());
 
-/** Plays a stream in an element of a page, seeks to a place, and tells how that went. Seconds. */
+/** Plays a stream in a media element, seeks to `seekTo` and returns what the element reports. Seconds. */
 async function play(tag: 'video' | 'audio', url: string, seekTo: number) {
   const page = await browser.newPage();
   try {
-    // Not until it is loaded: a stream may go on.
+    // Without waiting for the load event: a stream may continue.
     await page.setContent(`<${tag} muted preload="auto" src="${url}"></${tag}>`, { waitUntil: 'commit' });
     return await page.$eval(
       tag,
       (element, place) =>
         new Promise<{ duration: number; at: number; height: number }>((resolve, reject) => {
-          // The page's own type, known in the browser alone.
+          // A type of the page, which exists in the browser only.
           const media = element as unknown as {
             [key: string]: unknown;
             readyState: number;
@@ -59,14 +59,14 @@ describe('Chromium', () => {
     ['/files/clip-tail.mp4', 5, SECONDS.clip, 180],
     ['/files/clip.webm', 5, SECONDS.clip, 180],
     ['/site/combined/browser', 7, SECONDS.ladder, 720],
-  ])('seeks in the video %s', async (link, place, seconds, height) => {
+  ])('seeks in %s', async (link, place, seconds, height) => {
     const { path } = await renditionOf(target, link);
     const result = await play('video', target.baseUrl + path, place);
     expect(result).toMatchObject({ at: place, height });
     expect(result.duration).toBeCloseTo(seconds, 0);
   });
 
-  it('seeks far into the sound of a conversion', async () => {
+  it('seeks to the end of an MP3 conversion', async () => {
     const { path } = await conversionOf(target, '/files/long.mp4');
     const result = await play('audio', target.baseUrl + path, 270);
     expect(result.at).toBe(270);
@@ -74,7 +74,7 @@ describe('Chromium', () => {
   });
 
   it.each(['/site/open/browser', '/hls/master.m3u8', '/dash/timeline/manifest.mpd'])(
-    'knows how long a film is that is muxed while it is sent: %s',
+    'reads the duration of a stream that is muxed while sent: %s',
     async (link) => {
       const { path } = await renditionOf(target, link);
       const result = await play('video', target.baseUrl + path, 0.5);
@@ -83,7 +83,7 @@ describe('Chromium', () => {
     },
   );
 
-  it('lets a page of an allowed origin read an answer and its headers, and no other page', async () => {
+  it('lets only pages of allowed origins read a response and its headers', async () => {
     const { path } = await renditionOf(target, '/files/clip.mp4');
     const page = await browser.newPage();
     await page.route(/\.example\//, (route) => route.fulfill({ contentType: 'text/html', body: '<title>app</title>' }));

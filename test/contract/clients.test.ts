@@ -9,7 +9,7 @@ import { useTarget } from './target.ts';
 
 const target = useTarget();
 
-/** What the clients fetch: a direct file, one behind strict rules, and a conversion. */
+/** A direct file, a file of a strict upstream, and a conversion. */
 const streams: Record<string, { url: string; bytes: Buffer }> = {};
 beforeAll(async () => {
   const found = {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 const streamOf = (kind: string) => streams[kind] ?? expect.fail('Not resolved');
 
-describe.each(['direct', 'strict', 'mp3'])('a %s stream', (kind) => {
+describe.each(['direct', 'strict', 'mp3'])('%s stream', (kind) => {
   const download = (command: string, args: (url: string, file: string) => string[], have = 0) =>
     withTemporaryFolder(async (folder) => {
       const { url, bytes } = streamOf(kind);
@@ -34,7 +34,7 @@ describe.each(['direct', 'strict', 'mp3'])('a %s stream', (kind) => {
       return (await readFile(file)).equals(bytes);
     });
 
-  itWith('curl')('comes whole to curl', async () => {
+  itWith('curl')('is downloaded completely by curl', async () => {
     expect(await download('curl', (url, file) => ['-sSf', '-o', file, url])).toBe(true);
   });
 
@@ -54,7 +54,7 @@ describe.each(['direct', 'strict', 'mp3'])('a %s stream', (kind) => {
     expect(await download('aria2c', args)).toBe(true);
   });
 
-  itWith('curl')('gives curl -r its part', () =>
+  itWith('curl')('sends curl -r its range', () =>
     withTemporaryFolder(async (folder) => {
       const { url, bytes } = streamOf(kind);
       const file = join(folder, 'part');
@@ -64,18 +64,18 @@ describe.each(['direct', 'strict', 'mp3'])('a %s stream', (kind) => {
     }),
   );
 
-  it('tells ffprobe its duration', async () => {
+  it('has a duration that ffprobe reads', async () => {
     expect((await probe(streamOf(kind).url)).durationSeconds).toBeCloseTo(SECONDS.long, 0);
   });
 
-  it('is sought by FFmpeg', async () => {
+  it('is seekable with FFmpeg', async () => {
     const args = ['-nostdin', '-v', 'error', '-ss', '270', '-i', streamOf(kind).url, '-t', '1', '-f', 'null', '-'];
     expect(await runProgram('ffmpeg', args)).toEqual({ code: 0, output: '' });
   });
 });
 
-describe('a download that is complete already', () => {
-  itWith('wget')('stays as it is with wget -c', () =>
+describe('complete download', () => {
+  itWith('wget')('is left unchanged by wget -c', () =>
     withTemporaryFolder(async (folder) => {
       const { url, bytes } = streamOf('direct');
       const file = join(folder, 'download.bin');

@@ -1,4 +1,4 @@
-/** The contract's tables, copied by hand. A `?` behind a type says nullable. */
+/** The tables of the contract, copied by hand. `?` after a type: nullable. */
 interface ObjectTable {
   readonly fields: Readonly<Record<string, string>>;
   readonly required: readonly string[];

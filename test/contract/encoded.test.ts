@@ -9,7 +9,7 @@ import { useTarget } from './target.ts';
 
 const target = useTarget();
 
-/** Seconds that a container may round a duration by. */
+/** Rounding of durations in containers, in seconds. */
 const ROUNDING = 0.15;
 const near = (seconds: number) => [seconds - ROUNDING, seconds + ROUNDING] as const;
 
@@ -32,7 +32,7 @@ describe('Combined', () => {
     ['/hls/master.m3u8', '', ['h264', 'aac'], SECONDS.ladder],
     ['/dash/number/manifest.mpd', '', ['h264', 'aac'], SECONDS.ladder],
     ['/dash/timeline/manifest.mpd', '', ['h264', 'aac'], SECONDS.ladder],
-  ])('%s %s is one MP4 of both tracks, with its true duration', async (link, format, codecs, seconds) => {
+  ])('muxes %s %s into one MP4 with both tracks and the exact duration', async (link, format, codecs, seconds) => {
     if (format === 'av1-180' && !existsSync(join(target.origin.mediaDir, 'ladder/av1-180.mp4'))) return;
     const { path } = await renditionOf(
       target,
@@ -58,7 +58,7 @@ describe('Combined', () => {
     for (const stream of film.streams) expectDuration(stream.durationSeconds, seconds);
   });
 
-  it('estimates its length when the sizes are known and the layout is not', async () => {
+  it('estimates the length when the sizes are known but not the layout', async () => {
     const { path, fileSizeBytes } = await renditionOf(target, '/site/opus-only/x');
     const { headers, body } = await target.get(path);
     const estimate = Number(headers['estimated-content-length']);
@@ -67,7 +67,7 @@ describe('Combined', () => {
     expect(fileSizeBytes).toBeGreaterThan(0);
   });
 
-  it('ignores Range and starts from the beginning', async () => {
+  it('ignores Range', async () => {
     const { path } = await renditionOf(target, '/site/open/x');
     for (const range of ['bytes=0-99', 'bytes=100-', 'bytes=999999999999-']) {
       const { status, headers, body } = await target.get(path, { headers: { range } });
@@ -77,7 +77,7 @@ describe('Combined', () => {
     }
   });
 
-  it('has a HEAD with the exact length that reads at most the headers of both files, once', async () => {
+  it('answers HEAD with the exact length from the headers of both files, read once', async () => {
     const { path } = await renditionOf(target, '/site/open/head-only');
     const seen = target.origin.requestsTo('/site-media/').length;
     const { status, headers, body } = await target.get(path, { method: 'HEAD' });
@@ -91,7 +91,7 @@ describe('Combined', () => {
     expect(headers['content-length']).toBe(String((await target.get(path)).body.length));
   });
 
-  it('has a HEAD with the size of GET, though the page did not say it', async () => {
+  it('answers HEAD with the size of GET although the page has none', async () => {
     const { path } = await renditionOf(target, '/site/unsized/head');
     const said = (headers: Record<string, unknown>) => Number(headers['content-length']);
     const head = await target.get(path, { method: 'HEAD' });
@@ -99,7 +99,7 @@ describe('Combined', () => {
     expect(said(head.headers)).toBe(said((await target.get(path)).headers));
   });
 
-  it('is sent while it is muxed: the first bytes come before the last of a slow source', async () => {
+  it('sends the first bytes before a slow source has ended', async () => {
     const { path } = await renditionOf(target, '/hls/master.m3u8');
     const { body } = await open(target.baseUrl + path);
     const first: Buffer = await new Promise((resolve) => body.once('data', resolve));
@@ -119,7 +119,7 @@ describe('HLS and DASH', () => {
     ['/hls/master.m3u8', 'audio', ['aac'], SECONDS.ladder],
     ['/dash/number/manifest.mpd', 'audio', ['aac'], SECONDS.ladder],
     ['/dash/timeline/manifest.mpd', 'audio', ['aac'], SECONDS.ladder],
-  ] as const)('%s (%s) is sent as MP4 from the start', async (link, side, codecs, seconds) => {
+  ] as const)('sends %s (%s) as MP4', async (link, side, codecs, seconds) => {
     const { path, mimeType, fileExtension } = await renditionOf(target, link, side);
     const { status, headers, body } = await target.get(path, { headers: { range: 'bytes=100-' } });
     expect(status).toBe(200);
@@ -148,7 +148,7 @@ describe('format=mp3', () => {
     ['/hls/ts/index.m3u8', SECONDS.clip],
     ['/hls/master.m3u8', SECONDS.ladder],
     ['/dash/number/manifest.mpd', SECONDS.ladder],
-  ])('of %s has the length it promised, and lasts as long', async (link, seconds) => {
+  ])('of %s has the promised size and the duration of the source', async (link, seconds) => {
     const { path, fileSizeBytes } = await conversionOf(target, link);
     const { status, headers, body } = await target.get(path);
     expect(status).toBe(200);
@@ -163,13 +163,13 @@ describe('format=mp3', () => {
     expectDuration(sound.durationSeconds, seconds);
   });
 
-  it('carries title and artist', async () => {
+  it('contains title and artist', async () => {
     const { path } = await conversionOf(target, '/site/combined/tags');
     const { tags } = await inspect((await target.get(path)).body, '.mp3');
     expect(tags).toMatchObject({ title: 'Größe “tags”: eins/zwei', artist: 'Ärtist Example' });
   });
 
-  it('works on every Media rendition that can be heard, not only on the one that is offered', async () => {
+  it('converts every Media rendition with audio, not only the offered one', async () => {
     const { audio } = await itemOf(target, '/site/open/x');
     for (const { key } of audio?.renditions ?? []) {
       const { status, body } = await target.get(`/api/Stream/Media/${key}?format=mp3`);
@@ -180,7 +180,7 @@ describe('format=mp3', () => {
 });
 
 describe('live', () => {
-  /** Begins a stream, sees its first bytes, and leaves. */
+  /** Reads the first bytes of a stream, then disconnects. */
   async function listen(path: string) {
     const leaving = new AbortController();
     const { status, headers, body } = await open(target.baseUrl + path, { signal: leaving.signal });
@@ -190,7 +190,7 @@ describe('live', () => {
     return { status, headers, first };
   }
 
-  it.each(['/live/index.m3u8', '/site/live/x'])('%s is sent from now on, without ranges', async (link) => {
+  it.each(['/live/index.m3u8', '/site/live/x'])('sends %s from the live position, without ranges', async (link) => {
     const { path } = await renditionOf(target, link);
     const { status, headers, first } = await listen(path);
     expect(status).toBe(200);
@@ -199,7 +199,7 @@ describe('live', () => {
     expect(first.subarray(4, 8).toString()).toBe('ftyp');
   });
 
-  it('a radio too, which is a file without end', async () => {
+  it('sends web radio, a file without end', async () => {
     const { path } = await renditionOf(target, '/live/radio.mp3', 'audio');
     const { status, headers } = await listen(path);
     expect(status).toBe(200);

@@ -10,8 +10,8 @@ import { isRemote, useTarget } from './target.ts';
 
 const target = useTarget();
 
-/** Ways to stream an item of the watch site. */
-const WAYS: [name: string, path: (link: string) => Promise<string>][] = [
+/** The routes that stream an item of the watch site. */
+const ROUTES: [name: string, path: (link: string) => Promise<string>][] = [
   ['Media', async (link) => (await renditionOf(target, link, 'audio')).path],
   ['mp3', async (link) => (await conversionOf(target, link)).path],
   ['Combined', async (link) => (await renditionOf(target, link, 'video')).path],
@@ -19,8 +19,8 @@ const WAYS: [name: string, path: (link: string) => Promise<string>][] = [
 
 const file = (name: string) => readFile(join(target.origin.mediaDir, name));
 
-describe('a source that is gone when its stream begins', () => {
-  it.each(WAYS)('is 404 on %s, never 200 with nothing in it', async (name, pathFor) => {
+describe('source that is gone before the first byte', () => {
+  it.each(ROUTES)('is answered with 404 on %s', async (name, pathFor) => {
     const path = await pathFor(`/site/gone-later/${name}`);
     target.origin.expireUrls();
     const { status, headers, body } = await target.get(path);
@@ -29,7 +29,7 @@ describe('a source that is gone when its stream begins', () => {
     expectProblem(404, JSON.parse(body.toString()));
   });
 
-  it.each(['/hls/dead-variant.m3u8'])('%s is 404 or 502', async (link) => {
+  it.each(['/hls/dead-variant.m3u8'])('is answered with 404 or 502: %s', async (link) => {
     const { status, resource } = await target.resolve(link);
     if (status !== 200) return expect([404, 502]).toContain(status);
     const { key, urlType } = resource.mediaItems[0]?.video?.renditions[0] ?? expect.fail('No video');
@@ -37,8 +37,8 @@ describe('a source that is gone when its stream begins', () => {
   });
 });
 
-describe('a source whose URLs have expired', () => {
-  it.each(WAYS)('is found again on %s', async (name, pathFor) => {
+describe('source with expired URLs', () => {
+  it.each(ROUTES)('is resolved again on %s', async (name, pathFor) => {
     const path = await pathFor(`/site/watch/expired-${name}`);
     const before = await target.get(path);
     target.origin.expireUrls();
@@ -47,7 +47,7 @@ describe('a source whose URLs have expired', () => {
     expect(after.body.equals(before.body)).toBe(true);
   });
 
-  it('is found again in the middle, at the exact byte', async () => {
+  it('continues at the exact byte when they expire midway', async () => {
     const { path } = await renditionOf(target, '/site/long-strict/middle', 'audio');
     const { status, body } = await open(target.baseUrl + path);
     expect(status).toBe(200);
@@ -59,7 +59,7 @@ describe('a source whose URLs have expired', () => {
     expect(Buffer.concat(pieces).equals(await file('long-audio.m4a'))).toBe(true);
   });
 
-  it('is asked for with the headers, the cookie and the ranges that its formats want, and no others', async () => {
+  it('is requested with bounded ranges and the cookies of its host only', async () => {
     const { path } = await renditionOf(target, '/site/watch/rules', 'audio');
     const seen = target.origin.requestsTo('/site-media/strict/').length;
     expect((await target.get(path)).status).toBe(200);
@@ -71,13 +71,13 @@ describe('a source whose URLs have expired', () => {
   });
 });
 
-describe('a failure after the first byte', () => {
-  it('of a source that breaks off breaks the connection', async () => {
+describe('failure after the first byte', () => {
+  it('breaks the connection when the source is truncated', async () => {
     const { path } = await renditionOf(target, '/truncated/long.mp4');
     await expect(target.get(path)).rejects.toThrow();
   });
 
-  it('of a segment that is not there breaks the connection, or was seen in time: never a short film', async () => {
+  it('breaks the connection, or is answered with 404 or 502, when a segment is missing', async () => {
     const { path } = await renditionOf(target, '/hls/missing-segment.m3u8');
     const outcome = await target.get(path).then(
       ({ status }) => status,
@@ -87,14 +87,14 @@ describe('a failure after the first byte', () => {
   });
 });
 
-describe('a client that leaves', () => {
+describe('client that disconnects', () => {
   it.each([
     ['Media', () => renditionOf(target, '/slow/long.mp4?rate=400000')],
     ['mp3', () => conversionOf(target, '/slow/long.mp4?rate=400000')],
     ['Combined', () => renditionOf(target, '/site/long-strict/leave')],
     ['HLS', () => renditionOf(target, '/hls/long/index.m3u8')],
     ['live', () => renditionOf(target, '/live/index.m3u8')],
-  ])('ends what was done for it on %s', async (_, find) => {
+  ])('ends its requests and processes on %s', async (_, find) => {
     const { path } = await find();
     const leaving = new AbortController();
     const { status, body } = await open(target.baseUrl + path, { signal: leaving.signal });
@@ -108,7 +108,7 @@ describe('a client that leaves', () => {
     if (!isRemote) await expect.poll(() => descendants('ffmpeg'), { timeout: 3_000 }).toEqual([]);
   });
 
-  it('before a resolve is done leaves the instance well', async () => {
+  it('during a resolve does not affect later requests', async () => {
     const leaving = new AbortController();
     const link = encodeURIComponent(target.origin.url('/site/sleep/leaves'));
     const answer = target.get(`/api/Fetch/GetResource?url=${link}`, { signal: leaving.signal });
@@ -119,15 +119,15 @@ describe('a client that leaves', () => {
   });
 });
 
-describe('many at once', () => {
-  it('resolve one link once', async () => {
+describe('concurrent requests', () => {
+  it('resolve the same link once', async () => {
     const link = '/site/combined/together';
     const answers = await Promise.all(Array.from({ length: 8 }, () => target.resolve(link)));
     expect(new Set(answers.map(({ resource }) => JSON.stringify(resource))).size).toBe(1);
     expect(target.origin.requestsTo('/site-api/combined/together')).toHaveLength(1);
   });
 
-  it('get each its own part of one stream', async () => {
+  it('get their ranges of one stream', async () => {
     const { path } = await renditionOf(target, '/site/long-strict/parts', 'audio');
     const bytes = await file('long-audio.m4a');
     const part = Math.ceil(bytes.length / 4);
@@ -139,7 +139,7 @@ describe('many at once', () => {
     expect(Buffer.concat(answers.map(({ body }) => body)).equals(bytes)).toBe(true);
   });
 
-  it('streams of different kinds do not disturb each other', async () => {
+  it('for streams of different kinds are independent', async () => {
     const paths = await Promise.all([
       renditionOf(target, '/site/watch/crowd'),
       conversionOf(target, '/files/clip.mp4'),

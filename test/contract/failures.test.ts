@@ -6,13 +6,13 @@ import { useTarget } from './target.ts';
 const target = useTarget();
 const GET_RESOURCE = '/api/Fetch/GetResource';
 
-describe('a link that is missing or malformed is 400', () => {
+describe('missing or malformed link: 400', () => {
   it.each([
     ['missing', ''],
-    ['named otherwise', '?link=http://example.invalid/'],
+    ['in another parameter', '?link=http://example.invalid/'],
     ['empty', '?url='],
     ['blank', '?url=%20%20'],
-    ['blank in form coding', '?url=++'],
+    ['blank, form encoded', '?url=++'],
     ['relative', '?url=/files/clip.mp4'],
     ['without a scheme', '?url=example.com/video'],
     ['words', '?url=never+gonna+give'],
@@ -25,7 +25,7 @@ describe('a link that is missing or malformed is 400', () => {
     ['data:', '?url=data:video/mp4;base64,AAAA'],
     ['without a host', '?url=http://'],
     ['an option', '?url=--exec=id'],
-    ['coded twice', `?url=${encodeURIComponent(encodeURIComponent('http://example.invalid/x'))}`],
+    ['encoded twice', `?url=${encodeURIComponent(encodeURIComponent('http://example.invalid/x'))}`],
     ['5,000 characters', `?url=http://example.invalid/${'x'.repeat(5_000)}`],
     ['an impossible port', '?url=http://example.invalid:99999/'],
     ['an impossible host', '?url=http://exa%20mple.invalid/'],
@@ -38,8 +38,8 @@ describe('a link that is missing or malformed is 400', () => {
   });
 });
 
-describe('ordinary ways to write a link', () => {
-  it('raw and unencoded, with a query of its own', async () => {
+describe('accepted links', () => {
+  it('unencoded, with a query', async () => {
     const answer = await target.get(`${GET_RESOURCE}?url=${target.origin.url('/files/clip.mp4?v=x')}`);
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.body.toString()).mediaItems[0].requestedUrl).toBe(
@@ -47,7 +47,7 @@ describe('ordinary ways to write a link', () => {
     );
   });
 
-  it('with userinfo and a fragment that would speak to the extractor', async () => {
+  it('with userinfo, and a fragment that yt-dlp would parse', async () => {
     const { host } = target.origin;
     const smuggled = `#__youtubedl_smuggle=${encodeURIComponent('{"force_videoid":"x","referer":"http://evil.invalid/"}')}`;
     const link = `http://user:password@${host}/files/clip.mp4${smuggled}`;
@@ -59,14 +59,14 @@ describe('ordinary ways to write a link', () => {
     expect(sent.map(({ headers }) => headers.referer).filter((referer) => referer?.includes('evil'))).toEqual([]);
   });
 
-  it('up to 4,096 characters of it, and no more', async () => {
+  it('of up to 4,096 characters', async () => {
     const start = target.origin.url('/files/clip.mp4?');
     const ask = (length: number) => target.get(`${GET_RESOURCE}?url=${start.padEnd(length, 'x')}`);
     expect((await ask(4_096)).status).toBe(200);
     expect((await ask(4_097)).status).toBe(400);
   });
 
-  it('the first of several', async () => {
+  it('the first of several url parameters', async () => {
     const [first, second] = ['/files/tone.mp3', '/files/clip.mp4'].map((path) =>
       encodeURIComponent(target.origin.url(path)),
     );
@@ -75,7 +75,7 @@ describe('ordinary ways to write a link', () => {
   });
 });
 
-describe('a link with nothing behind it is 404', () => {
+describe('link without media: 404', () => {
   it.each([
     '/trouble/404',
     '/trouble/410',
@@ -99,7 +99,7 @@ describe('a link with nothing behind it is 404', () => {
     '/plain/noise',
     '/pages/dead-video',
     '/feeds/empty.xml',
-    '/site/list/nobody?n=0',
+    '/site/list/empty?n=0',
     '/site/upcoming/x',
     '/site/not-live/x',
     '/site/nothing/x',
@@ -112,7 +112,7 @@ describe('a link with nothing behind it is 404', () => {
   });
 });
 
-describe('what cannot be delivered is 415, with the reason', () => {
+describe('undeliverable media: 415 with the reason', () => {
   it.each([
     ['/site/drm/x', /protected|DRM/i],
     ['/site/all-drm/x', /protected|DRM/i],
@@ -134,7 +134,7 @@ describe('what cannot be delivered is 415, with the reason', () => {
   });
 });
 
-describe('any other failure is 502', () => {
+describe('any other failure: 502', () => {
   it.each([
     '/trouble/429',
     '/trouble/500',
@@ -154,30 +154,30 @@ describe('any other failure is 502', () => {
     expect(status).toBe(502);
   });
 
-  it('goes on as before after a worker was killed in the middle', async () => {
+  it('resolves after a worker was killed during a request', async () => {
     await target.resolve('/site/kill/again');
     expect((await target.resolve('/site/combined/after-a-kill')).status).toBe(200);
   });
 
-  it('believes no answer that an extractor forged', async () => {
+  it('ignores a worker response forged by an extractor', async () => {
     expect((await target.resolve('/site/noise/x')).status).toBe(502);
     expect((await target.resolve('/site/combined/after-noise')).status).toBe(200);
   });
 
-  it('gives up on a page that drips, one that is silent, one without end and one that thinks for ever', async () => {
+  it('answers within the deadline for a slow, a silent and an endless page, and a stuck extractor', async () => {
     const links = ['/trouble/drip', '/trouble/silence', '/trouble/huge', '/site/sleep/x'];
     const answers = await Promise.all(links.map((link) => target.resolve(link)));
     expect(answers.map(({ status }) => status)).toEqual([502, 502, 415, 502]);
   });
 
-  it.each(['/site/memory/x', '/trouble/huge?again'])('answers %s, which exceeds a limit, with 415', async (link) => {
+  it.each(['/site/memory/x', '/trouble/huge?again'])('exceeded limit: 415 for %s', async (link) => {
     const { status, problem } = await target.resolve(link);
     const detail = 'This kind of link is not handled: what its source answers is too large.';
     expect({ status, problem }).toEqual({ status: 415, problem: { title: 'Unsupported Media Type', status, detail } });
   });
 });
 
-describe('addresses inside', () => {
+describe('private addresses', () => {
   let trap: Server;
   let inside = '';
   let visits = 0;
@@ -191,7 +191,7 @@ describe('addresses inside', () => {
   });
   afterAll(() => new Promise<void>((resolve) => void trap.close(() => resolve())));
 
-  /** Resolves, then asks for everything that is offered: none of it may be what the trap holds. */
+  /** Resolves, then streams every rendition: none may have bytes of the private server. */
   async function follow(link: string): Promise<void> {
     const { status, resource } = await target.resolve(link);
     if (status === 200) {
@@ -217,7 +217,7 @@ describe('addresses inside', () => {
     'http://[::ffff:127.0.0.1]:PORT/clip.mp4',
     'http://0.0.0.0:PORT/clip.mp4',
     'http://user@INSIDE/clip.mp4',
-  ])('%s is as good as a name that does not resolve', async (pattern) => {
+  ])('%s is answered like a name that does not resolve', async (pattern) => {
     const link = pattern.replace('INSIDE', inside).replace('PORT', inside.split(':')[1] ?? '');
     const { problem } = await target.resolve(link);
     expect(problem).toEqual({ title: 'Resource Not Found', status: 404 });
@@ -232,11 +232,11 @@ describe('addresses inside', () => {
     'http://[fd00:ec2::254]/latest/meta-data/',
     'http://[fe80::1]/clip.mp4',
     'http://[64:ff9b::7f00:1]/clip.mp4',
-  ])('%s is not asked for', async (link) => {
+  ])('%s is never requested', async (link) => {
     expect((await target.resolve(link)).problem).toEqual({ title: 'Resource Not Found', status: 404 });
   });
 
-  it.each(['redirect', 'video', 'playlist', 'segment', 'key', 'mpd'])('behind a %s are not reached', async (way) => {
+  it.each(['redirect', 'video', 'playlist', 'segment', 'key', 'mpd'])('in a %s are never requested', async (way) => {
     await follow(`/inward/${way}?to=${encodeURIComponent(`http://${inside}/clip.mp4`)}`);
   });
 });

@@ -5,7 +5,7 @@ import { ALLOWED_ORIGINS, useTarget } from './target.ts';
 const target = useTarget();
 
 const GOOD_KEY = 'A'.repeat(33);
-/** One path per kind of JSON answer: good, resolve failure, stream failure, no such path. */
+/** A path for each kind of JSON response: success, resolve failure, stream failure, unknown path. */
 const JSON_PATHS = [
   '/api/App',
   '/api/App/requests',
@@ -34,7 +34,7 @@ describe('content type', () => {
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
     ['', 'application/json'],
     ['nonsense;;;', 'application/json'],
-  ])('Accept %j gives %s', async (accept, type) => {
+  ])('for Accept %j is %s', async (accept, type) => {
     for (const path of JSON_PATHS) {
       const { headers, body } = await target.get(path, { headers: accept === undefined ? {} : { accept } });
       expect(headers['content-type'], path).toBe(`${type}; charset=utf-8`);
@@ -52,7 +52,7 @@ describe('paths', () => {
     ['/api/fetch/getresource', 400],
     ['/Api/Stream/media/nothing', 404],
     ['/api/stream/COMBINED/nothing', 404],
-  ])('%s is matched without regard to case', async (path, status) => {
+  ])('match %s in any case', async (path, status) => {
     expect((await target.get(path)).status).toBe(status);
   });
 
@@ -74,12 +74,12 @@ describe('paths', () => {
     '/api/Stream/Media/%E0%A4%A',
     '/api/Stream/Media/..%2f..%2fetc%2fpasswd',
     '/api/Stream/Media/%00',
-  ])('%s is nothing here', async (path) => {
+  ])('do not include %s', async (path) => {
     await expectNothing(path);
   });
 
   it.each(['/api/Stream/Media/', '/api/Stream/Combined/', '/api/'])(
-    'nor is %s followed by 5,000 characters',
+    'do not include %s with 5,000 more characters',
     async (path) => {
       await expectNothing(path.padEnd(5_000, 'k'));
     },
@@ -103,7 +103,7 @@ describe('methods', () => {
   ];
 
   it.each(paths.flatMap((path) => ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, path])))(
-    '%s %s is not allowed',
+    '%s %s is answered with 405',
     async (method, path) => {
       const answer = await target.get(path, { method });
       expect(answer.status).toBe(405);
@@ -112,14 +112,14 @@ describe('methods', () => {
     },
   );
 
-  it('HEAD GetResource is not allowed, for it would resolve', async () => {
+  it('HEAD GetResource, which would resolve, is answered with 405', async () => {
     const { status, headers } = await target.get('/api/Fetch/GetResource?url=http://x.invalid/', { method: 'HEAD' });
     expect(status).toBe(405);
     expect(headers.allow).toMatch(/\bGET\b/);
     expect(headers.allow).not.toMatch(/\bHEAD\b/);
   });
 
-  it('HEAD of an unknown key or path is 404 without a body', async () => {
+  it('HEAD of an unknown key or path is answered with 404 without a body', async () => {
     for (const path of ['/api/New', `/api/Stream/Media/${GOOD_KEY}`, `/api/Stream/Combined/${GOOD_KEY}`]) {
       const answer = await target.get(path, { method: 'HEAD' });
       expect(answer.status, path).toBe(404);
@@ -127,12 +127,12 @@ describe('methods', () => {
     }
   });
 
-  it('an unknown path is unknown to every method', async () => {
+  it('every method of an unknown path is answered with 404', async () => {
     expect((await target.get('/api/New', { method: 'POST' })).status).toBe(404);
   });
 });
 
-describe('pages of other origins', () => {
+describe('CORS', () => {
   const [allowed = '', other = ''] = ALLOWED_ORIGINS;
   const EXPOSED = [
     ...['Content-Disposition', 'Content-Location', 'Content-Length', 'Content-Range', 'Accept-Ranges', 'ETag'],
@@ -140,7 +140,7 @@ describe('pages of other origins', () => {
   ];
 
   it.each([allowed, other].flatMap((origin) => JSON_PATHS.map((path) => [origin, path])))(
-    '%s may read %s',
+    'lets %s read %s',
     async (origin, path) => {
       const { headers } = await target.get(path, { headers: { origin } });
       expect(headers['access-control-allow-origin']).toBe(origin);
@@ -152,7 +152,7 @@ describe('pages of other origins', () => {
   );
 
   it.each(['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null'])(
-    '%s gets its body without the headers',
+    'sends no CORS headers to %s',
     async (origin) => {
       for (const path of JSON_PATHS) {
         const { headers, body } = await target.get(path, { headers: { origin } });
@@ -163,7 +163,7 @@ describe('pages of other origins', () => {
   );
 
   it.each(['/api/App', '/api/Fetch/GetResource', '/api/Stream/Media/k', '/api/Stream/Combined/k'])(
-    'a preflight for %s is answered',
+    'answers a preflight for %s',
     async (path) => {
       const headers = {
         origin: allowed,
@@ -181,8 +181,8 @@ describe('pages of other origins', () => {
   );
 });
 
-describe('the description of the API', () => {
-  it('has a page to try it in development', async () => {
+describe('API description', () => {
+  it('has an interactive page in development', async () => {
     const { status, headers, body } = await target.get('/swagger');
     const page =
       status < 400 && headers.location ? await target.get(new URL(headers.location, target.baseUrl).pathname) : body;

@@ -27,7 +27,7 @@ describe('keys', () => {
     expect(new Set(keys.map(({ length }) => length)).size).toBe(1);
   });
 
-  it('are the same every time a link is resolved, however it is written', async () => {
+  it('are the same for every resolve and spelling of a link', async () => {
     const { host } = target.origin;
     const keys = keysOf(await itemOf(target, '/site/open/stable'));
     for (const link of [
@@ -40,7 +40,7 @@ describe('keys', () => {
     }
   });
 
-  it('differ between renditions and between resources; only the conversion shares one', async () => {
+  it('differ between renditions and resources, except for conversions', async () => {
     const keys = keysOf(await itemOf(target, '/site/open/a'));
     expect(new Set(keys).size).toBe(keys.length - 1);
     const others = keysOf(await itemOf(target, '/site/open/other'));
@@ -48,7 +48,7 @@ describe('keys', () => {
   });
 });
 
-describe('a key that opens nothing here is 404', () => {
+describe('invalid or unknown key: 404', () => {
   const swapCase = (key: string) =>
     key.replace(/[a-z]/i, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
   it.each<[string, () => string]>([
@@ -70,14 +70,14 @@ describe('a key that opens nothing here is 404', () => {
   });
 });
 
-describe('a key on the endpoint of the other type', () => {
+describe('key on the endpoint of the other type', () => {
   const open = async (path: string) => {
     const { status, headers, body } = await target.get(path, { headers: { range: 'bytes=0-99' } });
     expect((await target.get(path, { method: 'HEAD' })).headers['content-type']).toBe(headers['content-type']);
     return { status, headers, body };
   };
 
-  it('of a file is that file from the beginning, without ranges', async () => {
+  it('streams a file from the beginning, without ranges', async () => {
     const { status, headers, body } = await open(`/api/Stream/Combined/${media}`);
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -93,7 +93,7 @@ describe('a key on the endpoint of the other type', () => {
     ['a WebM file', '/files/clip.webm', 'video', 'video/mp4', 2],
     ['Opus audio', '/site/opus-only/keys', 'audio', 'audio/mp4', 1],
     ['HLS', '/hls/muxed.m3u8', 'video', 'video/mp4', 2],
-  ] as const)('of %s is MP4', async (_, link, side, mimeType, streams) => {
+  ] as const)('streams %s as MP4', async (_, link, side, mimeType, streams) => {
     const { key } = await renditionOf(target, link, side, ({ urlType }) => urlType === 'Media');
     const { status, headers, body } = await open(`/api/Stream/Combined/${key}`);
     expect(status).toBe(200);
@@ -103,7 +103,7 @@ describe('a key on the endpoint of the other type', () => {
     expect(film.complaints).toBe('');
   });
 
-  it('of a pair is the pair', async () => {
+  it('streams a pair muxed', async () => {
     const { status, headers, body } = await open(`/api/Stream/Media/${combined}`);
     expect([200, 206]).toContain(status);
     expect(headers['content-type']).toBe('video/mp4');
@@ -113,14 +113,14 @@ describe('a key on the endpoint of the other type', () => {
     expect(film.complaints).toBe('');
   });
 
-  it('of a pair as MP3 is its sound', async () => {
+  it('converts the audio of a pair to MP3', async () => {
     const { headers, body } = await target.get(`/api/Stream/Media/${combined}?format=mp3`);
     expect(headers).toMatchObject({ 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' });
     expect(Number(headers['content-length'])).toBe(body.length);
     expect((await inspect(body, '.mp3')).codecs).toEqual(['mp3']);
   });
 
-  it('serves best, medium and worst of one list on the endpoint of its urlType', async () => {
+  it('streams best, medium and worst of a list on the endpoint of its urlType', async () => {
     for (const { video, audio } of await Promise.all(
       ['/site/mixed/keys', '/site/open/keys'].map((link) => itemOf(target, link)),
     ))
@@ -130,22 +130,22 @@ describe('a key on the endpoint of the other type', () => {
   });
 });
 
-describe('format', () => {
-  it.each(['format=ogg', 'format=', 'format=mp3x', 'Format', 'other=mp3'])('%s is ignored', async (query) => {
+describe('parameter format', () => {
+  it.each(['format=ogg', 'format=', 'format=mp3x', 'Format', 'other=mp3'])('ignores %s', async (query) => {
     const plain = await target.get(`/api/Stream/Media/${media}`);
     const asked = await target.get(`/api/Stream/Media/${media}?${query}`);
     expect(asked.headers['content-type']).toBe('video/mp4');
     expect(asked.body.equals(plain.body)).toBe(true);
   });
 
-  it('is ignored where nothing can be heard', async () => {
+  it('is ignored without audio', async () => {
     const { video } = await itemOf(target, '/files/silent.mp4');
     const { status, headers } = await target.get(`/api/Stream/Media/${video?.bestQualityKey}?format=mp3`);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('video/mp4');
   });
 
-  it.each(['mp3', 'MP3', 'Mp3'])('%s is a conversion', async (format) => {
+  it.each(['mp3', 'MP3', 'Mp3'])('accepts %s', async (format) => {
     const { headers } = await target.get(`/api/Stream/Media/${media}?format=${format}`, { method: 'HEAD' });
     expect(headers['content-type']).toBe('audio/mpeg');
   });

@@ -8,7 +8,7 @@ import { useTarget } from './target.ts';
 
 const target = useTarget();
 
-/** The bytes behind a link, and where they stream. */
+/** The expected bytes and the stream path of each kind. */
 const streams: Record<string, { path: string; bytes: Buffer }> = {};
 const direct = () => streams.direct ?? expect.fail('Not resolved');
 
@@ -28,8 +28,8 @@ beforeAll(async () => {
 
 const KINDS = ['direct', 'strict', 'rangeless', 'mp3'];
 
-describe.each(KINDS)('a whole %s rendition', (kind) => {
-  it('is 200 with every byte, its length and its validator', async () => {
+describe.each(KINDS)('%s rendition, whole', (kind) => {
+  it('is answered with 200, every byte, Content-Length and ETag', async () => {
     const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
     const { status, headers, body } = await target.get(path);
     expect(status).toBe(200);
@@ -44,7 +44,7 @@ describe.each(KINDS)('a whole %s rendition', (kind) => {
     expect(headers).not.toHaveProperty('content-encoding');
   });
 
-  it('is what HEAD says, without a body and without regard to Range', async () => {
+  it('has the same headers with HEAD, which ignores Range', async () => {
     const { path } = streams[kind] ?? expect.fail('Not resolved');
     const get = await target.get(path);
     const head = await target.get(path, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
@@ -59,7 +59,7 @@ describe.each(KINDS)('a whole %s rendition', (kind) => {
   });
 });
 
-/** What a Range header asks of `size` bytes: [header, first, last]. */
+/** [Range header, first and last byte of `size` bytes]. */
 const SATISFIABLE: [range: string, slice: (size: number) => [number, number]][] = [
   ['bytes=0-0', () => [0, 0]],
   ['bytes=0-99', () => [0, 99]],
@@ -75,8 +75,8 @@ const SATISFIABLE: [range: string, slice: (size: number) => [number, number]][] 
   ['BYTES=0-4', () => [0, 4]],
 ];
 
-describe.each(KINDS)('a range of a %s rendition', (kind) => {
-  it.each(SATISFIABLE)('%s is 206', async (range, slice) => {
+describe.each(KINDS)('%s rendition, range', (kind) => {
+  it.each(SATISFIABLE)('%s is answered with 206', async (range, slice) => {
     const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
     const [first, last] = slice(bytes.length);
     const { status, headers, body } = await target.get(path, { headers: { range } });
@@ -86,7 +86,7 @@ describe.each(KINDS)('a range of a %s rendition', (kind) => {
     expect(body.equals(bytes.subarray(first, last + 1))).toBe(true);
   });
 
-  it('the last byte by its place', async () => {
+  it('of the last byte by position is answered with 206', async () => {
     const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
     const last = bytes.length - 1;
     const { status, body } = await target.get(path, { headers: { range: `bytes=${last}-${last}` } });
@@ -99,7 +99,7 @@ describe.each(KINDS)('a range of a %s rendition', (kind) => {
     (size: number) => `bytes=${size}-${size + 5}`,
     () => 'bytes=-0',
     () => 'bytes=99999999999999999999-',
-  ])('what it does not have is 416 (%#)', async (range) => {
+  ])('beyond the end is answered with 416 (%#)', async (range) => {
     const { path, bytes } = streams[kind] ?? expect.fail('Not resolved');
     const { status, headers, body } = await target.get(path, { headers: { range: range(bytes.length) } });
     expect(status).toBe(416);
@@ -109,7 +109,7 @@ describe.each(KINDS)('a range of a %s rendition', (kind) => {
   });
 });
 
-describe('a Range header that is no single range of bytes', () => {
+describe('Range header without a single byte range', () => {
   it.each([
     ...[
       '',
@@ -125,9 +125,9 @@ describe('a Range header that is no single range of bytes', () => {
     ],
     ...['bytes=0x1-5', 'bytes 0-5', 'bytes:0-5', '0-5', 'items=0-5', 'none=0-1', 'bytes=0-1,5-6', 'bytes=0-1, -1'],
     ...['bytes=0-5;q=1', 'bytes=0-5 6-7', 'bytes=0-0,1000000000-', 'bytes=٣-٤'],
-  ])('%j is ignored', async (range) => {
+  ])('is ignored: %j', async (range) => {
     const { path, bytes } = direct();
-    // Header values travel as latin1.
+    // Header values are sent as latin1.
     const sent = Buffer.from(range).toString('latin1');
     const { status, headers, body } = await target.get(path, { headers: { range: sent } });
     expect(status).toBe(200);
@@ -136,21 +136,21 @@ describe('a Range header that is no single range of bytes', () => {
   });
 });
 
-describe('conditions', () => {
+describe('conditional requests', () => {
   const etagOf = async (path = '') => (await target.get(path)).headers.etag ?? '';
   const etag = () => etagOf(direct().path);
 
-  it('If-Range with the validator keeps the range', async () => {
+  it('honour Range when If-Range is the ETag', async () => {
     const answer = await target.get(direct().path, { headers: { range: 'bytes=1-2', 'if-range': await etag() } });
     expect(answer.status).toBe(206);
   });
 
   it.each([
-    ['another validator', async () => '"another"'],
-    ['a weak one', async () => `W/${await etag()}`],
+    ['another ETag', async () => '"another"'],
+    ['a weak ETag', async () => `W/${await etag()}`],
     ['a date', async () => 'Wed, 21 Oct 2015 07:28:00 GMT'],
     ['nonsense', async () => 'nonsense'],
-  ])('If-Range with %s gives the whole', async (_, ifRange) => {
+  ])('ignore Range when If-Range is %s', async (_, ifRange) => {
     for (const range of ['bytes=1-2', 'bytes=999999999-']) {
       const { status, body } = await target.get(direct().path, { headers: { range, 'if-range': await ifRange() } });
       expect(status).toBe(200);
@@ -158,7 +158,7 @@ describe('conditions', () => {
     }
   });
 
-  it('any other condition is ignored: never 304, never 412', async () => {
+  it('ignore other conditions: neither 304 nor 412', async () => {
     const conditions: Record<string, string>[] = [
       { 'if-none-match': await etag() },
       { 'if-none-match': '*' },
@@ -170,18 +170,18 @@ describe('conditions', () => {
     for (const headers of conditions) expect((await target.get(direct().path, { headers })).status).toBe(200);
   });
 
-  it('the validator is the same every time, and that of the conversion another', async () => {
+  it('have a stable ETag, which differs for the conversion', async () => {
     expect(await etag()).toBe(await etag());
     expect(await etagOf(streams.mp3?.path)).not.toBe(await etag());
   });
 });
 
-describe('the name of the file', () => {
+describe('file name', () => {
   it.each([
     ['/site/combined/name', 'video', 'Ärtist Example - Größe “name”', '.mp4', 'video/mp4'],
     ['/site/music/name', 'audio', 'Ada Example', '.webm', 'audio/webm'],
     ['/files/tone.mp3?name', 'audio', 'tone', '.mp3', 'audio/mpeg'],
-  ] as const)('of %s is Artist - Title, safe to save', async (link, side, start, extension, type) => {
+  ] as const)('of %s is Artist - Title, valid on any file system', async (link, side, start, extension, type) => {
     const { path } = await renditionOf(target, link, side);
     const { headers } = await target.get(path, { method: 'HEAD' });
     const header = headers['content-disposition'] ?? '';
@@ -193,7 +193,7 @@ describe('the name of the file', () => {
     expect(filename).not.toMatch(/[/\\:*?"<>|]/);
   });
 
-  it('of a conversion ends in .mp3', async () => {
+  it('of a conversion ends with .mp3', async () => {
     const { headers } = await target.get((await conversionOf(target, '/site/combined/name')).path, { method: 'HEAD' });
     expect(parse(headers['content-disposition'] ?? '').parameters.filename).toMatch(/^Ärtist Example - .*\.mp3$/);
     expect(headers['content-type']).toBe('audio/mpeg');

@@ -7,7 +7,7 @@ const target = useTarget();
 const JSON_TYPES = ['text/plain', 'application/json', 'text/json'];
 const schemaOf = (name: string): Schema => target.api.json.components.schemas[name] ?? {};
 
-/** A schema in the words of the contract's tables: `string`, `int64?` (nullable), `MediaType`, `MediaRendition[]?`. */
+/** A schema in the notation of the contract's tables: `string`, `int64?` (nullable), `MediaType`, `MediaRendition[]?`. */
 function describeSchema(schema: Schema = {}): string {
   const { $ref, type = '', format, nullable, items } = schema;
   const name = $ref?.split('/').at(-1);
@@ -15,8 +15,8 @@ function describeSchema(schema: Schema = {}): string {
   return nullable ? `${base}?` : base;
 }
 
-describe('the OpenAPI document', () => {
-  it('is OpenAPI 3.0, version 1.0 of a titled API', async () => {
+describe('OpenAPI document', () => {
+  it('is an OpenAPI 3.0 document of version 1.0 with a title', async () => {
     const answer = await target.get('/swagger/v1/swagger.json');
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
     expect(target.api.json.openapi).toMatch(/^3\.0\.\d$/);
@@ -36,7 +36,7 @@ describe('the OpenAPI document', () => {
     expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
   });
 
-  it.each(Object.entries(ENUMERATIONS))('%s has exactly its values', (name, values) => {
+  it.each(Object.entries(ENUMERATIONS))('%s has exactly the values of its table', (name, values) => {
     expect(schemaOf(name)).toMatchObject({ type: 'string', enum: values });
   });
 
@@ -55,26 +55,29 @@ describe('the OpenAPI document', () => {
     expect(operations.sort()).toEqual(Object.keys(OPERATIONS).sort());
   });
 
-  it.each(Object.entries(OPERATIONS))('%s is as its table says', (name, { operationId, parameters, responses }) => {
-    const [method = '', path = ''] = name.split(' ');
-    const operation = target.api.json.paths[path]?.[method.toLowerCase()];
-    expect(operation?.operationId).toBe(operationId);
-    const described = (operation?.parameters ?? []).map(
-      ({ name, in: place, required = false, schema }) =>
-        `${place} ${name} ${schema.type}${required ? ' required' : ''}`,
-    );
-    expect(described).toEqual(parameters);
-    expect(Object.keys(operation?.responses ?? {})).toEqual(Object.keys(responses));
+  it.each(Object.entries(OPERATIONS))(
+    '%s has the parameters and responses of its table',
+    (name, { operationId, parameters, responses }) => {
+      const [method = '', path = ''] = name.split(' ');
+      const operation = target.api.json.paths[path]?.[method.toLowerCase()];
+      expect(operation?.operationId).toBe(operationId);
+      const described = (operation?.parameters ?? []).map(
+        ({ name, in: place, required = false, schema }) =>
+          `${place} ${name} ${schema.type}${required ? ' required' : ''}`,
+      );
+      expect(described).toEqual(parameters);
+      expect(Object.keys(operation?.responses ?? {})).toEqual(Object.keys(responses));
 
-    for (const [status, body] of Object.entries(responses)) {
-      const content = operation?.responses[status]?.content ?? {};
-      if (body === undefined) continue;
-      expect(Object.keys(content).sort(), status).toEqual([...JSON_TYPES].sort());
-      for (const type of JSON_TYPES) expect(describeSchema(content[type]?.schema), `${status} ${type}`).toBe(body);
-    }
-  });
+      for (const [status, body] of Object.entries(responses)) {
+        const content = operation?.responses[status]?.content ?? {};
+        if (body === undefined) continue;
+        expect(Object.keys(content).sort(), status).toEqual([...JSON_TYPES].sort());
+        for (const type of JSON_TYPES) expect(describeSchema(content[type]?.schema), `${status} ${type}`).toBe(body);
+      }
+    },
+  );
 
-  it('uses only what OpenAPI 3.0 knows', () => {
+  it('uses only keywords of OpenAPI 3.0', () => {
     const text = JSON.stringify(target.api.json);
     expect(text).not.toMatch(/"type":\s*(\[|"null")|"const":|"\$id":|"exclusiveMinimum":\d|"~/);
   });

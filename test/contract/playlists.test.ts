@@ -4,7 +4,7 @@ import { useTarget } from './target.ts';
 const target = useTarget();
 
 describe('a playlist', () => {
-  it('has an item for each entry, in order, each with the URL of its own', async () => {
+  it('has an item with its own URL for each entry, in order', async () => {
     const { status, resource } = await target.resolve('/feeds/podcast.xml');
     expect(status).toBe(200);
     expect(resource).toMatchObject({ type: 'PlayList', title: 'A podcast' });
@@ -19,7 +19,7 @@ describe('a playlist', () => {
     }
   });
 
-  it('of one entry is still a playlist', async () => {
+  it('may have a single entry', async () => {
     const { resource } = await target.resolve('/feeds/one.xml');
     expect(resource).toMatchObject({ type: 'PlayList', title: 'A short podcast' });
     expect(resource.mediaItems).toHaveLength(1);
@@ -29,7 +29,7 @@ describe('a playlist', () => {
     ['/pages/videos', 3],
     ['/feeds/list.xspf', 2],
     ['/site/embedded/x', 2],
-  ])('%s is one whose items differ in their keys', async (link, length) => {
+  ])('of %s has distinct keys', async (link, length) => {
     const { resource } = await target.resolve(link);
     expect(resource.type).toBe('PlayList');
     expect(resource.mediaItems).toHaveLength(length);
@@ -37,7 +37,7 @@ describe('a playlist', () => {
     expect(new Set(keys).size).toBe(length);
   });
 
-  it('leaves out what is gone, private or protected', async () => {
+  it('omits entries that are gone, private or protected', async () => {
     const feed = await target.resolve('/feeds/half-dead.xml');
     expect(feed.resource.mediaItems.map(({ title }) => title)).toEqual(['Alive', 'Alive too']);
     const list = await target.resolve('/site/list/half?n=6&dead=2&private=3&drm=5');
@@ -47,17 +47,17 @@ describe('a playlist', () => {
     );
   });
 
-  it('of nothing but what is gone is 404', async () => {
+  it('with only missing entries is answered with 404', async () => {
     expect((await target.resolve('/feeds/dead.xml')).problem).toEqual({ title: 'Resource Not Found', status: 404 });
   });
 
-  it('is cut at the limit', async () => {
+  it('is truncated at playlistLimit', async () => {
     const { resource } = await target.resolve('/feeds/many.xml?n=250');
     expect(resource.mediaItems).toHaveLength(200);
     expect(resource.mediaItems.at(-1)?.title).toBe('Episode 200');
   });
 
-  it('answers in time with the entries that are slow left bare, and completes them when asked again', async () => {
+  it('is answered within the deadline without renditions of slow entries, which the next request completes', async () => {
     const link = '/site/list/slow?n=3&slow=2';
     const first = await target.resolve(link);
     expect(first.status).toBe(200);

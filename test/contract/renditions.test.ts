@@ -7,7 +7,7 @@ import { useTarget } from './target.ts';
 
 const target = useTarget();
 
-/** The one item of a link. */
+/** Resolves a link to its single item. */
 async function itemOf(link: string): Promise<MediaInformation> {
   const { status, resource, problem } = await target.resolve(link);
   expect(problem).not.toHaveProperty('status');
@@ -17,8 +17,8 @@ async function itemOf(link: string): Promise<MediaInformation> {
   return item ?? expect.fail('No item');
 }
 
-/** A side of an item in short: what each rendition is. */
-const inShort = (side: StreamReference | undefined) =>
+/** One line per rendition. */
+const summarize = (side: StreamReference | undefined) =>
   side?.renditions.map(
     ({ urlType, label, fileExtension, mimeType, convertTo }) =>
       `${urlType} ${label} ${fileExtension} ${mimeType}${convertTo ? ` → ${convertTo}` : ''}`,
@@ -27,7 +27,7 @@ const inShort = (side: StreamReference | undefined) =>
 const MP3 = 'Media 192 kbps .mp3 audio/mpeg → mp3';
 
 describe('a single item', () => {
-  it('is a Media whose title, author and cover are those of its item', async () => {
+  it('has the type Media, and the title, author and cover of its item', async () => {
     const { resource, headers } = await target.resolve('/site/open/one');
     const [item] = resource.mediaItems;
     expect(resource).toMatchObject({
@@ -45,7 +45,7 @@ describe('a single item', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
-  it('says nothing as an explicit null where the contract says nullable', async () => {
+  it('has null in nullable fields without a value', async () => {
     const { resource } = await target.resolve('/files/clip.mp4');
     expect(resource.author).toBeNull();
     expect(resource.coverUrl).toBeNull();
@@ -56,11 +56,11 @@ describe('a single item', () => {
     ['/pages/json-ld', { title: 'A described video', author: 'Ada Example' }],
     ['/pages/og', { title: 'A shared video' }],
     ['/site/music/x', { author: expect.stringContaining('Ada Example') }],
-  ])('%s has the metadata of its source', async (link, metadata) => {
+  ])('of %s has the metadata of its source', async (link, metadata) => {
     expect(await itemOf(link)).toMatchObject(metadata);
   });
 
-  it('of a live source has a title without a date', async () => {
+  it('of a live source has a title without the date that yt-dlp appends', async () => {
     expect((await itemOf('/site/live/now')).title).toBe('Größe “now”: eins/zwei');
   });
 });
@@ -88,8 +88,8 @@ describe('renditions of a direct file', () => {
     ],
   ])('%s', async (link, video, audio) => {
     const item = await itemOf(link);
-    expect(inShort(item.video)).toEqual(video);
-    expect(inShort(item.audio)).toEqual(audio);
+    expect(summarize(item.video)).toEqual(video);
+    expect(summarize(item.audio)).toEqual(audio);
   });
 
   it.each([
@@ -101,22 +101,22 @@ describe('renditions of a direct file', () => {
     ['/plain/audio-webm', /^Media \d+ kbps \.webm audio\/webm$/, true],
     ['/files/tone.flac', /^Media \d+ kbps \.flac audio\/(x-)?flac$/, true],
     ['/files/tone.wav', /^Media (768|1536) kbps \.wav audio\/(x-)?wav$/, true],
-  ])('%s has no video', async (link, best, converted) => {
+  ])('of %s have no video', async (link, best, converted) => {
     const item = await itemOf(link);
     expect(item).not.toHaveProperty('video');
-    const [first, ...rest] = inShort(item.audio) ?? [];
+    const [first, ...rest] = summarize(item.audio) ?? [];
     expect(first).toMatch(best);
     expect(rest).toEqual(converted ? [MP3] : []);
   });
 
-  it('says the exact size, though the source of the metadata did not', async () => {
+  it('have the exact size although the metadata has none', async () => {
     const file = await readFile(join(target.origin.mediaDir, 'clip.mp4'));
     expect((await itemOf('/files/clip.mp4')).video?.renditions[0]?.fileSizeBytes).toBe(file.length);
   });
 
-  it('of combined formats alone lists them as audio too, and the conversion on the key of the best one', async () => {
+  it('with combined formats only are listed as audio too, with the conversion of the best one', async () => {
     const { video, audio } = await itemOf('/site/combined/x');
-    expect(inShort(audio)).toEqual([...(inShort(video) ?? []), MP3]);
+    expect(summarize(audio)).toEqual([...(summarize(video) ?? []), MP3]);
     expect(audio?.renditions.slice(0, -1)).toEqual(video?.renditions);
     expect(audio?.renditions.at(-1)?.key).toBe(video?.bestQualityKey);
     const { renditions: _, ...best } = video ?? expect.fail('No video');
@@ -125,10 +125,10 @@ describe('renditions of a direct file', () => {
 });
 
 describe('renditions of separate tracks', () => {
-  it('pairs every picture with the best AAC, best first', async () => {
+  it('pair every video with the best AAC, best first', async () => {
     const { video, audio } = await itemOf('/site/open/x');
     const hasAv1 = existsSync(join(target.origin.mediaDir, 'ladder/av1-180.mp4'));
-    expect(inShort(video)).toEqual([
+    expect(summarize(video)).toEqual([
       'Combined 720p .mp4 video/mp4',
       'Combined 360p .mp4 video/mp4',
       'Combined 360p .mp4 video/mp4',
@@ -138,8 +138,8 @@ describe('renditions of separate tracks', () => {
     expect(h264?.description).toMatch(/h264-360.* \+ .*aac-128/);
     expect(vp9?.description).toMatch(/vp9-360.* \+ .*aac-128/);
     expect(video?.urlType).toBe('Combined');
-    // Opus counts for more than its figure.
-    expect(inShort(audio)?.map((line) => line.split(' ').slice(3).join(' '))).toEqual([
+    // Opus ranks above its bitrate.
+    expect(summarize(audio)?.map((line) => line.split(' ').slice(3).join(' '))).toEqual([
       '.webm audio/webm',
       '.m4a audio/mp4',
       '.m4a audio/mp4',
@@ -148,7 +148,7 @@ describe('renditions of separate tracks', () => {
     expect(audio?.urlType).toBe('Media');
   });
 
-  it('names the first, the middle and the last of the source renditions', async () => {
+  it('have the first, middle and last one as best, medium and worst', async () => {
     for (const side of Object.values(await itemOf('/site/open/x')).filter((value) => typeof value === 'object')) {
       const { renditions, ...named } = side as StreamReference;
       const sources = renditions.filter(({ convertTo }) => convertTo === null);
@@ -168,7 +168,7 @@ describe('renditions of separate tracks', () => {
     }
   });
 
-  it('says sizes as the source does, and the sum of a pair', async () => {
+  it('have the size of the source, or the sum of a pair', async () => {
     const { video } = await itemOf('/site/open/x');
     const sizes = await Promise.all(
       ['ladder/h264-720.mp4', 'ladder/aac-128.m4a'].map((file) => readFile(join(target.origin.mediaDir, file))),
@@ -179,12 +179,12 @@ describe('renditions of separate tracks', () => {
     });
   });
 
-  it('says no size where the source says none', async () => {
+  it('have no size when the source has none', async () => {
     const { status } = await target.resolve('/site/unsized/x');
     expect(status).toBe(200);
   });
 
-  it('has the conversion last, on the key of the best sound, with the size of what will be sent', async () => {
+  it('end with the conversion of the best audio, with the exact size of the stream', async () => {
     const { audio } = await itemOf('/site/open/x');
     const conversion = audio?.renditions.at(-1);
     expect(conversion).toMatchObject({ convertTo: 'mp3', bitrate: 192, key: audio?.bestQualityKey });
@@ -192,9 +192,9 @@ describe('renditions of separate tracks', () => {
     expect(conversion?.fileSizeBytes).toBe(Number(headers['content-length']));
   });
 
-  it('leaves the conversion out when the best sound is MP3 already', async () => {
+  it('have no conversion when the best audio is MP3', async () => {
     const { audio } = await itemOf('/site/mp3-best/x');
-    expect(inShort(audio)?.[0]).toMatch(/\.mp3 audio\/mpeg$/);
+    expect(summarize(audio)?.[0]).toMatch(/\.mp3 audio\/mpeg$/);
     expect(audio?.renditions.map(({ convertTo }) => convertTo)).toEqual([null, null]);
   });
 
@@ -207,7 +207,7 @@ describe('renditions of separate tracks', () => {
     ['/site/partly-drm/x', ['Media 360p .mp4 video/mp4'], 2],
   ])('%s', async (link, video, soundCount) => {
     const item = await itemOf(link);
-    expect(inShort(item.video)).toEqual(video);
+    expect(summarize(item.video)).toEqual(video);
     expect(item.audio?.renditions.length).toBe(soundCount);
   });
 });
@@ -219,20 +219,20 @@ describe('renditions of HLS and DASH', () => {
     ['/hls/aes/index.m3u8', ['Media']],
     ['/hls/muxed.m3u8', ['Media', 'Media']],
     ['/site/hls-referer/x', ['Media']],
-  ])('%s is sent as MP4', async (link, types) => {
+  ])('of %s are MP4', async (link, types) => {
     const item = await itemOf(link);
     expect(item.video?.renditions.map(({ urlType }) => urlType)).toEqual(types);
     for (const rendition of item.video?.renditions ?? []) {
       expect(rendition).toMatchObject({ fileExtension: '.mp4', mimeType: 'video/mp4' });
     }
-    expect(inShort(item.audio)).toEqual([...(inShort(item.video) ?? []), MP3]);
+    expect(summarize(item.audio)).toEqual([...(summarize(item.video) ?? []), MP3]);
   });
 
   it.each(['/hls/master.m3u8', '/pages/hls', '/dash/number/manifest.mpd', '/dash/timeline/manifest.mpd'])(
-    '%s pairs its pictures with its sound',
+    'of %s pair video with audio',
     async (link) => {
       const { video, audio } = await itemOf(link);
-      expect(inShort(video)).toEqual(['Combined 720p .mp4 video/mp4', 'Combined 360p .mp4 video/mp4']);
+      expect(summarize(video)).toEqual(['Combined 720p .mp4 video/mp4', 'Combined 360p .mp4 video/mp4']);
       expect(audio?.renditions[0]).toMatchObject({ urlType: 'Media', fileExtension: '.m4a', mimeType: 'audio/mp4' });
       expect(audio?.renditions.at(-1)).toMatchObject({ convertTo: 'mp3' });
     },

@@ -8,11 +8,11 @@ import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { isRemote, startOwnService, useTarget } from './target.ts';
 
-// Only an instance of our own can have settings of our own.
-describe.skipIf(isRemote)('small bounds', () => {
+// A remote instance has its own settings.
+describe.skipIf(isRemote)('limits', () => {
   const target = useTarget({ settings: { maxStreams: 3, maxStreamsPerClient: 2, maxFfmpeg: 1, playlistLimit: 2 } });
 
-  /** Begins a stream; gives its status, and a way to leave it. */
+  /** Opens a stream; returns its status and a function that disconnects. */
   async function begin(path: string): Promise<{ status: number; leave: () => void }> {
     const leaving = new AbortController();
     const { status, body } = await open(target.baseUrl + path, { signal: leaving.signal });
@@ -20,7 +20,7 @@ describe.skipIf(isRemote)('small bounds', () => {
     return { status, leave: () => leaving.abort() };
   }
 
-  it('refuse one client that asks for too many streams, until it leaves one', async () => {
+  it('maxStreamsPerClient: 429 until one of the streams of a client ends', async () => {
     const { path } = await renditionOf(target, '/slow/long.mp4?rate=100000');
     const [first, second] = await Promise.all([begin(path), begin(path)]);
     expect([first.status, second.status]).toEqual([200, 200]);
@@ -39,7 +39,7 @@ describe.skipIf(isRemote)('small bounds', () => {
     second.leave();
   });
 
-  it('refuse everyone when every encoder is taken, with the reason', async () => {
+  it('maxFfmpeg: 503 while every encoder is in use', async () => {
     const endless = await renditionOf(target, '/live/index.m3u8');
     const { path } = await conversionOf(target, '/files/clip.webm');
     const busy = await begin(endless.path);
@@ -51,27 +51,27 @@ describe.skipIf(isRemote)('small bounds', () => {
     expectProblem(503, JSON.parse(body.toString()));
   });
 
-  it('cut a playlist', async () => {
+  it('playlistLimit truncates a playlist', async () => {
     expect((await target.resolve('/feeds/podcast.xml')).resource.mediaItems).toHaveLength(2);
   });
 });
 
-describe.skipIf(isRemote)('an instance in production that lets every page read', () => {
+describe.skipIf(isRemote)('production with CORS for any origin', () => {
   const target = useTarget({ settings: { environment: 'Production', corsAllowedOrigins: ['*'] } });
 
-  it('says so, and shows no page to try the API', async () => {
+  it('reports its environment and has no interactive API page', async () => {
     expect(JSON.parse((await target.get('/api/App')).body.toString()).environment).toBe('Production');
     expect((await target.get('/swagger')).status).toBe(404);
     expect((await target.get('/swagger/v1/swagger.json')).status).toBe(200);
   });
 
-  it('lets any origin read', async () => {
+  it('allows any origin', async () => {
     const { headers } = await target.get('/api/App', { headers: { origin: 'https://any.example' } });
     expect(['*', 'https://any.example']).toContain(headers['access-control-allow-origin']);
   });
 });
 
-describe.skipIf(isRemote)('a restart', () => {
+describe.skipIf(isRemote)('restart', () => {
   let origin: Origin;
   let dataDir = '';
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe.skipIf(isRemote)('a restart', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('forgets neither the count nor the keys', async () => {
+  it('keeps the request count and the keys', async () => {
     const link = encodeURIComponent(origin.url('/files/clip.mp4'));
     const first = await startOwnService(origin, { dataDir });
     const resource = JSON.parse((await ask(`${first.baseUrl}/api/Fetch/GetResource?url=${link}`)).body.toString());

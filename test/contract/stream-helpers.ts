@@ -2,18 +2,18 @@ import { expect } from 'vitest';
 import type { MediaInformation, MediaRendition } from '../../lambdas/api/resource-information.ts';
 import type { Target } from './target.ts';
 
-/** The one item of a link that is known to resolve. */
+/** Resolves a link to its single item. */
 export async function itemOf(target: Target, link: string): Promise<MediaInformation> {
   const { resource, status } = await target.resolve(link);
   expect(status, `resolve of ${link}`).toBe(200);
   return resource.mediaItems[0] ?? expect.fail('No item');
 }
 
-/** The path a client asks for a rendition at. */
+/** The path of a rendition's stream. */
 export const pathOf = ({ key, urlType, convertTo }: MediaRendition): string =>
   `/api/Stream/${urlType}/${key}${convertTo ? `?format=${convertTo}` : ''}`;
 
-/** The first rendition of a side that answers a description, and where it streams. */
+/** The first matching rendition with its stream path. */
 export async function renditionOf(
   target: Target,
   link: string,
@@ -25,6 +25,6 @@ export async function renditionOf(
   return { ...rendition, path: pathOf(rendition) };
 }
 
-/** The conversion to MP3 of a link. */
+/** The MP3 conversion of a link with its stream path. */
 export const conversionOf = (target: Target, link: string) =>
   renditionOf(target, link, 'audio', ({ convertTo }) => convertTo === 'mp3');

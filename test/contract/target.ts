@@ -11,17 +11,17 @@ import { type ApiDocument, createApiDocument } from './api-document.ts';
 
 /** The extractor plugin of the origin's watch site. */
 export const PLUGIN_DIR = resolve(import.meta.dirname, '../origin/plugin');
-/** Origins of pages that the target lets read its answers. */
+/** Origins that CORS of the target allows. */
 export const ALLOWED_ORIGINS = ['https://app.example', 'https://other.example'];
 
-/** The instance under test and a media origin that it may reach. */
+/** The instance under test and a media origin that its egress admits. */
 export interface Target {
   readonly baseUrl: string;
   readonly origin: Origin;
   readonly api: ApiDocument;
-  /** Asks for a path of the instance, exactly as written. */
+  /** Requests a path of the instance without normalization. */
   get(path: string, options?: AskOptions): Promise<Answer>;
-  /** Resolves a link, or a path of the origin. Every answer is checked against the API description. */
+  /** Resolves a link or a path of the origin. Responses are validated against the OpenAPI document. */
   resolve(link: string): Promise<Resolution>;
 }
 
@@ -39,11 +39,11 @@ export interface Problem {
 }
 
 export interface TargetOptions {
-  /** Changes to the settings. A target that is given from outside cannot take them. */
+  /** Changed settings; not supported by a remote target. */
   readonly settings?: Partial<Settings>;
 }
 
-/** True when the instance under test was started by someone else. */
+/** Whether the instance under test is remote. */
 export const isRemote = process.env.REELAY_BASE_URL !== undefined;
 
 /**
@@ -111,9 +111,9 @@ const remoteService = () => ({
   close: async () => undefined,
 });
 
-/** The whole service in this process, with the tools that are kept between runs, ready to resolve. */
+/** Starts the service in this process, with the cached tools, and waits until it is available. */
 export async function startOwnService(origin: Origin, changes: Partial<Settings> = {}) {
-  // Only here: a target from outside needs nothing of it.
+  // Imported here: a remote target does not need it.
   const { startService } = await import('../../local/service.ts');
   const settings = readSettings({
     HOST: '127.0.0.1',
@@ -134,7 +134,7 @@ export async function startOwnService(origin: Origin, changes: Partial<Settings>
   return service;
 }
 
-/** The same with a state that is gone afterwards. */
+/** The same with a temporary data folder. */
 async function ownService(origin: Origin, changes?: Partial<Settings>) {
   const dataDir = await mkdtemp(join(tmpdir(), 'reelay-contract-'));
   const service = await startOwnService(origin, { dataDir, ...changes });
@@ -147,7 +147,7 @@ async function ownService(origin: Origin, changes?: Partial<Settings>) {
   };
 }
 
-/** A new instance fetches its tools first, and says so. */
+/** A new instance is in maintenance while it installs its tools. */
 async function untilAvailable(get: Target['get']): Promise<void> {
   const isAvailable = async () => {
     const { isHealthy, maintenance } = JSON.parse((await get('/api/App')).body.toString());

@@ -19,7 +19,7 @@ const anchorOf = (heading: string) =>
 const anchorsOf = (file: string) => [...read(file).matchAll(HEADING)].map(([, heading = '']) => anchorOf(heading));
 
 describe('documents', () => {
-  it('include the ones a newcomer looks for', () => {
+  it('include README, CONTRIBUTING and the other expected files', () => {
     expect(documents).toEqual(
       expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'AGENTS.md', 'CHANGELOG.md']),
     );

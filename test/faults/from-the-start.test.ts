@@ -17,7 +17,7 @@ describe('healthy upstream', () => {
     expect(await outcomeOf(await fixture.there().stream(`${route}-short`), { right })).toBe('right');
   });
 
-  it('delivers the file itself on Media', async () => {
+  it('delivers the unchanged file on Media', async () => {
     const file = await readFile(join(fixture.there().origin.mediaDir, 'clip.mp4'));
     expect((await fixture.rightOf('Media-short')).equals(file)).toBe(true);
   });
@@ -27,7 +27,7 @@ const UNSIZED: Fault = { name: 'ignore-range', length: false };
 
 const MENDED: Row[] = [
   ['drops once', { name: 'drop', after: 20_000, times: 1 }, everywhere('right')],
-  ['drops again and again', { name: 'drop', after: 20_000, times: 12 }, everywhere('right')],
+  ['drops repeatedly', { name: 'drop', after: 20_000, times: 12 }, everywhere('right')],
   ['drops before the first byte', { name: 'drop', after: 0, times: 3 }, everywhere('right')],
   ['stalls', { name: 'stall', after: 20_000, times: 2 }, everywhere('right')],
   ['stalls before the first byte', { name: 'stall', after: 0, times: 2 }, everywhere('right')],
@@ -60,15 +60,15 @@ const MENDED: Row[] = [
 
 const DEAD: Row[] = [
   [
-    'ends every answer too soon, and says no length',
+    'truncates every response without Content-Length',
     { name: 'unframed', after: 20_000, times: ALWAYS },
     { Media: 'broken' },
   ],
   ['is gone (404)', { name: 'status', status: 404, times: ALWAYS }, everywhere('404')],
   ['is gone (410)', { name: 'status', status: 410, times: ALWAYS }, everywhere('404')],
   ['refuses', { name: 'status', status: 403, times: ALWAYS }, everywhere('502')],
-  ['wants a login', { name: 'status', status: 401, times: ALWAYS }, everywhere('502')],
-  ['wants payment', { name: 'status', status: 402, times: ALWAYS }, everywhere('502')],
+  ['requires a login', { name: 'status', status: 401, times: ALWAYS }, everywhere('502')],
+  ['requires payment', { name: 'status', status: 402, times: ALWAYS }, everywhere('502')],
   ['is deleted', { name: 'status', status: 403, times: ALWAYS }, everywhere('404'), { again: 'gone' }],
   ['lost the format', { name: 'status', status: 403, times: ALWAYS }, everywhere('404'), { again: 'other formats' }],
   ['answers 500', { name: 'status', status: 500, times: ALWAYS }, everywhere('502')],
@@ -81,8 +81,8 @@ const DEAD: Row[] = [
   ['applies a content coding', { name: 'encoded' }, everywhere('502')],
 ];
 
-describe('upstream that from the start', () => {
-  it.each(cells([...MENDED, ...DEAD]))('$name is $outcome on $route', async ({ route, outcome, ...cell }) => {
+describe('upstream from the start', () => {
+  it.each(cells([...MENDED, ...DEAD]))('$name: $outcome on $route', async ({ route, outcome, ...cell }) => {
     expect(await fixture.fromTheStart(`${route}-short`, cell)).toBe(outcome);
   });
 });
@@ -97,7 +97,7 @@ describe('upstream without Content-Length', () => {
       return (await runProgram('ffmpeg', ['-nostdin', '-v', 'error', '-i', file, ...copy])).output;
     });
 
-  it('is muxed by FFmpeg on Combined, to the same packets', async () => {
+  it('is muxed by FFmpeg on Combined into the same packets', async () => {
     const url = await fixture.there().stream('Combined-short');
     fixture.there().site.arm(UNSIZED);
     const { status, body } = await ask(url);

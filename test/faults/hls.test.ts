@@ -24,7 +24,7 @@ const ROWS: [name: string, fault: Fault, befallen: RegExp, item: Item, outcome: 
   ['a later segment that is failing with 500', status(500), LATER, 'HLS-long', 'broken'],
   ['a later segment that is silent', { name: 'stall', after: 0, times: ALWAYS }, LATER, 'HLS-long', 'broken'],
   [
-    'a later segment that is cut again and again',
+    'a later segment that is truncated repeatedly',
     { name: 'drop', after: 20_000, times: 9 },
     LATER,
     'HLS-long',

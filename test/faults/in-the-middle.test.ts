@@ -35,7 +35,7 @@ const BROKEN: Row[] = [
     { again: 'other formats' },
   ],
   ['applies a content coding', { name: 'encoded' }, everywhere('broken')],
-  // A segment that has not been begun has nothing to differ from.
+  // A segment without delivered bytes has nothing to differ from.
   ['has another size', { name: 'wrong-total', from: 0 }, { ...onFiles('broken'), HLS: 'right' }],
   ['has another ETag', { name: 'changed', from: 0, by: 'tag' }, { ...onFiles('broken'), HLS: 'right' }],
   [
@@ -46,8 +46,8 @@ const BROKEN: Row[] = [
   ],
 ];
 
-describe('upstream that after the first bytes', () => {
-  it.each(cells([...MENDED, ...BROKEN]))('$name is $outcome on $route', async ({ route, outcome, ...cell }) => {
+describe('upstream after the first bytes', () => {
+  it.each(cells([...MENDED, ...BROKEN]))('$name: $outcome on $route', async ({ route, outcome, ...cell }) => {
     expect(await fixture.inTheMiddle(`${route}-long`, cell)).toBe(outcome);
   });
 });
@@ -78,7 +78,7 @@ describe('client that pauses', () => {
       rested.resolve();
     });
     await rested.promise;
-    // Every buffer on the way is full once the source is asked for nothing any more.
+    // Every buffer is full once no more requests arrive.
     const counts: number[] = [];
     const isAsked = () => counts.push(fixture.there().origin.requests.length) < 2 || counts.at(-1) !== counts.at(-2);
     await expect.poll(isAsked, { interval: 200, timeout: 20_000 }).toBe(false);

@@ -4,33 +4,33 @@ import { createFaultHandler, type Fault, type FaultHandler, type FaultOptions } 
 import type { Exchange, OriginHandler } from '../origin/handler.ts';
 import { send, typeOf } from '../origin/respond.ts';
 
-/** The ways to have a stream, each with a site item of its own. */
+/** The kinds of stream, each with an item of the site. */
 export const ROUTES = ['Media', 'mp3', 'Combined', 'HLS'] as const;
 export type Route = (typeof ROUTES)[number];
 
-/** `short`: a few requests. `long`: most of it is still to come when the client has its first bytes. */
+/** `short`: a few requests. `long`: mostly unread when the client receives its first bytes. */
 export type Item = `${Route}-short` | `${Route}-long` | 'HLS-encrypted';
 
 export interface Arming extends Pick<FaultOptions, 'etag'> {
-  /** URLs from the next resolve on are good. @default false */
+  /** The next resolve returns working URLs. @default false */
   readonly heals?: boolean;
-  /** The files it befalls. @default all */
+  /** The affected files. @default all */
   readonly only?: RegExp;
-  /** What the site says when it is asked again: it is not there, its formats are others, its files are others. */
+  /** The result of the next resolve: 404, other formats or other files. */
   readonly again?: 'gone' | 'other formats' | 'other files';
 }
 
-/** A site whose files begin to fail when the test says so. */
+/** A site whose files fail from a time that the test chooses. */
 export interface FaultSite {
-  /** To mount at the origin. */
+  /** Handlers of the origin. */
   readonly mounts: Readonly<Record<string, OriginHandler>>;
-  /** From now on every file behaves so. */
+  /** Applies a fault to every file. */
   arm(fault: Fault | undefined, arming?: Arming): void;
-  /** Every file is well again. */
+  /** Removes the fault. */
   disarm(): void;
 }
 
-/** Two minutes, 23 MB: more than all buffers on its way hold. */
+/** Two minutes, 23 MB: more than all buffers between source and client. */
 const LOUD_WAV = 'loud.wav';
 const WAV_SECONDS = 120;
 
@@ -61,8 +61,8 @@ const FORMATS: Readonly<Record<Item, readonly Format[]>> = {
 };
 
 /**
- * `/site/{item}/{any}` is an item for the test extractor. Its files stand under `/faults/{generation}/`: every
- * resolve begins another generation, so that URLs of before and after can be told apart.
+ * `/site/{item}/{any}` is an item for the test extractor. Its files are below `/faults/{generation}/`: every
+ * resolve starts another generation, which distinguishes old and new URLs.
  */
 export function createFaultSite(): FaultSite {
   let generation = 0;
@@ -119,7 +119,7 @@ export function createFaultSite(): FaultSite {
 
 let wav: Buffer | undefined;
 
-/** Stereo at 48 kHz: sound that differs everywhere, the same in every run. */
+/** Stereo at 48 kHz: deterministic noise. */
 function loudWav(): Buffer {
   if (wav) return wav;
   const dataBytes = WAV_SECONDS * 48_000 * 4;

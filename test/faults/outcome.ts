@@ -5,13 +5,13 @@ import { open } from '../support/request.ts';
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 /**
- * All that may become of a stream: every byte, a status with its ProblemDetails, or a connection that breaks behind
- * bytes that were right.
+ * The possible outcomes of a stream: every byte, a status with its ProblemDetails, or a broken connection after
+ * correct bytes.
  */
 export type Outcome = 'right' | '404' | '502' | 'broken';
 
 export interface OutcomeOptions {
-  /** What an undisturbed stream gives. */
+  /** The bytes of a stream without faults. */
   readonly right: Buffer;
   /** Called once, with the first bytes. */
   readonly onFirstBytes?: () => void;
@@ -34,7 +34,7 @@ export async function outcomeOf(url: string, { right, onFirstBytes }: OutcomeOpt
     }
   } catch {
     const bytes = soFar();
-    // What was sent before must have been right all the same: a client keeps it and asks for the rest.
+    // The bytes before must be correct: a client keeps them and requests the rest.
     return bytes.equals(right.subarray(0, bytes.length)) ? 'broken' : `broken after wrong bytes, ${bytes.length}`;
   }
   const bytes = soFar();

@@ -24,11 +24,11 @@ const LIMITS: Partial<SourceLimits> = {
   maxRetryAfterMs: 20,
 };
 
-/** Resolve and streams, whole and real, with a site that fails on demand. */
+/** The real resolver and stream service, with a site that fails on demand. */
 export interface ServiceFixture {
   readonly origin: Origin;
   readonly site: FaultSite;
-  /** Resolves a new item and gives the URL of its stream. */
+  /** Resolves a new item and returns the URL of its stream. */
   stream(item: Item): Promise<string>;
   close(): Promise<void>;
 }

@@ -6,10 +6,10 @@ import { type Arming, type Item, ROUTES, type Route } from './media-fixture.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type ServiceFixture, startServiceFixture } from './service-fixture.ts';
 
-/** How often a fault happens that never ends. */
+/** `times` of a permanent fault. */
 export const ALWAYS = Number.POSITIVE_INFINITY;
 
-/** A fault, and what becomes of the stream on each way. */
+/** A fault with the outcome on each route. */
 export type Row = readonly [
   name: string,
   fault: Fault,
@@ -25,7 +25,7 @@ export interface Cell {
   readonly arming?: Arming;
 }
 
-/** One cell for each way that a row has an outcome for. */
+/** One cell per route that a row has an outcome for. */
 export const cells = (rows: readonly Row[]): Cell[] =>
   rows.flatMap(([name, fault, outcomes, arming]) =>
     ROUTES.flatMap((route) => {
@@ -37,7 +37,7 @@ export const cells = (rows: readonly Row[]): Cell[] =>
 export const everywhere = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome, HLS: outcome });
 export const onFiles = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome });
 
-/** The fixture of one test file. After each test nothing may be left of its streams, at the end nothing of anything. */
+/** The fixture of one test file. Fails a test that leaves streams, and a file that leaves any handle open. */
 export function useServiceFixture() {
   const rights = new Map<Item, Promise<Buffer>>();
   let fixture: ServiceFixture | undefined;
@@ -59,7 +59,7 @@ export function useServiceFixture() {
     await vi.waitUntil(() => openHandles() <= handlesBefore);
   });
 
-  /** What an undisturbed stream gives. */
+  /** The bytes of a stream without faults. */
   const rightOf = (item: Item): Promise<Buffer> => {
     const right =
       rights.get(item) ??
@@ -73,14 +73,14 @@ export function useServiceFixture() {
   return {
     there,
     rightOf,
-    /** What becomes of a stream whose source fails from its beginning. */
+    /** The outcome of a stream whose source fails from the start. */
     async fromTheStart(item: Item, { fault, arming }: Pick<Cell, 'fault' | 'arming'>): Promise<string> {
       const right = await rightOf(item);
       const url = await there().stream(item);
       there().site.arm(fault, arming);
       return outcomeOf(url, { right });
     },
-    /** What becomes of one whose source fails once the client has its first bytes. */
+    /** The outcome of a stream whose source fails after the first bytes. */
     async inTheMiddle(item: Item, { fault, arming }: Pick<Cell, 'fault' | 'arming'>): Promise<string> {
       const right = await rightOf(item);
       const url = await there().stream(item);
@@ -89,5 +89,5 @@ export function useServiceFixture() {
   };
 }
 
-/** Sockets, servers, pipes and processes. Timers and requests of the file system come and go. */
+/** Sockets, servers, pipes and processes, without timers and file system requests, which are short-lived. */
 const openHandles = () => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe|Process)/.test(name)).length;

@@ -2,70 +2,70 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What a source does wrong. `times`: so many answers, then it behaves. */
+/** A fault of an upstream. `times`: number of affected responses. */
 export type Fault =
-  /** Closes the connection after so many bytes of an answer. */
+  /** Closes the connection after `after` bytes of a response. */
   | { readonly name: 'drop'; readonly after: number; readonly times: number }
-  /** Stops sending after so many bytes, and keeps the connection. */
+  /** Stops sending after `after` bytes and keeps the connection open. */
   | { readonly name: 'stall'; readonly after: number; readonly times: number }
-  /** Ends an answer, as if it were complete, with fewer bytes than Content-Range promises. */
+  /** Ends a response cleanly with fewer bytes than Content-Range declares. */
   | { readonly name: 'short-body'; readonly by: number; readonly times: number }
-  /** Sends more than Content-Range says, chunked. */
+  /** Sends more bytes than Content-Range declares, chunked. */
   | { readonly name: 'long-body'; readonly by: number }
-  /** Answers a range that begins elsewhere. */
+  /** Sends a range with another start. */
   | { readonly name: 'wrong-range'; readonly times: number }
   /** A 206 without Content-Range. */
   | { readonly name: 'no-range-header'; readonly times: number }
-  /** Another total in Content-Range once so many requests were answered. */
+  /** Another total in Content-Range after `from` requests. */
   | { readonly name: 'wrong-total'; readonly from: number }
-  /** Other bytes under another ETag (`tag`) or date (`date`), once so many requests were answered. */
+  /** Other bytes with another ETag (`tag`) or Last-Modified (`date`) after `from` requests. */
   | { readonly name: 'changed'; readonly from: number; readonly by: 'tag' | 'date' }
-  /** A status once so many requests were answered, until `renew`. */
+  /** A status after `from` requests, until `renew`. */
   | { readonly name: 'expire'; readonly from: number; readonly status: number }
-  /** 403 for HEAD, for no Range, for an open end, for more than `largest` bytes. */
+  /** 403 for HEAD, for requests without Range, for open-ended ranges, and above `largest` bytes. */
   | { readonly name: 'strict'; readonly largest: number }
-  /** 200 whatever is asked. `length: false`: without saying how much. */
+  /** 200 for every request. `length: false`: without Content-Length. */
   | { readonly name: 'ignore-range'; readonly length: boolean; readonly dropAfter?: number; readonly times?: number }
-  /** 200 whatever is asked, its end told by the end of the connection alone: after so many bytes, so many times. */
+  /** 200 for every request, delimited by connection close, truncated after `after` bytes `times` times. */
   | { readonly name: 'unframed'; readonly after: number; readonly times: number }
   | { readonly name: 'throttle'; readonly bytesPerSecond: number }
-  /** Resets the connection instead of answering. */
+  /** Resets the connection instead of a response. */
   | { readonly name: 'reset'; readonly times: number }
-  /** Milliseconds before the head of each answer. */
+  /** Milliseconds before the head of each response. */
   | { readonly name: 'slow-start'; readonly milliseconds: number }
   | { readonly name: 'status'; readonly status: number; readonly times: number; readonly retryAfter?: string }
-  /** Says gzip. */
+  /** Content-Encoding: gzip. */
   | { readonly name: 'encoded' }
-  /** Ranges right, but without Content-Length. */
+  /** Correct ranges without Content-Length. */
   | { readonly name: 'chunked' };
 
 export interface FaultOptions {
   readonly bytes: Buffer;
   readonly fault?: Fault;
-  /** @default a digest of the bytes; `null`: none */
+  /** `null`: none. @default a digest of the bytes */
   readonly etag?: string | null;
   readonly lastModified?: string;
   readonly contentType?: string;
 }
 
-/** What was asked, and what became of it. */
+/** A request with its outcome. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly range: string | undefined;
   readonly headers: IncomingMessage['headers'];
-  /** `left`: the client went before the answer was complete. */
+  /** `left`: the client disconnected before the response was complete. */
   state: 'open' | 'done' | 'left';
 }
 
 export interface FaultHandler {
   (request: IncomingMessage, response: ServerResponse): void;
   readonly seen: readonly SeenRequest[];
-  /** Ends an expiry: what was refused is answered again. */
+  /** Ends an expiry: refused requests are served again. */
   renew(): void;
 }
 
-/** Serves bytes with the Range rules of RFC 9110 §14, and one fault. Each handler counts its own times. */
+/** Serves bytes with the Range rules of RFC 9110 §14 and one fault. Each handler has its own count of `times`. */
 export function createFaultHandler(options: FaultOptions): FaultHandler {
   const { bytes, fault, contentType = 'video/mp4' } = options;
   const etag =
@@ -75,7 +75,7 @@ export function createFaultHandler(options: FaultOptions): FaultHandler {
   let answered = 0;
   let misdeeds = 0;
   let isRenewed = false;
-  /** True as long as the fault still has times to happen. */
+  /** Whether the fault affects this response. */
   const happens = (times: number) => misdeeds < times && misdeeds++ < times;
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -125,7 +125,7 @@ export function createFaultHandler(options: FaultOptions): FaultHandler {
 
     if (fault?.name === 'unframed') {
       delete head['content-length'];
-      // Node neither cuts into chunks then nor keeps the connection.
+      // Node then neither uses chunked coding nor keeps the connection.
       response.removeHeader('transfer-encoding');
       if (happens(fault.times)) body = body.subarray(0, fault.after);
     }
@@ -165,7 +165,7 @@ function cutOf(fault: Fault | undefined): { after: number; times: number } | und
   return undefined;
 }
 
-/** Sends a little at a time, as long as the client is there. */
+/** Sends at a limited rate while the client is connected. */
 async function throttled(response: ServerResponse, body: Buffer, bytesPerSecond: number): Promise<void> {
   const step = Math.max(Math.floor(bytesPerSecond / 50), 1);
   const began = performance.now();

@@ -4,18 +4,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The whole URL as it was asked for. */
+  /** The full request URL. */
   readonly url: URL;
-  /** What follows the prefix that the handler is mounted at, decoded. */
+  /** The decoded path after the prefix of the handler. */
   readonly path: string;
   /** The folder with the test media. */
   readonly mediaDir: string;
-  /** Aborted when the client has gone or the origin closes. */
+  /** Aborted when the client disconnects or the origin closes. */
   readonly signal: AbortSignal;
 }
 
-/** An answer may take its time. */
+/** Handlers may be asynchronous. */
 export type Answer = void | Promise<void>;
 
-/** Answers the requests below one prefix. What it throws becomes a 500. */
+/** Handles the requests below one prefix. A thrown error becomes a 500. */
 export type OriginHandler = (exchange: Exchange) => Answer;

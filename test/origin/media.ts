@@ -8,22 +8,22 @@ import { AES_KEY, recipes } from './recipes.ts';
 
 const run = promisify(execFile);
 
-/** Where test media is kept between runs. */
+/** Cache of test media between runs. */
 export const MEDIA_CACHE = resolve(import.meta.dirname, '../../.data/test-media');
 
-/** A change in the recipes makes new media, in a folder of its own. */
+/** Changed recipes create new media in another folder. */
 const STAMP = createHash('sha256').update(JSON.stringify(recipes)).digest('hex').slice(0, 12);
 
 export interface MediaOptions {
-  /** Where it is kept between runs. @default MEDIA_CACHE */
+  /** The cache folder. @default MEDIA_CACHE */
   readonly cache?: string;
-  /** @default the one on the PATH */
+  /** @default ffmpeg on PATH */
   readonly ffmpegPath?: string;
 }
 
 /**
- * The folder with the test media, made by FFmpeg when it is not there yet (under a minute). Processes may ask at the
- * same time: each makes its own under a temporary name, the first to finish wins and the others drop theirs.
+ * Returns the folder with the test media, which FFmpeg creates when it is missing (under a minute). Safe to call from
+ * several processes: each creates a folder under a temporary name, of which the first complete one is kept.
  * @throws when FFmpeg is missing or fails
  */
 export async function ensureMedia({ cache = MEDIA_CACHE, ffmpegPath = 'ffmpeg' }: MediaOptions = {}): Promise<string> {
@@ -31,8 +31,8 @@ export async function ensureMedia({ cache = MEDIA_CACHE, ffmpegPath = 'ffmpeg' }
 }
 
 /**
- * A folder that is made once and kept between runs. Concurrent processes each make one under a temporary name; the first
- * to finish wins.
+ * Returns a folder that is created once and kept between runs. Concurrent processes each create one under a temporary
+ * name, of which the first complete one is kept.
  * @param make creates the folder and its files
  */
 export async function ensureFolder(place: string, make: (draft: string) => Promise<void>): Promise<string> {
@@ -51,7 +51,7 @@ export async function ensureFolder(place: string, make: (draft: string) => Promi
 async function makeMedia(folder: string, ffmpegPath: string): Promise<void> {
   await mkdir(join(folder, 'hls/aes'), { recursive: true });
   await writeFile(join(folder, 'hls/aes/key.bin'), AES_KEY);
-  // URI in the playlist, file to encrypt with, initialization vector.
+  // URI in the playlist, key file, initialization vector.
   await writeFile(join(folder, 'hls/aes.keyinfo'), `key.bin\nhls/aes/key.bin\n${'0'.repeat(31)}1\n`);
   for (const { folder: within, args, optional } of recipes) {
     if (within) await mkdir(join(folder, within), { recursive: true });

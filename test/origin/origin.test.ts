@@ -14,7 +14,7 @@ afterAll(() => origin.close());
 
 const get = (path: string, headers: Record<string, string> = {}) => ask(origin.url(path), { headers });
 
-describe('the origin', () => {
+describe('startOrigin', () => {
   it.each([
     ['bytes=0-9', 206, 0, 10],
     ['bytes=-10', 206, -10, undefined],
@@ -27,15 +27,15 @@ describe('the origin', () => {
     expect(answer.body.equals(file.subarray(from, to))).toBe(true);
   });
 
-  it('has no range beyond the end', async () => {
+  it('answers 416 to a range beyond the end', async () => {
     expect((await get('/files/clip.mp4', { range: 'bytes=999999999-' })).status).toBe(416);
   });
 
-  it('keeps to its folder', async () => {
+  it('serves no file outside of its folder', async () => {
     expect((await get('/files/..%2f..%2f..%2fpackage.json')).status).toBe(404);
   });
 
-  it('is live for longer than its programme, and has every segment that it names', async () => {
+  it('serves a live playlist beyond the length of its media, and every segment in it', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
       const seen = new Set<string>();
@@ -51,12 +51,12 @@ describe('the origin', () => {
     }
   });
 
-  it('breaks off what it says it breaks off', async () => {
+  it('truncates the files below /truncated/', async () => {
     await expect(get('/truncated/clip.mp4')).rejects.toThrow();
     await expect(get('/trouble/reset')).rejects.toThrow();
   });
 
-  it('remembers what was asked and how it ended', async () => {
+  it('records requests and their outcome', async () => {
     await get('/files/tone.mp3?once', { 'x-mark': 'seen' });
     await get('/truncated/tone.mp3?once').catch(() => undefined);
     await expect
@@ -65,7 +65,7 @@ describe('the origin', () => {
   });
 });
 
-describe('the watch site', () => {
+describe('watch site', () => {
   interface Format {
     readonly format_id: string;
     readonly url: string;
@@ -80,7 +80,7 @@ describe('the watch site', () => {
   const statusOf = async (url: string, headers: Record<string, string>, method = 'GET') =>
     (await ask(url, { headers, method })).status;
 
-  it('gives its files only to who keeps its rules', async () => {
+  it('refuses requests that violate the rule of a file', async () => {
     const { url, http_headers } = await formatOf('/site-api/watch/rules');
     const good = { ...http_headers, ...COOKIE, range: `bytes=0-${STRICT_CHUNK - 1}` };
     expect(await statusOf(url, good)).toBe(206);
@@ -94,7 +94,7 @@ describe('the watch site', () => {
     expect(await statusOf(url, good, 'HEAD')).toBe(403);
   });
 
-  it('lets its URLs expire, and gives fresh ones', async () => {
+  it('expires its URLs and issues new ones', async () => {
     const before = await formatOf('/site-api/open/expiry');
     expect(await statusOf(before.url, {})).toBe(200);
     origin.expireUrls();
@@ -103,7 +103,7 @@ describe('the watch site', () => {
     expect(await statusOf((await formatOf('/site-api/open/expiry?life=0')).url, {})).toBe(403);
   });
 
-  it('tells the size that its files have', async () => {
+  it('reports the size of its files', async () => {
     const { url, filesize } = await formatOf('/site-api/open/size');
     const file = await readFile(join(origin.mediaDir, 'ladder/h264-720.mp4'));
     const { body } = await ask(url);

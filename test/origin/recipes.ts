@@ -1,16 +1,16 @@
-/** Seconds of the short media, of the ladder that the watch site offers, and of the long one. */
+/** Durations in seconds: the short clip, the formats of the watch site, the long clip. */
 export const SECONDS = { clip: 6, ladder: 8, long: 300 } as const;
 
-/** Makes one or more files. Runs in the media folder: arguments name files relative to it. */
+/** An FFmpeg command that creates one or more files, with paths relative to the media folder. */
 export interface Recipe {
   readonly folder?: string;
-  /** FFmpeg's arguments after the common ones. */
+  /** Arguments of FFmpeg after the common ones. */
   readonly args: readonly string[];
-  /** May fail where the encoder was not built in. */
+  /** May fail when FFmpeg lacks the encoder. */
   readonly optional?: boolean;
 }
 
-/** A picture that moves, with a clock in it. */
+/** A moving test picture with a clock. */
 const picture = (size: string, seconds: number, fps = 25) => [
   '-f',
   'lavfi',
@@ -18,7 +18,7 @@ const picture = (size: string, seconds: number, fps = 25) => [
   `testsrc2=size=${size}:rate=${fps}:duration=${seconds}`,
 ];
 
-/** A sound that says what second it is: the pitch climbs by 50 Hz every second, and starts again after 40. */
+/** A tone that identifies the second: its pitch rises by 50 Hz every second, for 40 seconds at a time. */
 const sound = (seconds: number) => [
   '-f',
   'lavfi',
@@ -33,10 +33,10 @@ const OPUS = ['-c:a', 'libopus', '-b:a', '96k'];
 const HLS = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_list_size', '0'];
 const DASH = ['-f', 'dash', '-seg_duration', '2', '-adaptation_sets', 'id=0,streams=v id=1,streams=a'];
 
-/** An AES-128 key: not a secret, it protects a test picture. */
+/** An AES-128 key, public. */
 export const AES_KEY = Buffer.from('00112233445566778899aabbccddeeff', 'hex');
 
-/** Everything the origin serves, made once. Order matters: later recipes copy from earlier files. */
+/** All media of the origin. In order: later recipes copy from earlier files. */
 export const recipes: readonly Recipe[] = [
   {
     args: [

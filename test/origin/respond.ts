@@ -24,30 +24,30 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The media type of a file by its extension. */
 export const typeOf = (file: string): string => TYPES[extname(file)] ?? 'application/octet-stream';
 
-/** Answers a short text. */
+/** Sends a short body. */
 export function send({ request, response }: Exchange, type: string, body: string | Buffer, status = 200): void {
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** Answers a page with this in its body. */
+/** Sends an HTML page. */
 export const html = (exchange: Exchange, body: string, head = ''): void =>
   send(exchange, 'text/html; charset=utf-8', `<!doctype html><html><head>${head}</head><body>${body}</body></html>`);
 
-/** Sends the client elsewhere. */
+/** Sends a redirect. */
 export function redirect({ response }: Exchange, location: string, status = 302): void {
   response.writeHead(status, { location, 'content-length': 0 });
   response.end();
 }
 
 export interface FileOptions {
-  /** Instead of the one that the extension says. */
+  /** @default the media type of the extension */
   readonly type?: string;
-  /** Bytes of the file to pretend there are: the rest is kept back though the header promises it. */
+  /** Bytes after which the body is truncated although Content-Length declares more. */
   readonly truncateAt?: number;
 }
 
-/** Answers a file of the media folder as any static server does: ranges, If-Range, ETag, Last-Modified. */
+/** Sends a file of the media folder as a static server does: ranges, If-Range, ETag, Last-Modified. */
 export async function sendFile(exchange: Exchange, file: string, options: FileOptions = {}): Promise<void> {
   const { request, response, mediaDir, signal } = exchange;
   const place = join(mediaDir, normalize(`/${file}`));
@@ -82,5 +82,5 @@ export async function sendFile(exchange: Exchange, file: string, options: FileOp
   response.destroy();
 }
 
-/** Settles after this many milliseconds, sooner with an error when the client leaves. */
+/** Resolves after `ms`; rejects when the client disconnects before. */
 export { setTimeout as pause } from 'node:timers/promises';

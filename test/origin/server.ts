@@ -5,51 +5,51 @@ import { ensureMedia } from './media.ts';
 import { send } from './respond.ts';
 import { createSites } from './sites/index.ts';
 
-/** A request as it arrived, and how far its answer got. */
+/** A received request and the state of its response. */
 export interface RecordedRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** `open` while it is answered, `done` when all of it was sent, `left` when the connection broke before. */
+  /** `open` until the response is sent (`done`) or the connection closes before (`left`). */
   readonly state: 'open' | 'done' | 'left';
 }
 
 export interface OriginOptions {
-  /** Where the media is. @default made, or found, in the cache of the repository */
+  /** The media folder. @default the cache of the repository */
   readonly mediaDir?: string;
-  /** @default a free one */
+  /** @default any free port */
   readonly port?: number;
-  /** A second origin on another loopback address is another host to a client. @default '127.0.0.1' */
+  /** Another loopback address makes the origin another host for clients. @default '127.0.0.1' */
   readonly address?: string;
-  /** Further handlers by prefix, such as `/faults/`. */
+  /** Additional handlers by prefix, such as `/faults/`. */
   readonly mounts?: Readonly<Record<string, OriginHandler>>;
 }
 
-/** A web server with every kind of media and every kind of trouble, on loopback. */
+/** A web server on loopback with every kind of media and fault. */
 export interface Origin {
   readonly baseUrl: string;
-  /** `host:port`, as EGRESS_ALLOW wants it. */
+  /** `host:port`, the format of EGRESS_ALLOW. */
   readonly host: string;
   readonly mediaDir: string;
   /** The absolute URL of a path. */
   url(path: string): string;
-  /** The newest requests, oldest first. */
+  /** The most recent requests, oldest first. */
   readonly requests: readonly RecordedRequest[];
-  /** Requests whose path starts so. */
+  /** The recorded requests with this path prefix. */
   requestsTo(prefix: string): readonly RecordedRequest[];
-  /** TCP connections open now. */
+  /** Number of open TCP connections. */
   readonly connections: number;
-  /** From now on every media URL that the watch site gave out answers 403. */
+  /** Expires every media URL that the watch site has issued: 403. */
   expireUrls(): void;
-  /** Breaks what is open and frees the port. */
+  /** Closes all connections and the port. */
   close(): Promise<void>;
 }
 
-/** Requests remembered. */
-const REMEMBERED = 5_000;
+/** Number of recorded requests. */
+const MAX_RECORDED_REQUESTS = 5_000;
 
-/** Starts the origin. Its pages are listed in the README beside this file. */
+/** Starts the origin. README.md lists its pages. */
 export async function startOrigin(options: OriginOptions = {}): Promise<Origin> {
   const { address = '127.0.0.1', port = 0, mounts = {} } = options;
   const mediaDir = options.mediaDir ?? (await ensureMedia());
@@ -67,7 +67,7 @@ export async function startOrigin(options: OriginOptions = {}): Promise<Origin> 
       headers: request.headers,
       state: 'open' as RecordedRequest['state'],
     };
-    if (requests.push(record) > REMEMBERED) requests.shift();
+    if (requests.push(record) > MAX_RECORDED_REQUESTS) requests.shift();
     const leaving = new AbortController();
     response.once('close', () => {
       record.state = response.writableFinished ? 'done' : 'left';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { itWith } from './clients.ts';
 
-/** The browser of this machine; `CHROMIUM_PATH` names one that stands elsewhere. */
+/** The browser of this machine; `CHROMIUM_PATH` names one at another place. */
 const CHROMIUM = [
   process.env.CHROMIUM_PATH,
   '/usr/bin/chromium',
@@ -10,13 +10,13 @@ const CHROMIUM = [
   '/usr/bin/google-chrome',
 ].find((path) => path && existsSync(path));
 
-/** `it` for what only a browser proves. Where there is none it is left out, and said aloud. */
+/** `it` for tests in Chromium; skipped with a warning where it is not installed. */
 export const itInChromium = itWith('chromium', CHROMIUM !== undefined);
 
-/** Whether this machine has one. */
+/** Whether this machine has Chromium. */
 export const hasChromium = CHROMIUM !== undefined;
 
-/** A browser that asks for nothing but what its pages ask for. @param flags more of them */
+/** Starts Chromium without requests of its own. @param flags additional command line flags */
 export async function launchChromium(...flags: string[]): Promise<Browser> {
   return chromium.launch({ executablePath: installed(), args: [...QUIET, ...flags] });
 }

@@ -3,9 +3,9 @@ import { isThere } from './on-path.ts';
 
 const missed = new Set<string>();
 
-/** `it` for a test that a real client drives. Where nobody has installed the client it is left out, and said aloud. */
+/** `it` for tests with a real client; skipped with a warning where it is not installed. */
 export function itWith(client: string, isHere = isThere(client)): typeof it {
-  // The machine that decides whether work lands has every client: there the test fails by itself.
+  // The CI machine has every client: a missing one fails the test there.
   const isLeftOut = !isHere && process.env.CI === undefined;
   if (isLeftOut && !missed.has(client)) {
     missed.add(client);

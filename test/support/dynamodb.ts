@@ -33,8 +33,8 @@ export async function startDynamoDb(): Promise<DynamoDbFixture> {
 }
 
 /**
- * A client for a DynamoDB on this machine, which accepts any region and credentials, and serves one call at a time: more at
- * once would time out on a busy machine, and be retried.
+ * Creates a client for dynalite, which accepts any region and credentials and serves one call at a time: more concurrent
+ * calls would time out on a busy machine and be retried.
  */
 export const createLocalTableClient = (endpoint: string, maxConcurrentCalls = 16): DynamoDBClient =>
   createTableClient(
@@ -42,7 +42,7 @@ export const createLocalTableClient = (endpoint: string, maxConcurrentCalls = 16
     maxConcurrentCalls,
   );
 
-/** Creates a table like the stack's if there is none of this name. */
+/** Creates a table like the one of the stack unless it exists. */
 export async function ensureTable(client: DynamoDBClient, tableName: string): Promise<void> {
   const command = new CreateTableCommand({
     TableName: tableName,

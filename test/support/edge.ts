@@ -8,7 +8,7 @@ import { runProgram } from './media-tools.ts';
 
 export type EdgeMode = 'balanced' | 'on-demand';
 
-/** A request as a viewer-request function gets it. */
+/** The request of a viewer-request event. */
 export interface EdgeRequest {
   readonly uri: string;
   readonly method: string;
@@ -16,14 +16,14 @@ export interface EdgeRequest {
   readonly headers: Readonly<Record<string, { readonly value: string }>>;
 }
 
-/** What the function gave back: the request to pass on, or an answer. */
+/** The result of the function: the request to forward, or a response. */
 export type EdgeResult = Partial<EdgeRequest> & {
   readonly statusCode?: number;
   readonly statusDescription?: string;
   readonly body?: string;
 };
 
-/** Where a request goes: an origin of the distribution by its id, or the stream origin pointed elsewhere. */
+/** The selected origin: one of the distribution by id, or the stream origin with another host. */
 export interface EdgeChoice {
   readonly id?: string;
   readonly update?: {
@@ -35,16 +35,16 @@ export interface EdgeChoice {
 
 export interface EdgeOutcome {
   readonly result: EdgeResult;
-  /** Absent when the function answered by itself. */
+  /** Absent when the function returned a response. */
   readonly choice?: EdgeChoice;
 }
 
-/** The key-value store, as far as the function reads it. */
+/** Reads a value of the key-value store. */
 export type EdgeStore = (key: string) => string | undefined;
 
 const MODULE = join(import.meta.dirname, 'cloudfront-module.js');
 
-/** The function's source as it is deployed. */
+/** The source of the deployed function. */
 export const edgeSource = (mode: EdgeMode): string => viewerRequestSource(mode);
 
 export const requestOf = (uri: string, { method = 'GET', headers = {} } = {}): EdgeRequest => ({
@@ -60,7 +60,7 @@ export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number =
   const load = compileFunction(`${body}; return handler;`, ['cf', 'Date']);
   return async (request: EdgeRequest): Promise<EdgeOutcome> => {
     const own = structuredClone(request);
-    // Its own for each call: calls may run side by side.
+    // Per call: calls may run concurrently.
     const module = createModule() as CloudFrontModule;
     module.begin(async (key) => {
       const value = store(key);
@@ -80,7 +80,7 @@ interface CloudFrontModule {
   choice(): EdgeChoice | undefined;
 }
 
-/** The edge function in njs, the engine behind CloudFront's runtime: what its dialect does not know fails here. */
+/** Runs the function in njs, the engine of CloudFront's runtime, which supports a subset of JavaScript only. */
 export async function runInNjs(
   mode: EdgeMode,
   cases: readonly { readonly request: EdgeRequest; readonly lease?: string | undefined }[],
@@ -100,7 +100,7 @@ export async function runInNjs(
   }
 }
 
-/** Written in the dialect, too. */
+/** The driver uses the same subset. */
 const driver = (cases: string) => `
 const CASES = ${cases};
 async function run() {

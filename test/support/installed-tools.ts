@@ -9,7 +9,7 @@ import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../.data/test-tools', import.meta.url));
 
-/** The real tools for tests: installed into the repository's `.data` by whoever needs them first. */
+/** The real tools for tests, installed into `.data` of the repository on first use. */
 export async function installedTools(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> {
   const python = await print('python3', '-c', 'import sys; print(sys.executable, sys.implementation.cache_tag)');
   const [interpreter = '', tag = ''] = python.split(' ');
@@ -18,7 +18,7 @@ export async function installedTools(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }
 
 async function findYtDlp(python: string, tag: string): Promise<YtDlp> {
   const dir = await installed(python, `yt-dlp-${tag}`, 'yt-dlp[default]');
-  // Isolated: neither the environment nor the script's own directory is searched for modules.
+  // Isolated: no modules of the environment or the directory of the script.
   const command: YtDlp['command'] = [python, '-I', join(dir, 'yt_dlp', '__main__.py')];
   return { version: await print(...command, '--version'), command, source: 'pypi' };
 }
@@ -41,7 +41,7 @@ async function ffmpegFromPip(python: string, tag: string): Promise<string> {
   return print(python, '-c', tell, dir);
 }
 
-/** Installs a package once. Whoever comes second meanwhile finds the place taken, and uses what is there. */
+/** Installs a package once. Of concurrent processes the first to finish wins; the others use its folder. */
 async function installed(python: string, name: string, requirement: string): Promise<string> {
   const dir = join(ROOT, name);
   if (await isThere(dir)) return dir;
@@ -49,7 +49,7 @@ async function installed(python: string, name: string, requirement: string): Pro
   const own = await mkdtemp(`${dir}.`);
   try {
     await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', own, requirement]);
-    await run(python, ['-m', 'compileall', '-q', own]).catch(() => undefined); // a package may carry files of another Python
+    await run(python, ['-m', 'compileall', '-q', own]).catch(() => undefined); // fails for files of other Python versions, which a package may contain
     await rename(own, dir);
   } catch (error) {
     if (!(await isThere(dir))) throw error;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What ffprobe says of a file. Durations in seconds. */
+/** Output of ffprobe. Durations in seconds. */
 export interface Probe {
   readonly durationSeconds: number;
   readonly format: string;
@@ -19,7 +19,7 @@ export interface Probe {
   }[];
 }
 
-/** Asks ffprobe about a file or URL, from its headers alone. @throws when it is no media */
+/** Runs ffprobe on a file or URL, headers only. @throws when it is no media */
 export async function probe(input: string): Promise<Probe> {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', '-show_format', '-show_streams', input]);
   const { format, streams } = JSON.parse(stdout) as {
@@ -39,7 +39,7 @@ export async function probe(input: string): Promise<Probe> {
   };
 }
 
-/** What a media body is: its probe, the codecs of its streams in order, and whatever a full decode complains about. */
+/** Probes and decodes a media body. @returns the probe, the codecs of its streams in order, and decoder messages */
 export async function inspect(body: Buffer, extension: string) {
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, `body${extension}`);
@@ -50,7 +50,7 @@ export async function inspect(body: Buffer, extension: string) {
   });
 }
 
-/** Runs something with a folder that is gone afterwards. */
+/** Runs `use` with a folder that is removed afterwards. */
 export async function withTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'reelay-test-'));
   try {
@@ -60,7 +60,7 @@ export async function withTemporaryFolder<T>(use: (folder: string) => Promise<T>
   }
 }
 
-/** Runs a program to its end; gives its exit code and what it wrote. @throws when the program is missing */
+/** Runs a program; returns its exit code and output. @throws when the program is missing */
 export function runProgram(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });

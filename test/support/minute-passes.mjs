@@ -1,4 +1,4 @@
-// Preloaded into a process: on SIGUSR2 a minute has passed for every timer of a minute, and for each that comes.
+// Preloaded into a process: SIGUSR2 fires every timer of one minute at once, later ones included.
 const MINUTE = 60_000;
 const { setTimeout, clearTimeout } = globalThis;
 const waiting = new Map();

@@ -10,24 +10,24 @@ import { withLock } from '../../layers/tools/install/lock.ts';
 const run = promisify(execFile);
 const DIR = fileURLToPath(new URL('../../.data/test-moto', import.meta.url));
 const REQUIREMENT = 'moto[server]==5.2.5';
-/** Of every client in tests. */
+/** Region of the clients. */
 export const REGION = 'eu-west-1';
 
-/** A role that functions may have: moto asks for one that exists. */
+/** The role of functions: moto requires an existing one. */
 export const FUNCTION_ROLE = 'arn:aws:iam::123456789012:role/function';
 
-/** AWS's control plane as moto plays it, on loopback. */
+/** The AWS APIs of moto, on loopback. */
 export interface Moto {
   /** `http://127.0.0.1:port`, for `AWS_ENDPOINT_URL`. */
   readonly endpoint: string;
-  /** What the next invocations of any function answer, in turn. */
+  /** Queues the responses of the next invocations of any function. */
   answerInvocations(...answers: string[]): Promise<void>;
-  /** Forgets everything but the role. */
+  /** Deletes everything except the role. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a server of its own. moto is installed into an environment of the tests' own by whoever needs it first. */
+/** Starts a moto server. moto is installed into a virtual environment on first use. */
 export async function startMoto(): Promise<Moto> {
   const python = await installed();
   const server = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
@@ -42,7 +42,7 @@ export async function startMoto(): Promise<Moto> {
     await answer.arrayBuffer();
   };
   const prepare = async () => {
-    // Else a function would be invoked in a container.
+    // By default functions are invoked in containers.
     await tell('config', { lambda: { use_docker: false } });
     await createRole(endpoint);
   };
@@ -61,7 +61,7 @@ export async function startMoto(): Promise<Moto> {
   };
 }
 
-/** By its plain query, for which no client is worth having. */
+/** By a plain query, which saves the IAM client. */
 async function createRole(endpoint: string): Promise<void> {
   const answer = await fetch(endpoint, {
     method: 'POST',
@@ -75,7 +75,7 @@ async function createRole(endpoint: string): Promise<void> {
   await answer.arrayBuffer();
 }
 
-/** The server says where it listens, and goes on talking: what it says is read for as long as it runs. */
+/** Reads the endpoint from the output of the server, and drains the output until it ends. */
 function endpointIn(output: NodeJS.ReadableStream, ended: Promise<unknown>): Promise<string> {
   const lines: string[] = [];
   return new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ function endpointIn(output: NodeJS.ReadableStream, ended: Promise<unknown>): Pro
   });
 }
 
-/** The Python that has moto. */
+/** The Python interpreter with moto. */
 async function installed(): Promise<string> {
   const venv = join(DIR, 'venv');
   const python = join(venv, 'bin', 'python');

@@ -8,7 +8,7 @@ export interface ProcessRow {
   readonly command: string;
 }
 
-/** Processes that the one named started, and they in turn. The look itself is not among them. */
+/** Descendants of a process, without the process that lists them. */
 export async function descendantsOf(root: number): Promise<ProcessRow[]> {
   const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args=']);
   const rows = stdout.split('\n').flatMap((line) => {
@@ -16,7 +16,7 @@ export async function descendantsOf(root: number): Promise<ProcessRow[]> {
     return command === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
   });
   const family = new Set([root]);
-  // A child may have a lower number than its parent: go round until nobody joins.
+  // A child may have a lower id than its parent: repeat until no process is added.
   for (let before = 0; before !== family.size; ) {
     before = family.size;
     for (const { pid, parent } of rows) if (family.has(parent)) family.add(pid);
@@ -24,13 +24,13 @@ export async function descendantsOf(root: number): Promise<ProcessRow[]> {
   return rows.filter(({ pid, command }) => pid !== root && family.has(pid) && !command.startsWith('ps '));
 }
 
-/** Command lines of the descendants of this process that run a program so named. */
+/** Command lines of the descendants of this process that run `program`. */
 export const descendants = async (program: string): Promise<string[]> =>
   (await descendantsOf(process.pid))
     .map(({ command }) => command)
     .filter((command) => command.split(' ')[0]?.endsWith(program));
 
-/** Whether a process has this id; a zombie counts. */
+/** Whether the process exists, zombies included. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -7,12 +7,12 @@ import { isThere } from './on-path.ts';
 
 const run = promisify(execFile);
 const FOLDER = resolve(import.meta.dirname, '../../.data/test-programs');
-/** ffprobe as a package of npm, for a machine that has none. Only tests use one. */
+/** ffprobe of npm, for machines without it. Tests only. */
 const FFPROBE = { package: `@ffprobe-installer/${process.platform}-${process.arch}`, version: '5.2.0' };
 
 /**
- * The PATH that the tests run with: FFmpeg and ffprobe make and judge media everywhere, so a machine without them gets
- * them first.
+ * Returns the PATH of the tests. FFmpeg and ffprobe create and inspect media, so they are installed on a machine
+ * without them.
  */
 export async function pathWithPrograms(): Promise<string> {
   const path = process.env.PATH ?? '';

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 
-/** An answer, read to its end. */
+/** A response with its complete body. */
 export interface Answer {
   readonly status: number;
   /** Lower-case names; repeated fields joined by `, `. */
@@ -16,11 +16,11 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One connection per request, closed behind it: nothing is left open when a test ends. */
+/** One connection per request, closed afterwards: none is left when a test ends. */
 const agent = new Agent({ pipelining: 0, headersTimeout: 60_000, bodyTimeout: 60_000 });
 
 /**
- * Makes one request with its path exactly as given, as a client without manners would.
+ * Sends one request without normalizing its path.
  * @throws when the connection breaks before the body is complete
  */
 export async function ask(url: string, options: AskOptions = {}): Promise<Answer> {
@@ -28,7 +28,7 @@ export async function ask(url: string, options: AskOptions = {}): Promise<Answer
   return { ...answer, body: Buffer.from(await answer.body.arrayBuffer()) };
 }
 
-/** The same, with the body still to be read. */
+/** The same with an unread body. */
 export async function open(
   url: string,
   { method = 'GET', headers = {}, signal }: AskOptions = {},

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** As much of S3 as reading objects takes, on loopback. */
+/** The part of S3 that reads objects, on loopback. */
 export interface ObjectStore {
-  /** What an S3 client takes as its endpoint. */
+  /** The endpoint for an S3 client. */
   readonly endpoint: string;
   /** `bucket/key` → content. */
   readonly objects: Map<string, Buffer | string>;
-  /** `status bucket/key` of each answer. */
+  /** `status bucket/key` of each response. */
   readonly answers: string[];
   close(): Promise<void>;
 }
 
-/** @param port @default a free one */
+/** @param port 0: any free port */
 export async function startObjectStore(port = 0): Promise<ObjectStore> {
   const objects = new Map<string, Buffer | string>();
   const answers: string[] = [];

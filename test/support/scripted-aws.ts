@@ -7,7 +7,7 @@ import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyval
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
 
-/** A task of ECS as its API describes it; a test moves it through its life. */
+/** An ECS task, whose state the test sets. */
 export interface ScriptedTask {
   readonly taskArn: string;
   readonly taskDefinitionArn: string;
@@ -23,27 +23,27 @@ export interface ScriptedTask {
   attachments: { type: string; details: { name: string; value: string }[] }[];
 }
 
-/** ECS, EC2 and a CloudFront key-value store, as far as a host on demand needs them, over HTTP and under a test's hand. */
+/** The parts of ECS, EC2 and a CloudFront key-value store that the on-demand host uses, over HTTP, controlled by a test. */
 export interface ScriptedAws {
   readonly ecs: ECSClient;
   readonly ec2: EC2Client;
   readonly keyValueStore: CloudFrontKeyValueStoreClient;
-  /** Of all of them. */
+  /** Endpoint of all three. */
   readonly endpoint: string;
   readonly storeArn: string;
   /** Oldest first. */
   readonly tasks: ScriptedTask[];
-  /** What the key-value store holds. */
+  /** Content of the key-value store. */
   readonly store: Map<string, string>;
-  /** Public names by network interface. */
+  /** Public DNS names by network interface. */
   readonly names: Map<string, string>;
-  /** `RunTask`, `PutKey` … in the order in which they came. */
+  /** Operations in order: `RunTask`, `PutKey`, … */
   readonly calls: string[];
-  /** Called before an operation is done; what it gives is answered instead. */
+  /** Called before each operation; a returned refusal replaces its response. */
   interfere: ((operation: string) => Refusal | 'hang up' | 'answer is lost' | undefined) | undefined;
-  /** The task runs, with a network interface of that public name; or without one. */
+  /** Sets a task to RUNNING, with or without a network interface that has this public name. */
   run(task: ScriptedTask, name?: string): void;
-  /** As somebody else would; undefined removes the key. */
+  /** Writes to the store as another client; undefined removes the key. */
   changeStore(key: string, value: string | undefined): void;
   stop(task: ScriptedTask, reason: string): void;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export interface Refusal {
   readonly status?: number;
   readonly type: string;
   readonly message?: string;
-  /** Instead of an error: the body of a success. */
+  /** Body of a success, instead of an error. */
   readonly body?: unknown;
 }
 
@@ -87,7 +87,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
       if (!known) tasks.push(task);
       return { tasks: [task], failures: [] };
     },
-    // In pages of one, so that whoever reads only the first notices.
+    // Pages of one task, so that a caller that ignores pagination fails.
     ListTasks: ({ desiredStatus = 'RUNNING', family, nextToken = '0' }) => {
       const found = tasks.filter(
         (task) => task.desiredStatus === desiredStatus && (!family || task.group === `family:${family}`),
@@ -118,7 +118,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
   };
   const refusal = (status: number, type: string) => ({ status, headers: { 'x-amzn-errortype': type } });
 
-  /** The store, version checked: `method path` as its REST API has them. */
+  /** The REST API of the store, with version checks, by `method path`. */
   const keyValueStore = (method: string, path: string, ifMatch: string | undefined, body: string) => {
     const key = /\/keys\/([^/]+)$/.exec(path)?.[1];
     const etag = () => ({ headers: { etag: `v${version}` } });
@@ -174,7 +174,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
   await once(server, 'listening');
 
   const { port } = server.address() as AddressInfo;
-  // The store's client puts the account before the host name.
+  // The client of the store prefixes the host name with the account.
   const httpAgent = new Agent({
     lookup: (_host, { all }, found) =>
       all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4),
@@ -224,7 +224,7 @@ export async function startScriptedAws(now: () => number = Date.now): Promise<Sc
 
 interface Reply {
   readonly operation: string;
-  /** Does it, when nothing has come between. */
+  /** Performs the operation unless it was refused. */
   readonly act: () => {
     readonly status?: number;
     readonly headers?: Readonly<Record<string, string>>;

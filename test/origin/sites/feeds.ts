@@ -1,7 +1,7 @@
 import type { Answer, Exchange } from '../handler.ts';
 import { send } from '../respond.ts';
 
-/** Builds the body of a feed, given the address of this origin and how many entries are wanted. */
+/** Builds a feed with `length` entries; `base` is the URL of the origin. */
 type Feed = (base: string, length: number) => readonly [type: string, body: string];
 
 const numbers = (length: number) => Array.from({ length }, (_, index) => index + 1);

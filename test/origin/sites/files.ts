@@ -9,18 +9,18 @@ export const files = (exchange: Exchange): Promise<void> => {
   return sendFile(exchange, exchange.path, type === null ? {} : { type });
 };
 
-/** `/truncated/clip.mp4`: promises the whole file and breaks off in its middle, every time. */
+/** `/truncated/clip.mp4`: always truncated at half of Content-Length. */
 export async function truncatedFiles(exchange: Exchange): Promise<void> {
   const { size } = await stat(join(exchange.mediaDir, normalize(`/${exchange.path}`)));
   return sendFile(exchange, exchange.path, { truncateAt: Math.floor(size / 2) });
 }
 
-/** Milliseconds between two pieces of a slow file. */
-const TICK = 20;
+/** Interval between chunks of a slow file. */
+const TICK_MS = 20;
 
-/** `/slow/clip.mp4?rate=100000`: so many bytes a second, without ranges. */
+/** `/slow/clip.mp4?rate=100000`: bytes per second, without ranges. */
 export async function slowFiles({ response, url, path, mediaDir, signal }: Exchange): Promise<void> {
-  const piece = Math.ceil((Number(url.searchParams.get('rate') ?? 100_000) * TICK) / 1000);
+  const piece = Math.ceil((Number(url.searchParams.get('rate') ?? 100_000) * TICK_MS) / 1000);
   const file = await open(join(mediaDir, normalize(`/${path}`)));
   try {
     const { size } = await file.stat();
@@ -28,7 +28,7 @@ export async function slowFiles({ response, url, path, mediaDir, signal }: Excha
     for (let at = 0; at < size && !signal.aborted; at += piece) {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(piece), 0, piece, at);
       response.write(buffer.subarray(0, bytesRead));
-      await pause(TICK, undefined, { signal });
+      await pause(TICK_MS, undefined, { signal });
     }
     response.end();
   } finally {

@@ -1,7 +1,7 @@
 import type { Answer, Exchange } from '../handler.ts';
 import { send, sendFile, typeOf } from '../respond.ts';
 
-/** Two heights without sound, and the sound in a group of its own. */
+/** Two video variants with a separate audio group. */
 const MASTER = `#EXTM3U
 #EXT-X-VERSION:6
 #EXT-X-INDEPENDENT-SEGMENTS
@@ -12,7 +12,7 @@ v360/index.m3u8
 v720/index.m3u8
 `;
 
-/** Both tracks in each variant, as simple packagers do. */
+/** Variants with both tracks. */
 const MUXED = `#EXTM3U
 #EXT-X-STREAM-INF:BANDWIDTH=400000,RESOLUTION=320x180,CODECS="avc1.42c00d,mp4a.40.2"
 ts/index.m3u8
@@ -30,7 +30,7 @@ ts/0.ts
 #EXT-X-ENDLIST
 `;
 
-/** Half a minute that is there, and then a segment that is not and never comes. */
+/** Half a minute of media, then a missing segment. */
 const MISSING_SEGMENT = [
   '#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXT-X-PLAYLIST-TYPE:VOD',
   ...Array.from({ length: 15 }, (_, index) => `#EXTINF:2,\nlong/${index}.ts`),
@@ -48,7 +48,7 @@ const PLAYLISTS: Readonly<Record<string, string>> = {
   'dead-variant.m3u8': '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=400000,RESOLUTION=320x180\nnowhere/index.m3u8\n',
 };
 
-/** `/hls/master.m3u8`, `/hls/{ts,fmp4,aes,long}/index.m3u8`, and playlists that lead nowhere. */
+/** `/hls/master.m3u8`, `/hls/{ts,fmp4,aes,long}/index.m3u8`, and playlists with missing segments. */
 export function hls(exchange: Exchange): Answer {
   const playlist = PLAYLISTS[exchange.path];
   if (playlist !== undefined) return send(exchange, typeOf('.m3u8'), playlist);

@@ -11,7 +11,7 @@ import { redirects } from './redirects.ts';
 import { trouble } from './trouble.ts';
 import { createWatch } from './watch.ts';
 
-/** Every site of one origin, by prefix. */
+/** The sites of one origin by prefix. */
 export function createSites(): { handlers: Readonly<Record<string, OriginHandler>>; expireUrls: () => void } {
   const watch = createWatch();
   return {

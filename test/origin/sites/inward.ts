@@ -2,8 +2,8 @@ import type { Answer, Exchange } from '../handler.ts';
 import { html, redirect, send, typeOf } from '../respond.ts';
 
 /**
- * Addresses inside, one way after the other: `/inward/redirect?to=http://10.0.0.1/x.mp4`, and the same with `playlist`,
- * `segment`, `key`, `mpd`, `video` (a page's element) and `thumbnail`. Whoever follows has no guard.
+ * References to private addresses: `/inward/redirect?to=http://10.0.0.1/x.mp4`, and likewise `playlist`,
+ * `segment`, `key`, `mpd`, `video` (an element of a page) and `thumbnail`. A guarded client requests none of them.
  */
 export function inward(exchange: Exchange): Answer {
   const to = exchange.url.searchParams.get('to') ?? 'http://169.254.169.254/latest/meta-data/';

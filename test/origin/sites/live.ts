@@ -4,27 +4,27 @@ import type { Exchange } from '../handler.ts';
 import { SECONDS } from '../recipes.ts';
 import { pause, send, sendFile, typeOf } from '../respond.ts';
 
-/** Segments a live playlist shows at once, and the seconds each lasts: `long.mp4` has a key frame that often. */
+/** Segments in a live playlist, and their duration, which is the key frame interval of `long.mp4`. */
 const WINDOW = 5;
 const SEGMENT_SECONDS = 2.5;
-/** Where the broadcast stands when the first client comes, and the segments after which it starts over. */
+/** Segments before the first request, and segments after which the media repeats. */
 const LEAD = 10;
 const PROGRAMME = SECONDS.long / SEGMENT_SECONDS;
 
 const started = Date.now();
 
 /**
- * `/live/index.m3u8`: a window that slides over five minutes, again and again; `/live/radio.mp3`: sound without end;
- * `/live/ended.m3u8`: the same window, closed.
+ * `/live/index.m3u8`: a sliding window over five minutes of media that repeat; `/live/radio.mp3`: endless audio;
+ * `/live/ended.m3u8`: the same window with EXT-X-ENDLIST.
  */
 export async function live(exchange: Exchange): Promise<void> {
-  if (exchange.path === 'index.m3u8') return send(exchange, typeOf('.m3u8'), slidingWindow(secondsOnAir(), false));
+  if (exchange.path === 'index.m3u8') return send(exchange, typeOf('.m3u8'), slidingWindow(secondsSinceStart(), false));
   if (exchange.path === 'ended.m3u8') return send(exchange, typeOf('.m3u8'), slidingWindow(0, true));
   if (exchange.path === 'radio.mp3') return radio(exchange);
   return sendFile(exchange, `hls/long/${exchange.path}`);
 }
 
-const secondsOnAir = (): number => (Date.now() - started) / 1000;
+const secondsSinceStart = (): number => (Date.now() - started) / 1000;
 
 function slidingWindow(seconds: number, ended: boolean): string {
   const newest = LEAD + Math.floor(seconds / SEGMENT_SECONDS);
@@ -44,7 +44,7 @@ function slidingWindow(seconds: number, ended: boolean): string {
   ].join('\n');
 }
 
-/** The same six seconds over and over, at the pace of a radio, until the listener leaves. */
+/** Six seconds of audio that repeat in real time until the client disconnects. */
 async function radio({ response, mediaDir, signal }: Exchange): Promise<void> {
   const tone = await readFile(join(mediaDir, 'tone.mp3'));
   response.writeHead(200, { 'content-type': 'audio/mpeg', 'icy-name': 'Radio Reelay' });

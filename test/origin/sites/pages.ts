@@ -4,7 +4,7 @@ import { html, send } from '../respond.ts';
 const title = (text: string) => `<title>${text}</title>`;
 const og = (name: string, content: string) => `<meta property="og:${name}" content="${content}">`;
 
-/** A page: what is in its head and its body, given the address of this origin. */
+/** Builds head and body of a page; `base` is the URL of the origin. */
 type Page = (base: string) => { head?: string; body: string };
 
 const PAGES: Readonly<Record<string, Page>> = {
@@ -56,7 +56,7 @@ const PAGES: Readonly<Record<string, Page>> = {
   hls: () => ({ head: title('HLS page'), body: '<video src="/hls/master.m3u8" type="application/x-mpegurl"></video>' }),
 };
 
-/** `/pages/video`, `/pages/og`, …: pages with media in the ways pages have it. */
+/** `/pages/video`, `/pages/og`, …: pages that embed media. */
 export function pages(exchange: Exchange): Answer {
   const page = PAGES[exchange.path]?.(exchange.url.origin);
   if (page) html(exchange, page.body, page.head);

@@ -1,7 +1,7 @@
 import type { Answer, Exchange } from '../handler.ts';
 import { send, sendFile } from '../respond.ts';
 
-/** What a link without an extension may lead to: [media type, file]. */
+/** Media below paths without an extension: [media type, file]. */
 const MEDIA: Readonly<Record<string, readonly [type: string, file: string]>> = {
   video: ['video/mp4', 'clip.mp4'],
   audio: ['audio/mpeg', 'tone.mp3'],
@@ -31,7 +31,7 @@ const OTHER: Readonly<Record<string, readonly [type: string, body: string | Buff
   noise: ['video/mp4', Buffer.alloc(64 * 1024, 'noise ')],
 };
 
-/** `/plain/video`, `/plain/json`, …: links that do not say what they are, and things that are no media. */
+/** `/plain/video`, `/plain/json`, …: media without an extension, and files that are no media. */
 export function plain(exchange: Exchange): Answer {
   const media = MEDIA[exchange.path];
   if (media) return sendFile(exchange, media[1], { type: media[0] });

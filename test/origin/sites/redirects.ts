@@ -2,8 +2,8 @@ import type { Answer, Exchange } from '../handler.ts';
 import { redirect, send } from '../respond.ts';
 
 /**
- * `/redirects/301/files/clip.mp4`: there, with that status; `/redirects/loop`: round and round; `/redirects/chain/3`: to
- * the clip in so many hops; `/redirects/to?url=…`: anywhere; `/redirects/cookie`: through a cookie.
+ * `/redirects/301/files/clip.mp4`: to that path with that status; `/redirects/loop`: to itself; `/redirects/chain/3`: to
+ * the clip in three hops; `/redirects/to?url=…`: to any URL; `/redirects/cookie`: to a page that requires a cookie.
  */
 export function redirects(exchange: Exchange): Answer {
   const { path, url, response, request } = exchange;

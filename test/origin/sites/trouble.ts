@@ -21,7 +21,7 @@ async function huge({ response, signal }: Exchange): Promise<void> {
   response.end('</body></html>');
 }
 
-/** A page that comes at a byte a second. */
+/** A page at one byte per second. */
 async function drip({ response, signal }: Exchange): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
   response.write('<');
@@ -34,25 +34,25 @@ async function drip({ response, signal }: Exchange): Promise<void> {
 const TROUBLE: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
   huge,
   drip,
-  /** Takes the request and never answers. */
+  /** Never responds. */
   silence: ({ response }) => once(response, 'close').then(() => undefined),
-  /** Hangs up at once. */
+  /** Closes the connection at once. */
   reset: ({ request }) => void request.socket.resetAndDestroy(),
-  /** Hangs up after half a header. */
+  /** Closes the connection within the response head. */
   garbage: ({ request }) => void request.socket.end('HTTP/1.1 200 O'),
-  /** Promises more than it sends. */
+  /** Sends less than Content-Length. */
   short: ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/html', 'content-length': 10_000 });
     response.write('<html><body>', () => response.destroy());
   },
-  /** Answers after `?ms=`. */
+  /** Responds after `?ms=`. */
   slow: async (exchange) => {
     await pause(Number(exchange.url.searchParams.get('ms') ?? 1_000), undefined, { signal: exchange.signal });
     html(exchange, '<video src="/files/clip.mp4"></video>', '<title>A slow page</title>');
   },
 };
 
-/** `/trouble/{status}`, `/trouble/huge`, `/trouble/drip`, …: pages that do not come, or not as they should. */
+/** `/trouble/{status}`, `/trouble/huge`, `/trouble/drip`, …: failing and hostile responses. */
 export function trouble(exchange: Exchange): Answer {
   if (/^[45]\d\d$/.test(exchange.path)) return status(exchange, Number(exchange.path));
   return TROUBLE[exchange.path]?.(exchange) ?? send(exchange, 'text/plain', 'Not here', 404);

@@ -1,8 +1,8 @@
-/** Numbers in a query such as `dead=2,5`. */
+/** Numbers of a query parameter such as `dead=2,5`. */
 const numbersIn = (url: URL, name: string): Set<number> =>
   new Set((url.searchParams.get(name) ?? '').split(',').filter(Boolean).map(Number));
 
-/** Kinds of entry that a query may put at given places. */
+/** Kinds of entry that a query may put at given positions. */
 const SPECIAL: Readonly<Record<string, string>> = {
   dead: 'gone',
   private: 'private',
@@ -13,8 +13,8 @@ const SPECIAL: Readonly<Record<string, string>> = {
 };
 
 /**
- * `/site/list/{name}?n=5&dead=2&private=3&drm=4&slow=5&broken=1`: a playlist of `n` entries, some of which are not well.
- * Every entry is a link that is to be resolved by itself.
+ * `/site/list/{name}?n=5&dead=2&private=3&drm=4&slow=5&broken=1`: a playlist of `n` entries, some of which fail.
+ * Every entry is a link to resolve.
  */
 export function describeList(url: URL, name: string): Record<string, unknown> {
   const length = Number(url.searchParams.get('n') ?? 3);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SECONDS } from '../recipes.ts';
 import { STRICT_CHUNK } from './watch-rules.ts';
 
-/** A fresh address for a file under a rule. */
+/** Issues a URL for a file under a rule. */
 export type Address = (rule: string, file: string, formatId: string) => string;
 
 export interface MediaRequest {
@@ -16,7 +16,7 @@ export interface MediaRequest {
 
 type Info = Record<string, unknown>;
 
-/** A file of the ladder, as yt-dlp's format fields tell it. */
+/** Files as format fields of yt-dlp. */
 const FORMATS: Readonly<Record<string, Info & { file: string; vcodec: string }>> = {
   'h264-720': { file: 'ladder/h264-720.mp4', height: 720, width: 1280, fps: 25, vcodec: 'avc1.42c01f', acodec: 'none' },
   'h264-360': { file: 'ladder/h264-360.mp4', height: 360, width: 640, fps: 25, vcodec: 'avc1.42c01e', acodec: 'none' },
@@ -36,21 +36,21 @@ interface Kind {
   readonly formats: readonly string[];
   readonly rule?: 'open' | 'referer' | 'strict';
   readonly seconds?: number;
-  /** The site says neither size nor bitrate. */
+  /** The site reports neither size nor bitrate. */
   readonly unsized?: boolean;
-  /** Changes to what is told of the item. */
+  /** Changed fields of the item. */
   readonly info?: Info;
-  /** Changes to what is told of each format. */
+  /** Changed fields of each format. */
   readonly format?: Info;
 }
 
 const SEPARATE = ['av1-180', 'vp9-360', 'h264-360', 'h264-720', 'aac-48', 'opus-96', 'aac-128'];
 
-/** What `/site/{kind}/{id}` offers. */
+/** The formats of `/site/{kind}/{id}`. */
 const KINDS: Readonly<Record<string, Kind>> = {
-  /** Separate tracks; headers of its own for each format, a cookie, bounded ranges, URLs that expire. */
+  /** Separate tracks; headers per format, a cookie, bounded ranges, URLs that expire. */
   watch: { formats: SEPARATE, rule: 'strict' },
-  /** The same without any rule. */
+  /** The same without rules. */
   open: { formats: SEPARATE },
   'gone-later': { formats: SEPARATE },
   'slow-once': { formats: ['both-360'] },
@@ -79,7 +79,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'hls-referer': { formats: [], seconds: SECONDS.clip },
 };
 
-/** What the extractor answers for an item; undefined when there is no such kind. */
+/** The info of an item; undefined for an unknown kind. */
 export async function describeMedia(request: MediaRequest): Promise<Info | undefined> {
   const kind = KINDS[request.kind];
   if (!kind) return undefined;
@@ -109,7 +109,7 @@ function describeItem({ id, origin, kind }: MediaRequest, { seconds = SECONDS.la
   };
 }
 
-/** A format as the site tells it; undefined when its encoder was not there to make the file. */
+/** A format; undefined when FFmpeg lacked the encoder for its file. */
 async function describeFormat(
   { address, mediaDir, origin }: MediaRequest,
   { rule = 'open', seconds = SECONDS.ladder, unsized, format }: Kind,
@@ -133,7 +133,7 @@ async function describeFormat(
   };
 }
 
-/** Formats of other deliveries, and those that nobody can stream. */
+/** Formats of other deliveries, supported or not. */
 function furtherFormats({ kind, origin, address }: MediaRequest): Info[] {
   const odd = [
     {

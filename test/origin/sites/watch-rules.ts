@@ -1,11 +1,11 @@
 import type { Exchange } from '../handler.ts';
 
-/** Bytes of one range under the strict rule. */
+/** Maximum range of the strict rule, in bytes. */
 export const STRICT_CHUNK = 256 * 1024;
 
 /**
- * Why a request for media is refused; undefined when it may pass.
- * @param generation URLs given out before this one have expired
+ * Returns why a media request is refused; undefined when it is served.
+ * @param generation URLs of earlier generations have expired
  */
 export function refusal({ request, url }: Exchange, rule: string, generation: number): string | undefined {
   const { headers, method } = request;

@@ -6,9 +6,9 @@ import { type Address, describeMedia } from './watch-media.ts';
 import { refusal } from './watch-rules.ts';
 
 /**
- * A site of separate direct files, as the big ones are. `/site/{kind}/{id}` is the page that the test extractor
- * handles; `/site-api/…` tells it what to answer; `/site-media/{rule}/{file}` are the files, each with the rule it
- * enforces: `open` (none), `referer`, or `strict`.
+ * A site with separate video and audio files. `/site/{kind}/{id}` is the page that the test extractor
+ * handles; `/site-api/…` is its metadata; `/site-media/{rule}/{file}` are the files with the rule that the site
+ * enforces: `open` (none), `referer` or `strict`.
  */
 export interface Watch {
   readonly page: OriginHandler;
@@ -17,10 +17,10 @@ export interface Watch {
   readonly expireUrls: () => void;
 }
 
-/** Seconds that a media URL lives unless `?life=` says otherwise. */
+/** Default lifetime of a media URL; `?life=` overrides it. */
 const LIFE_SECONDS = 3600;
 
-/** How the extractor is to fail: [act, message]. */
+/** Failures of the extractor: [act, message]. */
 const FAILURES: Readonly<Record<string, readonly [act: string, message?: string]>> = {
   drm: ['drm'],
   login: ['login', 'Members only'],
@@ -41,7 +41,7 @@ const FAILURES: Readonly<Record<string, readonly [act: string, message?: string]
 
 export function createWatch(): Watch {
   let generation = 0;
-  /** Items that have been asked for: some behave differently the second time. */
+  /** Requested items: some respond differently to the second request. */
   const seen = new Set<string>();
 
   async function api(exchange: Exchange): Promise<void> {

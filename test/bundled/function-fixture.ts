@@ -8,24 +8,24 @@ import { type DynamoDbFixture, ensureTable, startDynamoDb } from '../support/dyn
 import { type BundledFunction, startFunction } from './bundled-function.ts';
 import { startInvokeApi } from './invoke-api.ts';
 
-/** Bundles, and what they meet of AWS: a table with tools on record, and each other. */
-export interface FunctionRig {
-  /** To write to; gone afterwards. */
+/** Bundles with the parts of AWS that they use: a table with a tools record, and Lambda's Invoke API. */
+export interface FunctionFixture {
+  /** A writable folder, removed on close. */
   readonly dir: string;
-  /** What `bundle` made. */
+  /** The output folder of `bundle`. */
   readonly dist: string;
-  /** What every function is told. */
+  /** Environment variables of every function. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Those that may be invoked, by name: whoever starts one puts it here. */
+  /** Running functions by name, which the Invoke API finds. */
   readonly functions: Map<string, BundledFunction>;
-  /** Starts one of them, to end with the rig. @param env instead of `environment` */
+  /** Starts a function that ends with the fixture. @param env replaces `environment` */
   start(name: string, env?: Readonly<Record<string, string>>): Promise<BundledFunction>;
   close(): Promise<void>;
 }
 
 const TABLE = 'reelay-bundled';
 
-/** Nowhere but on this machine. */
+/** Endpoints on this machine only. */
 const AWS = {
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'test',
@@ -33,8 +33,8 @@ const AWS = {
   AWS_EC2_METADATA_DISABLED: 'true',
 };
 
-/** @param only what is bundled, by name */
-export async function startFunctionRig(only: readonly string[]): Promise<FunctionRig> {
+/** @param only names of the functions to bundle */
+export async function startFunctionFixture(only: readonly string[]): Promise<FunctionFixture> {
   await using parts = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'reelay-bundled-'));
   parts.defer(() => rm(dir, { recursive: true, force: true }));
@@ -70,7 +70,7 @@ export async function startFunctionRig(only: readonly string[]): Promise<Functio
   };
 }
 
-/** As the stack and the first update leave it. */
+/** The table after deployment and the first tools update. */
 async function prepareTable({ client }: DynamoDbFixture): Promise<void> {
   await ensureTable(client, TABLE);
   await createState({ storage: createDynamoDbStorage({ client, tableName: TABLE }) }).putTools({
