@@ -1,4 +1,4 @@
-/** One line of the table: ours against a rival, measured alternately in the same run. */
+/** One line of the table: Reelay and a rival, measured alternately in the same run. */
 export interface Figure {
   readonly what: string;
   /** Medians, in `unit`. */
@@ -6,7 +6,7 @@ export interface Figure {
   readonly rival: number;
   readonly rivalName: string;
   readonly unit: string;
-  /** Goal of ours / rival, or of ours alone where `rival` is NaN. */
+  /** Goal of `ours` divided by `rival`, or of `ours` where `rival` is NaN. */
   readonly atLeast?: number;
   readonly atMost?: number;
 }

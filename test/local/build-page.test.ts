@@ -6,7 +6,7 @@ import { buildPage } from '../../local/page/build-page.ts';
 import { loadPageFiles, type PageFile } from '../../local/page/page-files.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
 
-/** What a first visit may take, bytes as they are sent and requests. */
+/** Budget of a first visit: transferred bytes and requests. */
 const BUDGET = { bytes: 60_000, requests: 7 };
 
 let folder = '';
@@ -26,7 +26,7 @@ const sent = (path: string): number => {
 };
 const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, path = '']) => path);
 
-/** All that a browser asks for before a page is there, its texts in one language among it. */
+/** All files that a browser requests for a page, with the texts of one language. */
 function firstLoad(page: string): string[] {
   const seen = new Set<string>([page]);
   const follow = (path: string) => {

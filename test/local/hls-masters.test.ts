@@ -9,7 +9,7 @@ import { type Origin, startOrigin } from '../origin/server.ts';
 import { inspect, runProgram } from '../support/media-tools.ts';
 import { ask } from '../support/request.ts';
 
-/** Mean volume of each sound in dBFS: it tells which one is in a stream. Stereo of the same mono sound is 3 dB lower. */
+/** Mean volume of each audio track in dBFS, which identifies it in a stream. Stereo of the same mono track is 3 dB lower. */
 const VOLUMES = { en: -21, fr: -33, ad: -45 } as const;
 type Sound = keyof typeof VOLUMES;
 const TOLERANCE_DB = 5;
@@ -27,7 +27,7 @@ const fmp4 = (name: string) => [
 ];
 const sound = (index: number) => ['-map', '1:a', '-c:a', 'aac', '-b:a', '64k', '-af', `volume=${-12 * index}dB`];
 
-/** `high` and `low` without sound, `muxed` with, as MPEG-TS and as fragmented MP4, and each sound by itself. */
+/** `high` and `low` without audio, `muxed` with audio, as MPEG-TS and fragmented MP4, and each audio track separately. */
 const FFMPEG_ARGS = [
   ...['-nostdin', '-v', 'error', '-y', '-f', 'lavfi', '-i', `testsrc2=size=320x180:rate=10:duration=${SECONDS}`],
   ...['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${SECONDS}`],
@@ -263,7 +263,7 @@ describe('an HLS multivariant playlist', () => {
     }
     const conversion = audio?.renditions.find(({ convertTo }) => convertTo === 'mp3') ?? expect.fail('No MP3');
     const { meanVolume } = await stream(`Media/${conversion.key}?format=mp3`, '.mp3');
-    // With an alternative beside the sound of the segments, only the alternative can be had alone.
+    // Of audio in the segments and a separate alternative, only the latter is an audio-only rendition.
     if (!/alternative/.test(_)) expectSound(meanVolume, expected);
     expect(new Set(video?.renditions.map(({ description }) => description)).size).toBe(video?.renditions.length);
   });

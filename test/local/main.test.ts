@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** `npm start` without its bootstrap, in a folder of its own. */
+/** `npm start` without its bootstrap, in a separate folder. */
 class Started {
   readonly lines: string[] = [];
   readonly process: ChildProcess;

@@ -211,7 +211,7 @@ describe('during the build', () => {
   });
 });
 
-it('keeps serving what it has when the folder is built anew', async () => {
+it('keeps serving the loaded files when the folder is rebuilt', async () => {
   const own = join(folder, 'short-lived');
   await mkdir(own);
   await writeFile(join(own, 'index.html'), 'here');

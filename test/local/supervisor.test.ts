@@ -9,7 +9,7 @@ import { isRunning } from '../support/processes.ts';
 
 const SUPERVISOR = resolve(import.meta.dirname, '../../local/supervisor.mjs');
 
-/** Prints its process id, then does what its first argument says; `lives` ends on SIGTERM alone. */
+/** Prints its process id, then acts as its first argument says; `lives` ends on SIGTERM only. */
 const PROGRAM = `
   import { existsSync, writeFileSync } from 'node:fs';
   process.stdout.write('pid ' + process.pid + '\\n');

@@ -78,7 +78,7 @@ describe('updateNow', () => {
 });
 
 describe('running service', () => {
-  /** A short clip that goes on for long: its padding does not fit into what is buffered on the way. */
+  /** A short clip with padding that exceeds the buffers between service and client. */
   const PADDING = 32 * 2 ** 20;
   let padded = Buffer.alloc(0);
   let handedOut = 0;

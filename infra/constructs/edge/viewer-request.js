@@ -1,9 +1,9 @@
 import cf from 'cloudfront';
 
-// The one function at the edge, on every behaviour (CloudFront Functions, runtime 2.0: an old dialect, at most 10 KB).
-// It folds paths to their canonical spelling, answers what no origin need see, and chooses the origin.
+// The viewer-request function of every behaviour (CloudFront Functions, runtime 2.0: a subset of JavaScript, 10 KB at most).
+// It rewrites paths to their canonical case, rejects other methods, and selects the origin.
 
-// Set at deployment. `balanced`: the origin `stream` is always there. `on-demand`: a task that comes and goes, by lease.
+// Set at deployment. `balanced`: the origin `stream` always exists. `on-demand`: a task that is registered while it runs.
 const MODE = '__MODE__';
 
 // Set at deployment from the table of operations: { origin, path, methods }. A path may end in a parameter: `…/{key}`.
@@ -12,20 +12,20 @@ const READ = 'GET, HEAD, OPTIONS';
 const PAGES = { '/': '/index.html', '/status': '/status.html', '/status/': '/status.html' };
 
 const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];
-// Ranges read of an Accept header: more are a client's mischief.
-const MOST_RANGES = 64;
+// Media ranges read of an Accept header; further ones are ignored.
+const MAX_MEDIA_RANGES = 64;
 
-// A public name of EC2: neither an address nor a port may be in it.
+// A public DNS name of EC2, without a port; addresses are rejected.
 const HOST = /^(?=.*[a-z])[a-z0-9.-]+$/;
 const TASK_PORT = 8080;
-// Seconds. A task that is gone answers nothing at all: its client is told soon.
-const CONNECT_TIMEOUT = 2;
-const READ_TIMEOUT = 60;
+// Seconds. The address of a stopped task accepts no connection: the client waits no longer than this.
+const CONNECT_TIMEOUT_SECONDS = 2;
+const READ_TIMEOUT_SECONDS = 60;
 
 // biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it by this name
 async function handler(event) {
   const request = event.request;
-  // A viewer's own would be believed, and next to ours would make the request invalid.
+  // One sent by the viewer would be trusted, and a duplicate would make the request invalid.
   delete request.headers['x-reelay-origin'];
 
   const route = routeOf(request.uri);
@@ -35,12 +35,12 @@ async function handler(event) {
     if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
     request.uri = route.path;
   }
-  if (route.origin === 'stream' && MODE === 'on-demand') await toTask();
+  if (route.origin === 'stream' && MODE === 'on-demand') await selectTask();
   else cf.selectRequestOriginById(route.origin);
   return request;
 }
 
-// What a path is, whatever its case. Without `known` there is nothing there; the API says so.
+// The route of a path in any case. Not `known`: the API answers 404.
 function routeOf(uri) {
   const folded = uri.toLowerCase();
   for (let i = 0; i < ROUTES.length; i++) {
@@ -54,7 +54,7 @@ function routeOf(uri) {
   return { origin: 'page' };
 }
 
-// The canonical spelling of a URI that matches the path of an operation, else undefined. A parameter keeps its case.
+// The canonical case of a URI that matches the path of an operation, else undefined. A parameter keeps its case.
 function matchPath(path, uri, folded) {
   const start = path.indexOf('{');
   if (start < 0) return folded === path.toLowerCase() ? path : undefined;
@@ -63,30 +63,31 @@ function matchPath(path, uri, folded) {
   return isMatch ? path.slice(0, start) + value : undefined;
 }
 
-// To the task that runs, while its lease holds: later its address may be another customer's. Else to whoever wakes one.
-async function toTask() {
-  const task = await leasedTask();
+// Selects the registered task, or the wake function without one. A registration expires, because the address of a stopped
+// task may belong to another customer later.
+async function selectTask() {
+  const task = await registeredTask();
   if (!task) {
     cf.selectRequestOriginById('wake');
     return;
   }
-  // Of the origin group this changes the first member alone: the second still wakes when the task has gone.
+  // Changes only the first member of the origin group: the second, the wake function, still serves when the task is gone.
   cf.updateRequestOrigin({
     domainName: task.host,
     customHeaders: { 'x-reelay-origin': task.secret },
     connectionAttempts: 1,
-    timeouts: { connectionTimeout: CONNECT_TIMEOUT, readTimeout: READ_TIMEOUT },
+    timeouts: { connectionTimeout: CONNECT_TIMEOUT_SECONDS, readTimeout: READ_TIMEOUT_SECONDS },
     customOriginConfig: { port: TASK_PORT, protocol: 'http', sslProtocols: ['TLSv1.2'] },
   });
 }
 
-// `host|secret|expires`, expires in epoch seconds. Undefined: nobody is registered.
-async function leasedTask() {
+// Parses `host|secret|expires`, expires in epoch seconds. Undefined: no task is registered.
+async function registeredTask() {
   let lease;
   try {
     lease = await cf.kvs().get('host');
   } catch (_error) {
-    // No such key, or a store that does not answer: either way there is nobody to send a request to.
+    // The key does not exist, or the store does not respond.
     return undefined;
   }
   const parts = String(lease).split('|');
@@ -94,7 +95,7 @@ async function leasedTask() {
   return held && HOST.test(parts[0]) ? { host: parts[0], secret: parts[1] } : undefined;
 }
 
-// ProblemDetails, as the API writes them.
+// ProblemDetails in the format of the API.
 function refuse(request, route) {
   const problem = route.known
     ? { title: 'Method Not Allowed', status: 405 }
@@ -114,7 +115,7 @@ function refuse(request, route) {
 
 // The JSON type that Accept rates highest; a tie or none of them: the first (RFC 9110, section 12.5.1).
 function jsonType(accept) {
-  const ranges = accept.split(',').slice(0, MOST_RANGES).map(parseRange);
+  const ranges = accept.split(',').slice(0, MAX_MEDIA_RANGES).map(parseRange);
   const weights = JSON_TYPES.map((type) => weightOf(type, ranges));
   const highest = Math.max(weights[0], weights[1], weights[2]);
   const best = JSON_TYPES.filter((_type, index) => weights[index] === highest);

@@ -6,7 +6,7 @@ import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol
 import { startOrigin } from '../../origin/server.ts';
 import { fakeWorkers } from './fake-workers.ts';
 
-/** What yt-dlp says about an item or a list. */
+/** Info of yt-dlp for an item or a list. */
 export type Info = Record<string, unknown>;
 
 export const PAGE = 'https://media.example/watch';

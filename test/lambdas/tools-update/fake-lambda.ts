@@ -27,9 +27,9 @@ export interface FakeLambda {
   meddle(layers: (before: string[]) => string[]): void;
   /** Response of the canary: a payload, or the error that it fails with. */
   canary: { readonly payload: unknown; readonly dies?: boolean };
-  /** What a version of the resolver answers, when it is something else than the canary does. */
+  /** The response of a resolver version, if it differs from the canary's. */
   check: { readonly payload: unknown; readonly dies?: boolean } | undefined;
-  /** What Lambda says it has published, when it is something else. */
+  /** The version that Lambda reports as published, if it differs. */
   publishedDigest: string | undefined;
   /** Layers that invocations of the resolver's alias run with. */
   readonly effective: () => string[];

@@ -69,14 +69,14 @@ describe('updateTools with failures of AWS', () => {
     await goesOn();
   });
 
-  it('an alias that cannot be moved: leaves the version before', async () => {
+  it('keeps the previous version when the alias cannot be moved', async () => {
     const broken = { status: 400, type: 'InvalidParameterValueException' };
     lambda.fail('PUT resolver alias', broken);
     await failsWith(/InvalidParameterValue/);
     await goesOn();
   });
 
-  it('an alias that cannot be moved back either: says both', async () => {
+  it('reports both failures when the alias cannot be moved back either', async () => {
     const { dependencies: parts } = fixture.assemble();
     const movePointer = () => {
       lambda.fail('PUT resolver alias', { status: 400, type: 'InvalidParameterValueException' });
@@ -89,7 +89,7 @@ describe('updateTools with failures of AWS', () => {
     await goesOn();
   });
 
-  it('a version of the resolver that does not work: leaves the version before', async () => {
+  it('keeps the previous version when the new one of the resolver does not work', async () => {
     lambda.check = { payload: { ok: false, reason: 'the worker does not start' } };
     await failsWith(/The resolver does not work with yt-dlp 2026\.11\.20: the worker does not start/);
     lambda.check = undefined;
@@ -167,7 +167,7 @@ describe('updateTools with failures of AWS', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('a pointer that cannot be moved: the resolver gets back what it had, so that both are of one version', async () => {
+  it('restores the previous version of the resolver when the pointer cannot be moved', async () => {
     const { dependencies: parts } = fixture.assemble();
     const movePointer = () => Promise.reject(new Error('Access Denied'));
     const failing = { ...parts, archive: { ...parts.archive, movePointer } };
@@ -177,7 +177,7 @@ describe('updateTools with failures of AWS', () => {
     await goesOn();
   });
 
-  it('a new release that fails while a deployment has put an old one back: puts back the one in use', async () => {
+  it('restores the release in use when a new one fails after a deployment had deployed an old one', async () => {
     const { resolver } = fixture.assemble().dependencies;
     await resolver.switchTo(await resolver.publish(() => [...fixture.others], new AbortController().signal));
     lambda.check = { payload: { ok: true, version: OLD } };

@@ -14,7 +14,7 @@ describe('readToolsEnvironment', () => {
     expect(readToolsEnvironment({ ...environment, ARCHITECTURE }).asset).toBe(asset);
   });
 
-  it('knows a pinned release only where there is one', () => {
+  it('has a pinned release only when one is set', () => {
     expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: ' ' })).not.toHaveProperty('pinned');
     expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: '2026.11.20' }).pinned).toBe('2026.11.20');
   });

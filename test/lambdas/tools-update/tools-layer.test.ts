@@ -55,13 +55,13 @@ describe('createToolsLayer', () => {
     expect(fixture.steps).not.toContain('maintained');
   });
 
-  it('is none, hence maintenance, when none can be had, and an alarm is given', async () => {
+  it('is empty, with an alarm, when no release is available: maintenance', async () => {
     expect(await deploy()).toBeUndefined();
     expect(await fixture.state.getTools()).toBeUndefined();
     expect(fixture.figures).toEqual(['failed']);
   });
 
-  it('is none when the only release does not work', async () => {
+  it('is empty when the only release does not work', async () => {
     await release('2026.11.20', '2020.01.01');
     expect(await deploy()).toBeUndefined();
     expect(await versions()).toEqual([]);
@@ -141,7 +141,7 @@ describe('createToolsLayer', () => {
     expect(await deploy()).toBe(newer);
   });
 
-  it('reaches the resolver and the tasks alike, in every order of updates and pins', async () => {
+  it('has the same release as the tasks after every order of updates and pins', async () => {
     const agrees = async (version: string) => {
       const pointer = await fixture.pointer();
       expect([pointer?.version, pointer?.layerVersionArn]).toEqual([version, (await fixture.attached()).at(-1)]);

@@ -13,7 +13,7 @@ afterEach(async () => {
   service = undefined;
 });
 
-/** A large file whose every open reading is counted, with the bytes it was asked for. */
+/** A large file that counts its open reads and the requested bytes. */
 function countedSource() {
   const counts = { open: 0, bytes: 0, closed: 0 };
   const source: FileSource = {
@@ -93,7 +93,7 @@ describe('client limits and disconnects', () => {
       before = counts.bytes;
       return still;
     });
-    // Both sockets' buffers and a little of ours.
+    // The buffers of both sockets and those of the service.
     expect(counts.bytes).toBeLessThan(20_000_000);
     answer.destroy();
   });

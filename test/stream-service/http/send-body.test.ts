@@ -19,7 +19,7 @@ afterEach(async () => {
 /** Those that a test sends; no others. */
 const createRound = () => createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
 
-/** A server for as many clients as there are bodies: all are sent when the last has come. */
+/** A server for as many clients as bodies, which are sent once the last client has connected. */
 async function serve(
   bodies: readonly Readable[],
   headers: Record<string, number> = {},
@@ -49,7 +49,7 @@ async function answerAt(port: number): Promise<IncomingMessage> {
 /** What a client gets of a body, from its head on. */
 const answerOf = async (body: Readable, headers?: Record<string, number>) => answerAt(await serve([body], headers));
 
-/** Chunks of its own memory each, one after the other, of which nobody keeps anything. */
+/** Consecutive chunks with a separate buffer each, none of which is referenced later. */
 function numbered(onGive: () => void = () => undefined) {
   const given: Buffer[] = [];
   const digest = createHash('sha256');
@@ -147,6 +147,6 @@ it('interleaves several bodies', async () => {
     run = index === order[at - 1] ? run + 1 : 1;
     longest = Math.max(longest, run);
   }
-  // 2 MiB, and the chunk that a body is asked for before anybody takes one.
+  // 2 MiB, and the chunk that is read before the client accepts one.
   expect(longest).toBeLessThanOrEqual(33);
 });

@@ -13,7 +13,7 @@ import {
 import { runProgram } from '../../support/media-tools.ts';
 import { bytesOf } from './upstream.ts';
 
-/** What an audit says of bytes that come in pieces of a length. */
+/** The result of a check of bytes in chunks of a length. */
 function heard(audit: CompletenessCheck, bytes: Buffer, pieces: number): string | undefined {
   for (let at = 0; at < bytes.length; at += pieces) audit.update(bytes.subarray(at, at + pieces));
   return audit.problem();

@@ -34,7 +34,7 @@ const openWith = async (
   const track = trackAt(`${upstream.origin}/file`, more);
   return isFile(await upstream.reader(options)(resourceWith(track), track, undefined, first));
 };
-/** The digest of what comes, or `broken` with the status of the Problem that broke it. */
+/** The digest of the delivered bytes, or `broken` with the status of the failure. */
 const readAll = async (stream: Readable) =>
   buffer(stream).then(sha256, (error: unknown) => `broken ${toStreamProblem(error).details.status}`);
 const whole = sha256(bytes);

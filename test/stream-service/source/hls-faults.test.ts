@@ -96,7 +96,7 @@ describe('HLS source faults', () => {
   });
 
   describe('responses delimited by connection close', () => {
-    /** As MPEG-TS goes, without timestamps. */
+    /** MPEG-TS packets without timestamps. */
     const packets = (seed: number, count = 2000) => {
       const bytes = bytesOf(188 * count, seed);
       for (let at = 0; at < bytes.length; at += 188) bytes.writeUInt32BE(0x4741_0010, at);

@@ -72,7 +72,7 @@ describe('live HLS source', () => {
     stream.destroy();
     await once(stream, 'close');
     const looks = asked.length;
-    // Time in which a list that is looked at every 5 ms would be asked for many times.
+    // Enough for many reloads at an interval of 5 ms.
     const others = 50;
     for (let left = others; left > 0; left--) await ask(`${site.origin}/0.ts`);
     expect(asked.length - looks - others).toBeLessThanOrEqual(1);

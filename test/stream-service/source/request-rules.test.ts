@@ -131,7 +131,7 @@ describe('createChunkSizer', () => {
 });
 
 describe('createAdaptiveParallelism', () => {
-  /** A source of so many bytes per millisecond and connection, and in all. */
+  /** A source with limits per connection and in total, in bytes per millisecond. */
   const play = (each: number, all: number, seconds: number, clientBlocks = false, isBusy = false) => {
     let time = 0;
     const connections = createAdaptiveParallelism(4, { now: () => time, isBusy: () => isBusy });

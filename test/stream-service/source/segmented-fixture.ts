@@ -16,7 +16,7 @@ export const init = bytesOf(1000, 99);
 export const KEY = bytesOf(16, 5);
 export const whole = sha256(Buffer.concat(segments));
 
-/** A segmented source on an upstream of its own, for the tests of one file. */
+/** A segmented source with a separate upstream for the tests of one file. */
 export function useSegmentedSite() {
   let upstream: Upstream;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ export function useSegmentedSite() {
       return upstream.origin;
     },
 
-    /** Serves files by path. Gives the paths that are asked for. */
+    /** Serves files by path. Returns the requested paths. */
     serve(files: Readonly<Record<string, SiteFile>>): string[] {
       const asked: string[] = [];
       const routes = new Map(Object.entries(files).map(([path, file]) => [path, handlerOf(file)]));
@@ -41,7 +41,7 @@ export function useSegmentedSite() {
       return asked;
     },
 
-    /** Opens what is at `/index.m3u8`, unless the track says otherwise. */
+    /** Opens `/index.m3u8`, or the URL of the track. */
     async open(
       options: Parameters<Upstream['reader']>[0] = {},
       more: Partial<Track> = {},
@@ -67,7 +67,7 @@ export const listed = (from = 0, to = 4): string[] =>
 export const parts = (files: readonly (Buffer | FaultHandler)[]): Record<string, Buffer | FaultHandler> =>
   Object.fromEntries(files.map((file, index) => [`/${index}.ts`, file]));
 
-/** The digest of all that a stream gives, or how it broke. */
+/** The digest of a stream, or how it failed. */
 export const readAll = async (stream: Readable): Promise<string> =>
   buffer(stream).then(sha256, (error: unknown) => `broken ${toStreamProblem(error).details.status}`);
 export const statusOf = (opening: Promise<unknown>): Promise<unknown> =>

@@ -11,7 +11,7 @@ const UID = 1000;
 export const canConfine =
   process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'setpriv', '--reuid=1000', 'true']).status === 0;
 
-/** The root read-only but for the scratch, then nobody in particular, without a way back. */
+/** Makes the root read-only except for the scratch folder, then drops root for good. */
 const CONFINE = `
 mount --make-rprivate / && mount --bind "$SCRATCH" "$SCRATCH" && mount -o remount,bind,ro / || exit 1
 touch "$SCRATCH/../written" 2>/dev/null && exit 2

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 export interface EcsAgent {
-  /** What ECS gives a task as `ECS_AGENT_URI`. */
+  /** The `ECS_AGENT_URI` that ECS sets for a task. */
   readonly uri: string;
-  /** The states asked for, oldest first. */
+  /** The requested states, oldest first. */
   readonly states: Record<string, unknown>[];
   /** What it answers from now on. */
   answer: { readonly status: number; readonly body: unknown };

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 
 const BLOCK = Buffer.from(Array.from({ length: 1024 }, (_, index) => index % 251));
 
-/** A web server with one file, which it sends up to a place until it is told to go on. */
+/** A web server with one file, whose body pauses at an offset until `release`. */
 export interface HeldSource {
   readonly url: string;
-  /** `host:port`, as EGRESS_ALLOW wants it. */
+  /** `host:port`, the format of EGRESS_ALLOW. */
   readonly host: string;
   readonly content: Buffer;
   /** Sends all there is, from now on. */

@@ -5,7 +5,7 @@ import type { ObjectStore } from '../../support/s3.ts';
 
 export const BUCKET = 'tools';
 
-/** A release whose program says what it is told to, or works as `command` does. */
+/** A release whose program prints a fixed output or runs `command`. */
 export const archiveOf = (dir: string, version: string, [program, ...before] = ['/bin/false'] as YtDlp['command']) => {
   const rest = [program, ...before].map((part) => `'${part}'`).join(' ');
   const script = `#!/bin/sh\nif [ "$2" = --version ]; then echo ${version}; else exec ${rest} "$@"; fi\n`;

@@ -102,9 +102,14 @@ describe('createToolsPointer', () => {
   });
 
   it('throws one line when the bucket does not respond', async () => {
-    const nobody = new S3Client({ endpoint: 'http://127.0.0.1:9', region: 'eu-west-1', credentials, maxAttempts: 1 });
-    const failure = createToolsPointer({ s3: nobody, bucket: BUCKET }).findNewest?.(signal);
+    const unreachable = new S3Client({
+      endpoint: 'http://127.0.0.1:9',
+      region: 'eu-west-1',
+      credentials,
+      maxAttempts: 1,
+    });
+    const failure = createToolsPointer({ s3: unreachable, bucket: BUCKET }).findNewest?.(signal);
     await expect(failure).rejects.toThrow(/^its pointer cannot be read: [^\n]+$/);
-    nobody.destroy();
+    unreachable.destroy();
   });
 });

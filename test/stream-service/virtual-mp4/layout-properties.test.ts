@@ -36,8 +36,8 @@ const PAIRS = [
   ['indexed.mp4', 'indexed.m4a'],
 ] as const;
 
-describe('a layout', () => {
-  it.each(PAIRS)('of %s and %s gives the same bytes for any range', async (video, audio) => {
+describe('layout', () => {
+  it.each(PAIRS)('of %s and %s returns the same bytes for any range', async (video, audio) => {
     const files = [sized(await readFile(media.pathOf(video))), sized(await readFile(media.pathOf(audio)))] as const;
     const layout = await layOut(files);
     const whole = await read(layout, files, 0, layout.size - 1);
@@ -52,35 +52,38 @@ describe('a layout', () => {
     );
   });
 
-  it.each(PAIRS)('of %s and %s with mangled headers is refused, fails, or keeps its length', async (video, audio) => {
-    const original = await readFile(media.pathOf(video));
-    const sound = sized(await readFile(media.pathOf(audio)));
-    const end = original.indexOf('mdat') + 8;
-    const mangling = fc.array(fc.tuple(fc.nat(end), fc.oneof(fc.constantFrom(0, 255), fc.nat(255))), {
-      minLength: 1,
-      maxLength: 8,
-    });
-    await fc.assert(
-      fc.asyncProperty(mangling, async (changes) => {
-        const bytes = Buffer.from(original);
-        for (const [at, value] of changes) bytes[at] = value;
-        const files = [sized(bytes), sound] as const;
-        const layout = await layOut(files).catch((error: unknown) => {
-          expect(error).toBeInstanceOf(Error);
-          return undefined;
-        });
-        if (!layout) return;
-        expect(layout.memoryBytes).toBeLessThan(2 * original.length);
-        const last = Math.min(layout.size, 300_000) - 1;
-        const got = await read(layout, files, 0, last).catch((error: unknown) => error);
-        if (Buffer.isBuffer(got)) expect(got.length).toBe(last + 1);
-        else expect(got).toBeInstanceOf(Error);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it.each(PAIRS)(
+    'of %s and %s with damaged headers is rejected, fails while read, or has its exact length',
+    async (video, audio) => {
+      const original = await readFile(media.pathOf(video));
+      const sound = sized(await readFile(media.pathOf(audio)));
+      const end = original.indexOf('mdat') + 8;
+      const mangling = fc.array(fc.tuple(fc.nat(end), fc.oneof(fc.constantFrom(0, 255), fc.nat(255))), {
+        minLength: 1,
+        maxLength: 8,
+      });
+      await fc.assert(
+        fc.asyncProperty(mangling, async (changes) => {
+          const bytes = Buffer.from(original);
+          for (const [at, value] of changes) bytes[at] = value;
+          const files = [sized(bytes), sound] as const;
+          const layout = await layOut(files).catch((error: unknown) => {
+            expect(error).toBeInstanceOf(Error);
+            return undefined;
+          });
+          if (!layout) return;
+          expect(layout.memoryBytes).toBeLessThan(2 * original.length);
+          const last = Math.min(layout.size, 300_000) - 1;
+          const got = await read(layout, files, 0, last).catch((error: unknown) => error);
+          if (Buffer.isBuffer(got)) expect(got.length).toBe(last + 1);
+          else expect(got).toBeInstanceOf(Error);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
-  it('of a fragment that holds another track breaks', async () => {
+  it('of a fragment with another track fails while read', async () => {
     const bytes = await readFile(media.pathOf('indexed.mp4'));
     const last = bytes.lastIndexOf('tfhd');
     bytes.writeUInt32BE(7, last + 8);
@@ -89,7 +92,7 @@ describe('a layout', () => {
     await expect(read(layout, files, 0, layout.size - 1)).rejects.toBeInstanceOf(UnsupportedMp4);
   });
 
-  it('of an index of indexes is that of the flat index', async () => {
+  it('of a nested index equals that of the flat index', async () => {
     const flat = await readFile(media.pathOf('indexed.mp4'));
     const audio = sized(await readFile(media.pathOf('indexed.m4a')));
     const files = [sized(nestIndex(flat)), audio] as const;
@@ -99,7 +102,7 @@ describe('a layout', () => {
     expect((await read(layout, files, 0, layout.size - 1)).equals(whole)).toBe(true);
   });
 
-  it('of fragments beyond 4 GiB is that of the same fragments at the start', async () => {
+  it('of fragments beyond 4 GiB equals that of the same fragments at the start', async () => {
     const near = await readFile(media.pathOf('indexed.mp4'));
     const audio = sized(await readFile(media.pathOf('indexed.m4a')));
     const files = [withHole(near, 5 * 2 ** 30), audio] as const;
@@ -143,7 +146,7 @@ function nestIndex(file: Buffer): Buffer {
   return Buffer.concat([file.subarray(0, start), root, ...parts.map(({ part }) => part), file.subarray(at)]);
 }
 
-/** The same file with a `free` box of so many bytes before its fragments. */
+/** The same file with a `free` box of `bytes` before its fragments. */
 function withHole(file: Buffer, bytes: number): SizedFile {
   const { end, start } = findIndex(file);
   const before = Buffer.concat([file.subarray(0, end), u32(1), Buffer.from('free'), u64(bytes)]);

@@ -35,7 +35,7 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'chained.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
 };
 
-/** A change in the recipes makes new files, in a folder of its own. */
+/** Changed recipes create new files in another folder. */
 const STAMP = createHash('sha256').update(JSON.stringify(RECIPES)).digest('hex').slice(0, 12);
 
 /** The files of `RECIPES`, which are kept between runs, and a temporary folder for what a test writes. */

@@ -72,11 +72,11 @@ describe('patchDuration', () => {
     expect(u64(patched, 24, 'moov', 'trak', 'mdia', 'mdhd')).toBe(9_000_000_000);
   });
 
-  it('says unknown where 32 bits are too few', () => {
+  it('writes an unknown duration that exceeds 32 bits as all ones', () => {
     expect(u32(patchDuration(moovOf(0), 100_000), 16, 'moov', 'trak', 'mdia', 'mdhd')).toBe(0xffff_ffff);
   });
 
-  it('keeps the length: room comes from udta, which leaves', () => {
+  it('keeps the length by replacing udta', () => {
     const moov = moovOf(0, box('udta', Buffer.alloc(90)));
     const patched = patchDuration(moov, 1);
     expect(patched.length).toBe(moov.length);
@@ -84,7 +84,7 @@ describe('patchDuration', () => {
     expect([...parseBoxes(patched, root?.content)].map(({ type }) => type)).toEqual(['mvhd', 'trak', 'mvex', 'free']);
   });
 
-  it('keeps the length when udta is just as long as mehd', () => {
+  it('keeps the length when udta is as long as mehd', () => {
     const moov = moovOf(0, box('udta', Buffer.alloc(12)));
     expect(patchDuration(moov, 1).length).toBe(moov.length);
   });
@@ -104,7 +104,7 @@ describe('patchDuration', () => {
     expect(patchDuration(once, 1)).toEqual(once);
   });
 
-  it('leaves what it was given alone', () => {
+  it('does not modify its input', () => {
     const moov = moovOf(0);
     const before = Buffer.from(moov);
     patchDuration(moov, 1);
@@ -112,14 +112,14 @@ describe('patchDuration', () => {
   });
 
   const whole = moovOf(0, box('udta', Buffer.alloc(90)));
-  it('survives a moov cut anywhere', () => {
+  it('accepts a moov truncated anywhere', () => {
     for (let length = 0; length < whole.length; length += 1) {
       const cut = whole.subarray(0, length);
       expect(patchDuration(cut, 1)).toBe(cut);
     }
   });
 
-  it('survives any single damaged byte', () => {
+  it('accepts any single damaged byte', () => {
     for (let at = 0; at < whole.length; at += 1) {
       for (const value of [0, 1, 0x7f, 0xff]) {
         const damaged = Buffer.from(whole);
@@ -155,7 +155,7 @@ describe('createDurationPatchStream', () => {
     for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
   }
 
-  it('touches the moov alone, so that every offset stays right', async () => {
+  it('changes only the moov and keeps every offset', async () => {
     const patched = await patch([file]);
     const { start, end } = find(file, 'moov');
     expect(patched.length).toBe(file.length);
@@ -167,7 +167,7 @@ describe('createDurationPatchStream', () => {
     expect(probed.complaints).toBe('');
   });
 
-  it.each([1, 7, 100, 5000])('gives the same bytes in chunks of %d', async (length) => {
+  it.each([1, 7, 100, 5000])('emits the same bytes in chunks of %d', async (length) => {
     const head = file.subarray(0, 20_000);
     expect((await patch(split(head, length))).equals(await patch([head]))).toBe(true);
   });

@@ -42,15 +42,15 @@ const offsetsOf = (fragment: Buffer) => {
   return places.map((at) => fragment.readInt32BE(at + 12));
 };
 
-describe('the times of a fragment', () => {
-  it('are those of every track, in seconds, to the end of its samples', () => {
+describe('fragment times', () => {
+  it('are read for every track, in seconds, up to the end of its samples', () => {
     expect(fragmentTimes(moof, TRACKS)).toEqual([
       { id: 1, start: 10, end: 10.4 },
       { id: 2, start: 10.25, end: 10.3 },
     ]);
   });
 
-  it('are moved together, beyond 32 bits too, and samples are found all the same', () => {
+  it('are shifted together, also beyond 32 bits, with correct sample offsets', () => {
     const moved = shiftFragment(moof, (id) => 2 ** 32 * (id === 1 ? 10 : 1000));
     expect(moved.length).toBe(bytes + 4);
     expect(moved.readUInt32BE(0)).toBe(moved.length);
@@ -61,7 +61,7 @@ describe('the times of a fragment', () => {
     ]);
   });
 
-  it('never come before 0', () => {
+  it('are never shifted below 0', () => {
     expect(
       fragmentTimes(
         shiftFragment(moof, () => -20_000),

@@ -81,12 +81,12 @@ describe('mergeResource', () => {
     expect(merged.withdrawn?.map(({ id }) => id)).toEqual(['r-low']);
     expect(formats(merged)).toEqual(['high', 'low']);
     expect(merged.tracks[1]).not.toHaveProperty('fragments');
-    // And offers them again when they come back.
+    // They are offered again when they return.
     const back = mergeResource(merged, resource(['high', 'low']));
     expect([back.withdrawn, formats(back)]).toEqual([undefined, ['high', 'low']]);
   });
 
-  it('forgets a rendition whose track was dropped', () => {
+  it('omits a rendition whose track was dropped', () => {
     const stored = resource([], { renditions: [rendition('high'), rendition('low')], tracks: [track('high')] });
     expect(mergeResource(stored, found)).not.toHaveProperty('withdrawn');
   });

@@ -11,7 +11,7 @@ import { type Origin, startOrigin } from '../../../origin/server.ts';
 import { asProblem } from '../../../support/as-problem.ts';
 import { runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 
-/** Starts of files that FFmpeg cannot make here; probing reads no more of them. */
+/** Starts of files that FFmpeg cannot create; probing reads no further. */
 const HEADS: Readonly<Record<string, Buffer>> = {
   avi: Buffer.concat([Buffer.from('RIFF\0\0\0\0AVI LIST'), Buffer.alloc(500)]),
   flv: Buffer.concat([Buffer.from('FLV\x01\x05\0\0\0\x09'), Buffer.alloc(500)]),
@@ -122,7 +122,7 @@ describe('inspect', () => {
     expect(track?.sizeBytes).toBeGreaterThan(0);
   });
 
-  it('completes a description of yt-dlp that ends in unknown', async () =>
+  it('replaces an unknown resolution in the description of yt-dlp', async () =>
     expect(await trackOf('/files/clip.mp4', { format: 'mp4 - unknown' })).toMatchObject({
       description: 'mp4 - 320x180',
     }));

@@ -94,7 +94,7 @@ describe.each([
 ] as const)('%s', (title, criteria, contrasts, common) => {
   it('has a contrast for each criterion', () => expect(contrasts).toHaveLength(criteria.length));
 
-  // A file is not worse than HLS for a video of HLS, nor has it the same manifest: no duel can tell the last one there.
+  // No pair differs in the last criterion only: for a video of HLS, a file ranks like HLS but has no manifest.
   const duels = duelsOf(criteria, contrasts, common);
   it.each(title === 'partnerCriteria' ? duels.slice(0, -1) : duels)('puts first: $name', ({ winner, loser }) => {
     expect(rank([loser, winner], criteria)).toEqual([winner, loser]);

@@ -7,7 +7,7 @@ type Format = Readonly<Record<string, unknown>>;
 /** The formats of an item as yt-dlp lists them, worst first, without URLs. */
 export interface FormatList {
   readonly name: string;
-  /** What yt-dlp chooses by itself (`bv*+ba/b`). */
+  /** The default selection of yt-dlp (`bv*+ba/b`). */
   readonly picked: string;
   readonly formats: readonly Format[];
   readonly duration?: number;
@@ -18,7 +18,7 @@ interface StoredList extends Omit<FormatList, 'name' | 'picked'> {
 }
 
 /**
- * `sites` holds lists of real sites; `extractors` lists that yt-dlp 2026.10.26 makes of its own test manifests, and of
+ * `sites`: lists of real sites; `extractors`: lists that yt-dlp 2026.10.26 creates from its test manifests, and of
  * formats as its extractors describe them.
  */
 const readLists = (name: 'sites' | 'extractors'): FormatList[] =>

@@ -41,7 +41,7 @@ describe('toError', () => {
   ])('maps %j to %d', (worker, status) => {
     const { details } = toProblem(toError(worker));
     expect(details.status).toBe(status);
-    // The contract: of these statuses, only 415 says more than its title.
+    // By the contract only 415 of these statuses has a detail.
     expect(details.detail !== undefined).toBe(status === 415);
   });
 

@@ -8,7 +8,7 @@ const random = randomFrom(5);
 const bytes = Buffer.from(Array.from({ length: 3_000_000 }, () => random() * 256));
 const forever = () => new AbortController().signal;
 
-/** A source that notes the ranges it is asked for. */
+/** A source that records the requested ranges. */
 function noted(options: Parameters<typeof fileSource>[1] = {}) {
   const source = fileSource(bytes, options);
   const asked: string[] = [];

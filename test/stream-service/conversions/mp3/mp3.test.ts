@@ -41,7 +41,7 @@ describe('createMp3Converter', () => {
     return readFile(join(folder, name));
   }
 
-  /** Settles when the processes have ended that a stream no longer wants. */
+  /** Settles when the processes of ended streams have exited. */
   async function allEnded() {
     while (runningFfmpegs() + mp3.admission.ffmpegs() > 0) await turn();
   }

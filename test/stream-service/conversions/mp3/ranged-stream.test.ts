@@ -7,7 +7,7 @@ import { rangedStream } from '../../../../stream-service/conversions/mp3/ranged-
 const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, frames: 2 * SEGMENT_FRAMES + 4000 };
 
-/** A frame that says its number. */
+/** A frame that contains its number. */
 const frame = (number: number) => Buffer.alloc(MP3_FRAME_BYTES, `${number} `);
 const frames = (from: number, end: number) =>
   Buffer.concat(Array.from({ length: end - from }, (_, index) => frame(from + index)));

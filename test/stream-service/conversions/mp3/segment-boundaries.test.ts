@@ -10,7 +10,7 @@ import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } f
 const SECONDS = 165;
 const AAC = ['-c:a', 'aac', '-b:a', '128k'];
 const HLS = ['-f', 'hls', '-hls_list_size', '0'];
-/** Matroska says no more than milliseconds. */
+/** Matroska has timestamps in milliseconds. */
 const MILLISECOND = RATE / 1000;
 
 describe('MP3 conversion contains every sample once and in order, across segment boundaries', () => {

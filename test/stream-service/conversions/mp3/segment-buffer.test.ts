@@ -7,7 +7,7 @@ const FIRST = 100;
 const bytes = bytesOf(100_000);
 const LAST = FIRST + bytes.length - 1;
 
-/** An encoder that gives 1,000 bytes at a time, and what is known of it. */
+/** An encoder that emits 1,000 bytes per chunk, with its calls. */
 function encoder({ failsAt = Number.POSITIVE_INFINITY } = {}) {
   const starts: number[] = [];
   let running = 0;

@@ -32,7 +32,7 @@ describe('peekSourceStart', () => {
         for (const chunk of chunks) yield await new Promise<Buffer>((done) => setImmediate(done, chunk));
       })();
       const stream = Readable.from(late, { objectMode: false });
-      // As it is opened: whoever waited for its first bytes has been told of them.
+      // While it is opened: the first bytes have been announced by then.
       await firstBytes(stream);
       const { source } = await peekSourceStart(sourceOf(stream), never);
       expect((await read(source)).equals(bytes)).toBe(true);
