@@ -11,7 +11,7 @@ import { createResolver } from '../core/resolve/index.ts';
 import { createFunctions } from '../lambdas/api/index.ts';
 import type { Activity } from '../layers/tools/index.ts';
 import packageFile from '../package.json' with { type: 'json' };
-import { MAX_HEADER_BYTES, respondToClientError } from '../stream-service/http/index.ts';
+import { createStalledClients, MAX_HEADER_BYTES, respondToClientError } from '../stream-service/http/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createSourceOpeners } from '../stream-service/source/index.ts';
 import { createAcceptRequest, createGateway } from './gateway/index.ts';
@@ -87,10 +87,13 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const page = hasPage ? startPage(log, shutdown) : undefined;
 
     const acceptRequest = createAcceptRequest(settings);
+    const stalledClients = shutdown.own(createStalledClients());
     const server = await startServer(settings, (request, response) => {
       if (!acceptRequest(request, response)) return;
-      if (STREAM_PATH.test(request.url ?? '')) streams.app.routing(request, response);
-      else if (page?.owns(request)) page.handle(request, response);
+      if (STREAM_PATH.test(request.url ?? '')) return streams.app.routing(request, response);
+      // The stream service watches its own responses.
+      stalledClients.watch(response);
+      if (page?.owns(request)) page.handle(request, response);
       else gateway(request, response);
     });
     shutdown.defer(async () => {

@@ -92,10 +92,10 @@ export function createResolver(options: ResolverOptions): Resolver {
   const links = createLinkResolver({ cache, extractor, egress, saveItem, playlists, limits, search, resolveEntry });
   const refreshes = createSingleFlight<Resource>();
 
-  const refresh = async (resource: Resource, signal: AbortSignal): Promise<Resource> => {
+  const refresh = async (resource: Resource, signal: AbortSignal, client?: string): Promise<Resource> => {
     const { origin, egress: identity } = resource;
     const deadline = Date.now() + REFRESH_TIMEOUT_MS;
-    const info = await extractor.extract({ url: origin.url, identity, deadline, signal });
+    const info = await extractor.extract({ url: origin.url, identity, deadline, signal, client });
     const item = findItem(info, origin);
     if (!item) throw new NotFound('The page no longer contains the item');
     const refreshed = refreshTracks(resource, item, epochSeconds());
@@ -109,7 +109,8 @@ export function createResolver(options: ResolverOptions): Resolver {
   return {
     resolve: (url, options) => links.resolveLink(url, withSignal(options)),
     resolveEntry: (request, options) => links.resolveEntry(request, withSignal(options)),
-    refresh: (resource, signal) => refreshes(resource.id, (shared) => refresh(resource, shared), signal),
+    refresh: (resource, signal, client) =>
+      refreshes(resource.id, (shared) => refresh(resource, shared, client), signal),
     warm: extractor.warm,
     async close() {
       await Promise.all([extractor.close(), closeProbe()]);

@@ -16,9 +16,10 @@ export interface Resolver {
   /**
    * Resolves a stored resource again through the same outgoing identity, and stores its new URLs. At most one refresh per
    * resource at a time. The id and everything promised about its streams stay.
+   * @param client whose share of yt-dlp is used: that of the first caller. @default the service itself
    * @throws NotFound when the item or all of its formats are gone, else as `resolve`
    */
-  refresh(resource: Resource, signal?: AbortSignal): Promise<Resource>;
+  refresh(resource: Resource, signal?: AbortSignal, client?: string): Promise<Resource>;
   /**
    * Resolves one entry of a playlist: for a host that hands entries to other instances of itself.
    * @throws as `resolve`

@@ -10,6 +10,8 @@ export interface EntryEvent {
   readonly request: EntryRequest;
   /** Epoch milliseconds. */
   readonly deadline: number;
+  /** The client that asked for the playlist. */
+  readonly client?: string;
 }
 
 /** Ids of resources in the table, since the resources could exceed the size of a response; or the failure. */
@@ -26,8 +28,9 @@ const DEADLINE_MARGIN_MS = 1_000;
 
 /** Resolves each entry of a playlist in its own invocation, so that long playlists take no longer than short ones. */
 export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
-  return async (request, { deadline, signal }) => {
-    const answer = asAnswer(await invoke({ kind: 'entry', request, deadline: deadline - DEADLINE_MARGIN_MS }, signal));
+  return async (request, { deadline, signal, client }) => {
+    const event = { kind: 'entry', request, deadline: deadline - DEADLINE_MARGIN_MS, client } as const;
+    const answer = asAnswer(await invoke(event, signal));
     if ('problem' in answer) throw toError(answer.problem);
     const found = await Promise.all(answer.resources.map(state.getResource));
     const resources = found.filter((resource) => resource !== undefined);
@@ -40,9 +43,9 @@ export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
 /** Handles the event: resolves the entry in this invocation. Failures are part of the response. */
 export const createResolveEntry =
   ({ extraction, log }: { extraction: Pick<Resolver, 'resolveEntry'>; log: Log }) =>
-  async ({ request, deadline }: EntryEvent): Promise<EntryAnswer> => {
+  async ({ request, deadline, client }: EntryEvent): Promise<EntryAnswer> => {
     try {
-      const resources = await extraction.resolveEntry(request, { deadline });
+      const resources = await extraction.resolveEntry(request, { deadline, client });
       return { resources: resources.map(({ id }) => id) };
     } catch (error) {
       const { details, cause } = toProblem(error);

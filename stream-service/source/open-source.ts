@@ -9,8 +9,8 @@ import { sourceKinds } from './source-kinds.ts';
 
 export interface OpenSourceOptions {
   readonly egress: Pick<Egress, 'request'>;
-  /** Resolves a resource again, once for all concurrent callers. */
-  readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
+  /** Resolves a resource again, once for all concurrent callers, with the share of the first caller's client. */
+  readonly refresh: (resource: Resource, signal?: AbortSignal, client?: string) => Promise<Resource>;
   /** @default `defaultLimits` */
   readonly limits?: Partial<SourceLimits>;
   /** Epoch milliseconds. @default Date.now */
@@ -24,13 +24,14 @@ export function createOpenSource(options: OpenSourceOptions): OpenSource {
   const limits = { ...defaultLimits, ...options.limits };
   const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
   const eventLoopLoad = createEventLoopLoad();
-  const shared = { egress, refresh, limits, now, log, eventLoopLoad };
+  const shared = { egress, limits, now, log, eventLoopLoad };
 
   return async (resource, track, signal = new AbortController().signal, first = 0, client = '') => {
     const { open } = sourceKinds[track.delivery];
     try {
       return await open({
         ...shared,
+        refresh: (expired, until) => refresh(expired, until, client),
         identity: resource.egress,
         resource,
         track,

@@ -76,9 +76,9 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
         ? shutdown.own(createTaskProtection({ agentUri: task.agentUri, ...timing, log }))
         : undefined;
 
-    const refresh: typeof resolver.refresh = (resource, signal) => {
+    const refresh: typeof resolver.refresh = (resource, signal, client) => {
       metrics.onRefresh();
-      return resolver.refresh(resource, signal);
+      return resolver.refresh(resource, signal, client);
     };
     const streams = await createStreamService({
       ...settings,

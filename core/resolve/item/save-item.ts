@@ -25,7 +25,13 @@ export function createSaveItem({ cache, egress }: SaveItemOptions): SaveItem {
     const signal = deadlineSignal(deadline);
     const [stored, candidates] = await Promise.all([
       cache.getResource(resourceId(origin)),
-      inspect(readTracks(info, epochSeconds()), { egress, identity, signal, link: origin.url }),
+      inspect(readTracks(info, epochSeconds()), {
+        egress,
+        identity,
+        signal,
+        client: deadline.client,
+        link: origin.url,
+      }),
     ]);
     const found = assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds() });
     const resource = stored ? mergeResource(stored, found) : found;

@@ -15,11 +15,11 @@ export interface ProbeProcessOptions {
 /** Reads containers in a separate process, which is started by the first request. */
 export interface ProbeProcess {
   /**
-   * @returns an empty response when reading takes too long or crashes the process, or when the signal is aborted before
-   *   it starts
+   * Reads one file after the other.
+   * @returns an empty response when reading takes too long or crashes the process
    * @throws Error when the process does not start
    */
-  read(request: ContainerRequest, signal: AbortSignal): Promise<ContainerResponse>;
+  read(request: ContainerRequest): Promise<ContainerResponse>;
   close(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export function createProbeProcess({
     }
   };
 
-  return { read: (request, signal) => limit(async () => (signal.aborted ? {} : readAgain(request))), close };
+  return { read: (request) => limit(readAgain, request), close };
 }
 
 function start(): ChildProcess {

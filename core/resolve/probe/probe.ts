@@ -2,7 +2,7 @@ import { sniff } from '../../media/sniff/index.ts';
 import type { Track } from '../../state/index.ts';
 import type { Contents } from './container-reader.ts';
 import type { GuardedReader } from './guarded-reader.ts';
-import { createProbeProcess } from './probe-process.ts';
+import { createProbePool } from './probe-pool.ts';
 
 /** What the bytes of a file say about it. */
 export type ProbeResult = Contents & Partial<Pick<Track, 'bitrate'>>;
@@ -11,21 +11,27 @@ export type ProbeResult = Contents & Partial<Pick<Track, 'bitrate'>>;
 const UNKNOWN_SIZE = 2 ** 40;
 
 /** Shared by all probes; started by the first one. */
-const containers = createProbeProcess();
+const containers = createProbePool();
 
-/** Ends the process that reads containers; the next probe starts another. */
+/** Ends the processes that read containers; the next probe starts another. */
 export const closeProbe = containers.close;
+
+/** For which client a file is read, and until when. */
+export interface ProbeOptions {
+  readonly client: string;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Reads codecs, height and exact duration of a file from its container. A file that is only recognized by its magic bytes
  * is media without these.
  * @returns undefined when it is not media
- * @throws when the process that reads containers does not start
+ * @throws when the process that reads containers does not start; the signal's reason when it is aborted in the queue
  */
-export async function probe(reader: GuardedReader, signal: AbortSignal): Promise<ProbeResult | undefined> {
+export async function probe(reader: GuardedReader, options: ProbeOptions): Promise<ProbeResult | undefined> {
   const [{ bytes: head }] = reader.blocks;
   if (head.length === 0) return undefined;
-  const contents = await readFile(reader, signal);
+  const contents = await readFile(reader, options);
   // An unknown format, a damaged file, or one whose index is beyond the read limits: the magic bytes decide.
   if (contents === undefined) return sniffed(head);
   return contents ? { ...contents, ...bitrateOf(reader.size, contents.durationSeconds) } : undefined;
@@ -34,19 +40,19 @@ export async function probe(reader: GuardedReader, signal: AbortSignal): Promise
 /** Codecs and height from the start of a segment, or from an initialization section; undefined when it has none. */
 export async function probeSegment(
   bytes: Buffer,
-  signal: AbortSignal,
+  { client, signal }: ProbeOptions,
 ): Promise<Pick<Track, 'video' | 'audio'> | undefined> {
   const blocks = [{ start: 0, bytes }];
   const request = { size: bytes.length, blocks, wantsDuration: false, isLast: true };
-  const { contents } = await containers.read(request, signal);
+  const { contents } = await containers.read(request, client, signal);
   return contents ? { video: contents.video, audio: contents.audio } : undefined;
 }
 
 /** Parses the container from the blocks read so far, and again after each block that turns out to be missing. */
-async function readFile(reader: GuardedReader, signal: AbortSignal): Promise<Contents | null | undefined> {
+async function readFile(reader: GuardedReader, { client, signal }: ProbeOptions): Promise<Contents | null | undefined> {
   const { size = UNKNOWN_SIZE, blocks } = reader;
   for (let isLast = false; ; ) {
-    const { contents, missing } = await containers.read({ size, blocks, wantsDuration: true, isLast }, signal);
+    const { contents, missing } = await containers.read({ size, blocks, wantsDuration: true, isLast }, client, signal);
     if (!missing) return contents;
     // Beyond the limits or out of reach: the last attempt uses the blocks that are there.
     isLast = await reader.load(...missing).then(

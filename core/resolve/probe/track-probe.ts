@@ -19,6 +19,8 @@ export interface TrackProbeOptions {
   readonly egress: Pick<Egress, 'request'>;
   readonly identity: string;
   readonly signal: AbortSignal;
+  /** Whose share of the probe is used. @default the service itself */
+  readonly client?: string;
   /** The link that is being resolved. */
   readonly link: string;
 }
@@ -54,7 +56,7 @@ interface SegmentCipher {
   readonly iv: Buffer;
 }
 
-export function createTrackProbe({ egress, identity, signal, link }: TrackProbeOptions): TrackProbe {
+export function createTrackProbe({ egress, identity, signal, client = '', link }: TrackProbeOptions): TrackProbe {
   const total = AbortSignal.any([signal, AbortSignal.timeout(TOTAL_TIMEOUT_MS)]);
   const trackSignal = () => AbortSignal.any([total, AbortSignal.timeout(TRACK_TIMEOUT_MS)]);
   const isAllowed = createPrivateHostCheck({ egress, identity, signal: total, link });
@@ -81,7 +83,7 @@ export function createTrackProbe({ egress, identity, signal, link }: TrackProbeO
     // An empty file cannot satisfy the range that was requested.
     if (reader.status === 416) throw new NotFound('The file is empty');
     if (reader.status !== 200 && reader.status !== 206) throw statusError(reader.status);
-    const result = await probe(reader, bounded);
+    const result = await probe(reader, { client, signal: bounded });
     if (isEncrypted(reader.blocks)) throw new NotDeliverable(DRM_PROTECTED);
     if (!result) throw new NotFound('The file is not media');
     return withProbeResult(track, result, reader.size);
@@ -123,9 +125,9 @@ export function createTrackProbe({ egress, identity, signal, link }: TrackProbeO
   const probeFirstSegment = async (track: Track, cipher: SegmentCipher | undefined) => {
     try {
       const { bytes } = await fetchHead(track, SEGMENT_HEAD_BYTES);
-      if (!cipher) return await probeSegment(bytes, total);
+      if (!cipher) return await probeSegment(bytes, { client, signal: total });
       const key = await fetchHead({ ...track, url: cipher.key }, AES_KEY_BYTES);
-      return await probeSegment(decryptHead(bytes, key.bytes, cipher.iv), total);
+      return await probeSegment(decryptHead(bytes, key.bytes, cipher.iv), { client, signal: total });
     } catch {
       // The traits stay unknown; a stream will report the failure.
       return undefined;

@@ -136,6 +136,21 @@ describe('refresh', () => {
     expect(extracted).toHaveLength(2);
   });
 
+  it('uses the share of the client whose stream needs it', async () => {
+    const stored = await createFixture({ [PAGE]: item('1') }).resource();
+    const { resolve, resolver, workers } = createFixture(undefined, { concurrency: 2 });
+    const settled = (work: Promise<unknown>) => work.catch(() => undefined);
+    const resolving = settled(resolve(`${PAGE}/own`, { client: 'a' }));
+    await expect.poll(() => workers[0]?.pending.length).toBe(1);
+    const refreshing = settled(resolver.refresh(stored, undefined, 'a'));
+    const other = settled(resolve(`${PAGE}/other`, { client: 'b' }));
+    await expect
+      .poll(() => workers[0]?.pending.map(({ request }) => request.url))
+      .toEqual([`${PAGE}/own`, `${PAGE}/other`]);
+    await resolver.close();
+    await Promise.all([resolving, refreshing, other]);
+  });
+
   it('finds the item among the items of its page', async () => {
     const answers = { [PAGE]: list(item('1'), item('2')) };
     const { resolver, resolve } = createFixture(answers);

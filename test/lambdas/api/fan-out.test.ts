@@ -123,8 +123,10 @@ describe('createFanOut', () => {
     });
     const request = { url: urlOf('a'), entry: {}, ancestors: [] };
     const { signal } = new AbortController();
-    await expect(resolveEntry(request, { deadline: 10_000, signal })).rejects.toBeInstanceOf(NotFound);
-    expect(events).toEqual([{ kind: 'entry', request, deadline: 9_000 }]);
+    await expect(resolveEntry(request, { deadline: 10_000, signal, client: '192.0.2.1' })).rejects.toBeInstanceOf(
+      NotFound,
+    );
+    expect(events).toEqual([{ kind: 'entry', request, deadline: 9_000, client: '192.0.2.1' }]);
   });
 
   it('returns several resources for an entry that is a list', async () => {

@@ -43,7 +43,8 @@ const readerOf = (bytes: Buffer): GuardedReader => ({
   ...{ status: 200, size: bytes.length, blocks: [{ start: 0, bytes }] },
   load: () => Promise.reject(new Error('Out of reach')),
 });
-const probeBytes = (bytes: Buffer, signal = new AbortController().signal) => probe(readerOf(bytes), signal);
+const probeBytes = (bytes: Buffer, signal = new AbortController().signal) =>
+  probe(readerOf(bytes), { client: 'client', signal });
 
 const processes = async () => (await descendants('node')).filter((command) => command.includes('probe-worker'));
 
@@ -91,12 +92,11 @@ describe('createProbeProcess', () => {
     ...{ size: WAV.length, blocks: [{ start: 0, bytes: WAV }] },
     ...{ wantsDuration: true, isLast: true },
   };
-  const { signal } = new AbortController();
 
   it('keeps its process for the next file, and ends it when idle', async () => {
     const reader = createProbeProcess({ idleTimeoutMs: 1000 });
     for (let i = 0; i < 3; i++) {
-      expect(await reader.read(request, signal)).toMatchObject({ contents: { container: 'wav' } });
+      expect(await reader.read(request)).toMatchObject({ contents: { container: 'wav' } });
       expect(await processes()).toHaveLength(1);
     }
     await expect.poll(processes, { timeout: 20_000 }).toEqual([]);
@@ -104,21 +104,21 @@ describe('createProbeProcess', () => {
 
   it('ends its process on close, and starts another for the next request', async () => {
     const reader = createProbeProcess();
-    await reader.read(request, signal);
+    await reader.read(request);
     await reader.close();
     expect(await processes()).toEqual([]);
-    expect(await reader.read(request, signal)).toHaveProperty('contents');
+    expect(await reader.read(request)).toHaveProperty('contents');
     await reader.close();
   });
 
   it('returns the missing range, unless no more bytes are available', async () => {
     const reader = createProbeProcess();
     const head = { ...request, blocks: [{ start: 0, bytes: FRAGMENTED.subarray(0, 100) }], size: FRAGMENTED.length };
-    const { missing, contents } = await reader.read({ ...head, isLast: false }, signal);
+    const { missing, contents } = await reader.read({ ...head, isLast: false });
     expect(missing?.[0]).toBeLessThanOrEqual(100);
     expect(missing?.[1]).toBeGreaterThan(100);
     expect(contents).toBeUndefined();
-    expect(await reader.read(head, signal)).toEqual({});
+    expect(await reader.read(head)).toEqual({});
     await reader.close();
   });
 });
