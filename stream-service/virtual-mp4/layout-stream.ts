@@ -60,29 +60,27 @@ export class LayoutStream extends Readable {
   }
 
   async *#generate({ layout, first, last, openSource }: LayoutStreamOptions): AsyncGenerator<Buffer> {
-    const opening = ([0, 1] as const).map((source) => {
+    const { mediaStart } = layout;
+    const parts = [
+      { first, last: Math.min(last, mediaStart - 1) },
+      { first: Math.max(first, mediaStart), last },
+    ]
+      .filter((part) => part.first <= part.last)
+      .map((part) => ({ ...part, readers: this.#openReaders(layout, part, openSource) }));
+    // The status of the response depends on whether the sources can be opened.
+    await Promise.all(parts.flatMap(({ readers }) => readers));
+    for (const part of parts) yield* generatePart(layout, part);
+  }
+
+  /** A reader for each source that has bytes of a part. */
+  #openReaders(layout: Layout, { first, last }: OutputRange, openSource: LayoutStreamOptions['openSource']): Readers {
+    const open = (source: SourceIndex) => {
       const span = sourceSpan(layout, source, first, last);
       const reader = span && openSource(source, span.first).then((file) => this.#openReader(file, span));
       reader?.catch(() => undefined);
       return reader;
-    });
-    // The status of the response depends on whether the sources can be opened.
-    await Promise.all(opening);
-
-    for (let at = first; at <= last; ) {
-      const extent = layout.extentAt(at);
-      const end = Math.min(extent.start + extent.bytes, last + 1);
-      const skipped = at - extent.start;
-      if (extent.kind === 'own') yield* ownBytes(layout.own, extent.sourceOffset + skipped, end - at);
-      else {
-        const reader = await opening[extent.source];
-        if (!reader) throw new Error(`Source ${extent.source} is not open`);
-        if (extent.kind === 'samples') {
-          yield* readBytes(reader, extent.sourceOffset + skipped, extent.sourceOffset + end - extent.start);
-        } else yield* readFragment(reader, { extent, track: layout.tracks[extent.source], first: at, end });
-      }
-      at = end;
-    }
+    };
+    return [open(0), open(1)];
   }
 
   #openReader(file: SizedFile, { first, last }: SourceSpan): ByteReader {
@@ -92,6 +90,36 @@ export class LayoutStream extends Readable {
     this.#readers.push(reader);
     if (this.destroyed) reader.destroy();
     return reader;
+  }
+}
+
+type Readers = readonly [Promise<ByteReader> | undefined, Promise<ByteReader> | undefined];
+
+/** Offsets in the output, both included. */
+interface OutputRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+interface LayoutPart extends OutputRange {
+  /** By source. */
+  readonly readers: Readers;
+}
+
+async function* generatePart(layout: Layout, { first, last, readers }: LayoutPart): AsyncGenerator<Buffer> {
+  for (let at = first; at <= last; ) {
+    const extent = layout.extentAt(at);
+    const end = Math.min(extent.start + extent.bytes, last + 1);
+    const skipped = at - extent.start;
+    if (extent.kind === 'own') yield* ownBytes(layout.own, extent.sourceOffset + skipped, end - at);
+    else {
+      const reader = await readers[extent.source];
+      if (!reader) throw new Error(`Source ${extent.source} is not open`);
+      if (extent.kind === 'samples') {
+        yield* readBytes(reader, extent.sourceOffset + skipped, extent.sourceOffset + end - extent.start);
+      } else yield* readFragment(reader, { extent, track: layout.tracks[extent.source], first: at, end });
+    }
+    at = end;
   }
 }
 

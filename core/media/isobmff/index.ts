@@ -32,4 +32,4 @@ export { hasEncryptedSampleEntry } from './sample-entries.ts';
 export { parseSampleTable, type SampleCursor, type SampleTable } from './sample-table.ts';
 export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';
 export { parseTrackHeader, type TrackHeader } from './track-header.ts';
-export { UnsupportedMp4 } from './unsupported-mp4.ts';
+export { requireChild, UnsupportedMp4 } from './unsupported-mp4.ts';

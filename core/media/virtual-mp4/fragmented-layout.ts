@@ -45,6 +45,7 @@ export function layOutFragments(video: LayoutSource, audio: LayoutSource): Layou
   layout.addOwn(Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(tracks)]));
   layout.addOwn(videoIndex(tracks[0], placed, mediaBytes));
   const mediaStart = layout.size;
+  layout.beginMedia();
   for (const { source, fragment } of placed) fragment.addTo(layout, source);
   layout.addOwn(randomAccess(placed, mediaStart));
   return layout.build([layoutTrack(tracks[0].header, 1), layoutTrack(tracks[1].header, 2)]);

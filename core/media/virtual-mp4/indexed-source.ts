@@ -4,6 +4,8 @@ import { parseBoxes, parseTrackHeader, type TrackHeader, UnsupportedMp4 } from '
 export interface LayoutSource {
   /** The content of its `moov`. */
   readonly moov: Buffer;
+  /** Where that content begins in the file. Undefined: the tables in it cannot be read again. */
+  readonly moovOffset?: number;
   /** Bytes of the file. */
   readonly fileBytes: number;
   /** Fragments in the order of the file; undefined: the file is not fragmented. */
@@ -29,6 +31,8 @@ export interface FragmentEntry {
   readonly duration: number;
   /** `starts_with_SAP`, `SAP_type` and `SAP_delta_time` of the `sidx`. */
   readonly accessPoint: number;
+  /** Units: where an index says when it begins. Without it, it begins where the one before it ends. */
+  readonly time?: number;
 }
 
 /** A fragment with its place on the timeline. */
@@ -61,12 +65,20 @@ export function timeFragments(index: FragmentIndex, fileBytes: number): readonly
   }
   let time = startTime;
   let end = 0;
-  return entries.map((entry) => {
-    const fragment = { ...entry, time, startSeconds: time / timescale };
-    time += entry.duration;
+  return entries.map((entry, index) => {
+    time = entry.time ?? time;
+    const nextTime = entries[index + 1]?.time ?? time + entry.duration;
+    const fragment = { ...entry, time, startSeconds: time / timescale, duration: nextTime - time };
+    time = nextTime;
     const isInOrder = entry.offset >= end;
     end = entry.offset + entry.bytes;
-    if (!isInOrder || entry.bytes < MIN_FRAGMENT_BYTES || !Number.isSafeInteger(time) || !(end <= fileBytes)) {
+    if (
+      !isInOrder ||
+      entry.bytes < MIN_FRAGMENT_BYTES ||
+      fragment.duration < 0 ||
+      !Number.isSafeInteger(time) ||
+      !(end <= fileBytes)
+    ) {
       throw new UnsupportedMp4('Segment index does not fit its file');
     }
     return fragment;

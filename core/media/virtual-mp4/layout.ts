@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TrackHeader } from '../isobmff/index.ts';
 
 /** Index of a source: 0 has the video, 1 the audio. */
@@ -45,6 +46,10 @@ export interface Layout {
   readonly tracks: readonly [LayoutTrack, LayoutTrack];
   /** Headers, indexes and trailers that no source has. */
   readonly own: Buffer;
+  /** Offset of the media in the output: tables before it may be read from a source, where they lie behind its media. */
+  readonly mediaStart: number;
+  /** Digest of all bytes that describe the media: `own` and the tables that are read from the sources. */
+  readonly fingerprint: string;
   /** Extents, which cover the output without gaps. */
   readonly count: number;
   /** Bytes of memory that the layout occupies. */
@@ -74,6 +79,8 @@ export class LayoutBuilder {
   readonly #sourceOffsets: number[] = [];
   readonly #kinds: number[] = [];
   readonly #sources: SourceIndex[] = [];
+  readonly #fingerprint = createHash('sha256');
+  #mediaStart = 0;
 
   /** Bytes so far: the offset of the next extent. */
   get size(): number {
@@ -89,8 +96,20 @@ export class LayoutBuilder {
     if (bytes.length === 0) return;
     if (this.#kinds.at(-1) !== 0) this.#add(0, 0, this.#ownBytes);
     this.#own.push(bytes);
+    this.#fingerprint.update(bytes);
     this.#ownBytes += bytes.length;
     this.#size += bytes.length;
+  }
+
+  /** Adds a table of a source, which is read there instead of being kept. */
+  addTable(source: SourceIndex, sourceOffset: number, table: Buffer): void {
+    this.#fingerprint.update(table);
+    this.addSamples(source, sourceOffset, table.length);
+  }
+
+  /** What is added from here on is in the order of each source. */
+  beginMedia(): void {
+    this.#mediaStart = this.#size;
   }
 
   /** Adds bytes of a source, which extend the extent before them where they follow it in the source too. */
@@ -109,7 +128,14 @@ export class LayoutBuilder {
   }
 
   build(tracks: Layout['tracks']): Layout {
-    return createLayout(this.#size, tracks, Buffer.concat(this.#own, this.#ownBytes), {
+    const description = {
+      size: this.#size,
+      tracks,
+      own: Buffer.concat(this.#own, this.#ownBytes),
+      mediaStart: this.#mediaStart,
+      fingerprint: this.#fingerprint.digest('base64url'),
+    };
+    return createLayout(description, {
       starts: Float64Array.from(this.#starts),
       sourceOffsets: Float64Array.from(this.#sourceOffsets),
       kinds: Uint8Array.from(this.#kinds),
@@ -132,7 +158,10 @@ interface ExtentTable {
   readonly sources: Uint8Array;
 }
 
-function createLayout(size: number, tracks: Layout['tracks'], own: Buffer, table: ExtentTable): Layout {
+type LayoutDescription = Pick<Layout, 'size' | 'tracks' | 'own' | 'mediaStart' | 'fingerprint'>;
+
+function createLayout(description: LayoutDescription, table: ExtentTable): Layout {
+  const { size, own } = description;
   const { starts, sourceOffsets, kinds, sources } = table;
   const count = starts.length;
 
@@ -150,9 +179,7 @@ function createLayout(size: number, tracks: Layout['tracks'], own: Buffer, table
   };
 
   return {
-    size,
-    tracks,
-    own,
+    ...description,
     count,
     memoryBytes: own.length + count * EXTENT_BYTES,
     extent,

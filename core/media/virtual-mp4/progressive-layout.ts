@@ -1,10 +1,12 @@
 import {
+  type Box,
   box,
   fullBox,
   LARGE_BOX_HEADER_BYTES,
   parseBoxes,
   parseSampleTable,
   parseTrackHeader,
+  requireChild,
   type TrackHeader,
   UnsupportedMp4,
   u32,
@@ -16,9 +18,11 @@ import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './lay
 import { cutChunks, type SampleChunk } from './sample-chunks.ts';
 
 /** Major brand `isom`, minor version 512, compatible with `isom`, `iso2` and `mp41`. */
-const FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1'));
+export const PROGRESSIVE_FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1'));
 /** Tables of samples, which stay valid in other chunks (ISO/IEC 14496-12 §8.5, §8.6, §8.7, §8.9). */
 const SAMPLE_BOXES = new Set(['stts', 'ctts', 'cslg', 'stss', 'stsh', 'stsz', 'sdtp', 'sbgp', 'sgpd', 'subs', 'stdp']);
+/** Ten hours of video have tables of 15 MB, which a layout must not keep in memory; one hour has less than 1 MB each. */
+const MAX_OWN_TABLE_BYTES = 1024 * 1024;
 
 interface ProgressiveTrack {
   readonly header: TrackHeader;
@@ -36,10 +40,11 @@ export function layOutSamples(video: LayoutSource, audio: LayoutSource): Layout 
   const tracks = [progressiveTrack(video, 'vide'), progressiveTrack(audio, 'soun')] as const;
   const order = interleave(tracks[0].chunks, tracks[1].chunks);
   const mediaBytes = order.reduce((sum, { chunk }) => sum + chunk.bytes, 0);
+  const header = writeHeader(tracks, order);
   const layout = new LayoutBuilder();
-  const placeholder = header(tracks, chunkOffsets(order, 0));
-  layout.addOwn(header(tracks, chunkOffsets(order, placeholder.length + LARGE_BOX_HEADER_BYTES)));
+  addHeader(layout, header, [video, audio]);
   layout.addOwn(Buffer.concat([u32(1), Buffer.from('mdat'), u64(LARGE_BOX_HEADER_BYTES + mediaBytes)]));
+  layout.beginMedia();
   for (const { source, chunk } of order) layout.addSamples(source, chunk.sourceOffset, chunk.bytes);
   return layout.build([layoutTrack(tracks[0].header, 1), layoutTrack(tracks[1].header, 2)]);
 }
@@ -74,43 +79,98 @@ function interleave(video: readonly SampleChunk[], audio: readonly SampleChunk[]
   return order;
 }
 
-/** Where the chunks of each source are in the output. */
-function chunkOffsets(order: readonly PlacedChunk[], mediaStart: number): readonly [number[], number[]] {
-  const offsets: readonly [number[], number[]] = [[], []];
-  let offset = mediaStart;
-  for (const { source, chunk } of order) {
-    offsets[source].push(offset);
-    offset += chunk.bytes;
-  }
-  return offsets;
+/** `ftyp` and `moov`. */
+interface MovieHeader {
+  readonly bytes: Buffer;
+  /** Copies of tables of the sources. */
+  readonly copies: readonly TableCopy[];
 }
 
-/** `ftyp` and `moov`, whose length does not depend on the offsets. */
-function header(tracks: readonly [ProgressiveTrack, ProgressiveTrack], offsets: readonly [number[], number[]]): Buffer {
-  const outputs = ([0, 1] as const).map((source) => ({
-    ...tracks[source],
-    sampleTables: sampleTables(tracks[source], offsets[source]),
-  }));
-  return Buffer.concat([FILE_TYPE, writeMovie(outputs)]);
+interface TableCopy {
+  readonly source: SourceIndex;
+  /** Offset in the header. */
+  readonly start: number;
+  /** The box in the `moov` of the source. */
+  readonly table: Buffer;
 }
 
-function sampleTables({ header: { sampleTable }, chunks }: ProgressiveTrack, offsets: readonly number[]): Buffer[] {
-  const kept = [...parseBoxes(sampleTable)]
+function writeHeader(
+  tracks: readonly [ProgressiveTrack, ProgressiveTrack],
+  order: readonly PlacedChunk[],
+): MovieHeader {
+  const kept = [keptTables(tracks[0]), keptTables(tracks[1])] as const;
+  const outputs = ([0, 1] as const).map((source) => {
+    const { chunks } = tracks[source];
+    const offsets = fullBox('co64', 0, 0, u32(chunks.length), Buffer.alloc(chunks.length * 8));
+    return { ...tracks[source], sampleTables: [...kept[source], sampleToChunk(chunks), offsets] };
+  });
+  const bytes = Buffer.concat([PROGRESSIVE_FILE_TYPE, writeMovie(outputs)]);
+  const stbls = findSampleTables(bytes);
+  writeChunkOffsets(bytes, stbls, order);
+  // `stsd`, the tables of the source in their order, `stsc` and `co64`.
+  const copies = stbls.flatMap((boxes, source) =>
+    kept[source as SourceIndex].map((table, index) => ({
+      source: source as SourceIndex,
+      start: boxes[index + 1]?.start ?? 0,
+      table,
+    })),
+  );
+  return { bytes, copies };
+}
+
+const keptTables = ({ header: { sampleTable } }: ProgressiveTrack): Buffer[] =>
+  [...parseBoxes(sampleTable)]
     .filter(({ type, end }) => SAMPLE_BOXES.has(type) && end <= sampleTable.length)
     .map(({ start, end }) => sampleTable.subarray(start, end));
-  const positions = Buffer.alloc(offsets.length * 8);
-  for (const [index, offset] of offsets.entries()) positions.writeBigUInt64BE(BigInt(offset), index * 8);
-  return [...kept, sampleToChunk(chunks), fullBox('co64', 0, 0, u32(offsets.length), positions)];
+
+/** The children of the `stbl` of each track. */
+function findSampleTables(header: Buffer): Box[][] {
+  const child = (parent: Box, type: string) => requireChild(header, parent, type);
+  const moov = child({ type: '', start: 0, content: 0, end: header.length }, 'moov');
+  return [...parseBoxes(header, moov.content, moov.end)]
+    .filter(({ type }) => type === 'trak')
+    .map((trak) => child(child(child(trak, 'mdia'), 'minf'), 'stbl'))
+    .map(({ content, end }) => [...parseBoxes(header, content, end)]);
+}
+
+/** Writes where the chunks of each source are in the output: behind the header, whose length does not depend on it. */
+function writeChunkOffsets(header: Buffer, stbls: readonly Box[][], order: readonly PlacedChunk[]): void {
+  const rows = stbls.map((boxes) => (boxes.at(-1)?.content ?? 0) + 8);
+  let offset = header.length + LARGE_BOX_HEADER_BYTES;
+  for (const { source, chunk } of order) {
+    const at = rows[source] ?? 0;
+    header.writeUInt32BE(Math.floor(offset / 2 ** 32), at);
+    header.writeUInt32BE(offset % 2 ** 32, at + 4);
+    rows[source] = at + 8;
+    offset += chunk.bytes;
+  }
+}
+
+/** Adds the header to a layout. Large tables are not kept: they are read from their source. */
+function addHeader(
+  layout: LayoutBuilder,
+  { bytes, copies }: MovieHeader,
+  sources: readonly [LayoutSource, LayoutSource],
+) {
+  let at = 0;
+  for (const { source, start, table } of copies) {
+    const { moov, moovOffset } = sources[source];
+    if (table.length <= MAX_OWN_TABLE_BYTES || moovOffset === undefined) continue;
+    layout.addOwn(bytes.subarray(at, start));
+    layout.addTable(source, moovOffset + table.byteOffset - moov.byteOffset, table);
+    at = start + table.length;
+  }
+  layout.addOwn(bytes.subarray(at));
 }
 
 /** `stsc` (§8.7.4): a row for each run of chunks with as many samples of the same description. */
-function sampleToChunk(chunks: readonly SampleChunk[]): Buffer {
-  const rows: Buffer[] = [];
+export function sampleToChunk(chunks: readonly SampleChunk[]): Buffer {
+  const rows: number[] = [];
   let last: SampleChunk | undefined;
   for (const [index, chunk] of chunks.entries()) {
     const isRun = last?.samples === chunk.samples && last.description === chunk.description;
-    if (!isRun) rows.push(u32(index + 1, chunk.samples, chunk.description));
+    if (!isRun) rows.push(index + 1, chunk.samples, chunk.description);
     last = chunk;
   }
-  return fullBox('stsc', 0, 0, u32(rows.length), ...rows);
+  return fullBox('stsc', 0, 0, u32(rows.length / 3), u32(...rows));
 }

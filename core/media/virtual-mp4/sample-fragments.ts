@@ -6,7 +6,6 @@ import {
   type SampleCursor,
   type SampleTable,
   SYNC_SAMPLE_FLAGS,
-  UnsupportedMp4,
   writeFragment,
 } from '../isobmff/index.ts';
 
@@ -43,16 +42,8 @@ const MAX_FRAGMENT_FIELDS = 16_384;
  * @throws UnsupportedMp4 when samples are not in decode order, and Error when one lies beyond the end: the file is
  *   truncated, and FFmpeg would mux the rest as if it were complete
  */
-export function checkSamples(table: SampleTable, fileBytes: number): number {
-  const sample = table.cursor();
-  let end = 0;
-  while (sample.next()) {
-    if (sample.offset < end) throw new UnsupportedMp4('Samples out of order');
-    end = sample.offset + sample.size;
-    if (!(end <= fileBytes)) throw new Error('The file ends before what its header describes');
-  }
-  return sample.decodeTime + sample.duration;
-}
+export const checkSamples = (table: SampleTable, fileBytes: number): number =>
+  table.cut({ maxUnits: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, fileBytes }).duration;
 
 /** The fragments of a track with sample tables, cut at sync samples. */
 export function* fragmentSamples(table: SampleTable, trackId: number, timescale: number): Generator<SampleFragment> {

@@ -59,15 +59,18 @@ async function readBox(reader: ByteReader, start: number): Promise<Box | undefin
 export interface FileHeader {
   /** Its content. */
   readonly moov: Buffer;
+  /** Where that content begins in the file. */
+  readonly start: number;
   /** Offset of the end of the box. */
   readonly end: number;
 }
 
 /**
  * Finds `moov`, before the media or after it.
+ * @param maxBytes a longer `moov` is not read
  * @throws UnsupportedMp4, and whatever reading throws
  */
-export async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
+export async function readFileHeader(reader: ByteReader, maxBytes = MAX_MOOV_BYTES): Promise<FileHeader> {
   let at = 0;
   for (let count = 0; count < MAX_BOXES; count += 1) {
     const box = await readTopLevelBox(reader, at);
@@ -76,8 +79,8 @@ export async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
     if (box.type === 'moof') break;
     if (box.type === 'moov') {
       const bytes = box.end - box.content;
-      if (bytes > MAX_MOOV_BYTES) throw new UnsupportedMp4('moov too large');
-      return { moov: await reader.read(bytes), end: box.end };
+      if (bytes > maxBytes) throw new UnsupportedMp4('moov too large');
+      return { moov: await reader.read(bytes), start: box.content, end: box.end };
     }
     at = box.end;
   }
