@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { PredictedRange } from '../core/http/index.ts';
 import type { StreamSession } from './sessions/index.ts';
 
 /** What the response headers say of a representation. Before its source is open, some of it may be unknown. */
@@ -39,8 +40,8 @@ export interface RepresentationOpener {
   readonly inspect?: (session: StreamSession) => Promise<RepresentationHead>;
   /**
    * Opens its sources. They are closed with the session.
-   * @param firstByte where reading will probably begin: a file is opened there, which saves a request
+   * @param range what will probably be read: a file is opened with a request for it
    * @throws NotFound, UpstreamError, InMaintenance while FFmpeg is needed and missing, CapacityExceeded
    */
-  open(session: StreamSession, firstByte: number): Promise<Representation>;
+  open(session: StreamSession, range: PredictedRange): Promise<Representation>;
 }

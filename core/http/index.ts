@@ -3,9 +3,10 @@ export {
   decideRange,
   formatContentRange,
   formatRange,
+  type PredictedRange,
   parseContentRange,
   parseUnsatisfiedRange,
-  predictRangeStart,
+  predictRange,
 } from './byte-range.ts';
 export { clientAddress, clientOf, type RequestAddress, readClient } from './client-address.ts';
 export { corsHeaders, mergeVary, preflightHeaders } from './cors.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { getOperation, operations, type StreamOperationId } from '../../core/api/index.ts';
 import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
-import { predictRangeStart } from '../../core/http/index.ts';
+import { predictRange } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { findByKey, type KeyedRendition, type Resource, type State } from '../../core/state/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
@@ -63,8 +63,8 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
     app.get<Route>(path, async (request, reply) => {
       const found = await findRendition(request.params.key);
       const session = sessions.open(request.ip, reply.raw);
-      const firstByte = predictRangeStart(request.headers.range);
-      const representation = await choose(found, request.query).open(session, firstByte);
+      const range = predictRange(request.headers.range);
+      const representation = await choose(found, request.query).open(session, range);
       return sendRepresentation(request, reply, { operationId, found, representation, session, stalledClients, log });
     });
   };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PredictedRange } from '../../core/http/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { Representation, RepresentationOpener } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
@@ -19,8 +20,8 @@ export function file(found: KeyedRendition, { openSource, peekSource }: FileDepe
   } = found;
   const openWith =
     (open: OpenSource) =>
-    async (session: StreamSession, firstByte = 0): Promise<Representation> =>
-      toRepresentation(found, await openTrack(open, found, track, session, { firstByte }));
+    async (session: StreamSession, range?: PredictedRange): Promise<Representation> =>
+      toRepresentation(found, await openTrack(open, found, track, session, { range }));
 
   return {
     describe: () => ({

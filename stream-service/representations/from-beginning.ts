@@ -39,6 +39,6 @@ export function withoutRanges(
   return {
     describe: () => bounded(describe()),
     inspect: inspect && (async (session) => bounded(await inspect(session))),
-    open: async (session) => bounded(await open(session, 0)),
+    open: async (session) => bounded(await open(session, { first: 0 })),
   };
 }

@@ -1,4 +1,5 @@
 import { UpstreamError } from '../../core/errors/index.ts';
+import type { PredictedRange } from '../../core/http/index.ts';
 import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import type { Layout, SourceIndex } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
@@ -7,6 +8,8 @@ import type { Representation, RepresentationHead, RepresentationOpener } from '.
 import type { StreamSession } from '../sessions/index.ts';
 import type { OpenSource, Source } from '../source/index.ts';
 import {
+  firstRead,
+  HEADER_RANGE,
   type KnownLayout,
   type LayoutCache,
   type LayoutRequest,
@@ -52,11 +55,11 @@ export function laidOut<Request extends LayoutRequest, L extends Layout>(
         const other = otherwise(known);
         return other.inspect?.(session) ?? other.describe();
       }),
-    async open(session, firstByte) {
+    async open(session, range) {
       for (let attempt = 0; attempt < 2; attempt += 1) {
         const known = await loadLayout(options, openSource, session);
-        if (known instanceof Error) return otherwise(known).open(session, 0);
-        const read = await openLayout(known, options, session, firstByte);
+        if (known instanceof Error) return otherwise(known).open(session, { first: 0 });
+        const read = await openLayout(known, options, session, range);
         if (read) return { ...headOf(known), read };
         cache.forget(request);
       }
@@ -71,7 +74,8 @@ export function loadLayout<Request extends LayoutRequest, L extends Layout>(
   open: OpenSource,
   { signal }: Pick<StreamSession, 'signal'>,
 ): Promise<KnownLayout<L> | UnsupportedMp4> {
-  const openFile = (index: SourceIndex, shared: AbortSignal) => open(found.resource, trackOf(found, index), shared, 0);
+  const openFile = (index: SourceIndex, shared: AbortSignal) =>
+    open(found.resource, trackOf(found, index), shared, HEADER_RANGE);
   return cache.load(request, openFile, signal).catch((error) => {
     throw signal.aborted ? error : toReadError(error);
   });
@@ -88,16 +92,16 @@ async function openLayout<Request extends LayoutRequest, L extends Layout>(
   known: KnownLayout<L>,
   { found, openSource, cache, request }: LaidOutOptions<Request, L>,
   session: StreamSession,
-  firstByte: number,
+  { first: firstByte, last: lastByte = Number.POSITIVE_INFINITY }: PredictedRange,
 ): Promise<Representation['read'] | undefined> {
   const { layout } = known;
   const sources: Promise<Source>[] = [];
-  const open = (index: SourceIndex, offset: number): Promise<Source> => {
-    sources[index] ??= openTrack(openSource, found, trackOf(found, index), session, { firstByte: offset });
+  const open = (index: SourceIndex, range: PredictedRange): Promise<Source> => {
+    sources[index] ??= openTrack(openSource, found, trackOf(found, index), session, { range });
     return sources[index];
   };
-  const openFitting = async (index: SourceIndex, offset: number): Promise<SizedFile> => {
-    const source = await open(index, offset);
+  const openFitting = async (index: SourceIndex, range: PredictedRange): Promise<SizedFile> => {
+    const source = await open(index, range);
     if (known.fits(index, source)) return source;
     cache.forget(request);
     throw new UpstreamError('The source file has changed');
@@ -105,8 +109,8 @@ async function openLayout<Request extends LayoutRequest, L extends Layout>(
 
   const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
   if (extent && extent.kind !== 'own') {
-    const skipped = extent.kind === 'samples' ? firstByte - extent.start : 0;
-    const source = await open(extent.source, extent.sourceOffset + skipped);
+    const range = firstRead(layout, extent.source, { first: firstByte, last: Math.min(lastByte, layout.size - 1) });
+    const source = await open(extent.source, range ?? { first: 0 });
     if (!known.fits(extent.source, source)) return undefined;
   }
   return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, openSource: openFitting });

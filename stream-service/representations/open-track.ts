@@ -1,3 +1,4 @@
+import type { PredictedRange } from '../../core/http/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import type { OpenSource, Source } from '../source/index.ts';
@@ -8,9 +9,9 @@ export async function openTrack(
   { resource }: Pick<KeyedRendition, 'resource'>,
   track: Track,
   session: StreamSession,
-  { firstByte = 0, signal = session.signal }: { readonly firstByte?: number; readonly signal?: AbortSignal } = {},
+  { range, signal = session.signal }: { readonly range?: PredictedRange; readonly signal?: AbortSignal } = {},
 ): Promise<Source> {
-  const source = await openSource(resource, track, signal, firstByte, session.client);
+  const source = await openSource(resource, track, signal, range, session.client);
   session.onClose(() => source.close());
   return source;
 }

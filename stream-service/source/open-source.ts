@@ -26,7 +26,7 @@ export function createOpenSource(options: OpenSourceOptions): OpenSource {
   const eventLoopLoad = createEventLoopLoad();
   const shared = { egress, limits, now, log, eventLoopLoad };
 
-  return async (resource, track, signal = new AbortController().signal, first = 0, client = '') => {
+  return async (resource, track, signal = new AbortController().signal, range = { first: 0 }, client = '') => {
     const { open } = sourceKinds[track.delivery];
     try {
       return await open({
@@ -35,7 +35,7 @@ export function createOpenSource(options: OpenSourceOptions): OpenSource {
         identity: resource.egress,
         resource,
         track,
-        first,
+        range,
         signal,
         readAheadBudget: budgetOf(client),
       });

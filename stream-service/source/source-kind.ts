@@ -1,3 +1,4 @@
+import type { PredictedRange } from '../../core/http/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import type { EventLoopLoad, ReadAheadBudget } from './buffer/index.ts';
 import type { UpstreamRequestDependencies } from './request/index.ts';
@@ -7,8 +8,8 @@ import type { Source } from './source.ts';
 export interface OpenRequest extends UpstreamRequestDependencies {
   readonly resource: Resource;
   readonly track: Track;
-  /** Offset where reading will probably start; only for kinds that are read by offset. */
-  readonly first: number;
+  /** What will probably be read; only for kinds that are read by offset. */
+  readonly range: PredictedRange;
   /** Resolves a resource again, once for all concurrent callers. */
   readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
   readonly readAheadBudget: ReadAheadBudget;

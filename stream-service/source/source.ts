@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { PredictedRange } from '../../core/http/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 
 /** The tracks of a source that a reader uses. */
@@ -66,7 +67,7 @@ export interface SegmentRun {
 
 /**
  * Opens a track and waits for its first bytes.
- * @param first offset where reading will probably start: requesting that offset while opening saves a request
+ * @param range what will probably be read: requesting it while opening saves a request. @default everything
  * @param client whose share of the memory for reading ahead the source uses
  * @throws UpstreamError, UrlExpired, NotFound, and what resolving again throws
  */
@@ -74,6 +75,6 @@ export type OpenSource = (
   resource: Resource,
   track: Track,
   signal?: AbortSignal,
-  first?: number,
+  range?: PredictedRange,
   client?: string,
 ) => Promise<Source>;

@@ -5,5 +5,6 @@ export {
   type LayoutRequest,
   type OpenFile,
 } from './layout-cache.ts';
-export { LayoutStream, type SizedFile } from './layout-stream.ts';
+export { firstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
 export { createLayouts, type Layouts } from './layouts.ts';
+export { HEADER_RANGE } from './read-layout-source.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createLruCache, createSingleFlight } from '../../core/concurrency/index.ts';
+import { createLruCache, createSemaphore, createSingleFlight } from '../../core/concurrency/index.ts';
 import { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import {
   LAYOUT_VERSION,
@@ -66,6 +66,9 @@ const MAX_ENTRIES = 1000;
 /** A layout is compared with its files on every read; this bounds how long HEAD answers without opening them. */
 const MAX_AGE_MS = 60 * 60 * 1000;
 
+/** Requests whose headers need much memory while a layout is made, up to 64 MB each. */
+const LARGE_HEADERS = createSemaphore({ permits: 2 });
+
 interface Entry<L extends Layout> {
   readonly known: KnownLayout<L> | UnsupportedMp4;
   readonly staleAt: number;
@@ -120,7 +123,13 @@ async function readLayout<Request extends LayoutRequest, L extends Layout>(
     if (either.aborted) close();
     else either.addEventListener('abort', close, { once: true });
     const file = requireSizedFile(source);
-    return { file, header: await readLayoutSource(file, either) };
+    return { file, header: await readLayoutSource(file, either, beforeLarge) };
+  };
+  let permit: Promise<() => void> | undefined;
+  const beforeLarge = async () => {
+    // One permit for all files of the request: two requests that each wait for a second one would wait for ever.
+    permit ??= LARGE_HEADERS.acquire(either);
+    await permit;
   };
   try {
     const files = await Promise.all(request.sources.map(readOne));
@@ -137,13 +146,13 @@ async function readLayout<Request extends LayoutRequest, L extends Layout>(
   } finally {
     // Closes the files, and ends reading the other one when one has failed.
     ended.abort(new Error('The headers have been read'));
+    permit?.then((release) => release()).catch(() => undefined);
   }
 }
 
 /** With the headers, because a source without validators is only known by its size. */
-function etagOf(id: string, entities: readonly object[], { own }: Layout): string {
-  const headers = createHash('sha256').update(own).digest('base64url');
-  const parts = JSON.stringify([LAYOUT_VERSION, id, entities, headers]);
+function etagOf(id: string, entities: readonly object[], { fingerprint }: Layout): string {
+  const parts = JSON.stringify([LAYOUT_VERSION, id, entities, fingerprint]);
   return `"${createHash('sha256').update(parts).digest('base64url').slice(0, 22)}"`;
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Layout, SourceIndex, SourceSpan } from '../../core/media/virtual-mp4/index.ts';
-import { sourceSpan } from '../../core/media/virtual-mp4/index.ts';
+import { sourceSpan, splitAtMedia } from '../../core/media/virtual-mp4/index.ts';
 import { ByteReader } from '../mux/native/index.ts';
 import type { FileSource } from '../source/index.ts';
 import { readBytes, readFragment } from './read-fragment.ts';
@@ -18,9 +18,15 @@ export interface LayoutStreamOptions {
   /** Offsets, both included. */
   readonly first: number;
   readonly last: number;
-  /** Opens a source where reading begins. */
-  readonly openSource: (source: SourceIndex, firstByte: number) => Promise<SizedFile>;
+  /** Opens a source. Of the span that will be read, `first` is exact. */
+  readonly openSource: (source: SourceIndex, span: SourceSpan) => Promise<SizedFile>;
 }
+
+/** The first read of a source for a range of a layout; undefined when the range needs none of its bytes. */
+export const firstRead = (layout: Layout, source: SourceIndex, range: SourceSpan): SourceSpan | undefined =>
+  splitAtMedia(layout, range)
+    .map((part) => sourceSpan(layout, source, part))
+    .find((span) => span !== undefined);
 
 /** Reads a range of a layout, with only the bytes of each source that the range needs. */
 export class LayoutStream extends Readable {
@@ -60,23 +66,20 @@ export class LayoutStream extends Readable {
   }
 
   async *#generate({ layout, first, last, openSource }: LayoutStreamOptions): AsyncGenerator<Buffer> {
-    const { mediaStart } = layout;
-    const parts = [
-      { first, last: Math.min(last, mediaStart - 1) },
-      { first: Math.max(first, mediaStart), last },
-    ]
-      .filter((part) => part.first <= part.last)
-      .map((part) => ({ ...part, readers: this.#openReaders(layout, part, openSource) }));
+    const parts = splitAtMedia(layout, { first, last }).map((part) => ({
+      ...part,
+      readers: this.#openReaders(layout, part, openSource),
+    }));
     // The status of the response depends on whether the sources can be opened.
     await Promise.all(parts.flatMap(({ readers }) => readers));
     for (const part of parts) yield* generatePart(layout, part);
   }
 
   /** A reader for each source that has bytes of a part. */
-  #openReaders(layout: Layout, { first, last }: OutputRange, openSource: LayoutStreamOptions['openSource']): Readers {
+  #openReaders(layout: Layout, part: SourceSpan, openSource: LayoutStreamOptions['openSource']): Readers {
     const open = (source: SourceIndex) => {
-      const span = sourceSpan(layout, source, first, last);
-      const reader = span && openSource(source, span.first).then((file) => this.#openReader(file, span));
+      const span = sourceSpan(layout, source, part);
+      const reader = span && openSource(source, span).then((file) => this.#openReader(file, span));
       reader?.catch(() => undefined);
       return reader;
     };
@@ -95,13 +98,8 @@ export class LayoutStream extends Readable {
 
 type Readers = readonly [Promise<ByteReader> | undefined, Promise<ByteReader> | undefined];
 
-/** Offsets in the output, both included. */
-interface OutputRange {
-  readonly first: number;
-  readonly last: number;
-}
-
-interface LayoutPart extends OutputRange {
+/** A range of the output. */
+interface LayoutPart extends SourceSpan {
   /** By source. */
   readonly readers: Readers;
 }

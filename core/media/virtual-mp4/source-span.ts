@@ -1,16 +1,24 @@
 import type { Extent, Layout, SourceIndex } from './layout.ts';
 
-/** Bytes of a source. Offsets, both included. */
+/** Bytes of a file. Offsets, both included. */
 export interface SourceSpan {
   readonly first: number;
   readonly last: number;
 }
 
+/** Splits a range of the output where its media begins: within each part, every source is read in its own order. */
+export const splitAtMedia = ({ mediaStart }: Layout, { first, last }: SourceSpan): readonly SourceSpan[] =>
+  [
+    { first, last: Math.min(last, mediaStart - 1) },
+    { first: Math.max(first, mediaStart), last },
+  ].filter((part) => part.first <= part.last);
+
 /**
  * The bytes of a source that a range of the output needs; undefined when it needs none. A fragment is needed from its
- * start, because its `moof` is patched. Offsets of the output, both included.
+ * start, because its `moof` is patched.
+ * @param range of the output, within one part
  */
-export function sourceSpan(layout: Layout, source: SourceIndex, first: number, last: number): SourceSpan | undefined {
+export function sourceSpan(layout: Layout, source: SourceIndex, { first, last }: SourceSpan): SourceSpan | undefined {
   const [from, to] = [layout.extentAt(first).index, layout.extentAt(last).index];
   const begin = findExtent(layout, source, from, to);
   const end = findExtent(layout, source, to, from);

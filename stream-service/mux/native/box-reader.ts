@@ -55,6 +55,13 @@ async function readBox(reader: ByteReader, start: number): Promise<Box | undefin
   return { type, start, content: start + headerBytes, end: Number.isFinite(size) ? start + size : reader.size };
 }
 
+export interface HeaderOptions {
+  /** A longer `moov` is not read. */
+  readonly maxBytes?: number;
+  /** Is awaited before a `moov` of so many bytes is read into memory. */
+  readonly beforeRead?: (bytes: number) => Promise<void> | undefined;
+}
+
 /** The `moov` of a file. */
 export interface FileHeader {
   /** Its content. */
@@ -67,10 +74,12 @@ export interface FileHeader {
 
 /**
  * Finds `moov`, before the media or after it.
- * @param maxBytes a longer `moov` is not read
  * @throws UnsupportedMp4, and whatever reading throws
  */
-export async function readFileHeader(reader: ByteReader, maxBytes = MAX_MOOV_BYTES): Promise<FileHeader> {
+export async function readFileHeader(
+  reader: ByteReader,
+  { maxBytes = MAX_MOOV_BYTES, beforeRead }: HeaderOptions = {},
+): Promise<FileHeader> {
   let at = 0;
   for (let count = 0; count < MAX_BOXES; count += 1) {
     const box = await readTopLevelBox(reader, at);
@@ -80,6 +89,7 @@ export async function readFileHeader(reader: ByteReader, maxBytes = MAX_MOOV_BYT
     if (box.type === 'moov') {
       const bytes = box.end - box.content;
       if (bytes > maxBytes) throw new UnsupportedMp4('moov too large');
+      await beforeRead?.(bytes);
       return { moov: await reader.read(bytes), start: box.content, end: box.end };
     }
     at = box.end;

@@ -1,4 +1,5 @@
 import { UpstreamError } from '../../../core/errors/index.ts';
+import type { PredictedRange } from '../../../core/http/index.ts';
 import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import {
   createChunkSizer,
@@ -87,25 +88,28 @@ interface OpeningFetch {
 
 /** Opens at the predicted offset. Where that lies beyond the end, or cannot be requested, opens at 0. */
 async function openFrom(options: OpenOptions): Promise<OpeningFetch> {
-  const { first, target } = options;
-  if (first === 0) return openAt(0, options);
+  const { range, target } = options;
+  if (range.first === 0) return openAt(range, options);
   try {
-    const opening = await openAt(first, options);
+    const opening = await openAt(range, options);
     if (target.entity.size !== undefined) return opening;
     opening.fetch.destroy();
   } catch (error) {
     if (!(error instanceof RangeRefused)) throw error;
   }
   target.entity = unknownEntity;
-  return openAt(0, options);
+  return openAt({ first: 0 }, options);
 }
 
-async function openAt(first: number, options: OpenOptions): Promise<OpeningFetch> {
+async function openAt(
+  { first, last = Number.POSITIVE_INFINITY }: PredictedRange,
+  options: OpenOptions,
+): Promise<OpeningFetch> {
   const { signal, target } = options;
   signal.throwIfAborted();
   const fetch = new RangeFetch({
     ...options,
-    requested: { first, last: first + (target.chunks?.next() ?? 1) - 1 },
+    requested: { first, last: Math.min(last, first + (target.chunks?.next() ?? 1) - 1) },
     bufferLimitBytes: OPENING_BUFFER_BYTES,
     onFullResponse: () => Number.POSITIVE_INFINITY,
     createCheck: createMediaCheck,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideRange, formatRange, predictRangeStart } from '../../../core/http/byte-range.ts';
+import { decideRange, formatRange, predictRange } from '../../../core/http/byte-range.ts';
 
 describe('decideRange', () => {
   it.each([
@@ -71,16 +71,18 @@ describe('decideRange', () => {
   });
 });
 
-describe('predictRangeStart', () => {
+describe('predictRange', () => {
   it.each([
-    ['bytes=500-', 500],
-    ['bytes=500-600', 500],
-    ['bytes=-500', 0],
-    ['bytes=99999999999999999999-', 0],
-    ['bytes=1-2,5-6', 0],
-    ['nonsense', 0],
-    [undefined, 0],
-  ])('%s starts at %d', (header, first) => expect(predictRangeStart(header)).toBe(first));
+    ['bytes=500-', { first: 500 }],
+    ['bytes=500-600', { first: 500, last: 600 }],
+    ['bytes=600-500', { first: 600 }],
+    ['bytes=5-99999999999999999999', { first: 5 }],
+    ['bytes=-500', { first: 0 }],
+    ['bytes=99999999999999999999-', { first: 0 }],
+    ['bytes=1-2,5-6', { first: 0 }],
+    ['nonsense', { first: 0 }],
+    [undefined, { first: 0 }],
+  ])('of %s is %o', (header, range) => expect(predictRange(header)).toEqual(range));
 });
 
 describe('formatRange', () => {

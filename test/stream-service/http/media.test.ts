@@ -143,16 +143,16 @@ describe('a failing or incomplete source', () => {
     await service.close();
   });
 
-  it('is opened at the start of the range', async () => {
-    const asked: (number | undefined)[] = [];
-    const open: OpenSource = async (_resource, _track, _signal, first) => {
-      asked.push(first);
+  it('is opened with the range that the client requests', async () => {
+    const asked: unknown[] = [];
+    const open: OpenSource = async (_resource, _track, _signal, range) => {
+      asked.push(range);
       return fileSource(bytes);
     };
     const service = await startService(resourceOf([trackOf('file')]), { file: open });
     const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
-    for (const range of ['bytes=1000-1009', 'bytes=-5']) await ask(url, { headers: { range } });
-    expect(asked).toEqual([1000, 0]);
+    for (const range of ['bytes=1000-1009', 'bytes=1000-', 'bytes=-5']) await ask(url, { headers: { range } });
+    expect(asked).toEqual([{ first: 1000, last: 1009 }, { first: 1000 }, { first: 0 }]);
     await service.close();
   });
 
