@@ -5,6 +5,9 @@ import { shellPlugin } from './shell-plugin.ts';
 const WEB = import.meta.dirname;
 const page = (name: string) => resolve(WEB, `${name}.html`);
 
+const FIRST_LOAD =
+  /preact|web\/src\/(?:api|lib|download|renditions|ui\/controls|ui\/[\w-]+\.ts|ui\/shell\/(?!resolved))/;
+
 /** The web page. `vite build --config web/vite.config.ts` writes the complete folder. */
 export default defineConfig({
   root: WEB,
@@ -28,6 +31,8 @@ export default defineConfig({
         'service-worker': resolve(WEB, 'src/service-worker.ts'),
       },
       output: {
+        // One chunk for what every page loads first: each request costs its headers, and small chunks compress worse.
+        codeSplitting: { groups: [{ name: 'shell', test: FIRST_LOAD }] },
         // A service worker must keep its URL to be updated.
         entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
       },

@@ -84,13 +84,29 @@ describe('the download tray', () => {
     expect(await page.locator('.download').isVisible()).toBe(false);
   });
 
-  it('pauses, resumes and cancels all', async () => {
+  it('changes the order of the queue and cancels all', async () => {
     proxy.refuse('/api/Stream/', { status: 503, title: 'Starting', retryAfter: 60 });
     const { page } = await open(at('/site/list/all?n=4'));
     await page.getByRole('button', { name: 'Download all (4)' }).click();
     const summary = page.locator('.tray-summary');
     await eventually(() => summary.innerText()).toBe('2 running · 2 queued');
+    const names = page.locator('.download-name');
+    const [, , third, fourth] = await names.allTextContents();
+    await page.getByRole('button', { name: `Move ${fourth} up` }).click();
+    await eventually(() => names.allTextContents()).toMatchObject({ 2: fourth, 3: third });
+    await page.getByRole('button', { name: `Move ${fourth} up` }).click();
+    // Above it are running ones.
+    expect((await names.allTextContents())[2]).toBe(fourth);
+    await page
+      .getByRole('button', { name: /^Cancel / })
+      .first()
+      .click();
+    await page
+      .getByText(`Download of ${fourth}`)
+      .or(page.getByRole('progressbar', { name: `Download of ${fourth}` }))
+      .waitFor();
     await page.getByRole('button', { name: 'Cancel all' }).click();
+    await page.getByRole('button', { name: 'Clear finished' }).click();
     await page.locator('.tray').waitFor({ state: 'detached' });
   });
 

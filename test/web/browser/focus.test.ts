@@ -108,6 +108,9 @@ describe('focus', () => {
     await page.goto(`${proxy.baseUrl}/`);
     await press(page, 'Clear history');
     await page.getByRole('heading', { name: /^Recent/ }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: titleOf('two') }).waitFor();
     await focused(page).toBe('wrap');
   });
 });

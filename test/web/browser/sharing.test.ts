@@ -26,6 +26,26 @@ describe('a link with a format', () => {
   });
 });
 
+describe('the pattern of file names', () => {
+  it('applies to the open item and is stored until it is blank', async () => {
+    const { page } = await open(pageFor('/site/combined/pattern'), { reusePage: true });
+    await page.getByText('File names').click();
+    const field = page.getByRole('textbox', { name: 'Pattern' });
+    await field.fill('{quality} {title}');
+    await field.press('Enter');
+    await page.getByText('1080p Title.mp4').waitFor();
+    const coming = page.waitForEvent('download');
+    await page.getByRole('button', { name: /^Download \d+p/ }).click();
+    expect((await coming).suggestedFilename()).toMatch(/^720p Größe/);
+    await page.reload();
+    await page.getByText('File names').click();
+    expect(await field.inputValue()).toBe('{quality} {title}');
+    await field.fill(' ');
+    await field.press('Enter');
+    await page.getByText('03 - Artist - Title (1080p).mp4').waitFor();
+  });
+});
+
 describe('sharing', () => {
   it('shows a QR code and the address with the selected format', async () => {
     const link = service.origin.url('/site/combined/shared-item');

@@ -28,7 +28,7 @@ const set = (count: number) => {
   const phases = () => puppets.map(({ download }) => download.state.get().phase);
   const [one, two, three] = puppets;
   if (!one || !two || !three) throw new Error('Too few');
-  return { queue, one, two, three, phases };
+  return { queue, puppets, one, two, three, phases };
 };
 
 describe('createQueue', () => {
@@ -52,6 +52,13 @@ describe('createQueue', () => {
     queue.remove(three.download);
     queue.remove(one.download);
     expect(phases()).toEqual(['running', 'running', 'ready', 'running']);
+  });
+
+  it('starts queued downloads in a new order', () => {
+    const { queue, puppets, one, phases } = set(5);
+    queue.sort(puppets.map(({ download }) => download).toReversed());
+    one.become('done');
+    expect(phases()).toEqual(['done', 'running', 'ready', 'ready', 'running']);
   });
 
   it('starts a download added to an idle queue', () => {

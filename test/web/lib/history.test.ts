@@ -34,6 +34,20 @@ describe('createHistory', () => {
     expect(storage.kept.size).toBe(0);
   });
 
+  it('restores cleared entries behind newer ones, each once', () => {
+    const history = createHistory({ storage: createMemoryStore() });
+    history.add(entry(1));
+    history.add(entry(2));
+    const cleared = history.entries.get();
+    history.clear();
+    history.add(entry(3));
+    history.add(entry(1));
+    history.restore(cleared);
+    expect(history.entries.get().map(({ link }) => link)).toEqual(
+      [entry(1), entry(3), entry(2)].map(({ link }) => link),
+    );
+  });
+
   it('merges entries of another tab', () => {
     const storage = createMemoryStore();
     const [one, two] = [createHistory({ storage }), createHistory({ storage })];

@@ -161,6 +161,27 @@ describe('fileNameOf', () => {
     expect(fileNameOf({ title, author }, extension)).toBe(decodeURIComponent(given));
   });
 
+  const naming = { title: 'Title', author: 'Artist', quality: '1080p', place: { number: 3, count: 20 } };
+  it.each([
+    ['{title} [{quality}]', naming, 'Title [1080p]'],
+    ['{artist}/{title}', naming, 'Artist Title'],
+    ['{quality} {number}. {title}', naming, '1080p 03. Title'],
+    ['{title} - {artist}', { title: 'Title', author: null }, 'Title'],
+    ['{number}. {title} ({quality})', { title: 'Title', author: null }, 'Title'],
+    ['{artist} - {number} - {title}', { title: 'Title', author: 'Artist' }, 'Artist - Title'],
+    ['{title} - part', { title: 'A - - B (', author: null }, 'A - - B ( - part'],
+    ['{unknown} {title}', { title: 'Title', author: null }, '{unknown} Title'],
+    ['{quality}', { title: 'Title', author: null }, 'media'],
+    ['con', naming, 'con_'],
+  ])('fills the pattern %s', (pattern, one, name) => expect(fileNameOf(one, '.mp4', pattern)).toBe(`${name}.mp4`));
+
+  it('stays below 255 bytes with any pattern', () => {
+    const long = { ...naming, title: '🎬'.repeat(200), author: '🎵'.repeat(200) };
+    const name = fileNameOf(long, '.mp4', `${'日'.repeat(30)}{artist}{title}{title}{title}`);
+    expect(Buffer.byteLength(name)).toBeLessThan(255);
+    expect(name.isWellFormed()).toBe(true);
+  });
+
   it('omits an invalid extension', () => {
     expect(fileNameOf({ title: 'x', author: null }, '/../y')).toBe('x');
   });

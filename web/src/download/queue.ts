@@ -7,6 +7,8 @@ export interface Queue {
   add(download: Download): void;
   /** Skips it if it has not started; otherwise continues with the next. */
   remove(download: Download): void;
+  /** The order in which those that have not started will start. */
+  sort(order: readonly Download[]): void;
 }
 
 export interface QueueOptions {
@@ -15,8 +17,8 @@ export interface QueueOptions {
 }
 
 export function createQueue({ maxRunning = 2 }: QueueOptions = {}): Queue {
-  /** In insertion order, with the unsubscribe function of each. */
-  const watched = new Map<Download, () => void>();
+  /** In starting order, with the unsubscribe function of each. */
+  let watched = new Map<Download, () => void>();
 
   const startNext = () => {
     const downloads = [...watched.keys()];
@@ -35,6 +37,11 @@ export function createQueue({ maxRunning = 2 }: QueueOptions = {}): Queue {
       });
       watched.set(download, unwatch);
       startNext();
+    },
+    sort(order) {
+      const rank = new Map(order.map((download, index) => [download, index]));
+      const rankOf = (download: Download) => rank.get(download) ?? Infinity;
+      watched = new Map([...watched].sort(([a], [b]) => rankOf(a) - rankOf(b) || 0));
     },
     remove(download) {
       watched.get(download)?.();

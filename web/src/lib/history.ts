@@ -16,6 +16,8 @@ export interface History {
   add(entry: Omit<HistoryEntry, 'at'>): void;
   remove(link: string): void;
   clear(): void;
+  /** Adds entries of a cleared list, such as after `clear`. */
+  restore(entries: readonly HistoryEntry[]): void;
 }
 
 export interface HistoryOptions {
@@ -59,6 +61,10 @@ export function createHistory({ storage, events, limit = 50, now = Date.now }: H
     },
     remove: (link) => keep(without(link)),
     clear: () => keep([]),
+    restore(removed) {
+      const newer = current();
+      keep([...newer, ...removed.filter(({ link }) => newer.every((entry) => entry.link !== link))]);
+    },
   };
 }
 

@@ -5,6 +5,8 @@ import { fileNameOf, type Naming } from './file-name.ts';
 import { selectPreferred } from './format-preference.ts';
 
 export interface ChoicesOptions {
+  /** Of file names. */
+  readonly pattern?: string;
   /** What the visitor selected last. */
   readonly preference?: FormatPreference;
   /** @default the current browser */
@@ -16,8 +18,8 @@ export interface ChoicesOptions {
 /** The choices of an item. Renditions without a key and duplicates are omitted. */
 export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}): Choices {
   const { title, author, video, audio } = item;
-  const { canPlay, place, preference } = options;
-  const naming = { title, author, place };
+  const { canPlay, place, preference, pattern } = options;
+  const naming = { title, author, place, pattern };
   const group = (name: ChoiceGroup, reference: StreamReference | undefined): Choice[] => {
     const renditions = (reference?.renditions ?? []).filter(
       ({ key, convertTo }) => key && (name === 'video' || Boolean(convertTo) === (name === 'mp3')),
@@ -29,7 +31,12 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
   return { ...groups, preselected: selectPreferred(groups, preference) };
 }
 
-function toChoice(name: ChoiceGroup, rendition: MediaRendition, naming: Naming, canPlay?: CanPlay): Choice {
+function toChoice(
+  name: ChoiceGroup,
+  rendition: MediaRendition,
+  { pattern, ...naming }: Naming & Pick<ChoicesOptions, 'pattern'>,
+  canPlay?: CanPlay,
+): Choice {
   const extension = rendition.fileExtension ?? '';
   const container = extension.replace(/^\./, '').toUpperCase();
   const isMuxed = rendition.urlType === 'Combined';
@@ -51,7 +58,7 @@ function toChoice(name: ChoiceGroup, rendition: MediaRendition, naming: Naming, 
     isMuxed,
     element,
     mimeType: rendition.mimeType ?? (name === 'video' ? 'video/mp4' : 'audio/mpeg'),
-    fileName: fileNameOf({ ...naming, quality: label === container ? undefined : label }, extension),
+    fileName: fileNameOf({ ...naming, quality: label === container ? undefined : label }, extension, pattern),
     rendition,
   };
 }

@@ -3,6 +3,7 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 import type { Api, BaseUrl } from '../api/index.ts';
 import type { Format, History, Locale, Observable, Subject, Texts } from '../lib/index.ts';
 import type { Downloads } from './downloads-state.ts';
+import type { FileNameStore } from './file-name-store.ts';
 import type { FormatStore } from './format-store.ts';
 import type { Session } from './session.ts';
 
@@ -16,6 +17,7 @@ export interface Page {
   readonly downloads: Downloads;
   readonly history: History;
   readonly formats: FormatStore;
+  readonly fileNames: FileNameStore;
   /** What Enter in the link field does once the result is shown; set by the result. */
   readonly primaryAction: { current: (() => void) | undefined };
   /** Whether the next result starts its preselected download. */

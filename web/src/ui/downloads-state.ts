@@ -24,6 +24,7 @@ import {
   type PlaylistFormat,
   selectForPlaylist,
 } from '../renditions/index.ts';
+import type { FileNameStore } from './file-name-store.ts';
 
 /** A choice that is known once its entry is resolved. */
 export interface DeferredChoice {
@@ -50,6 +51,8 @@ export interface Downloads {
   find(choice: Choice, list: readonly Download[]): Download | undefined;
   /** Cancels a download that has not ended, and removes it. */
   remove(download: Download): void;
+  /** Moves a queued download before the previous one (-1) or behind the next one (1) that is queued too. */
+  move(download: Download, offset: -1 | 1): void;
   /** Removes all that have ended. */
   clearEnded(): void;
   pauseAll(): void;
@@ -62,7 +65,7 @@ export interface Downloads {
 }
 
 /** Downloads of the page: single ones start immediately, those of playlists two at a time. */
-export function createDownloads(api: Api, journal: Journal): Downloads {
+export function createDownloads(api: Api, journal: Journal, fileNames?: FileNameStore): Downloads {
   const list = createSubject<readonly Download[]>([]);
   // A phone's screen is too small to open it unasked.
   const isOpen = createSubject(globalThis.matchMedia?.('(min-width: 48rem)').matches ?? true);
@@ -134,7 +137,9 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
       place,
       async find(options) {
         const { mediaItems } = await resolveWhenAvailable(api, link, options);
-        const choice = mediaItems[0] && selectForPlaylist(choicesOf(mediaItems[0], { place }), known);
+        const choice =
+          mediaItems[0] &&
+          selectForPlaylist(choicesOf(mediaItems[0], { place, pattern: fileNames?.pattern.get() }), known);
         if (!choice) throw new ApiFailure('not-found');
         return choice;
       },
@@ -158,6 +163,18 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
       return downloads.find((download) => urls.get(download) === url);
     },
     remove,
+    move(download, offset) {
+      const order = [...list.get()];
+      const queued = order.filter(isQueued);
+      const other = queued[queued.indexOf(download) + offset];
+      if (!isQueued(download) || !other) return;
+      const from = order.indexOf(download);
+      const to = order.indexOf(other);
+      order[from] = other;
+      order[to] = download;
+      list.set(order);
+      queue.sort(order);
+    },
     clearEnded: () =>
       list
         .get()
@@ -190,3 +207,5 @@ export function createDownloads(api: Api, journal: Journal): Downloads {
     cancelAll: () => inPhase('ready', 'waiting', 'running', 'paused').forEach(remove),
   };
 }
+
+const isQueued = ({ state }: Download): boolean => state.get().phase === 'ready';

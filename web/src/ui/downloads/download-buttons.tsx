@@ -12,7 +12,8 @@ export interface DownloadButtonsProps {
 
 /** Buttons of one download. */
 export const DownloadButtons = ({ download, state, onRemove }: DownloadButtonsProps) => {
-  const { t } = usePage().texts;
+  const { texts, downloads } = usePage();
+  const { t } = texts;
   const all = useRef<HTMLDivElement>(null);
   useFocusFallback(all, () => all.current?.lastElementChild);
   const name = download.fileName;
@@ -27,6 +28,22 @@ export const DownloadButtons = ({ download, state, onRemove }: DownloadButtonsPr
           isDisabled={holding.isDisabled}
           onClick={holding.act}
         />
+      )}
+      {state.phase === 'ready' && (
+        <>
+          <IconButton
+            key="up"
+            icon="less"
+            name={t('downloads.moveUp', { name })}
+            onClick={() => downloads.move(download, -1)}
+          />
+          <IconButton
+            key="down"
+            icon="all"
+            name={t('downloads.moveDown', { name })}
+            onClick={() => downloads.move(download, 1)}
+          />
+        </>
       )}
       {state.canStopAndSave && (
         <IconButton key="keep" icon="stop" name={t('downloads.keep', { name })} onClick={download.stopAndSave} />

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { MediaInformation } from '../../api/index.ts';
 import { openWithoutPicker } from '../../download/index.ts';
 import { type Choice, type ChoiceGroup, choicesOf, preferenceOf } from '../../renditions/index.ts';
-import { usePage } from '../context.ts';
+import { useObservable, usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
@@ -21,9 +21,10 @@ export interface ItemProps {
 
 /** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
-  const { texts, formats, downloads, primaryAction, startsDownload } = usePage();
+  const { texts, formats, fileNames, downloads, primaryAction, startsDownload } = usePage();
   const { t } = texts;
-  const choices = useMemo(() => choicesOf(item, { place, preference: formats.get() }), [item]);
+  const pattern = useObservable(fileNames.pattern);
+  const choices = useMemo(() => choicesOf(item, { place, pattern, preference: formats.get() }), [item, pattern]);
   const [selectedId, setSelectedId] = useState<string>();
   const [playing, play] = useState(startsPlaying ? choices.preselected : undefined);
   const all = [...choices.video, ...choices.audio, ...choices.mp3];

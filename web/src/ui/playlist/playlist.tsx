@@ -18,7 +18,7 @@ export interface PlaylistProps {
 
 /** A playlist: select entries and download them, or expand one. */
 export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
-  const { texts, formats, downloads, announcement, primaryAction } = usePage();
+  const { texts, formats, fileNames, downloads, announcement, primaryAction } = usePage();
   const { t } = texts;
   const entries = useEntries(resource, { resolvesAll: isBatch });
   const count = entries.all.length;
@@ -38,7 +38,11 @@ export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
   };
   const order = (index: number): Choice | DeferredChoice | undefined => {
     const { item } = entries.all[index] ?? {};
-    const options = { place: isBatch ? undefined : { number: index + 1, count }, preference: formats.get() };
+    const options = {
+      place: isBatch ? undefined : { number: index + 1, count },
+      pattern: fileNames.pattern.get(),
+      preference: formats.get(),
+    };
     if (item && hasVersions(item)) return selectForPlaylist(choicesOf(item, options), format);
     const find = async (waitOptions: WaitOptions) => {
       const choice = selectForPlaylist(choicesOf(await entries.find(index, waitOptions), options), format);

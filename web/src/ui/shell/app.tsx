@@ -5,6 +5,7 @@ import { useFocusFallback } from '../controls/index.ts';
 import { DownloadTray } from '../downloads/index.ts';
 import { Announcer } from './announcer.tsx';
 import { Banner } from './banner.tsx';
+import { FileNameSetting } from './file-name-setting.tsx';
 import { Footer } from './footer.tsx';
 import { Header } from './header.tsx';
 import { HistoryList } from './history-list.tsx';
@@ -64,7 +65,7 @@ export const App = () => {
         {isIdle && <ShareOptions />}
         {isIdle && <HistoryList onOpen={navigation.open} />}
       </main>
-      <Footer>
+      <Footer settings={<FileNameSetting />}>
         <a href="/status">{t('footer.status')}</a>
       </Footer>
     </div>

@@ -4,8 +4,15 @@ import { usePage } from '../context.ts';
 import { Select } from '../controls/index.ts';
 import { InstallButton } from './install-button.tsx';
 
+export interface FooterProps {
+  /** More links. */
+  readonly children?: ComponentChildren;
+  /** Settings besides the language. */
+  readonly settings?: ComponentChildren;
+}
+
 /** Language, links and terms of use. */
-export const Footer = ({ children }: { readonly children?: ComponentChildren }) => {
+export const Footer = ({ children, settings }: FooterProps) => {
   const { texts, api, setLocale: speak } = usePage();
   const { t, locale } = texts;
   return (
@@ -26,6 +33,7 @@ export const Footer = ({ children }: { readonly children?: ComponentChildren }) 
             onChange={speak}
           />
         </div>
+        {settings}
         <p>{t('footer.use')}</p>
       </div>
     </footer>

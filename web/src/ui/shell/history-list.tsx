@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type HistoryEntry, shareableLocation } from '../../lib/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Cover, Icon, moveFocusFromRow, moveFocusFromSection } from '../controls/index.ts';
@@ -10,11 +10,16 @@ export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => voi
   const { t } = texts;
   const entries = useObservable(history.entries);
   const section = useRef<HTMLElement>(null);
+  const [cleared, setCleared] = useState<readonly HistoryEntry[]>([]);
   const clear = () => {
-    moveFocusFromSection(section.current);
+    setCleared(entries);
     history.clear();
   };
-  if (entries.length === 0) return null;
+  const undo = () => {
+    history.restore(cleared);
+    setCleared([]);
+  };
+  if (entries.length === 0) return cleared.length > 0 ? <Cleared onUndo={undo} /> : null;
   return (
     <section class="section" aria-labelledby="history" ref={section}>
       <div class="section-head">
@@ -32,6 +37,26 @@ export const HistoryList = ({ onOpen }: { readonly onOpen: (link: string) => voi
         ))}
       </ul>
     </section>
+  );
+};
+
+/** Until the visitor leaves the start page. */
+const Cleared = ({ onUndo }: { readonly onUndo: () => void }) => {
+  const { t } = usePage().texts;
+  const button = useRef<HTMLButtonElement>(null);
+  // The button that was clicked is gone.
+  useEffect(() => button.current?.focus(), []);
+  const undo = () => {
+    moveFocusFromSection(button.current);
+    onUndo();
+  };
+  return (
+    <p class="section">
+      {t('history.cleared')}{' '}
+      <button type="button" class="button plain small" ref={button} onClick={undo}>
+        {t('history.undo')}
+      </button>
+    </p>
   );
 };
 

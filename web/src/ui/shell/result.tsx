@@ -1,9 +1,7 @@
-import type { FunctionComponent } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { ApiFailure } from '../../api/index.ts';
 import type { Outcome } from '../app-state.ts';
+import { useLazy } from '../controls/index.ts';
 import { FailureNotice, WaitingNotice } from './notices.tsx';
-import type { ResolvedResultProps } from './resolved-result.tsx';
 import { Skeleton } from './skeleton.tsx';
 import type { Navigation } from './use-location.ts';
 
@@ -14,7 +12,8 @@ export interface ResultProps {
 
 /** What became of the link in the field. */
 export const Result = ({ outcome, navigation }: ResultProps) => {
-  const { Resolved, failure, retry } = useResolvedResult();
+  // Loaded while the first link is being resolved: the start page does without them.
+  const { loaded: Resolved, error, retry } = useLazy(loadResolvedResult);
   switch (outcome.phase) {
     case 'idle':
       return null;
@@ -25,28 +24,9 @@ export const Result = ({ outcome, navigation }: ResultProps) => {
       return <FailureNotice failure={outcome.failure} onRetry={() => navigation.open(outcome.link)} />;
     default:
       if (Resolved) return <Resolved outcome={outcome} />;
-      if (failure) return <FailureNotice failure={failure} onRetry={retry} />;
+      if (error) return <FailureNotice failure={new ApiFailure('offline', {}, { cause: error })} onRetry={retry} />;
       return <Skeleton onCancel={navigation.close} />;
   }
 };
 
-interface LazyResult {
-  readonly Resolved?: FunctionComponent<ResolvedResultProps>;
-  readonly failure?: ApiFailure;
-  readonly retry: () => void;
-}
-
-/** Loads the components of a result while the first link is being resolved: the start page does without them. */
-function useResolvedResult(): LazyResult {
-  const [loaded, setLoaded] = useState<Omit<LazyResult, 'retry'>>({});
-  const load = () => {
-    setLoaded({});
-    import('./resolved-result.tsx').then(
-      ({ ResolvedResult }) => setLoaded({ Resolved: ResolvedResult }),
-      // Without a connection and a cached copy, or after a deployment.
-      (error) => setLoaded({ failure: new ApiFailure('offline', {}, { cause: error }) }),
-    );
-  };
-  useEffect(load, []);
-  return { ...loaded, retry: load };
-}
+const loadResolvedResult = async () => (await import('./resolved-result.tsx')).ResolvedResult;

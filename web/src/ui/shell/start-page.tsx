@@ -14,6 +14,7 @@ import {
 } from '../../lib/index.ts';
 import { PageContext } from '../context.ts';
 import { createDownloads } from '../downloads-state.ts';
+import { createFileNameStore } from '../file-name-store.ts';
 import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
 import { createSession } from '../session.ts';
@@ -30,15 +31,17 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
   const instance = readBaseUrl({ origin: location.origin, search: location.search, storage });
   const api = createApi(instance.base);
   const history = createHistory({ storage, events: window });
+  const fileNames = createFileNameStore(storage);
   const fixed = {
     api,
     instance,
     history,
     formats: createFormatStore(storage),
+    fileNames,
     primaryAction: { current: undefined },
     startsDownload: { current: takeDownloadRequest() },
     session: createSession({ api, history }),
-    downloads: createDownloads(api, createJournal(storage)),
+    downloads: createDownloads(api, createJournal(storage), fileNames),
     announcement: createLiveRegion(),
     forgetInstance() {
       forgetBaseUrl(storage);

@@ -1,0 +1,31 @@
+import { DEFAULT_PATTERN, fileNameOf, MAX_PATTERN_CHARACTERS, PATTERN_PARTS } from '../../renditions/index.ts';
+import { useObservable, usePage } from '../context.ts';
+
+/** The pattern of file names, with an example. */
+export const FileNameSetting = () => {
+  const { texts, fileNames } = usePage();
+  const { t } = texts;
+  const pattern = useObservable(fileNames.pattern);
+  const example = { title: 'Title', author: 'Artist', quality: '1080p', place: { number: 3, count: 20 } };
+  return (
+    <details class="file-names">
+      <summary>{t('fileNames.title')}</summary>
+      <label>
+        {t('fileNames.pattern')}
+        <input
+          dir="ltr"
+          maxLength={MAX_PATTERN_CHARACTERS}
+          value={pattern}
+          placeholder={DEFAULT_PATTERN}
+          onChange={({ currentTarget }) => fileNames.set(currentTarget.value)}
+        />
+      </label>
+      <p class="muted">
+        <bdi dir="ltr">{PATTERN_PARTS.map((part) => `{${part}}`).join(' ')}</bdi>
+      </p>
+      <p class="muted">
+        {t('fileNames.example')} <bdi dir="ltr">{fileNameOf(example, '.mp4', pattern)}</bdi>
+      </p>
+    </details>
+  );
+};
