@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { expect } from 'vitest';
-import type { Answer } from '../support/request.ts';
+import type { ReceivedResponse } from '../support/request.ts';
 
 /** What the tests read of an OpenAPI 3.0 document. */
 export interface OpenApi {
@@ -32,7 +32,7 @@ export interface Schema {
 export interface ApiDocument {
   readonly json: OpenApi;
   /** Validates a response against the schema of its operation and status; returns the parsed body. */
-  expectAnswer(method: string, path: string, answer: Answer): unknown;
+  expectAnswer(method: string, path: string, answer: ReceivedResponse): unknown;
 }
 
 const JSON_TYPES = ['application/json', 'text/json', 'text/plain'];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
 import { inspect } from '../support/media-tools.ts';
-import { open } from '../support/request.ts';
+import { openResponse } from '../support/request.ts';
 import { conversionOf, itemOf, renditionOf } from './stream-helpers.ts';
 import { useTarget } from './target.ts';
 
@@ -101,7 +101,7 @@ describe('Combined', () => {
 
   it('sends the first bytes before a slow source has ended', async () => {
     const { path } = await renditionOf(target, '/hls/master.m3u8');
-    const { body } = await open(target.baseUrl + path);
+    const { body } = await openResponse(target.baseUrl + path);
     const first: Buffer = await new Promise((resolve) => body.once('data', resolve));
     expect(first.subarray(4, 8).toString()).toBe('ftyp');
     await body.dump({ limit: Number.MAX_SAFE_INTEGER });
@@ -183,7 +183,7 @@ describe('live', () => {
   /** Reads the first bytes of a stream, then disconnects. */
   async function listen(path: string) {
     const leaving = new AbortController();
-    const { status, headers, body } = await open(target.baseUrl + path, { signal: leaving.signal });
+    const { status, headers, body } = await openResponse(target.baseUrl + path, { signal: leaving.signal });
     const first: Buffer = await new Promise((resolve) => body.once('data', resolve));
     body.on('error', () => undefined);
     leaving.abort();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspect } from '../support/media-tools.ts';
 import { descendants } from '../support/processes.ts';
-import { open } from '../support/request.ts';
+import { openResponse } from '../support/request.ts';
 import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { isRemote, useTarget } from './target.ts';
@@ -49,7 +49,7 @@ describe('source with expired URLs', () => {
 
   it('continues at the exact byte when they expire midway', async () => {
     const { path } = await renditionOf(target, '/site/long-strict/middle', 'audio');
-    const { status, body } = await open(target.baseUrl + path);
+    const { status, body } = await openResponse(target.baseUrl + path);
     expect(status).toBe(200);
     const pieces: Buffer[] = [];
     for await (const piece of body) {
@@ -97,7 +97,7 @@ describe('client that disconnects', () => {
   ])('ends its requests and processes on %s', async (_, find) => {
     const { path } = await find();
     const leaving = new AbortController();
-    const { status, body } = await open(target.baseUrl + path, { signal: leaving.signal });
+    const { status, body } = await openResponse(target.baseUrl + path, { signal: leaving.signal });
     expect(status).toBe(200);
     await new Promise((resolve) => body.once('data', resolve));
     body.on('error', () => undefined);

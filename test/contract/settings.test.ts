@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Origin, startOrigin } from '../origin/server.ts';
-import { ask, open } from '../support/request.ts';
+import { openResponse, sendRequest } from '../support/request.ts';
 import { expectProblem } from './api-document.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
 import { isRemote, startOwnService, useTarget } from './target.ts';
@@ -15,7 +15,7 @@ describe.skipIf(isRemote)('limits', () => {
   /** Opens a stream; returns its status and a function that disconnects. */
   async function begin(path: string): Promise<{ status: number; leave: () => void }> {
     const leaving = new AbortController();
-    const { status, body } = await open(target.baseUrl + path, { signal: leaving.signal });
+    const { status, body } = await openResponse(target.baseUrl + path, { signal: leaving.signal });
     body.on('error', () => undefined);
     return { status, leave: () => leaving.abort() };
   }
@@ -86,13 +86,15 @@ describe.skipIf(isRemote)('restart', () => {
   it('keeps the request count and the keys', async () => {
     const link = encodeURIComponent(origin.url('/files/clip.mp4'));
     const first = await startOwnService(origin, { dataDir });
-    const resource = JSON.parse((await ask(`${first.baseUrl}/api/Fetch/GetResource?url=${link}`)).body.toString());
+    const resource = JSON.parse(
+      (await sendRequest(`${first.baseUrl}/api/Fetch/GetResource?url=${link}`)).body.toString(),
+    );
     await first.close();
 
     const second = await startOwnService(origin, { dataDir });
-    const { headers } = await ask(`${second.baseUrl}/api/App/requests`);
+    const { headers } = await sendRequest(`${second.baseUrl}/api/App/requests`);
     const key: string = resource.mediaItems[0].video.bestQualityKey;
-    const stream = await ask(`${second.baseUrl}/api/Stream/Media/${key}`);
+    const stream = await sendRequest(`${second.baseUrl}/api/Stream/Media/${key}`);
     await second.close();
     expect(headers['x-request-count']).toBe('1');
     expect(stream.status).toBe(200);

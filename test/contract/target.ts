@@ -6,7 +6,7 @@ import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { silentLog } from '../../core/log/log.ts';
 import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
-import { type Answer, type AskOptions, ask } from '../support/request.ts';
+import { type ReceivedResponse, type RequestOptions, sendRequest } from '../support/request.ts';
 import { type ApiDocument, createApiDocument } from './api-document.ts';
 
 /** The extractor plugin of the origin's watch site. */
@@ -20,14 +20,14 @@ export interface Target {
   readonly origin: Origin;
   readonly api: ApiDocument;
   /** Requests a path of the instance without normalization. */
-  get(path: string, options?: AskOptions): Promise<Answer>;
+  get(path: string, options?: RequestOptions): Promise<ReceivedResponse>;
   /** Resolves a link or a path of the origin. Responses are validated against the OpenAPI document. */
   resolve(link: string): Promise<Resolution>;
 }
 
 export interface Resolution {
   readonly status: number;
-  readonly headers: Answer['headers'];
+  readonly headers: ReceivedResponse['headers'];
   readonly resource: ResourceInformation;
   readonly problem: Problem;
 }
@@ -77,7 +77,7 @@ export function useTarget(options: TargetOptions = {}): Target {
 async function openTarget({ settings }: TargetOptions): Promise<Target & { close(): Promise<void> }> {
   const origin = await startOrigin({ port: originPort() });
   const service = isRemote ? remoteService() : await ownService(origin, settings);
-  const get: Target['get'] = (path, options) => ask(service.baseUrl + path, options);
+  const get: Target['get'] = (path, options) => sendRequest(service.baseUrl + path, options);
   await untilAvailable(get);
   const api = createApiDocument(JSON.parse((await get('/swagger/v1/swagger.json')).body.toString()));
 

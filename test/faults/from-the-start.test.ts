@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../origin/faults.ts';
 import { runProgram, withTemporaryFolder } from '../support/media-tools.ts';
-import { ask } from '../support/request.ts';
+import { sendRequest } from '../support/request.ts';
 import { ROUTES } from './media-fixture.ts';
 import { outcomeOf } from './outcome.ts';
 import { ALWAYS, cells, everywhere, onFiles, type Row, useServiceFixture } from './table.ts';
@@ -100,7 +100,7 @@ describe('upstream without Content-Length', () => {
   it('is muxed by FFmpeg on Combined into the same packets', async () => {
     const url = await fixture.there().stream('Combined-short');
     fixture.there().site.arm(UNSIZED);
-    const { status, body } = await ask(url);
+    const { status, body } = await sendRequest(url);
     expect(status).toBe(200);
     const packets = await packetsOf(body);
     expect(packets).toMatch(/^0,v,SHA256=\w{64}\n1,a,SHA256=\w{64}\n$/);

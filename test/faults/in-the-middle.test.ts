@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { open } from '../support/request.ts';
+import { openResponse } from '../support/request.ts';
 import { ROUTES } from './media-fixture.ts';
 import { outcomeOf } from './outcome.ts';
 import { ALWAYS, cells, everywhere, onFiles, type Row, useServiceFixture } from './table.ts';
@@ -55,7 +55,7 @@ describe('upstream after the first bytes', () => {
 describe('client that disconnects while its upstream is silent', () => {
   it.each(ROUTES)('leaves no request or process behind on %s', async (route) => {
     const leaving = new AbortController();
-    const { body } = await open(await fixture.there().stream(`${route}-long`), { signal: leaving.signal });
+    const { body } = await openResponse(await fixture.there().stream(`${route}-long`), { signal: leaving.signal });
     const left = new Promise((resolve) => body.once('error', resolve));
     body.once('data', () => {
       fixture.there().site.arm({ name: 'stall', after: 0, times: ALWAYS });
@@ -68,7 +68,7 @@ describe('client that disconnects while its upstream is silent', () => {
 describe('client that pauses', () => {
   it('receives every byte although the upstream closes the idle connection', async () => {
     const right = await fixture.rightOf('Media-long');
-    const { body } = await open(await fixture.there().stream('Media-long'));
+    const { body } = await openResponse(await fixture.there().stream('Media-long'));
     const chunks: Buffer[] = [];
     const rested = Promise.withResolvers<void>();
     body.on('data', (chunk: Buffer) => {

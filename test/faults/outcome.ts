@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expectProblem } from '../contract/api-document.ts';
-import { open } from '../support/request.ts';
+import { openResponse } from '../support/request.ts';
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -19,7 +19,7 @@ export interface OutcomeOptions {
 
 /** Reads a stream to its end and classifies the result; anything unexpected is described in words. */
 export async function outcomeOf(url: string, { right, onFirstBytes }: OutcomeOptions): Promise<string> {
-  const { status, headers, body } = await open(url);
+  const { status, headers, body } = await openResponse(url);
   if (status !== 200) {
     const text = Buffer.from(await body.arrayBuffer()).toString();
     expectProblem(status, JSON.parse(text));

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/run-ffmpeg.ts';
 import type { Fault } from '../origin/faults.ts';
-import { ask } from '../support/request.ts';
+import { sendRequest } from '../support/request.ts';
 import { type Arming, type Item, ROUTES, type Route } from './media-fixture.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type ServiceFixture, startServiceFixture } from './service-fixture.ts';
@@ -65,7 +65,7 @@ export function useServiceFixture() {
       rights.get(item) ??
       there()
         .stream(item)
-        .then(async (url) => (await ask(url)).body);
+        .then(async (url) => (await sendRequest(url)).body);
     rights.set(item, right);
     return right;
   };

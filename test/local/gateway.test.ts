@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type HttpApiHandler } from '../../local/gateway/gateway.ts';
-import { ask } from '../support/request.ts';
+import { sendRequest } from '../support/request.ts';
 
 let server: Server;
 let baseUrl = '';
@@ -43,8 +43,8 @@ beforeEach(() => {
   logged.length = 0;
 });
 
-const bodyOf = async (path: string, options?: Parameters<typeof ask>[1]) =>
-  (await ask(baseUrl + path, options)).body.toString();
+const bodyOf = async (path: string, options?: Parameters<typeof sendRequest>[1]) =>
+  (await sendRequest(baseUrl + path, options)).body.toString();
 
 /** Sends bytes as they are and reads until the connection ends. */
 async function exchange(bytes: string): Promise<string> {
@@ -77,7 +77,7 @@ describe('routing', () => {
 describe('event', () => {
   it('has payload format 2.0', async () => {
     const headers = { 'User-Agent': 'agent', 'X-Mixed-Case': 'é', cookie: 'a=1; b=2' };
-    await ask(`${baseUrl}/api/thing?url=https://a.example/?v=x+y&b=1&b=2`, { headers });
+    await sendRequest(`${baseUrl}/api/thing?url=https://a.example/?v=x+y&b=1&b=2`, { headers });
     expect(seen).toEqual({
       version: '2.0',
       routeKey: 'ANY /api/Thing',
@@ -109,7 +109,7 @@ describe('event', () => {
   });
 
   it('omits absent query and cookies', async () => {
-    await ask(`${baseUrl}/api/thing`);
+    await sendRequest(`${baseUrl}/api/thing`);
     expect(seen).toMatchObject({ rawQueryString: '' });
     expect(seen).not.toHaveProperty('queryStringParameters');
     expect(seen).not.toHaveProperty('cookies');
@@ -126,7 +126,7 @@ describe('event', () => {
 describe('result', () => {
   it('becomes status, headers, cookies and body', async () => {
     result = { statusCode: 418, headers: { 'X-Number': 5, 'x-flag': true }, cookies: ['a=1', 'b=2'], body: 'é' };
-    const { status, headers, body } = await ask(`${baseUrl}/api/thing`);
+    const { status, headers, body } = await sendRequest(`${baseUrl}/api/thing`);
     expect(status).toBe(418);
     expect(headers).toMatchObject({
       'x-number': '5',
@@ -139,12 +139,12 @@ describe('result', () => {
 
   it('decodes a base64 body', async () => {
     result = { body: Buffer.from([0, 255, 10]).toString('base64'), isBase64Encoded: true };
-    expect([...(await ask(`${baseUrl}/api/thing`)).body]).toEqual([0, 255, 10]);
+    expect([...(await sendRequest(`${baseUrl}/api/thing`)).body]).toEqual([0, 255, 10]);
   });
 
   it('omits body and Content-Length for 204', async () => {
     result = { statusCode: 204 };
-    const { headers, body } = await ask(`${baseUrl}/api/thing`);
+    const { headers, body } = await sendRequest(`${baseUrl}/api/thing`);
     expect(headers).not.toHaveProperty('content-length');
     expect(body).toHaveLength(0);
   });
@@ -155,7 +155,7 @@ describe('result', () => {
     ['nowhere else', {}, undefined],
   ])('has the length of a HEAD %s', async (_, given, length) => {
     result = given;
-    const { headers, body } = await ask(`${baseUrl}/api/thing`, { method: 'HEAD' });
+    const { headers, body } = await sendRequest(`${baseUrl}/api/thing`, { method: 'HEAD' });
     expect(headers['content-length']).toBe(length);
     expect(body).toHaveLength(0);
   });
@@ -164,7 +164,7 @@ describe('result', () => {
 describe('failures', () => {
   it('responds 500 without details when a handler throws', async () => {
     result = new Error('secret');
-    const { status, headers, body } = await ask(`${baseUrl}/api/thing`, { headers: { accept: 'text/json' } });
+    const { status, headers, body } = await sendRequest(`${baseUrl}/api/thing`, { headers: { accept: 'text/json' } });
     expect(status).toBe(500);
     expect(headers['content-type']).toBe('text/json; charset=utf-8');
     expect(JSON.parse(body.toString())).toEqual({ title: 'Internal Server Error', status: 500 });
@@ -173,7 +173,7 @@ describe('failures', () => {
 
   it('closes only the connection of an invalid result', async () => {
     result = { headers: { 'x-bad': 'a\r\nb: c' }, body: 'thing' };
-    await expect(ask(`${baseUrl}/api/thing`)).rejects.toThrow();
+    await expect(sendRequest(`${baseUrl}/api/thing`)).rejects.toThrow();
     result = { body: 'as before' };
     expect(await bodyOf('/api/thing')).toBe('as before');
   });
@@ -220,7 +220,7 @@ describe('client', () => {
       const behind = createServer(createGateway({ routes: new Map(), fallback: handler, trustedProxies, log }));
       await new Promise<void>((resolve) => behind.listen(0, '127.0.0.1', resolve));
       const url = `http://127.0.0.1:${(behind.address() as AddressInfo).port}/`;
-      await ask(url, { headers: { 'x-forwarded-for': '203.0.113.7, 192.0.2.9:4711' } });
+      await sendRequest(url, { headers: { 'x-forwarded-for': '203.0.113.7, 192.0.2.9:4711' } });
       await new Promise((resolve) => void behind.close(resolve));
     }
     expect(clients).toEqual(['127.0.0.1', '192.0.2.9:4711']);
@@ -236,7 +236,7 @@ describe('client', () => {
     const slow = createServer(createGateway({ routes: new Map(), fallback: handler as HttpApiHandler, log }));
     await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
     const options = { port: (slow.address() as AddressInfo).port, agent: false } as const;
-    await ask(`http://127.0.0.1:${options.port}/`);
+    await sendRequest(`http://127.0.0.1:${options.port}/`);
     const client = httpRequest(options);
     client.on('error', () => undefined).end();
     await expect.poll(() => signals.length).toBe(2);

@@ -7,7 +7,7 @@ import { startOwnService } from '../contract/target.ts';
 import { send, sendFile, typeOf } from '../origin/respond.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { inspect, runProgram } from '../support/media-tools.ts';
-import { ask } from '../support/request.ts';
+import { sendRequest } from '../support/request.ts';
 
 /** Mean volume of each audio track in dBFS, which identifies it in a stream. Stereo of the same mono track is 3 dB lower. */
 const VOLUMES = { en: -21, fr: -33, ad: -45 } as const;
@@ -222,14 +222,14 @@ describe('an HLS multivariant playlist', () => {
 
   const resolve = async (name: string) => {
     const url = `${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin.url(`/made/${name}`))}`;
-    const { status, body } = await ask(url);
+    const { status, body } = await sendRequest(url);
     expect(status).toBe(200);
     const { mediaItems } = JSON.parse(body.toString()) as ResourceInformation;
     return mediaItems[0] ?? expect.fail('No item');
   };
 
   const stream = async (path: string, extension: string) => {
-    const { status, body } = await ask(`${service.baseUrl}/api/Stream/${path}`);
+    const { status, body } = await sendRequest(`${service.baseUrl}/api/Stream/${path}`);
     expect(status).toBe(200);
     const film = await inspect(body, extension);
     expect(film.complaints).toBe('');

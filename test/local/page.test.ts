@@ -8,7 +8,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPage, type Page } from '../../local/page/page.ts';
 import securityHeaders from '../../web/security-headers.json' with { type: 'json' };
-import { ask } from '../support/request.ts';
+import { sendRequest } from '../support/request.ts';
 
 const START = `<!doctype html><title>start</title>${'<p>some text</p>'.repeat(100)}`;
 const FILES: Readonly<Record<string, string>> = {
@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-  ask(baseUrl + path, { headers, method });
+  sendRequest(baseUrl + path, { headers, method });
 
 describe('existing files', () => {
   it.each([
@@ -185,21 +185,21 @@ describe('during the build', () => {
   it('responds 503 with a refreshing notice, then with the page', async () => {
     const built = Promise.withResolvers<string>();
     const { page, baseUrl: own } = await serve(built.promise);
-    const { status, headers, body } = await ask(`${own}/`);
+    const { status, headers, body } = await sendRequest(`${own}/`);
     expect(status).toBe(503);
     expect(headers).toMatchObject({ 'retry-after': '2', 'cache-control': 'no-store' });
     expect(body.toString()).toContain('http-equiv="refresh"');
-    expect((await ask(`${own}/api/App`)).body.toString()).toBe('api');
+    expect((await sendRequest(`${own}/api/App`)).body.toString()).toBe('api');
     built.resolve(dir);
     await page.ready;
-    expect((await ask(`${own}/`)).status).toBe(200);
+    expect((await sendRequest(`${own}/`)).status).toBe(200);
   });
 
   it('logs a failed build in one line and keeps serving the API', async () => {
     const { page, baseUrl: own } = await serve(Promise.reject(new Error('Building the page failed: why')));
     await page.ready;
-    expect((await ask(`${own}/`)).status).toBe(503);
-    expect((await ask(`${own}/api/App`)).status).toBe(200);
+    expect((await sendRequest(`${own}/`)).status).toBe(503);
+    expect((await sendRequest(`${own}/api/App`)).status).toBe(200);
     expect(logged).toEqual(['Building the page failed: why']);
   });
 
@@ -218,6 +218,6 @@ it('keeps serving the loaded files when the folder is rebuilt', async () => {
   const { page, baseUrl: at } = await serve(Promise.resolve(own));
   await page.ready;
   await rm(own, { recursive: true });
-  expect((await ask(`${at}/`)).body.toString()).toBe('here');
+  expect((await sendRequest(`${at}/`)).body.toString()).toBe('here');
   expect(await readdir(folder)).not.toContain('short-lived');
 });

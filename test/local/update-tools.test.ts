@@ -12,7 +12,7 @@ import { updateNow } from '../../local/tools/update-now.ts';
 import { startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { descendantsOf } from '../support/processes.ts';
-import { ask, open } from '../support/request.ts';
+import { openResponse, sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/update-tools.ts');
@@ -112,11 +112,11 @@ describe('running service', () => {
     try {
       await service.ready;
       const resolveLink = (path: string) =>
-        ask(`${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin?.url(path) ?? '')}`);
+        sendRequest(`${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin?.url(path) ?? '')}`);
       const resource = JSON.parse((await resolveLink('/padded/clip.mp4')).body.toString());
       const { key } = resource.mediaItems[0].video.renditions[0];
       handedOut = 0;
-      const stream = await open(`${service.baseUrl}/api/Stream/Media/${key}`);
+      const stream = await openResponse(`${service.baseUrl}/api/Stream/Media/${key}`);
       expect(stream.status).toBe(200);
       const chunks = stream.body[Symbol.asyncIterator]();
       const got = [(await chunks.next()).value as Buffer];

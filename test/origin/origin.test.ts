@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ask } from '../support/request.ts';
+import { sendRequest } from '../support/request.ts';
 import { type Origin, startOrigin } from './server.ts';
 import { STRICT_CHUNK } from './sites/watch-rules.ts';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => origin.close());
 
-const get = (path: string, headers: Record<string, string> = {}) => ask(origin.url(path), { headers });
+const get = (path: string, headers: Record<string, string> = {}) => sendRequest(origin.url(path), { headers });
 
 describe('startOrigin', () => {
   it.each([
@@ -78,7 +78,7 @@ describe('watch site', () => {
     return info.formats.find(({ format_id }: Format) => format_id === 'h264-720');
   };
   const statusOf = async (url: string, headers: Record<string, string>, method = 'GET') =>
-    (await ask(url, { headers, method })).status;
+    (await sendRequest(url, { headers, method })).status;
 
   it('refuses requests that violate the rule of a file', async () => {
     const { url, http_headers } = await formatOf('/site-api/watch/rules');
@@ -106,7 +106,7 @@ describe('watch site', () => {
   it('reports the size of its files', async () => {
     const { url, filesize } = await formatOf('/site-api/open/size');
     const file = await readFile(join(origin.mediaDir, 'ladder/h264-720.mp4'));
-    const { body } = await ask(url);
+    const { body } = await sendRequest(url);
     expect(body.length).toBe(filesize);
     expect(createHash('sha256').update(body).digest('hex')).toBe(createHash('sha256').update(file).digest('hex'));
   });

@@ -1,16 +1,16 @@
 import { Agent, type Dispatcher } from 'undici';
 
 /** A response with its complete body. */
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   /** Lower-case names; repeated fields joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-export type OpenAnswer = Omit<Answer, 'body'> & { readonly body: Dispatcher.ResponseData['body'] };
+export type OpenResponse = Omit<ReceivedResponse, 'body'> & { readonly body: Dispatcher.ResponseData['body'] };
 
-export interface AskOptions {
+export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -23,16 +23,16 @@ const agent = new Agent({ pipelining: 0, headersTimeout: 60_000, bodyTimeout: 60
  * Sends one request without normalizing its path.
  * @throws when the connection breaks before the body is complete
  */
-export async function ask(url: string, options: AskOptions = {}): Promise<Answer> {
-  const answer = await open(url, options);
+export async function sendRequest(url: string, options: RequestOptions = {}): Promise<ReceivedResponse> {
+  const answer = await openResponse(url, options);
   return { ...answer, body: Buffer.from(await answer.body.arrayBuffer()) };
 }
 
 /** The same with an unread body. */
-export async function open(
+export async function openResponse(
   url: string,
-  { method = 'GET', headers = {}, signal }: AskOptions = {},
-): Promise<OpenAnswer> {
+  { method = 'GET', headers = {}, signal }: RequestOptions = {},
+): Promise<OpenResponse> {
   const { origin } = new URL(url);
   const answer = await agent.request({
     origin,

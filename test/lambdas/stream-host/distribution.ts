@@ -1,5 +1,5 @@
 import { createEdge, requestOf } from '../../support/edge.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import type { OnDemandFixture } from './on-demand-fixture.ts';
 
 /** The response that a viewer gets, and the origin that sent it. */
@@ -45,7 +45,7 @@ export function createDistribution({ fixture, hosts }: DistributionOptions) {
 
     const { domainName, customHeaders } = choice.update;
     asked.push(domainName);
-    const answer = await ask(`http://127.0.0.1:${hosts.get(domainName)}${uri}`, {
+    const answer = await sendRequest(`http://127.0.0.1:${hosts.get(domainName)}${uri}`, {
       method,
       headers: { ...sent, ...customHeaders },
     }).catch(() => undefined);

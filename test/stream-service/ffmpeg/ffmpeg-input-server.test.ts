@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFfmpegInputServer, type FfmpegInputServer } from '../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import type { SegmentedSource, Source } from '../../../stream-service/source/source.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { failingSource, openResponse, until } from '../fixture.ts';
 
@@ -17,18 +17,18 @@ describe('createFfmpegInputServer', () => {
   it('serves a file by range at an unguessable path', async () => {
     const input = loopback.serve(fileSource(bytes));
     expect(input.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}$/);
-    const part = await ask(input.url, { headers: { range: 'bytes=100-' } });
+    const part = await sendRequest(input.url, { headers: { range: 'bytes=100-' } });
     expect(part.status).toBe(206);
     expect(part.headers['content-range']).toBe('bytes 100-199999/200000');
     expect(part.body.equals(bytes.subarray(100))).toBe(true);
-    expect((await ask(input.url)).body.equals(bytes)).toBe(true);
-    expect((await ask(input.url, { headers: { range: 'bytes=200000-' } })).status).toBe(416);
+    expect((await sendRequest(input.url)).body.equals(bytes)).toBe(true);
+    expect((await sendRequest(input.url, { headers: { range: 'bytes=200000-' } })).status).toBe(416);
     expect(input.failure()).toBeUndefined();
   });
 
   it('serves a file of unknown size only from its beginning', async () => {
     const input = loopback.serve({ ...fileSource(bytes), size: undefined });
-    const { status, headers, body } = await ask(input.url, { headers: { range: 'bytes=100-' } });
+    const { status, headers, body } = await sendRequest(input.url, { headers: { range: 'bytes=100-' } });
     expect(status).toBe(200);
     expect(body.equals(bytes)).toBe(true);
     expect(headers).not.toHaveProperty('accept-ranges');
@@ -48,17 +48,17 @@ describe('createFfmpegInputServer', () => {
       readFrom,
       close: () => undefined,
     };
-    expect((await ask(loopback.serve(source, { fromSeconds: 4 }).url)).body.equals(bytes)).toBe(true);
+    expect((await sendRequest(loopback.serve(source, { fromSeconds: 4 }).url)).body.equals(bytes)).toBe(true);
     expect(asked).toEqual([4]);
   });
 
   it('answers 404 for unknown paths and for closed inputs', async () => {
     const input = loopback.serve(fileSource(bytes));
     const { origin } = new URL(input.url);
-    for (const path of ['/', '/x', '/../', '/favicon.ico']) expect((await ask(origin + path)).status).toBe(404);
-    expect((await ask(input.url, { method: 'POST' })).status).toBe(404);
+    for (const path of ['/', '/x', '/../', '/favicon.ico']) expect((await sendRequest(origin + path)).status).toBe(404);
+    expect((await sendRequest(input.url, { method: 'POST' })).status).toBe(404);
     input.close();
-    expect((await ask(input.url)).status).toBe(404);
+    expect((await sendRequest(input.url)).status).toBe(404);
   });
 
   it('aborts `failed` before the reader sees the truncated body', async () => {
@@ -74,7 +74,7 @@ describe('createFfmpegInputServer', () => {
 
   it('delays the response while the source is being opened', async () => {
     const opening = Promise.withResolvers<Source>();
-    const answer = ask(loopback.serve(opening.promise).url);
+    const answer = sendRequest(loopback.serve(opening.promise).url);
     opening.resolve(fileSource(bytes));
     expect((await answer).body.equals(bytes)).toBe(true);
   });
@@ -82,7 +82,7 @@ describe('createFfmpegInputServer', () => {
   it('aborts `failed` when the source cannot be opened', async () => {
     const opening = Promise.withResolvers<Source>();
     const input = loopback.serve(opening.promise);
-    const answer = ask(input.url);
+    const answer = sendRequest(input.url);
     opening.reject(new Error('Gone'));
     await expect(answer).rejects.toThrow();
     expect(input.failure()).toEqual(new Error('Gone'));

@@ -12,7 +12,7 @@ import { firstBytes } from '../../../stream-service/source/first-bytes.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { withTemporaryFolder } from '../../support/media-tools.ts';
 import { descendantsOf, isRunning } from '../../support/processes.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { until } from '../fixture.ts';
 
@@ -134,7 +134,7 @@ describe('runFfmpeg', () => {
     ];
     for (const playlist of playlists) {
       const input = loopback.serve(fileSource(Buffer.from(playlist)));
-      expect((await ask(input.url)).status).toBe(200);
+      expect((await sendRequest(input.url)).status).toBe(200);
       const args = [...input.args, '-i', input.url, '-f', 'null'];
       await expect(buffer(runFfmpeg({ path: 'ffmpeg', args }))).rejects.toThrow(FfmpegFailed);
     }

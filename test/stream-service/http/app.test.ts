@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { mediaKey, renditionOf, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const at = (path: string, method = 'GET', headers = {}) => ask(service.url + path, { method, headers });
+const at = (path: string, method = 'GET', headers = {}) => sendRequest(service.url + path, { method, headers });
 const NOT_FOUND = { title: 'Resource Not Found', status: 404 };
 
 describe('404', () => {
@@ -133,7 +133,7 @@ describe('an unavailable state table', () => {
     const failing = () => Promise.reject(new StateUnavailable('the table at 10.0.0.1 timed out'));
     const state = { getResource: failing, touchResource: failing };
     const broken = await startService(resourceOf([]), {}, { state });
-    const { status, body } = await ask(broken.url + media);
+    const { status, body } = await sendRequest(broken.url + media);
     expect(status).toBe(502);
     expect(JSON.parse(body.toString())).toEqual({ title: 'Fetch Failed', status: 502 });
     await broken.close();
@@ -143,7 +143,7 @@ describe('an unavailable state table', () => {
     const resource = resourceOf([trackOf('file')]);
     const state = { getResource: async () => resource, touchResource: () => Promise.reject(new Error('throttled')) };
     const throttled = await startService(resource, { file: source() }, { state });
-    expect((await ask(throttled.url + media)).status).toBe(200);
+    expect((await sendRequest(throttled.url + media)).status).toBe(200);
     await throttled.close();
   });
 });
@@ -153,7 +153,7 @@ describe('an internal error', () => {
     // A resource as no resolve would store it.
     const resource = resourceOf([], { renditions: [{ ...renditionOf(['file']), formatIds: undefined as never }] });
     const faulty = await startService(resource, {});
-    const { status, body } = await ask(faulty.url + media);
+    const { status, body } = await sendRequest(faulty.url + media);
     expect(status).toBe(500);
     expect(JSON.parse(body.toString())).toEqual({ title: 'Internal Server Error', status: 500 });
     await faulty.close();

@@ -7,7 +7,7 @@ import { runningFfmpegs } from '../../../stream-service/ffmpeg/run-ffmpeg.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { inspect } from '../../support/media-tools.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
@@ -51,7 +51,7 @@ describe('Combined', () => {
     ['a moov at the end', 'clip-tail.mp4', 'tone.flac', ['h264', 'flac'], 6],
   ])('copies %s into one MP4 that declares its duration', async (_name, video, audio, codecs, durationSeconds) => {
     const url = await start(await load(video), await load(audio), { ...resource, durationSeconds });
-    const { status, headers, body } = await ask(url, { headers: { range: 'bytes=0-9' } });
+    const { status, headers, body } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
     expect(status).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'video/mp4',
@@ -72,14 +72,14 @@ describe('Combined', () => {
   it('reads inputs of unknown size', async () => {
     const video = { ...(await load('ladder/h264-360.mp4')), size: undefined };
     const audio = { ...(await load('ladder/aac-128.m4a')), size: undefined };
-    const { headers, body } = await ask(await start(video, audio));
+    const { headers, body } = await sendRequest(await start(video, audio));
     expect(headers['estimated-content-length']).toBe('1200');
     expect((await inspect(body, '.mp4')).codecs).toEqual(['h264', 'aac']);
   });
 
   it('answers HEAD without opening a source', async () => {
     const never = () => Promise.reject(new Error('opened'));
-    const { status, headers, body } = await ask(await start(never, never), { method: 'HEAD' });
+    const { status, headers, body } = await sendRequest(await start(never, never), { method: 'HEAD' });
     expect(status).toBe(200);
     expect(body.length).toBe(0);
     expect(headers).toMatchObject({
@@ -95,7 +95,7 @@ describe('Combined', () => {
       const closed: string[] = [];
       const live: OpenSource = async () => ({ ...(await load('tone.m4a')), close: () => closed.push(dead) });
       const gone = () => Promise.reject(problems.notFound());
-      const { status, body } = await ask(dead === 'video' ? await start(gone, live) : await start(live, gone));
+      const { status, body } = await sendRequest(dead === 'video' ? await start(gone, live) : await start(live, gone));
       expect(status).toBe(404);
       expect(JSON.parse(body.toString())).toEqual({ title: 'Resource Not Found', status: 404 });
       await until(() => closed.length === 1);
@@ -104,19 +104,19 @@ describe('Combined', () => {
 
   it('answers 502 when an input is not media', async () => {
     const url = await start(fileSource(Buffer.from('no media at all'.repeat(1000))), await load('tone.m4a'));
-    expect((await ask(url)).status).toBe(502);
+    expect((await sendRequest(url)).status).toBe(502);
   });
 
   it('answers 502 for a truncated file, by its index', async () => {
     const whole = await readFile(join(media, 'ladder/h264-360.mp4'));
     const cut = fileSource(whole.subarray(0, whole.length * 0.6));
-    expect((await ask(await start(cut, await load('ladder/aac-128.m4a')))).status).toBe(502);
+    expect((await sendRequest(await start(cut, await load('ladder/aac-128.m4a')))).status).toBe(502);
   });
 
   it('never completes for a truncated file without an index', async () => {
     const whole = await readFile(join(media, 'ladder/vp9-360.webm'));
     const url = await start(fileSource(whole.subarray(0, whole.length * 0.6)), await load('ladder/opus-96.webm'));
-    const outcome = await ask(url).then(
+    const outcome = await sendRequest(url).then(
       ({ status }) => status,
       () => 'broken',
     );
@@ -125,7 +125,7 @@ describe('Combined', () => {
 
   it('answers 502 when a source fails before the first byte', async () => {
     const video = { ...(await load('long-video.mp4', { cutAt: 0 })) };
-    expect((await ask(await start(video, await load('long-audio.m4a')))).status).toBe(502);
+    expect((await sendRequest(await start(video, await load('long-audio.m4a')))).status).toBe(502);
   });
 
   it.each(['video', 'audio'])('breaks the connection when the %s fails midway', async (dying) => {
@@ -154,11 +154,11 @@ describe('Combined', () => {
   it('needs FFmpeg only for other files than MP4', async () => {
     const sources = { video: await load('ladder/h264-360.mp4'), audio: await load('ladder/aac-128.m4a') };
     service = await startService(resource, sources, { ffmpeg: () => undefined });
-    expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(200);
+    expect((await sendRequest(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(200);
     await service.close();
     const webm = { video: await load('ladder/vp9-360.webm'), audio: await load('ladder/opus-96.webm') };
     service = await startService(resource, webm, { ffmpeg: () => undefined });
-    expect((await ask(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(503);
+    expect((await sendRequest(`${service.url}/api/Stream/Combined/${combinedKey()}`)).status).toBe(503);
   });
 
   it('serves keys of the other type', async () => {
@@ -170,7 +170,7 @@ describe('Combined', () => {
       [`Media/${combinedKey()}?format=mp3`, { 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' }],
       [`Combined/${combinedKey()}?format=mp3`, { ...mp4, 'accept-ranges': 'none' }],
     ] as const) {
-      const response = await ask(`${service?.url}/api/Stream/${path}`, { headers: { range: 'x' } });
+      const response = await sendRequest(`${service?.url}/api/Stream/${path}`, { headers: { range: 'x' } });
       expect(response.status).toBe(200);
       expect(response.headers).toMatchObject(headers);
       expect(response.body.length).toBeGreaterThan(1000);
@@ -180,7 +180,7 @@ describe('Combined', () => {
   it('ignores Range for the key of a file', async () => {
     await start(await load('clip.mp4'), await load('tone.m4a'));
     const url = `${service?.url}/api/Stream/Combined/${mediaKey('video')}`;
-    const { status, headers, body } = await ask(url, { headers: { range: 'bytes=10-19' } });
+    const { status, headers, body } = await sendRequest(url, { headers: { range: 'bytes=10-19' } });
     expect(status).toBe(200);
     expect(headers).not.toHaveProperty('etag');
     expect(headers).not.toHaveProperty('content-range');

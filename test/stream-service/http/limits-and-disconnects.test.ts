@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FileSource } from '../../../stream-service/source/source.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
 
 const SIZE = 200_000_000;
@@ -77,7 +77,7 @@ describe('client limits and disconnects', () => {
     });
     const client = new AbortController();
     const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
-    const asking = ask(url, { signal: client.signal }).catch(() => 'left');
+    const asking = sendRequest(url, { signal: client.signal }).catch(() => 'left');
     const signal = await opening.promise;
     client.abort();
     expect(await asking).toBe('left');
@@ -118,21 +118,21 @@ describe('client limits and disconnects', () => {
     const { source } = countedSource();
     const url = await start(source, { limits: { maxStreams: 10, maxStreamsPerClient: 1, maxFfmpeg: 1 } });
     const answer = await openResponse(url);
-    const refused = await ask(url);
+    const refused = await sendRequest(url);
     expect(refused.status).toBe(429);
     expect(refused.headers['retry-after']).toBe('10');
     expect(JSON.parse(refused.body.toString())).toEqual({ title: 'Too Many Requests', status: 429 });
-    expect((await ask(url, { method: 'HEAD' })).status).toBe(200);
+    expect((await sendRequest(url, { method: 'HEAD' })).status).toBe(200);
     answer.destroy();
-    await until(async () => (await ask(url, { headers: { range: 'bytes=0-0' } })).status === 206);
+    await until(async () => (await sendRequest(url, { headers: { range: 'bytes=0-0' } })).status === 206);
   });
 
   it('releases the slot of a request that fails', async () => {
     const { source } = countedSource();
     const url = await start(source, { limits: { maxStreams: 1, maxStreamsPerClient: 1, maxFfmpeg: 1 } });
     const past = { range: `bytes=${SIZE}-` };
-    expect((await ask(url, { headers: past })).status).toBe(416);
-    await until(async () => (await ask(url, { headers: { range: 'bytes=0-0' } })).status === 206);
+    expect((await sendRequest(url, { headers: past })).status).toBe(416);
+    await until(async () => (await sendRequest(url, { headers: { range: 'bytes=0-0' } })).status === 206);
   });
 
   it.each([
@@ -144,7 +144,7 @@ describe('client limits and disconnects', () => {
     const url = await start(source, { limits, trustedProxies });
     const answer = await openResponse(url, { 'x-forwarded-for': '192.0.2.1' });
     const headers = { range: 'bytes=0-0', 'x-forwarded-for': '192.0.2.1, 192.0.2.2' };
-    expect((await ask(url, { headers })).status).toBe(status);
+    expect((await sendRequest(url, { headers })).status).toBe(status);
     answer.destroy();
   });
 });
@@ -154,7 +154,7 @@ describe('the limit of all streams', () => {
     const { source } = countedSource();
     const url = await start(source, { limits: { maxStreams: 1, maxStreamsPerClient: 5, maxFfmpeg: 1 } });
     const answer = await openResponse(url);
-    const { status, headers, body } = await ask(url);
+    const { status, headers, body } = await sendRequest(url);
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('10');
     expect(JSON.parse(body.toString())).toMatchObject({ title: 'No Capacity', status: 503 });
@@ -168,7 +168,7 @@ describe('drain', () => {
     const url = await start(source);
     const answer = await openResponse(url);
     const drained = service?.drain();
-    expect((await ask(url)).status).toBe(503);
+    expect((await sendRequest(url)).status).toBe(503);
     expect(await outcome(answer)).toBe('complete');
     await drained;
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { problems } from '../../../core/api/problem.ts';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
 import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 
@@ -24,7 +24,7 @@ describe('a direct file', () => {
   afterAll(() => service.close());
 
   it('is sent whole with its headers', async () => {
-    const { status, headers, body } = await ask(url);
+    const { status, headers, body } = await sendRequest(url);
     expect(status).toBe(200);
     expect(sha256(body)).toBe(sha256(bytes));
     expect(headers).toMatchObject({
@@ -47,7 +47,7 @@ describe('a direct file', () => {
     ['Bytes=70000-200000', 70_000, 200_000],
     ['bytes=-99999999', 0, 299_999],
   ])('answers %s with 206', async (range, first, last) => {
-    const { status, headers, body } = await ask(url, { headers: { range } });
+    const { status, headers, body } = await sendRequest(url, { headers: { range } });
     expect(status).toBe(206);
     expect(headers).toMatchObject({
       'content-range': `bytes ${first}-${last}/300000`,
@@ -58,7 +58,7 @@ describe('a direct file', () => {
   });
 
   it.each(['bytes=300000-', 'bytes=-0'])('answers %s with 416', async (range) => {
-    const { status, headers, body } = await ask(url, { headers: { range } });
+    const { status, headers, body } = await sendRequest(url, { headers: { range } });
     expect(status).toBe(416);
     expect(headers).toMatchObject({
       'content-range': 'bytes */300000',
@@ -69,16 +69,16 @@ describe('a direct file', () => {
   });
 
   it.each(['bytes=0-1,5-6', 'items=0-5', 'bytes=9-5', 'bytes=x'])('ignores %s', async (range) => {
-    const { status, body } = await ask(url, { headers: { range } });
+    const { status, body } = await sendRequest(url, { headers: { range } });
     expect(status).toBe(200);
     expect(body.length).toBe(300_000);
   });
 
   it('honours If-Range only with its ETag', async () => {
-    const { headers } = await ask(url);
+    const { headers } = await sendRequest(url);
     const etag = headers.etag ?? '';
     const statusWith = async (ifRange: string) =>
-      (await ask(url, { headers: { range: 'bytes=0-9', 'if-range': ifRange } })).status;
+      (await sendRequest(url, { headers: { range: 'bytes=0-9', 'if-range': ifRange } })).status;
     expect(await statusWith(etag)).toBe(206);
     expect(await statusWith('"another"')).toBe(200);
     expect(await statusWith(`W/${etag}`)).toBe(200);
@@ -86,14 +86,14 @@ describe('a direct file', () => {
   });
 
   it('never answers 304', async () => {
-    const { headers } = await ask(url);
+    const { headers } = await sendRequest(url);
     const conditions = { 'if-none-match': headers.etag ?? '', 'if-modified-since': 'Sat, 21 Nov 2030 07:00:00 GMT' };
-    expect((await ask(url, { headers: conditions })).status).toBe(200);
+    expect((await sendRequest(url, { headers: conditions })).status).toBe(200);
   });
 
   it('answers HEAD with the headers of a whole GET without reading', async () => {
     const before = source.reading.size;
-    const { status, headers, body } = await ask(url, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
+    const { status, headers, body } = await sendRequest(url, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
     expect(status).toBe(200);
     expect(body.length).toBe(0);
     expect(headers).toMatchObject({
@@ -107,14 +107,14 @@ describe('a direct file', () => {
 
   it('matches the path in any case and extends the expiry', async () => {
     const lower = url.replace('/api/Stream/Media/', '/API/stream/media/');
-    expect((await ask(lower, { headers: { range: 'bytes=0-0' } })).status).toBe(206);
+    expect((await sendRequest(lower, { headers: { range: 'bytes=0-0' } })).status).toBe(206);
     expect(service.touched.length).toBeGreaterThan(0);
   });
 
   it.each(['format=ogg', 'format=', 'format=ogg&format=mp3', 'format=%ZZ', 'format[]=mp3', 'other=mp3'])(
     'ignores ?%s',
     async (query) => {
-      expect((await ask(`${url}?${query}`)).headers['content-type']).toBe('video/mp4');
+      expect((await sendRequest(`${url}?${query}`)).headers['content-type']).toBe('video/mp4');
     },
   );
 });
@@ -127,7 +127,7 @@ describe('a failing or incomplete source', () => {
     ['fails before its first byte', async () => fileSource(bytes, { cutAt: 0 }), 502, 'Fetch Failed'],
   ])('is answered when it %s', async (_name, open, status, title) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: open });
-    const answer = await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`);
+    const answer = await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`);
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.body.toString())).toEqual({ title, status });
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -139,7 +139,7 @@ describe('a failing or incomplete source', () => {
     ['without a length', unsized(fileSource(bytes, { cutAt: 131_072 }))],
   ])('breaks the connection when it fails midway, %s', async (_name, source) => {
     const service = await startService(resourceOf([trackOf('file')]), { file: source });
-    await expect(ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
+    await expect(sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).rejects.toThrow();
     await service.close();
   });
 
@@ -151,7 +151,7 @@ describe('a failing or incomplete source', () => {
     };
     const service = await startService(resourceOf([trackOf('file')]), { file: open });
     const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
-    for (const range of ['bytes=1000-1009', 'bytes=1000-', 'bytes=-5']) await ask(url, { headers: { range } });
+    for (const range of ['bytes=1000-1009', 'bytes=1000-', 'bytes=-5']) await sendRequest(url, { headers: { range } });
     expect(asked).toEqual([{ first: 1000, last: 1009 }, { first: 1000 }, { first: 0 }]);
     await service.close();
   });
@@ -159,13 +159,13 @@ describe('a failing or incomplete source', () => {
   it('is sent whole, without length and ranges, when its size is unknown', async () => {
     const service = await startService(resourceOf([trackOf('file')]), { file: unsized(fileSource(bytes)) });
     const url = `${service.url}/api/Stream/Media/${mediaKey('file')}`;
-    const { status, headers, body } = await ask(url, { headers: { range: 'bytes=0-9' } });
+    const { status, headers, body } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
     expect(status).toBe(200);
     expect(sha256(body)).toBe(sha256(bytes));
     expect(headers['accept-ranges']).toBe('none');
     expect(headers).not.toHaveProperty('content-length');
     expect(headers).not.toHaveProperty('etag');
-    const head = await ask(url, { method: 'HEAD' });
+    const head = await sendRequest(url, { method: 'HEAD' });
     expect(head.status).toBe(200);
     expect(head.headers).not.toHaveProperty('content-length');
     await service.close();
@@ -179,7 +179,7 @@ describe('a failing or incomplete source', () => {
       fileSource(bytes.subarray(1)),
     ]) {
       const service = await startService(resourceOf([trackOf('file')]), { file: source });
-      etags.add((await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).headers.etag);
+      etags.add((await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`)).headers.etag);
       await service.close();
     }
     expect(etags.size).toBe(3);
@@ -196,7 +196,9 @@ describe('a conversion while FFmpeg is missing', () => {
   ])('answers 503 titled %j without opening the source', async (title, maintenance) => {
     const open = vi.fn(async () => fileSource(bytes));
     const service = await startService(resourceOf([trackOf('file')]), { file: open }, { ...missing, maintenance });
-    const { status, headers, body } = await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}?format=mp3`);
+    const { status, headers, body } = await sendRequest(
+      `${service.url}/api/Stream/Media/${mediaKey('file')}?format=mp3`,
+    );
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('5');
     expect(JSON.parse(body.toString())).toMatchObject({ title, status: 503 });
@@ -212,7 +214,7 @@ describe('a conversion while FFmpeg is missing', () => {
     });
     const service = await startService(resource, {}, missing);
     const url = `${service.url}/api/Stream/Media/${mediaKey('file')}?format=mp3`;
-    const { status, headers } = await ask(url, { method: 'HEAD' });
+    const { status, headers } = await sendRequest(url, { method: 'HEAD' });
     expect(status).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'audio/mpeg',
@@ -230,11 +232,11 @@ describe('HEAD with a source that can be inspected', () => {
   it.each(['', '?format=mp3'])('answers the headers of GET %s', async (query) => {
     const service = await start(async () => fileSource(bytes));
     const url = `${service.url}/api/Stream/Media/${mediaKey('file')}${query}`;
-    const { headers } = await ask(url, { method: 'HEAD' });
+    const { headers } = await sendRequest(url, { method: 'HEAD' });
     const head = Object.keys(headers).filter((name) => name !== 'date');
     expect(headers['content-length']).toBe(query ? undefined : '300000');
     if (!query) {
-      const get = await ask(url);
+      const get = await sendRequest(url);
       expect(head.map((name) => [name, headers[name]])).toEqual(head.map((name) => [name, get.headers[name]]));
     }
     await service.close();
@@ -245,7 +247,9 @@ describe('HEAD with a source that can be inspected', () => {
     ['no slot is free', async () => fileSource(bytes), 0],
   ])('answers with what the table knows when %s', async (_, peekSource, maxStreams) => {
     const service = await start(peekSource, { maxStreams, maxStreamsPerClient: 1, maxFfmpeg: 1 });
-    const { status, headers } = await ask(`${service.url}/api/Stream/Media/${mediaKey('file')}`, { method: 'HEAD' });
+    const { status, headers } = await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('file')}`, {
+      method: 'HEAD',
+    });
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'accept-ranges': 'bytes' });
     expect(headers).not.toHaveProperty('content-length');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StreamObserver } from '../../../stream-service/sessions/stream-sessions.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
@@ -46,7 +46,7 @@ const url = (key: string, type = 'Media') => `${service.url}/api/Stream/${type}/
 
 describe('StreamObserver', () => {
   it('receives a stream while it is sent, with its bytes, headers included', async () => {
-    const { body } = await ask(url(mediaKey('video')));
+    const { body } = await sendRequest(url(mediaKey('video')));
     expect(body.length).toBe(CONTENT.length);
     await until(() => seen.running === 0);
     expect(seen.begun).toBe(1);
@@ -61,12 +61,12 @@ describe('StreamObserver', () => {
     await until(() => seen.running === 0);
   });
 
-  it.each<[string, () => string, Parameters<typeof ask>[1], number]>([
+  it.each<[string, () => string, Parameters<typeof sendRequest>[1], number]>([
     ['an unknown key', () => url('unknown'), {}, 404],
     ['a range that cannot be satisfied', () => url(mediaKey('video')), { headers: { range: 'bytes=9000000-' } }, 416],
     ['a HEAD', () => url(mediaKey('video')), { method: 'HEAD' }, 200],
   ])('receives nothing for %s', async (_, of, options, status) => {
-    expect((await ask(of(), options)).status).toBe(status);
+    expect((await sendRequest(of(), options)).status).toBe(status);
     expect(seen).toEqual({ running: 0, begun: 0, ffmpegFailures: 0 });
   });
 
@@ -74,7 +74,7 @@ describe('StreamObserver', () => {
     ['a mux', () => url(combinedKey(), 'Combined')],
     ['a conversion', () => `${url(mediaKey('audio'))}?format=mp3`],
   ])('receives an FFmpeg failure in %s, and no stream', async (_, of) => {
-    expect((await ask(of())).status).toBe(502);
+    expect((await sendRequest(of())).status).toBe(502);
     expect(seen).toMatchObject({ begun: 0, running: 0 });
     expect(seen.ffmpegFailures).toBeGreaterThan(0);
   });

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 import { madeBy, melody, packetTimes } from '../tones.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -74,7 +74,7 @@ async function stepsOf(body: Buffer, side: 'v' | 'a') {
 }
 
 const outcome = (url: string): Promise<unknown> =>
-  ask(url).then(
+  sendRequest(url).then(
     ({ status }) => status,
     () => 'broken',
   );
@@ -88,7 +88,7 @@ describe('fragmented MP4 with discontinuous timestamps', () => {
     ],
     ['behind another initialization alone', [map('low'), ...media('low'), map('high'), ...media('high')]],
   ])('becomes continuous %s', async (_, lines) => {
-    const { status, body } = await ask(await hls(lines));
+    const { status, body } = await sendRequest(await hls(lines));
     expect(status).toBe(200);
     const [pictures, sound] = [await stepsOf(body, 'v'), await stepsOf(body, 'a')];
     expect(pictures.count).toBe(120);
@@ -100,9 +100,9 @@ describe('fragmented MP4 with discontinuous timestamps', () => {
 
   it('converts to MP3 completely, from any offset', async () => {
     const url = `${await hls([map('low'), ...media('low'), DISCONTINUITY, map('high'), ...media('high')])}?format=mp3`;
-    const { body } = await ask(url);
+    const { body } = await sendRequest(url);
     expect(await melody(body)).toBe('400×6 800×6');
-    const part = await ask(url, { headers: { range: 'bytes=200000-' } });
+    const part = await sendRequest(url, { headers: { range: 'bytes=200000-' } });
     expect(part.body.equals(body.subarray(200_000))).toBe(true);
   });
 
@@ -118,10 +118,10 @@ describe('fragmented MP4 with discontinuous timestamps', () => {
       'high2.m4s',
     ].map((name) => ({ url: `${upstream.origin}/${name}`, seconds: name.endsWith('.mp4') ? 0 : 2 }));
     const url = await serve({ delivery: 'dash', fragments }, 12);
-    const { body } = await ask(url);
+    const { body } = await sendRequest(url);
     expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
     expect(await melody(body)).toBe('400×6 800×6');
-    expect(await melody((await ask(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
+    expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
   });
 });
 
@@ -133,7 +133,7 @@ describe('fragmented MP4 whose encoding changes', () => {
 
   it('converts to MP3 completely when only the video changes', async () => {
     const url = await hls([map('low'), ...media('low'), DISCONTINUITY, map('wide'), ...media('wide')]);
-    expect(await melody((await ask(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
+    expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
   });
 
   it('fails the MP3 conversion when the audio changes', async () => {
@@ -147,9 +147,9 @@ describe('MPEG-TS with a timestamp jump at a discontinuity', () => {
 
   it('leaves no gap', async () => {
     const url = await hls([...piece('early'), DISCONTINUITY, ...piece('late')]);
-    const { body } = await ask(url);
+    const { body } = await sendRequest(url);
     expect(await stepsOf(body, 'v')).toMatchObject({ count: 120, last: expect.closeTo(11.9, 0) });
     expect((await stepsOf(body, 'v')).longest).toBeLessThan(0.3);
-    expect(await melody((await ask(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
+    expect(await melody((await sendRequest(`${url}?format=mp3`)).body)).toBe('400×6 800×6');
   });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { init, listed, playlist, readAll, segments, useSegmentedSite, whole } from './segmented-fixture.ts';
 import { sha256 } from './upstream.ts';
 
@@ -74,7 +74,7 @@ describe('live HLS source', () => {
     const looks = asked.length;
     // Enough for many reloads at an interval of 5 ms.
     const others = 50;
-    for (let left = others; left > 0; left--) await ask(`${site.origin}/0.ts`);
+    for (let left = others; left > 0; left--) await sendRequest(`${site.origin}/0.ts`);
     expect(asked.length - looks - others).toBeLessThanOrEqual(1);
   });
 });

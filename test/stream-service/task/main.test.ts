@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findOnPath } from '../../../layers/tools/process/program.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { descendantsOf } from '../../support/processes.ts';
-import { ask, open } from '../../support/request.ts';
+import { openResponse, sendRequest } from '../../support/request.ts';
 import { Container, canConfine, layOut } from './container.ts';
 import { startTaskFakes, type TaskFakes } from './fakes.ts';
 import { archiveOf, publish } from './releases.ts';
@@ -68,7 +68,7 @@ describe('task container', () => {
     expect(await health(port)).toBe(0);
     await task.said(/^Tool installed/, { tool: 'yt-dlp', version: VERSION });
     const headers = { range: 'bytes=0-99' };
-    const { status, body } = await ask(url + fakes.expiredPath, { headers });
+    const { status, body } = await sendRequest(url + fakes.expiredPath, { headers });
     expect([status, body.equals(fakes.source.content.subarray(0, 100))]).toEqual([206, true]);
 
     const children = await descendantsOf(task.process.pid ?? 0);
@@ -87,19 +87,19 @@ describe('task container', () => {
 
   it('drains on SIGTERM and exits at once on a second one', async () => {
     const finishing = await start({ TOOLS_BUCKET: 'empty' });
-    const { status, body } = await open(finishing.url + fakes.path);
+    const { status, body } = await openResponse(finishing.url + fakes.path);
     expect(status).toBe(200);
     const broken = expect(body.arrayBuffer()).rejects.toThrow();
     finishing.task.process.kill('SIGTERM');
     await finishing.task.said(/^Task shutting down/);
-    expect((await ask(`${finishing.url}/healthz`)).status).toBe(503);
+    expect((await sendRequest(`${finishing.url}/healthz`)).status).toBe(503);
     expect(await health(finishing.port)).toBe(1);
     finishing.task.process.kill('SIGTERM');
     expect(await finishing.task.ended).toBe(1);
     await broken;
 
     const patient = await start({ TOOLS_BUCKET: 'empty' });
-    const answer = await open(patient.url + fakes.path);
+    const answer = await openResponse(patient.url + fakes.path);
     patient.task.process.kill('SIGTERM');
     await patient.task.said(/^Task shutting down/);
     fakes.source.release();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../../core/config/settings.ts';
 import { startTask, type Task, type TaskOptions } from '../../../stream-service/task/start-task.ts';
 import { readTaskSettings, type TaskSettings } from '../../../stream-service/task/task-settings.ts';
-import { ask, type OpenAnswer, open } from '../../support/request.ts';
+import { type OpenResponse, openResponse, sendRequest } from '../../support/request.ts';
 import { startObjectStore } from '../../support/s3.ts';
 import { until } from '../fixture.ts';
 import { startTaskFakes, type TaskFakes } from './fakes.ts';
@@ -54,11 +54,11 @@ const release = async (version: string) => {
 };
 const version = () => task?.tools.ytDlp()?.version;
 const health = async (url: string) => {
-  const { status, body } = await ask(`${url}/healthz`);
+  const { status, body } = await sendRequest(`${url}/healthz`);
   return [status, JSON.parse(body.toString())];
 };
-const whole = async ({ body }: OpenAnswer) => Buffer.from(await body.arrayBuffer()).equals(fakes.source.content);
-const isBroken = ({ body }: OpenAnswer) =>
+const whole = async ({ body }: OpenResponse) => Buffer.from(await body.arrayBuffer()).equals(fakes.source.content);
+const isBroken = ({ body }: OpenResponse) =>
   body.arrayBuffer().then(
     () => false,
     () => true,
@@ -69,11 +69,11 @@ describe('startTask without a tools pointer', () => {
     const { url } = await start();
     fakes.source.release();
     expect(await health(url)).toEqual([200, { status: 'ok' }]);
-    const { status, body } = await ask(url + fakes.path);
+    const { status, body } = await sendRequest(url + fakes.path);
     expect([status, body.equals(fakes.source.content)]).toEqual([200, true]);
     await until(() => task?.tools.ffmpeg() !== undefined);
 
-    const refused = await ask(url + fakes.expiredPath);
+    const refused = await sendRequest(url + fakes.expiredPath);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
     expect(JSON.parse(refused.body.toString())).toMatchObject({ title: 'Fetching yt-dlp', status: 503 });
     expect(version()).toBeUndefined();
@@ -130,7 +130,7 @@ describe('startTask when the pointer changes', () => {
   it('follows it to newer and older releases without affecting running streams', async () => {
     await release('2026.01.01');
     const { url } = await start();
-    const answer = await open(url + fakes.path);
+    const answer = await openResponse(url + fakes.path);
     for (const next of ['2026.01.02', '2026.01.03', '2026.01.04', '2026.01.02']) {
       await release(next);
       await until(() => version() === next);
@@ -145,11 +145,11 @@ describe('startTask when the pointer changes', () => {
 describe('startTask with a running stream', () => {
   it('protects the task and counts the stream', async () => {
     const { url } = await start();
-    await ask(url + UNKNOWN);
-    const answer = await open(url + fakes.path);
+    await sendRequest(url + UNKNOWN);
+    const answer = await openResponse(url + fakes.path);
     await until(() => fakes.agent.states.length === 1);
     expect(fakes.agent.states).toEqual([{ ProtectionEnabled: true, ExpiresInMinutes: 5 }]);
-    await ask(url + fakes.expiredPath);
+    await sendRequest(url + fakes.expiredPath);
     fakes.source.release();
     expect(await whole(answer)).toBe(true);
     await until(() => fakes.agent.states.length === 2);
@@ -166,15 +166,15 @@ describe('startTask with a running stream', () => {
     const idle = Promise.withResolvers<'idle'>();
     const idleMinutes = 0.005;
     const { url } = await start({ idleMinutes }, { onIdle: () => idle.resolve('idle') });
-    const answer = await open(url + fakes.path);
+    const answer = await openResponse(url + fakes.path);
     const awakeUntil = Date.now() + idleMinutes * 60_000 * 3;
-    while (Date.now() < awakeUntil) expect((await ask(url + UNKNOWN)).status).toBe(404);
+    while (Date.now() < awakeUntil) expect((await sendRequest(url + UNKNOWN)).status).toBe(404);
     expect(await Promise.race([idle.promise, 'awake'])).toBe('awake');
     fakes.source.release();
     expect(await whole(answer)).toBe(true);
     for (let state: string = 'awake'; state !== 'idle'; state = await Promise.race([idle.promise, 'awake'])) {
-      expect((await ask(url + UNKNOWN)).status).toBe(404);
-      expect((await ask(url + fakes.path, { method: 'HEAD' })).status).toBe(200);
+      expect((await sendRequest(url + UNKNOWN)).status).toBe(404);
+      expect((await sendRequest(url + fakes.path, { method: 'HEAD' })).status).toBe(200);
     }
     // It is of no service, and ECS refuses to protect it.
     expect(fakes.agent.states).toEqual([]);
@@ -184,19 +184,19 @@ describe('startTask with a running stream', () => {
 describe('Task.close', () => {
   it('lets a running stream finish and reports draining', async () => {
     const { url } = await start();
-    const answer = await open(url + fakes.path);
+    const answer = await openResponse(url + fakes.path);
     const closed = task?.close();
     expect(await health(url)).toEqual([503, { status: 'draining' }]);
-    expect((await ask(url + fakes.path)).status).toBe(503);
+    expect((await sendRequest(url + fakes.path)).status).toBe(503);
     fakes.source.release();
     expect(await whole(answer)).toBe(true);
     await closed;
-    await expect(ask(`${url}/healthz`)).rejects.toThrow();
+    await expect(sendRequest(`${url}/healthz`)).rejects.toThrow();
   });
 
   it('breaks the connection of a stream that exceeds the drain time', async () => {
     const { url } = await start({}, { drainSeconds: 0 });
-    const answer = await open(url + fakes.path);
+    const answer = await openResponse(url + fakes.path);
     const broken = isBroken(answer);
     await task?.close();
     expect(await broken).toBe(true);
@@ -212,17 +212,17 @@ describe('origin secret', () => {
     ['missing', {}, 404],
   ])('that is %s', async (_, headers, status) => {
     const { url } = await start({ originSecret: 's3cret' });
-    const answer = await ask(url + fakes.path, { headers: { range: 'bytes=0-9', ...headers } });
+    const answer = await sendRequest(url + fakes.path, { headers: { range: 'bytes=0-9', ...headers } });
     expect(answer.status).toBe(status);
     if (status === 404) expect(JSON.parse(answer.body.toString())).toEqual({ title: 'Resource Not Found', status });
-    const preflight = await ask(url + fakes.path, { method: 'OPTIONS', headers });
+    const preflight = await sendRequest(url + fakes.path, { method: 'OPTIONS', headers });
     expect(preflight.status).toBe(status === 404 ? 404 : 204);
     expect(await health(url)).toEqual([200, { status: 'ok' }]);
-    expect((await ask(`${url}/healthz?x`, { headers })).status).toBe(status === 404 ? 404 : 200);
+    expect((await sendRequest(`${url}/healthz?x`, { headers })).status).toBe(status === 404 ? 404 : 200);
   });
 
   it('is not required when none is set', async () => {
     const { url } = await start();
-    expect((await ask(url + fakes.path, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+    expect((await sendRequest(url + fakes.path, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
 import { inspect, runProgram } from '../../support/media-tools.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
 import { createPairMedia, type PairMedia, packetDigests } from './pair-fixture.ts';
 
@@ -48,7 +48,7 @@ describe('Media with the key of a pair', () => {
     ['vp9.mp4', 'opus.mp4', 8],
     ['hevc.mp4', 'ac3.mp4', 8],
   ])('sends every packet of %s and %s as one file of known length', async (video, audio, seconds) => {
-    const { status, headers, body } = await ask((await startFiles(video, audio)).media);
+    const { status, headers, body } = await sendRequest((await startFiles(video, audio)).media);
     expect(status).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'video/mp4',
@@ -77,44 +77,44 @@ describe('Media with the key of a pair', () => {
     ['long-video.mp4', 'indexed.m4a'],
   ])('assembles the whole file of %s and %s from ranges of any size', async (video, audio) => {
     const { media: url } = await startFiles(video, audio);
-    const { body: whole } = await ask(url);
+    const { body: whole } = await sendRequest(url);
     for (let first = 0, bytes = 1; first < whole.length; first += bytes, bytes = Math.ceil(bytes * 1.7)) {
       const last = Math.min(first + bytes, whole.length) - 1;
-      const { status, headers, body } = await ask(url, { headers: { range: `bytes=${first}-${last}` } });
+      const { status, headers, body } = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
       expect(status).toBe(206);
       expect(headers['content-range']).toBe(`bytes ${first}-${last}/${whole.length}`);
       expect(body.equals(whole.subarray(first, last + 1))).toBe(true);
     }
-    const { body: tail } = await ask(url, { headers: { range: 'bytes=-100' } });
+    const { body: tail } = await sendRequest(url, { headers: { range: 'bytes=-100' } });
     expect(tail.equals(whole.subarray(-100))).toBe(true);
   });
 
   it('answers 416, If-Range and HEAD as for files', async () => {
     const { media: url } = await startFiles();
-    const { headers } = await ask(url, { method: 'HEAD' });
-    const { body: whole, headers: full } = await ask(url);
-    expect((await ask(url, { method: 'HEAD' })).headers).toMatchObject({
+    const { headers } = await sendRequest(url, { method: 'HEAD' });
+    const { body: whole, headers: full } = await sendRequest(url);
+    expect((await sendRequest(url, { method: 'HEAD' })).headers).toMatchObject({
       'content-length': String(whole.length),
       etag: full.etag,
       'accept-ranges': 'bytes',
     });
     expect(headers['content-type']).toBe('video/mp4');
-    const beyond = await ask(url, { headers: { range: `bytes=${whole.length}-` } });
+    const beyond = await sendRequest(url, { headers: { range: `bytes=${whole.length}-` } });
     expect(beyond.status).toBe(416);
     expect(beyond.headers['content-range']).toBe(`bytes */${whole.length}`);
     const range = 'bytes=1000-1999';
-    expect((await ask(url, { headers: { range, 'if-range': full.etag ?? '' } })).status).toBe(206);
-    expect((await ask(url, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
+    expect((await sendRequest(url, { headers: { range, 'if-range': full.etag ?? '' } })).status).toBe(206);
+    expect((await sendRequest(url, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
   });
 
   it('reads the headers once, and then only the fragments of a range', async () => {
     const { media: url, video, audio } = await startFiles();
-    const { headers } = await ask(url, { headers: { range: 'bytes=0-9' } });
+    const { headers } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
     const size = Number(/\/(\d+)/.exec(headers['content-range'] ?? '')?.[1]);
     const readsBefore = [video.reads.length, audio.reads.length];
     expect(Math.max(...readsBefore)).toBeLessThanOrEqual(2);
     for (let index = 1; index <= 20; index += 1) {
-      await ask(url, {
+      await sendRequest(url, {
         headers: { range: `bytes=${Math.floor((size * index) / 25)}-${Math.floor((size * index) / 25) + 99}` },
       });
     }
@@ -129,7 +129,7 @@ describe('Media with the key of a pair', () => {
     ['durations that differ by minutes', 'bframes.mp4'],
   ])('muxes from the beginning with %s', async (_name, video) => {
     const { media: url } = await startFiles(video);
-    const { status, headers, body } = await ask(url, { headers: { range: 'bytes=10-19' } });
+    const { status, headers, body } = await sendRequest(url, { headers: { range: 'bytes=10-19' } });
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'accept-ranges': 'none' });
     expect(headers).not.toHaveProperty('content-length');
@@ -140,8 +140,8 @@ describe('Media with the key of a pair', () => {
 describe('Combined with a layout', () => {
   it('sends the same bytes from the beginning and names the file with ranges', async () => {
     const { media: url, combined } = await startFiles();
-    const { body: whole } = await ask(url);
-    const { status, headers, body } = await ask(combined, { headers: { range: 'bytes=10-19' } });
+    const { body: whole } = await sendRequest(url);
+    const { status, headers, body } = await sendRequest(combined, { headers: { range: 'bytes=10-19' } });
     expect(status).toBe(200);
     expect(body.equals(whole)).toBe(true);
     expect(headers).toMatchObject({
@@ -160,7 +160,7 @@ describe('download programs', () => {
     ['curl continuing a part', 'curl', ['-s', '-C', '-']],
   ])('assemble the identical file: %s', async (_name, program, args) => {
     const { media: url } = await startFiles();
-    const { body: whole } = await ask(url);
+    const { body: whole } = await sendRequest(url);
     const file = `${program}.mp4`;
     if (program === 'curl') await writeFile(join(media.folder, file), whole.subarray(0, 1_234_567));
     const target = program === 'curl' ? ['-o', join(media.folder, file)] : ['-d', media.folder, '-o', file];
@@ -173,9 +173,9 @@ describe('download programs', () => {
     let validator = '"one"';
     const video = await media.load('indexed.mp4');
     const { media: url } = await start(async () => ({ ...video, validator }), await media.load('indexed.m4a'));
-    const before = await ask(url, { headers: { range: 'bytes=1000000-1000099' } });
+    const before = await sendRequest(url, { headers: { range: 'bytes=1000000-1000099' } });
     validator = '"two"';
-    const after = await ask(url, { headers: { range: 'bytes=1000000-1000099' } });
+    const after = await sendRequest(url, { headers: { range: 'bytes=1000000-1000099' } });
     expect([before.status, after.status]).toEqual([206, 206]);
     expect(after.headers.etag).not.toBe(before.headers.etag);
   });

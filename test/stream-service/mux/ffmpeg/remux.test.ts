@@ -6,7 +6,7 @@ import { runningFfmpegs } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts'
 import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
-import { ask } from '../../../support/request.ts';
+import { sendRequest } from '../../../support/request.ts';
 import { fileSource, segmentedSource } from '../../conversions/mp3/fixture.ts';
 import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../../fixture.ts';
 
@@ -31,7 +31,9 @@ const hls = (name: string, options = {}) => segmentedSource(join(media, 'hls', n
 
 describe('segmented rendition', () => {
   it.each(['ts', 'fmp4'])('sends %s segments as one MP4 with its duration', async (kind) => {
-    const { status, headers, body } = await ask(await start(await hls(kind)), { headers: { range: 'bytes=0-9' } });
+    const { status, headers, body } = await sendRequest(await start(await hls(kind)), {
+      headers: { range: 'bytes=0-9' },
+    });
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'content-type': 'video/mp4', 'accept-ranges': 'none' });
     expect(headers['content-disposition']).toContain('Someone - A clip.mp4');
@@ -44,7 +46,7 @@ describe('segmented rendition', () => {
   });
 
   it('sends audio as M4A', async () => {
-    const { headers, body } = await ask(await start(await hls('audio'), AUDIO_ONLY));
+    const { headers, body } = await sendRequest(await start(await hls('audio'), AUDIO_ONLY));
     expect(headers['content-type']).toBe('audio/mp4');
     expect(headers['content-disposition']).toContain('.m4a');
     const probed = await inspect(body, '.m4a');
@@ -63,7 +65,9 @@ describe('segmented rendition', () => {
       readFrom,
       close: () => undefined,
     };
-    const { headers, body } = await ask(await start(source, { video: { codec: 'vp8' }, audio: { codec: 'vorbis' } }));
+    const { headers, body } = await sendRequest(
+      await start(source, { video: { codec: 'vp8' }, audio: { codec: 'vorbis' } }),
+    );
     expect(headers['content-type']).toBe('video/webm');
     expect(headers['content-disposition']).toContain('.webm');
     expect((await inspect(body, '.webm')).format).toContain('webm');
@@ -71,20 +75,20 @@ describe('segmented rendition', () => {
 
   it('answers HEAD with the same headers without starting FFmpeg', async () => {
     const url = await start(await hls('ts'));
-    const head = await ask(url, { method: 'HEAD' });
-    const { headers } = await ask(url);
+    const head = await sendRequest(url, { method: 'HEAD' });
+    const { headers } = await sendRequest(url);
     for (const name of ['content-type', 'content-disposition', 'accept-ranges', 'cache-control']) {
       expect(head.headers[name]).toBe(headers[name]);
     }
   });
 
   it('responds 502 when the first segment fails', async () => {
-    expect((await ask(await start(await hls('ts', { deadFrom: 0 })))).status).toBe(502);
+    expect((await sendRequest(await start(await hls('ts', { deadFrom: 0 })))).status).toBe(502);
   });
 
   it('breaks the connection when a later segment fails', async () => {
     const url = await start(await hls('long', { deadFrom: 100 }));
-    const outcome = await ask(url).then(
+    const outcome = await sendRequest(url).then(
       ({ status }) => status,
       () => 'broken',
     );
@@ -101,7 +105,7 @@ describe('segmented rendition', () => {
     const maintenance = async () => 'Downloading FFmpeg 7';
     const url = await start(await hls('ts'), {}, { ffmpeg: () => undefined, maintenance });
     for (const query of ['', '?format=mp3']) {
-      const { status, headers, body } = await ask(url + query);
+      const { status, headers, body } = await sendRequest(url + query);
       expect(status).toBe(503);
       expect(headers['retry-after']).toBe('5');
       expect(JSON.parse(body.toString())).toMatchObject({ title: 'Downloading FFmpeg 7', status: 503 });
@@ -112,11 +116,11 @@ describe('segmented rendition', () => {
     const limits = { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 1 };
     const url = await start(await hls('long'), {}, { limits });
     const first = await openResponse(url);
-    const { status, headers } = await ask(url);
+    const { status, headers } = await sendRequest(url);
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('10');
     first.destroy();
-    await until(async () => (await ask(url)).status === 200);
+    await until(async () => (await sendRequest(url)).status === 200);
   });
 });
 
@@ -139,7 +143,7 @@ describe('segmented rendition with EXT-X-GAP', () => {
   };
 
   it('keeps the timestamps after the gap', async () => {
-    const { body } = await ask(await start(await withGap()));
+    const { body } = await sendRequest(await start(await withGap()));
     const times = await withTemporaryFolder(async (folder) => {
       const file = join(folder, 'gap.mp4');
       await writeFile(file, body);
@@ -158,7 +162,7 @@ describe('segmented rendition with EXT-X-GAP', () => {
 describe('format=mp3', () => {
   it.each(['mp3', 'MP3'])('%s converts with Content-Length and ranges', async (format) => {
     const url = `${await start(await hls('ts'))}?format=${format}`;
-    const whole = await ask(url);
+    const whole = await sendRequest(url);
     expect(whole.status).toBe(200);
     expect(whole.headers).toMatchObject({
       'content-type': 'audio/mpeg',
@@ -166,18 +170,20 @@ describe('format=mp3', () => {
       'content-length': String(whole.body.length),
       'content-disposition': expect.stringContaining('Someone - A clip.mp3'),
     });
-    const part = await ask(url, { headers: { range: 'bytes=50000-59999', 'if-range': whole.headers.etag ?? '' } });
+    const part = await sendRequest(url, {
+      headers: { range: 'bytes=50000-59999', 'if-range': whole.headers.etag ?? '' },
+    });
     expect(part.status).toBe(206);
     expect(part.body.equals(whole.body.subarray(50_000, 60_000))).toBe(true);
-    expect((await ask(url, { headers: { range: `bytes=${whole.body.length}-` } })).status).toBe(416);
-    const head = await ask(url, { method: 'HEAD' });
+    expect((await sendRequest(url, { headers: { range: `bytes=${whole.body.length}-` } })).status).toBe(416);
+    const head = await sendRequest(url, { method: 'HEAD' });
     expect(head.headers['content-length']).toBe(whole.headers['content-length']);
     expect((await inspect(whole.body, '.mp3')).codecs).toEqual(['mp3']);
   });
 
   it('is ignored for a rendition without audio', async () => {
     const url = `${await start(await hls('v360'), { audio: null })}?format=mp3`;
-    const { headers, body } = await ask(url);
+    const { headers, body } = await sendRequest(url);
     expect(headers['content-type']).toBe('video/mp4');
     expect((await inspect(body, '.mp4')).codecs).toEqual(['h264']);
   });
