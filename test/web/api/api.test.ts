@@ -65,7 +65,7 @@ describe('createApi', () => {
     ],
     ['yt-dlp="2026.11.20"', undefined],
     ['nonsense', undefined],
-  ])('tells of its tools by the header %s', async (header, tools) => {
+  ])('reads tool versions from the header %s', async (header, tools) => {
     const { api } = await instance({ '/api/App': [{ headers: { 'x-tools': header }, body: APP }] });
     expect((await api.getAppInfo()).tools).toEqual(tools);
   });
@@ -87,7 +87,7 @@ describe('createApi', () => {
     [500, { title: 'Internal Server Error' }, 'failed', {}],
     [503, { title: 'Updating yt-dlp', detail: 'D' }, 'maintenance', { title: 'Updating yt-dlp', retryAfterSeconds: 9 }],
     [429, { title: 'Too Many Requests' }, 'too-many', { retryAfterSeconds: 9 }],
-  ])('%i is told in its kind', async (status, body, kind, facts) => {
+  ])('maps status %i to its kind of failure', async (status, body, kind, facts) => {
     const headers = { 'retry-after': '9' };
     const { api } = await instance({ '/api/Fetch/GetResource': [{ status, body, headers }] });
     expect(await failureOf(api.resolve(LINK))).toMatchObject({ kind, ...facts });
@@ -141,7 +141,7 @@ it.each([
   ['soon', undefined],
   ['', undefined],
   [null, undefined],
-])('Retry-After %j is %j seconds', (header, seconds) => expect(parseRetryAfter(header, 0)).toBe(seconds));
+])('reads Retry-After %j as %j seconds', (header, seconds) => expect(parseRetryAfter(header, 0)).toBe(seconds));
 
 /** Records delays instead of sleeping. */
 function patience() {
@@ -245,7 +245,7 @@ describe('untilStreamable', () => {
     [404, 'not-found'],
     [502, 'failed'],
     [415, 'refused'],
-  ])('says why it does not stream: %i', async (status, kind) => {
+  ])('rejects with the reason of status %i', async (status, kind) => {
     const { base } = await instance({ '/stream': [{ status, body: { title: 'x' } }] });
     expect((await failureOf(untilStreamable(`${base}/stream`))).kind).toBe(kind);
   });

@@ -18,7 +18,7 @@ describe('createRangeSupport', () => {
     ['a file', { 'accept-ranges': 'bytes' }, true],
     ['what is put together while it is sent', { 'accept-ranges': 'none' }, false],
     ['what does not say', {}, undefined],
-  ])('is what their HEAD says: %s', async (_, headers, hasRanges) => {
+  ])('returns what HEAD reports: %s', async (_, headers, hasRanges) => {
     const { url, methods } = await stream([200, headers]);
     const book = createRangeSupport();
     await book.check(url);

@@ -120,7 +120,7 @@ describe('the download tray', () => {
     await eventually(() => says(page, 'Saved').count()).toBe(2);
   });
 
-  it('says that the connection was lost, not that the server is unreachable', async () => {
+  it('reports a lost connection, not an unreachable server', async () => {
     const { page } = await open(at('/files/long.mp4'));
     await startLong(page);
     proxy.refuse('/api/Stream/', { status: 502, title: 'Fetch Failed' });

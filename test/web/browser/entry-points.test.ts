@@ -229,7 +229,7 @@ describe('page', () => {
   });
 
   it('shows a not-found page', async () => {
-    const { page } = await open(at('/nobody'));
+    const { page } = await open(at('/unknown'));
     await page.getByRole('heading', { name: 'Nothing here' }).waitFor();
     await page.getByRole('link', { name: 'Go to the start' }).click();
     await page.getByRole('textbox').waitFor();

@@ -302,7 +302,7 @@ describe('Retry-After', () => {
     [503, 'No Capacity', '10', 'busy', 10],
     [429, 'Too Many Requests', '3', 'too-many', 3],
     [429, 'Too Many Requests', undefined, 'too-many', 5],
-  ])('%i %s is waited out, and said', async (status, title, retryAfter, reason, seconds) => {
+  ])('is waited for and reported: %i %s', async (status, title, retryAfter, reason, seconds) => {
     const handler = createFaultHandler({ bytes: BYTES });
     let refusals = 2;
     const url = await serve((request, response) => {
@@ -334,7 +334,7 @@ describe('Retry-After', () => {
     [415, 'refused', false],
     [502, 'failed', true],
     [500, 'failed', true],
-  ])('%i is told at once', async (status, kind, canRetry) => {
+  ])('%i is reported at once', async (status, kind, canRetry) => {
     const body = JSON.stringify({ title: 'Some title', detail: 'Some detail' });
     const url = await serve((_, response) => void response.writeHead(status).end(body));
     const { download, waited } = setUp(url);
@@ -376,7 +376,7 @@ describe('sink', () => {
   it.each([
     ['has no room', new DOMException('Full', 'QuotaExceededError'), 'no-space'],
     ['cannot be written', new DOMException('Gone', 'NotFoundError'), 'not-writable'],
-  ])('that %s is told, and a new try asks for another', async (_, error, kind) => {
+  ])('that %s is reported, and a retry opens another', async (_, error, kind) => {
     const { url } = await source();
     const bad = createKeptSink((soFar) => {
       if (soFar > 0) throw error;

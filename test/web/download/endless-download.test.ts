@@ -64,7 +64,7 @@ describe('endless stream', () => {
   it.each([
     ['tells its length', {}, undefined],
     ['is expected to have one', { etag: null }, 600_000],
-  ])('is not what %s: half of that is no file', async (_, options, expectedBytes) => {
+  ])('excludes what %s, of which a part is no valid file', async (_, options, expectedBytes) => {
     const fault = { name: 'throttle', bytesPerSecond: 1_000_000 } as const;
     const url = await serve(createFaultHandler({ bytes: someBytes(600_000), fault, ...options }));
     const { download, sink } = setUp(url, expectedBytes === undefined ? {} : { expectedBytes });

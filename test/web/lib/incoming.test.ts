@@ -66,7 +66,7 @@ it.each([
   [`https://a.example/${'x'.repeat(4078)}`, false],
   [` https://a.example/${'x'.repeat(4079)}`, true],
   ['x'.repeat(5000), false],
-])('a link that is too long is told from a text that is none: %.40s', (text, isSo) => {
+])('distinguishes a link that is too long from a text without a link: %.40s', (text, isSo) => {
   expect(isTooLong(text)).toBe(isSo);
 });
 

@@ -96,7 +96,7 @@ describe('locale selection', () => {
     [['de', 'fr'], 'ar', ['ar', 'de', 'fr', 'en']],
     [['de'], 'nonsense', ['de', 'en']],
     [['ar_EG'], undefined, ['ar', 'en']],
-  ])('of %j with %j remembered is the first that can be had of %j', (wanted, remembered, locales) => {
+  ])('of %j with %j remembered is the first available one of %j', (wanted, remembered, locales) => {
     expect(wantedLocales(wanted, remembered)).toEqual(locales);
   });
 

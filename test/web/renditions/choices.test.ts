@@ -156,7 +156,7 @@ describe('fileNameOf', () => {
     ['x'.repeat(300), 'y', '.m4a'],
     ['日本語 \u202e العربية', 'Ü', '.mp4'],
     ['', null, '.webm'],
-  ])('is the one that the service gives: %.30s', (title, author, extension) => {
+  ])('is the one of the service: %.30s', (title, author, extension) => {
     const given = /filename\*=UTF-8''([^;]*)/.exec(contentDisposition({ title, author }, extension))?.[1] ?? '';
     expect(fileNameOf({ title, author }, extension)).toBe(decodeURIComponent(given));
   });
