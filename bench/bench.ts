@@ -8,6 +8,7 @@ import { makeMedia } from './media.ts';
 import { onExit } from './on-exit.ts';
 import { type BenchOrigin, startBenchOrigin } from './origin.ts';
 import { freePort, type Server, startNginx, startServer } from './processes.ts';
+import { readSteps, type TracedRequest } from './step-log.ts';
 
 export const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
 const DATA_DIR = resolve(import.meta.dirname, '../.data');
@@ -21,6 +22,8 @@ export interface Bench {
   readonly barePipe: Server;
   /** Bytes of each file of `media.ts`. */
   readonly sizes: Readonly<Record<string, number>>;
+  /** Where the milliseconds of the service's GetResource requests went, in order. */
+  steps(): TracedRequest[];
   /** Resolves `/site/{name}` and gives the address of its best stream on a side. */
   stream(name: string, side?: 'video' | 'audio'): Promise<string>;
   /** Resolves a link. @throws unless it answers 200 */
@@ -63,6 +66,7 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
   const data = await mkdtemp(join(tmpdir(), 'bench-data-'));
   const removeData = () => rmSync(data, { recursive: true, force: true });
   const forget = onExit(removeData);
+  const stepLog = join(data, 'steps.jsonl');
   keep({
     close: async () => {
       forget();
@@ -86,6 +90,7 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
   const service = keep(
     await startReelay(`${origin.host},${origin.secure.host}`, data, {
       NODE_EXTRA_CA_CERTS: origin.secure.certificate,
+      STEP_LOG: stepLog,
     }),
   );
 
@@ -99,6 +104,7 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
     service,
     nginx,
     barePipe,
+    steps: () => readSteps(stepLog),
     resolve: resolveLink,
     async stream(name: string, side: 'video' | 'audio' = 'video') {
       const { mediaItems } = await resolveLink(`${origin.baseUrl}/site/${name}`);

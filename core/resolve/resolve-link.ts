@@ -1,6 +1,7 @@
 import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
+import { traceStep } from '../log/index.ts';
 import { type Link, linkId } from '../state/index.ts';
 import {
   type CachedState,
@@ -64,7 +65,8 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       JSON.stringify([...context.ancestors, context.cacheKey]),
       async (shared) => {
         const bounds = { ...deadline, signal: shared };
-        return (await fromCache(context, bounds)) ?? (await fromSource(context, bounds));
+        const cached = await traceStep('cache', () => fromCache(context, bounds));
+        return cached ?? fromSource(context, bounds);
       },
       deadline.signal,
     );
@@ -114,14 +116,16 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       return playlists.resolve(info, context, resolveListed(context, identity), deadline);
     }
     const resource = await saveItem(info, { url: link, ...identify(info), ...(list && { list }) }, identity, deadline);
-    await cache.putLink({
-      type: 'Media',
-      id: linkId(cacheKey),
-      url: link,
-      resourceId: resource.id,
-      freshUntil: resource.freshUntil,
-      expiresAt: epochSeconds() + RETENTION_SECONDS,
-    });
+    await traceStep('write of the link', () =>
+      cache.putLink({
+        type: 'Media',
+        id: linkId(cacheKey),
+        url: link,
+        resourceId: resource.id,
+        freshUntil: resource.freshUntil,
+        expiresAt: epochSeconds() + RETENTION_SECONDS,
+      }),
+    );
     return { type: 'Media', resource };
   };
 

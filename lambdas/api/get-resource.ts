@@ -1,7 +1,7 @@
 import { parseLinkParameter, problems } from '../../core/api/index.ts';
 import { abortable } from '../../core/concurrency/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
-import type { Log } from '../../core/log/index.ts';
+import { type Log, traceStep } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 import {
@@ -35,13 +35,15 @@ export const createGetResource = ({ extraction, state, ...options }: GetResource
     const { rawQueryString, requestContext } = event;
     if (isCrossSiteEmbed(event)) throw problems.crossSite();
     const { link, sent } = parseLinkParameter(rawQueryString);
-    await requireAvailable();
-    // Before the source is contacted: what cannot be stored has no keys.
-    await state.requireSpace();
+    await traceStep('availability', async () => {
+      await requireAvailable();
+      // Before the source is contacted: what cannot be stored has no keys.
+      await state.requireSpace();
+    });
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
     const resolved = await extraction.resolve(link, { deadline, signal, client: clientOfEvent(event, isBehindEdge) });
-    await countRequest(state, options.log);
+    await traceStep('count', () => countRequest(state, options.log));
     return { json: toResourceInformation(resolved, sent) };
   });
 };

@@ -1,5 +1,6 @@
 import { type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
+import { traceStep } from '../../log/index.ts';
 import { type Resource, type ResourceOrigin, resourceId } from '../../state/index.ts';
 import { inspect } from '../probe/index.ts';
 import { type Info, readTracks } from '../yt-dlp/index.ts';
@@ -25,17 +26,21 @@ export function createSaveItem({ cache, egress }: SaveItemOptions): SaveItem {
     const signal = deadlineSignal(deadline);
     const [stored, candidates] = await Promise.all([
       cache.getResource(resourceId(origin)),
-      inspect(readTracks(info, epochSeconds()), {
-        egress,
-        identity,
-        signal,
-        client: deadline.client,
-        link: origin.url,
-      }),
+      traceStep('inspection', () =>
+        inspect(readTracks(info, epochSeconds()), {
+          egress,
+          identity,
+          signal,
+          client: deadline.client,
+          link: origin.url,
+        }),
+      ),
     ]);
-    const found = assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds() });
+    const found = await traceStep('ranking', async () =>
+      assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds() }),
+    );
     const resource = stored ? mergeResource(stored, found) : found;
-    await cache.putResource(resource);
+    await traceStep('write of the resource', () => cache.putResource(resource));
     return resource;
   };
 }

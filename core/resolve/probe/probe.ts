@@ -1,6 +1,7 @@
+import { traceStep } from '../../log/index.ts';
 import { sniff } from '../../media/sniff/index.ts';
 import type { Track } from '../../state/index.ts';
-import type { Contents } from './container-reader.ts';
+import type { ContainerRequest, Contents } from './container-reader.ts';
 import type { GuardedReader } from './guarded-reader.ts';
 import { createProbePool } from './probe-pool.ts';
 
@@ -44,7 +45,7 @@ export async function probeSegment(
 ): Promise<Pick<Track, 'video' | 'audio'> | undefined> {
   const blocks = [{ start: 0, bytes }];
   const request = { size: bytes.length, blocks, wantsDuration: false, isLast: true };
-  const { contents } = await containers.read(request, client, signal);
+  const { contents } = await traceStep('container', () => containers.read(request, client, signal));
   return contents ? { video: contents.video, audio: contents.audio } : undefined;
 }
 
@@ -52,7 +53,8 @@ export async function probeSegment(
 async function readFile(reader: GuardedReader, { client, signal }: ProbeOptions): Promise<Contents | null | undefined> {
   const { size = UNKNOWN_SIZE, blocks } = reader;
   for (let isLast = false; ; ) {
-    const { contents, missing } = await containers.read({ size, blocks, wantsDuration: true, isLast }, client, signal);
+    const request: ContainerRequest = { size, blocks, wantsDuration: true, isLast };
+    const { contents, missing } = await traceStep('container', () => containers.read(request, client, signal));
     if (!missing) return contents;
     // Beyond the limits or out of reach: the last attempt uses the blocks that are there.
     isLast = await reader.load(...missing).then(

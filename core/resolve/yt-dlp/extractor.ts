@@ -2,6 +2,7 @@ import type { WorkerFailure, WorkerProcess } from '../../../layers/tools/index.t
 import { abortable, createFairSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded } from '../../errors/index.ts';
+import { publishStep, traceStep } from '../../log/index.ts';
 import { toError } from './failures.ts';
 import { createWorkerSupervisor, type WorkerSupervisorOptions } from './worker-supervisor.ts';
 import type { Info } from './yt-dlp-info.ts';
@@ -67,13 +68,19 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
-      const response = await worker.request(
-        { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit },
-        deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
+      const response = await traceStep('worker', () =>
+        worker.request(
+          { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit },
+          deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
+        ),
       );
       signal.throwIfAborted();
       if (response.ok || response.error.kind !== 'crash') workers.confirmAlive();
-      if (response.ok) return response.info;
+      if (response.ok) {
+        publishStep('fork', response.waitedMs ?? 0);
+        publishStep('extraction', response.extractedMs ?? 0);
+        return response.info;
+      }
       // So that the next attempt does not get the same worker.
       if (worker.hasEnded()) await worker.ended;
       const isTooLarge = session.bytesReceived() >= maxBytes;

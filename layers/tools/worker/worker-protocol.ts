@@ -16,7 +16,14 @@ export interface WorkerRequest {
 
 /** One line from the worker. */
 export type WorkerResponse =
-  | { readonly id: string; readonly ok: true; readonly info: Record<string, unknown> }
+  | {
+      readonly id: string;
+      readonly ok: true;
+      readonly info: Record<string, unknown>;
+      /** From the request's arrival to the start of its extraction: queue and fork. */
+      readonly waitedMs?: number;
+      readonly extractedMs?: number;
+    }
   | { readonly id: string; readonly ok: false; readonly error: WorkerFailure };
 
 /** Why a resolve failed, derived from exception classes rather than from messages. */

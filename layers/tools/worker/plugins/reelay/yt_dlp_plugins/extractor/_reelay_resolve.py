@@ -1,6 +1,7 @@
 """Resolves one request in a fork: changes that it makes to yt-dlp end with the process."""
 import json
 import math
+import time
 
 from yt_dlp.utils import ExtractorError
 
@@ -16,9 +17,11 @@ UNUSED_FIELDS = {'automatic_captions', 'subtitles', 'requested_subtitles', 'requ
 def resolve(ydl, request, lift_memory_limit=lambda: None):
     """Resolves a request (see _reelay_serve). Returns the response as one line of bytes."""
     try:
+        begun = time.monotonic()
         use_proxy(ydl, request['proxy'])
         info = extract(ydl, request)
-        line = encode({'id': request['id'], 'ok': True, 'info': plain(ydl.sanitize_info(info))})
+        durations = {'waitedMs': _ms(request['receivedAt'], begun), 'extractedMs': _ms(begun, time.monotonic())}
+        line = encode({'id': request['id'], 'ok': True, 'info': plain(ydl.sanitize_info(info)), **durations})
         if len(line) <= MAX_RESPONSE_BYTES:
             return line
         return failure(request['id'], 'too_large', f'The response has {len(line)} bytes')
@@ -29,6 +32,10 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
         # The message of an HTTP client may contain the proxy URL, with the credentials of this request.
         described['message'] = described['message'].replace(request['proxy'], 'the proxy')
         return encode({'id': request['id'], 'ok': False, 'error': described})
+
+
+def _ms(start, end):
+    return round((end - start) * 1000, 3)
 
 
 def failure(request_id, kind, message=None):

@@ -3,75 +3,41 @@
 Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?}
 Cancel    {"cancel": id}
 Ping      {"ping": true}, answered by {"pong": true}: a worker that does not answer is stuck
-Response  {"id", "ok": true, "info": {...}} or {"id", "ok": false, "error": {"kind", "message"?, ...}}
+Response  {"id", "ok": true, "info": {...}, "waitedMs", "extractedMs"} or {"id", "ok": false, "error": {"kind", "message"?, ...}}
 Greeting  {"ready": true}, once
 """
-import contextlib
 import json
 import os
 import selectors
-import signal
 import sys
-import threading
 import time
 from collections import deque
 
-from ._reelay_limits import die_with_parent, limit_memory, limit_usage
-from ._reelay_resolve import MAX_RESPONSE_BYTES, failure, interrupted, resolve
+from ._reelay_forks import Forker, write
+from ._reelay_resolve import MAX_RESPONSE_BYTES, failure, interrupted
 
 MAX_REQUEST_BYTES = 4 << 20  # of one line
 MAX_QUEUED_REQUESTS = 1024
 MAX_TIMEOUT_SECONDS = 600
 CHECK_SECONDS = 1
-MAX_STOPPED_CHECKS = 3  # in a row, of a stopped fork (SIGSTOP)
-
-
-class Fork:
-    """One request being resolved: its process, its deadline (monotonic seconds), and the response read so far."""
-
-    def __init__(self, pid, request):
-        self.pid = pid
-        self.id = request['id']
-        self.deadline = request['deadline']
-        self.response = bytearray()
-        self.stopped_checks = 0
-
-    def is_stopped(self):
-        """Whether this fork was stopped at several checks in a row (proc_pid_stat(5): state `T`)."""
-        try:
-            with open(f'/proc/{self.pid}/stat', 'rb') as stat:
-                state = stat.read().rpartition(b') ')[2][:1]
-        except OSError:
-            return False
-        self.stopped_checks = self.stopped_checks + 1 if state == b'T' else 0
-        return self.stopped_checks > MAX_STOPPED_CHECKS
-
-    def kill(self):
-        """Ends this fork. Returns whether it had been killed before."""
-        # The group includes a JavaScript runtime. It may not exist yet: the fork itself is killed too.
-        for kill in (os.killpg, os.kill):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                kill(self.pid, signal.SIGKILL)
-        _, status = os.waitpid(self.pid, 0)
-        return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
 class Server:
     """Serves requests from the descriptor `requests`, in at most `concurrency` forks of `memory` bytes each."""
 
     def __init__(self, ydl, requests, responses, concurrency, memory):
-        self.ydl = ydl
         self.requests = requests
         self.responses = responses
         self.concurrency = concurrency
-        self.memory = memory
+        self.forker = Forker(ydl, memory)
         self.waiting = deque()
         self.forks = {}
+        # Forked ahead of the next request while there is none. One that ends early is not replaced before that request.
+        self.spare = None
+        self.may_fork_ahead = True
         self.next_check = 0
         self.lines = LineReader()
         self.selector = selectors.DefaultSelector()
-        # Only this process holds the write end: when it dies for any reason, its forks read the end of the pipe.
-        self.lifeline, self.lifeline_writer = os.pipe()
 
     def run(self):
         self.selector.register(self.requests, selectors.EVENT_READ)
@@ -80,12 +46,15 @@ class Server:
             while self.step():
                 pass
         finally:
-            for fork in self.forks.values():
-                fork.kill()
+            for fork in (*self.forks.values(), *filter(None, [self.spare])):
+                fork.end()
 
     def step(self):
         """Handles the next events. Returns False once the requests have ended."""
-        for key, _ in self.selector.select(self.seconds_to_next_check()):
+        events = self.selector.select(0) if self.should_fork_ahead() else None
+        if events == []:
+            self.spare = self.fork(ahead=True)
+        for key, _ in events or self.selector.select(self.seconds_to_next_check()):
             if key.fd == self.requests:
                 data = os.read(self.requests, 1 << 16)
                 if not data:
@@ -94,6 +63,8 @@ class Server:
                     self.receive(line)
             elif key.fd in self.forks:
                 self.read_response(key.fd)
+            elif self.spare and key.fd == self.spare.responses:
+                self.drop_spare()
         self.end_overdue()
         self.end_stopped()
         while self.waiting and len(self.forks) < self.concurrency:
@@ -130,31 +101,28 @@ class Server:
             self.end(fd, failure(request_id, 'cancelled'))
 
     def start(self, request):
-        reader, writer = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                os.close(reader)
-                self.resolve_in_fork(request, writer)
-            finally:
-                os._exit(0)
-        os.close(writer)
-        self.forks[reader] = Fork(pid, request)
-        self.selector.register(reader, selectors.EVENT_READ)
+        fork = self.spare or self.fork()
+        self.spare = None
+        self.may_fork_ahead = True
+        fork.send(request)
+        self.forks[fork.responses] = fork
 
-    def resolve_in_fork(self, request, writer):
-        os.setsid()
-        die_with_parent()
-        for fd in (self.lifeline_writer, self.requests, self.responses, *self.forks):
-            os.close(fd)
-        threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
-        # The thread cannot run while a long regular expression holds the interpreter lock: the alarm still ends the fork.
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        seconds = max(1, int(request['deadline'] - time.monotonic()) + 2)
-        signal.alarm(seconds)
-        limit_usage(seconds)
-        lift_memory_limit = limit_memory(self.memory)
-        write(writer, resolve(self.ydl, request, lift_memory_limit))
+    def fork(self, ahead=False):
+        fork = self.forker.fork([self.requests, self.responses, *self.descriptors_of_forks()], ahead)
+        self.selector.register(fork.responses, selectors.EVENT_READ)
+        return fork
+
+    def descriptors_of_forks(self):
+        return [fd for fork in self.forks.values() for fd in (fork.requests, fork.responses)]
+
+    def should_fork_ahead(self):
+        return self.may_fork_ahead and not self.spare and not self.forks
+
+    def drop_spare(self):
+        spare, self.spare = self.spare, None
+        self.may_fork_ahead = False
+        self.selector.unregister(spare.responses)
+        spare.end()
 
     def read_response(self, fd):
         fork = self.forks[fd]
@@ -162,22 +130,22 @@ class Server:
         fork.response += data
         if len(fork.response) > MAX_RESPONSE_BYTES:
             self.end(fd, failure(fork.id, 'too_large'))
-        elif not data and fork.response.endswith(b'\n'):
+        elif fork.is_answered():
             self.end(fd, fork.response)
         elif not data:
             # A process that has closed its end of the pipe is exiting: killing it does not change its status.
             self.emit(interrupted(fork.id) if self.remove(fd) else failure(fork.id, 'crash'))
 
     def end(self, fd, response):
-        self.remove(fd)
+        # Before the process has ended: to release its memory takes milliseconds.
         self.emit(response)
+        self.remove(fd)
 
     def remove(self, fd):
         """Ends a fork. Returns whether it had been killed before."""
         fork = self.forks.pop(fd)
         self.selector.unregister(fd)
-        os.close(fd)
-        return fork.kill()
+        return fork.end()
 
     def end_stopped(self):
         now = time.monotonic()
@@ -243,14 +211,15 @@ class Malformed(Exception):
 
 
 def checked(message):
-    """Validates a request and adds its `deadline` in monotonic seconds.
+    """Validates a request and adds `receivedAt` and `deadline` in monotonic seconds.
 
     Raises Malformed, or ValueError where there is no id to respond to.
     """
     if not isinstance(message, dict) or not isinstance(message.get('id'), str):
         raise ValueError('id is missing')
     try:
-        return {**message, 'deadline': time.monotonic() + checked_timeout(message)}
+        now = time.monotonic()
+        return {**message, 'receivedAt': now, 'deadline': now + checked_timeout(message)}
     except ValueError as error:
         raise Malformed(message['id'], f'Malformed request: {error}') from error
 
@@ -270,19 +239,6 @@ def checked_timeout(message):
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= MAX_TIMEOUT_SECONDS:
         raise ValueError('timeoutSeconds is missing or malformed')
     return timeout
-
-
-def end_with_parent(lifeline):
-    """Kills the process group of this fork once the parent has exited."""
-    with contextlib.suppress(OSError):
-        os.read(lifeline, 1)
-    os.killpg(0, signal.SIGKILL)
-
-
-def write(fd, data):
-    left = memoryview(data)
-    while left:
-        left = left[os.write(fd, left):]
 
 
 def log(text):

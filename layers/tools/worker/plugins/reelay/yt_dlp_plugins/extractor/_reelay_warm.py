@@ -50,13 +50,18 @@ def warm_up(ydl):
     gc.freeze()
 
 
-def rehearse(ydl):
-    """Resolves one link of each common kind. The process is its own proxy on loopback, so that nothing leaves it."""
+def rehearse(ydl, paths=DOCUMENTS, until=lambda: False):
+    """Resolves one link of each common kind. The process is its own proxy on loopback, so that nothing leaves it.
+
+    until: called before each link; the rehearsal ends once it returns a true value
+    """
     with socket.create_server(('127.0.0.1', 0)) as listener:
         server = threading.Thread(target=serve_documents, args=(listener,), daemon=True)
         server.start()
         use_proxy(ydl, f'http://127.0.0.1:{listener.getsockname()[1]}')
-        for path in DOCUMENTS:
+        for path in paths:
+            if until():
+                break
             # A failed rehearsal only makes the first such request slower.
             with contextlib.suppress(Exception):
                 info = extract(ydl, {'url': ORIGIN + path, 'flat': True, 'playlistLimit': 10})

@@ -1,0 +1,41 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { appendFileSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { type Step, steps } from '../core/log/index.ts';
+
+/** A GetResource request of the service: its steps, in milliseconds since its arrival. */
+export interface TracedRequest {
+  readonly totalMs: number;
+  readonly steps: readonly { readonly name: string; readonly startMs: number; readonly durationMs: number }[];
+}
+
+/** Appends a line for each GetResource request of this process to a file. For one request at a time. */
+export function logSteps(file: string): void {
+  let startedAt = 0;
+  let current: Step[] = [];
+  steps.subscribe((step) => current.push(step as Step));
+  subscribe('http.server.request.start', (message) => {
+    if (!isResolve(message as ServerEvent)) return;
+    startedAt = performance.now();
+    current = [];
+  });
+  subscribe('http.server.response.finish', (message) => {
+    if (!isResolve(message as ServerEvent)) return;
+    const totalMs = performance.now() - startedAt;
+    const sinceStart = current.map((step) => ({ ...step, startMs: step.startMs - startedAt }));
+    appendFileSync(file, `${JSON.stringify({ totalMs, steps: sinceStart } satisfies TracedRequest)}\n`);
+  });
+}
+
+/** What `logSteps` has written so far. */
+export const readSteps = (file: string): TracedRequest[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as TracedRequest);
+
+interface ServerEvent {
+  readonly request: IncomingMessage;
+}
+
+const isResolve = ({ request }: ServerEvent): boolean => request.url?.startsWith('/api/Fetch/GetResource') === true;

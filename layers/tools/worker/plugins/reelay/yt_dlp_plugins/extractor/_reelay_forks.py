@@ -1,0 +1,133 @@
+"""Forked processes that resolve one request each.
+
+A fork is created for a request, or ahead of it: then it has rehearsed when the request arrives. A fork shares the memory
+of the worker until one of them writes to a page, and a resolve writes to thousands, if only to count references. These
+page faults take longer than the resolve itself.
+"""
+import contextlib
+import json
+import os
+import select
+import signal
+import threading
+import time
+
+from ._reelay_limits import die_with_parent, limit_memory, limit_usage
+from ._reelay_resolve import resolve
+from ._reelay_warm import forget, rehearse
+
+REHEARSAL_SECONDS = 5
+# A link to a file is offered to every extractor, and so touches most of the pages that any link touches.
+REHEARSED_AHEAD = ('/a.mp3',)
+MAX_STOPPED_CHECKS = 3  # in a row, of a stopped fork (SIGSTOP)
+
+
+class Fork:
+    """A forked process: its request and deadline (monotonic seconds) once it has one, and the response read so far."""
+
+    def __init__(self, pid, requests, responses):
+        self.pid = pid
+        self.requests = requests
+        self.responses = responses
+        self.id = None
+        self.deadline = None
+        self.response = bytearray()
+        self.stopped_checks = 0
+
+    def send(self, request):
+        """Starts the resolve of a request."""
+        self.id = request['id']
+        self.deadline = request['deadline']
+        with contextlib.suppress(BrokenPipeError):  # it has ended: so will its response
+            write(self.requests, json.dumps(request).encode() + b'\n')
+
+    def is_answered(self):
+        """Whether the response is complete. Its line feed is the only one: JSON escapes others."""
+        return self.response.endswith(b'\n')
+
+    def is_stopped(self):
+        """Whether this fork was stopped at several checks in a row (proc_pid_stat(5): state `T`)."""
+        try:
+            with open(f'/proc/{self.pid}/stat', 'rb') as stat:
+                state = stat.read().rpartition(b') ')[2][:1]
+        except OSError:
+            return False
+        self.stopped_checks = self.stopped_checks + 1 if state == b'T' else 0
+        return self.stopped_checks > MAX_STOPPED_CHECKS
+
+    def end(self):
+        """Ends the process and its children, such as a JavaScript runtime. Returns whether it had been killed before."""
+        os.close(self.requests)
+        os.close(self.responses)
+        # The group may not exist yet: the fork itself is killed too.
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(self.pid, signal.SIGKILL)
+        _, status = os.waitpid(self.pid, 0)
+        return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+class Forker:
+    """Forks this process."""
+
+    def __init__(self, ydl, memory):
+        self.ydl = ydl
+        self.memory = memory
+        # Only this process holds the write end: when it dies for any reason, its forks read the end of the pipe.
+        self.lifeline, self.lifeline_writer = os.pipe()
+
+    def fork(self, unneeded, ahead=False):
+        """Returns a Fork that waits for its request.
+
+        unneeded: descriptors of this process that the fork closes
+        ahead: whether the fork rehearses until its request arrives
+        """
+        requests, requests_writer = os.pipe()
+        responses, responses_writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                for fd in (requests_writer, responses, self.lifeline_writer, *unneeded):
+                    os.close(fd)
+                self._serve_one(requests, responses_writer, ahead)
+            finally:
+                # Without exit handlers: they belong to the worker.
+                os._exit(0)
+        os.close(requests)
+        os.close(responses_writer)
+        return Fork(pid, requests_writer, responses)
+
+    def _serve_one(self, requests, responses, ahead):
+        os.setsid()
+        die_with_parent()
+        threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        lift_memory_limit = limit_memory(self.memory)
+        if ahead:
+            signal.alarm(REHEARSAL_SECONDS)
+            rehearse(self.ydl, REHEARSED_AHEAD, until=lambda: select.select([requests], [], [], 0)[0])
+            forget(self.ydl)
+            signal.alarm(0)
+        with open(requests, 'rb') as lines:
+            line = lines.readline()
+        if not line:
+            return
+        request = json.loads(line)
+        # The thread cannot run while a long regular expression holds the interpreter lock: the alarm still ends the fork.
+        seconds = max(1, int(request['deadline'] - time.monotonic()) + 2)
+        signal.alarm(seconds)
+        limit_usage(seconds)
+        write(responses, resolve(self.ydl, request, lift_memory_limit))
+
+
+def end_with_parent(lifeline):
+    """Kills the process group of this fork once the parent has exited."""
+    with contextlib.suppress(OSError):
+        os.read(lifeline, 1)
+    os.killpg(0, signal.SIGKILL)
+
+
+def write(fd, data):
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left):]
