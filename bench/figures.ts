@@ -64,7 +64,7 @@ function row(figure: Figure): string[] {
     alone ? '' : `${short(rival)} (${rivalName})`,
     unit,
     alone ? '' : short(ours / rival),
-    atLeast !== undefined ? `≥ ${atLeast}` : atMost !== undefined ? `≤ ${atMost}` : '',
+    atLeast !== undefined ? `≥ ${short(atLeast)}` : atMost !== undefined ? `≤ ${short(atMost)}` : '',
     atLeast === undefined && atMost === undefined ? '' : reached(figure) ? 'reached' : 'MISSED',
   ];
 }

@@ -206,6 +206,33 @@ describe('a fork of the worker', () => {
 });
 
 describe('the end of a worker process', () => {
+  it('forks ahead of the next request, and does without a fork that ended', async () => {
+    const file = join(temporary, 'pid-ahead');
+    const ahead = await start({ ytDlp: writingPid(file) });
+    const pid = await readPid(file);
+    const resolveClip = () => ahead.request(requestOf('/files/clip.mp4'));
+    const infoOf = async () => ({ ...(await resolveClip()), id: '', waitedMs: 0, extractedMs: 0 });
+    const expected = { ok: true, info: { id: 'clip', url: origin.url('/files/clip.mp4') } };
+
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const [spare] = await childrenOf(pid);
+    expect(await resolveClip()).toMatchObject(expected);
+    await until(() => !isAlive(spare ?? 0));
+
+    await until(async () => (await childrenOf(pid)).length === 1);
+    const [next] = await childrenOf(pid);
+    process.kill(next ?? 0, 'SIGKILL');
+    await until(async () => (await childrenOf(pid)).length === 0);
+    const withoutRehearsal = await infoOf();
+    expect(withoutRehearsal).toMatchObject(expected);
+
+    await until(async () => (await childrenOf(pid)).length === 1);
+    expect(await infoOf()).toEqual(withoutRehearsal);
+    await ahead.close();
+    await until(async () => !isAlive(pid));
+    await rm(file);
+  });
+
   it('fails pending requests with crash and ends its forks', async () => {
     const file = join(temporary, 'pid');
     const killed = await start({ ytDlp: writingPid(file) });
