@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import { copyBytes } from '../guard/index.ts';
+import { appendChunk } from './append-chunk.ts';
 
 /** The response of one hop. */
 export interface RawResponse {
@@ -12,11 +13,15 @@ export interface RawResponse {
 
 /** Bytes buffered for a reader that pulls. For a paused reader one chunk is buffered at most. */
 const HIGH_WATER_MARK = 64 * 1024;
+/** Smaller chunks are passed on together when they arrive together. */
+const MIN_CHUNK_BYTES = 4 * 1024;
 
 /** A response body. Destroying it before its end closes the connection. */
 class ResponseBody extends Readable {
   readonly #controller: Dispatcher.DispatchController;
   #complete = false;
+  /** Small chunks of one read of the socket: with chunked coding a source may send one byte a chunk. */
+  #small: Buffer[] = [];
 
   constructor(controller: Dispatcher.DispatchController) {
     super({ highWaterMark: HIGH_WATER_MARK });
@@ -24,12 +29,29 @@ class ResponseBody extends Readable {
   }
 
   accept(chunk: Buffer): void {
+    if (chunk.length < MIN_CHUNK_BYTES) {
+      // After the parser has finished with the bytes of this read.
+      if (this.#small.length === 0) queueMicrotask(() => this.#flush());
+      appendChunk(this.#small, chunk);
+      return;
+    }
+    this.#flush();
+    this.#pass(chunk);
+  }
+
+  #flush(): void {
+    if (this.destroyed) return;
+    for (const chunk of this.#small.splice(0)) this.#pass(chunk);
+  }
+
+  #pass(chunk: Buffer): void {
     // The first chunk shares its memory with the response head, which would be retained with it.
     const own = chunk.byteLength === chunk.buffer.byteLength ? chunk : copyBytes(chunk);
     if (!this.push(own) || hasPausedReader(this)) this.#controller.pause();
   }
 
   complete(): void {
+    this.#flush();
     this.#complete = true;
     this.push(null);
   }

@@ -1,3 +1,4 @@
+import { appendChunk } from '../../egress/client/index.ts';
 import type { Egress, GuardedResponse } from '../../egress/index.ts';
 import { UpstreamError } from '../../errors/index.ts';
 import { formatRange, parseContentRange, requestHeaders } from '../../http/index.ts';
@@ -88,7 +89,7 @@ export async function collect({ body }: GuardedResponse, maxBytes: number): Prom
   let length = 0;
   // Leaving the loop early destroys the body.
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
+    appendChunk(chunks, chunk);
     length += chunk.length;
     // Not at the limit itself: a body that ends there keeps its connection reusable.
     if (length > maxBytes) break;

@@ -1,4 +1,5 @@
 import { finished, type Readable } from 'node:stream';
+import { appendChunk } from '../../../core/egress/client/index.ts';
 import type { FileSource } from '../../source/index.ts';
 
 /** Reading and discarding up to so many bytes costs less than another upstream request. */
@@ -85,7 +86,7 @@ export class ByteReader {
     this.#missingBytes = bytes;
     for (let missing = bytes; missing > 0; ) {
       const chunk = this.take(missing);
-      if (chunk) chunks.push(chunk);
+      if (chunk) appendChunk(chunks, chunk);
       else await this.#changed();
       missing -= chunk?.length ?? 0;
       this.#missingBytes = missing;

@@ -1,4 +1,5 @@
 import { createDecipheriv } from 'node:crypto';
+import { appendChunk } from '../../../core/egress/client/index.ts';
 import {
   createAdtsCheck,
   createFrameScanner,
@@ -115,7 +116,7 @@ export function createLengthCheck(minBytes: number): CompletenessCheck {
 export function createPlaylistCheck(): CompletenessCheck {
   const chunks: Buffer[] = [];
   return {
-    update: (chunk) => void chunks.push(chunk),
+    update: (chunk) => appendChunk(chunks, chunk),
     problem() {
       const text = Buffer.concat(chunks).toString('utf8').trim();
       if (/^#EXT-X-ENDLIST\b/m.test(text)) return undefined;

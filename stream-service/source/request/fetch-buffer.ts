@@ -1,3 +1,4 @@
+import { appendChunk } from '../../../core/egress/client/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { RangeFetch, type RangeFetchOptions } from './range-fetch.ts';
 
@@ -20,7 +21,7 @@ export async function fetchBuffer(
   let length = 0;
   fetch.attach({
     data(chunk) {
-      chunks.push(chunk);
+      appendChunk(chunks, chunk);
       length += chunk.length;
       if (length > maxBytes) reject(new UpstreamError(`Response exceeds ${maxBytes} bytes`));
       return length <= maxBytes;

@@ -1,4 +1,5 @@
 import { finished, type Readable } from 'node:stream';
+import { appendChunk } from '../../../core/egress/client/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import { hasValidator, type RequestedRange } from './classify-response.ts';
 import type { CompletenessCheck } from './completeness.ts';
@@ -245,7 +246,7 @@ export class RangeFetch {
     if (this.#sink && this.#isSinkReady && this.#buffer.length === 0) {
       this.#isSinkReady = this.#sink.data(chunk);
     } else {
-      this.#buffer.push(chunk);
+      appendChunk(this.#buffer, chunk);
       this.#bufferedBytes += chunk.length;
     }
     this.#firstByte.resolve();

@@ -70,6 +70,20 @@ describe('request', () => {
     expect(digest.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'));
   });
 
+  it('passes on together what arrives in chunks of one byte', async () => {
+    const bytes = 'x'.repeat(50_000);
+    const { host } = await serveTcp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      socket.end(`${'1\r\nx\r\n'.repeat(bytes.length)}0\r\n\r\n`);
+    });
+    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await once(body, 'end');
+    expect(Buffer.concat(chunks).toString()).toBe(bytes);
+    expect(chunks.length).toBeLessThan(500);
+  });
+
   it('sends neither userinfo nor connection-specific headers', async () => {
     const { host } = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const headers = { Host: 'other', Connection: 'close', 'Proxy-Authorization': 'secret', 'Transfer-Encoding': 'x' };
