@@ -53,10 +53,11 @@ export function* parseBoxes(bytes: Buffer, start = 0, end = bytes.length): Gener
   }
 }
 
-/** The first child of a type that lies inside its parent as a whole. */
+/** The first child of a type that lies inside its parent, and the bytes, as a whole. */
 export function findChild(bytes: Buffer, parent: Box, type: string): Box | undefined {
-  for (const box of parseBoxes(bytes, parent.content, parent.end)) {
-    if (box.type === type && box.end <= parent.end) return box;
+  const limit = Math.min(parent.end, bytes.length);
+  for (const box of parseBoxes(bytes, parent.content, limit)) {
+    if (box.type === type && box.end <= limit) return box;
   }
   return undefined;
 }
