@@ -26,7 +26,9 @@ export interface FrameScanner {
 
 /** Follows frames from header to header through bytes as they arrive, without buffering payload. */
 export function createFrameScanner({ headerBytes, mayBegin, read }: FrameRules): FrameScanner {
-  let header: Buffer = Buffer.alloc(0);
+  /** Parts of the current header, which may arrive in many chunks: joined once all of it is there. */
+  let parts: Buffer[] = [];
+  let heldBytes = 0;
   let needed = headerBytes;
   /** Bytes of the current frame still to come. */
   let remaining = 0;
@@ -34,17 +36,20 @@ export function createFrameScanner({ headerBytes, mayBegin, read }: FrameRules):
 
   /** Appends to the header. Returns the offset after the bytes used. */
   const takeHeader = (chunk: Buffer, at: number): number => {
-    const end = Math.min(at + needed - header.length, chunk.length);
-    const part = chunk.subarray(at, end);
-    header = header.length > 0 ? Buffer.concat([header, part]) : part;
-    if (!mayBegin(header[0] ?? -1)) isValid = false;
-    if (!isValid || header.length < needed) return end;
+    const end = Math.min(at + needed - heldBytes, chunk.length);
+    if (heldBytes === 0 && !mayBegin(chunk[at] ?? -1)) isValid = false;
+    parts.push(chunk.subarray(at, end));
+    heldBytes += end - at;
+    if (!isValid || heldBytes < needed) return end;
+    const header = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, heldBytes);
+    parts = [header];
     const found = read(header);
     if (typeof found === 'object') needed = found.needs;
     else if (found === undefined || found < header.length) isValid = false;
     else {
       remaining = found - header.length;
-      header = header.subarray(header.length);
+      parts = [];
+      heldBytes = 0;
       needed = headerBytes;
     }
     return end;
@@ -61,7 +66,7 @@ export function createFrameScanner({ headerBytes, mayBegin, read }: FrameRules):
     },
     state() {
       if (!isValid) return 'unknown';
-      return header.length > 0 || (remaining > 0 && Number.isFinite(remaining)) ? 'cut' : 'whole';
+      return heldBytes > 0 || (remaining > 0 && Number.isFinite(remaining)) ? 'cut' : 'whole';
     },
   };
 }

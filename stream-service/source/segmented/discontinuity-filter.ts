@@ -1,3 +1,4 @@
+import { appendChunk } from '../../../core/egress/client/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import {
   type FragmentTime,
@@ -99,7 +100,7 @@ export function createDiscontinuityFilter({ onListClock }: { readonly onListCloc
       let bytes = 0;
       return {
         update(chunk) {
-          chunks.push(chunk);
+          appendChunk(chunks, chunk);
           bytes += chunk.length;
           if (bytes > MAX_BOX_BYTES) throw new UpstreamError('Initialization section exceeds the size limit');
           return NONE;
@@ -128,7 +129,10 @@ type BoxReaders = Readonly<Record<string, (box: Buffer) => Buffer>>;
 
 /** Replaces boxes of the given types by what their readers return; all other bytes pass as they arrive. */
 function createBoxFilter(readers: BoxReaders): Filter {
-  let held = NONE;
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  /** Bytes that the next step needs: until then they are held without being looked at again. */
+  let neededBytes = 0;
   /** Bytes to pass before the next box. */
   let left = 0;
 
@@ -140,6 +144,7 @@ function createBoxFilter(readers: BoxReaders): Filter {
       return [out.length, out];
     }
     const [box] = parseBoxes(rest);
+    neededBytes = rest.length + 1;
     if (!box && rest.length < 16) return undefined;
     const reader = box && readers[box.type];
     if (!box || !reader) {
@@ -148,21 +153,27 @@ function createBoxFilter(readers: BoxReaders): Filter {
       return step(rest);
     }
     if (box.end > MAX_BOX_BYTES) throw new UpstreamError(`Box ${box.type} of ${box.end} bytes exceeds the size limit`);
+    neededBytes = box.end;
     return box.end > rest.length ? undefined : [box.end, reader(rest.subarray(0, box.end))];
   };
 
   return {
     update(chunk) {
-      let rest = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
+      appendChunk(held, chunk);
+      heldBytes += chunk.length;
+      if (heldBytes < neededBytes) return NONE;
+      let rest = held.length === 1 && held[0] ? held[0] : Buffer.concat(held, heldBytes);
       const out: Buffer[] = [];
       for (let done = rest.length > 0 ? step(rest) : undefined; done; done = rest.length > 0 ? step(rest) : undefined) {
         rest = rest.subarray(done[0]);
         out.push(done[1]);
       }
-      held = rest;
+      held = rest.length > 0 ? [rest] : [];
+      heldBytes = rest.length;
+      if (heldBytes === 0) neededBytes = 0;
       return out.length === 1 ? (out[0] ?? NONE) : Buffer.concat(out);
     },
-    final: () => held,
+    final: () => Buffer.concat(held, heldBytes),
   };
 }
 
