@@ -1,0 +1,133 @@
+import { box, FRAGMENTED_FILE_TYPE, fullBox, u32, u64, writeMovie } from '../../core/media/isobmff/index.ts';
+import type { TrackHeader } from '../../core/media/isobmff/track-header.ts';
+
+/** Inputs that the fuzzer starts from, all generated: no media of anyone. */
+
+export const HLS = [
+  '#EXTM3U',
+  '#EXT-X-VERSION:8',
+  '#EXT-X-TARGETDURATION:4',
+  '#EXT-X-MEDIA-SEQUENCE:17',
+  '#EXT-X-DEFINE:NAME="host",VALUE="b.example"',
+  '#EXT-X-KEY:METHOD=AES-128,URI="k?a=1,2",IV=0x0102,KEYFORMAT="identity"',
+  '#EXT-X-MAP:URI="init.mp4",BYTERANGE="100@0"',
+  '#EXTINF:4.004,title',
+  '#EXT-X-BYTERANGE:100@100',
+  's.mp4',
+  '#EXT-X-DISCONTINUITY',
+  '#EXTINF:4,',
+  'https://{$host}/s2.mp4?x=1',
+  '#EXT-X-GAP',
+  '#EXTINF:4,',
+  'gap.mp4',
+  '#EXT-X-ENDLIST',
+].join('\n');
+export const HLS_MASTER = '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=100,CODECS="avc1,mp4a",AUDIO="a"\nv.m3u8\n';
+export const DASH =
+  '<?xml version="1.0"?><!-- --><mpd:MPD type="static" mediaPresentationDuration="P1DT1H2M3.5S"><Period/></MPD>';
+
+const TIMESCALE = 1000;
+const SAMPLES = 4;
+const SAMPLE_BYTES = 10;
+const stsd = (entry: string) => fullBox('stsd', 0, 0, u32(1), box(entry, Buffer.alloc(78), box('btrt', u32(0, 9, 9))));
+const handler = (kind: string) => fullBox('hdlr', 0, 0, u32(0), Buffer.from(kind), u32(0, 0, 0), Buffer.from('n\0'));
+
+const trackHeader = (kind: 'vide' | 'soun'): TrackHeader => ({
+  id: 1,
+  movieTimescale: TIMESCALE,
+  timescale: TIMESCALE,
+  durationSeconds: SAMPLES,
+  presentation: Buffer.alloc(60),
+  language: Buffer.alloc(4),
+  edits: [{ duration: SAMPLES * TIMESCALE, mediaTime: 0n, rate: 0x1_0000 }],
+  media: [handler(kind)],
+  mediaInformation: [
+    fullBox(kind === 'vide' ? 'vmhd' : 'smhd', 0, 0, u32(0, 0)),
+    box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, 1))),
+  ],
+  sampleDescriptions: stsd(kind === 'vide' ? 'avc1' : 'mp4a'),
+  sampleTable: Buffer.alloc(0),
+  fragmentDefaults: undefined,
+});
+
+/** A `moov` with one track of four samples, one second each, in one chunk. */
+export function movie(kind: 'vide' | 'soun'): Buffer {
+  const sampleTables = [
+    fullBox('stts', 0, 0, u32(1, SAMPLES, TIMESCALE)),
+    fullBox('ctts', 0, 0, u32(1, SAMPLES, 0)),
+    fullBox('stss', 0, 0, u32(2, 1, 3)),
+    fullBox('stsc', 0, 0, u32(1, 1, SAMPLES, 1)),
+    fullBox('stsz', 0, 0, u32(0, SAMPLES, ...Array<number>(SAMPLES).fill(SAMPLE_BYTES))),
+    fullBox('stco', 0, 0, u32(1, 2000)),
+  ];
+  return writeMovie([{ header: trackHeader(kind), durationSeconds: SAMPLES, sampleTables }]);
+}
+
+/** A `moov` whose samples are in fragments. */
+export function fragmentedMovie(kind: 'vide' | 'soun'): Buffer {
+  const moov = writeMovie([{ header: trackHeader(kind), durationSeconds: SAMPLES, sampleTables: [] }]);
+  return box('moov', moov.subarray(8), box('mvex', fullBox('trex', 0, 0, u32(1, 1, TIMESCALE, SAMPLE_BYTES, 0))));
+}
+
+export const FRAGMENT = box(
+  'moof',
+  fullBox('mfhd', 0, 0, u32(1)),
+  box(
+    'traf',
+    fullBox('tfhd', 0, 0x2_0000 | 0x8 | 0x10, u32(1, TIMESCALE, SAMPLE_BYTES)),
+    fullBox('tfdt', 1, 0, u64(5000)),
+    fullBox('trun', 0, 0x1 | 0x100 | 0x200, u32(2, 100, TIMESCALE, 5, TIMESCALE, 7)),
+  ),
+);
+export const SEGMENT_INDEX = fullBox('sidx', 0, 0, u32(1, TIMESCALE, 0, 0), u32(2), u32(50, 1000, 0), u32(60, 1000, 0));
+/** The beginning of a fragmented file with one fragment. */
+export const FRAGMENTED_FILE = Buffer.concat([
+  FRAGMENTED_FILE_TYPE,
+  fragmentedMovie('vide'),
+  SEGMENT_INDEX,
+  FRAGMENT,
+  box('mdat', Buffer.alloc(12)),
+]);
+
+/** Two packets of MPEG-TS: a program association, and the start of a PES packet with a timestamp. */
+export const MPEG_TS = Buffer.concat([
+  tsPacket(0, [0, 0, 0xb0, 13, 0, 1, 0xc1, 0, 0, 0, 1, 0xe1, 0, 0, 0, 0, 0]),
+  tsPacket(0x101, [0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, 0x21, 0, 1, 0, 1]),
+]);
+function tsPacket(pid: number, payload: readonly number[]): Buffer {
+  const packet = Buffer.alloc(188, 0xff);
+  packet.set([0x47, 0x40 | (pid >> 8), pid & 0xff, 0x10, ...payload]);
+  return packet;
+}
+
+/** An ID3 tag of 12 bytes, then a frame of AAC in ADTS. */
+export const ADTS = Buffer.concat([
+  Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 2, 0, 0]),
+  Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x01, 0x3f, 0xfc, 0, 0, 0]),
+]);
+
+export const INFO = JSON.stringify({
+  id: '1',
+  extractor_key: 'Site',
+  title: 'T',
+  uploader: 'U',
+  duration: 10,
+  thumbnails: [{ url: 'https://i.example/a', width: 1, height: 1 }],
+  formats: [
+    {
+      format_id: 'a',
+      url: 'https://cdn.example/a.mp4?expire=1790003600',
+      protocol: 'https',
+      ext: 'mp4',
+      vcodec: 'avc1',
+      acodec: 'mp4a',
+      height: 720,
+      tbr: 1000,
+      filesize: 1000,
+      http_headers: { Referer: 'https://media.example/' },
+      cookies: 'a=1; Domain=cdn.example; Path=/; Secure; b="x\\073"',
+      format: 'a - 720p',
+    },
+    { format_id: 'd', url: 'https://cdn.example/d', protocol: 'http_dash_segments', fragments: [{ path: 'a' }] },
+  ],
+});

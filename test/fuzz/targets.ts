@@ -1,0 +1,364 @@
+import { parseLinkParameter } from '../../core/api/link-parameter.ts';
+import { Problem } from '../../core/api/problem.ts';
+import { checkCookies } from '../../core/config/cookies-file.ts';
+import { createAddressGuard, isLiteral } from '../../core/egress/guard/address-guard.ts';
+import { UpstreamError } from '../../core/errors/errors.ts';
+import {
+  clientOf,
+  decideRange,
+  parseContentRange,
+  parseUnsatisfiedRange,
+  predictRange,
+  renderJson,
+  requestHeaders,
+} from '../../core/http/index.ts';
+import { describeError } from '../../core/log/log.ts';
+import { dashTimeline, scanDashManifest } from '../../core/media/dash/index.ts';
+import {
+  createAdtsCheck,
+  createFrameScanner,
+  createMp4Check,
+  createMpegTsCheck,
+  type FrameCheck,
+} from '../../core/media/frames/index.ts';
+import { PlaylistError, parseHlsPlaylist, scanHlsPlaylist } from '../../core/media/hls/index.ts';
+import { id3Tag, id3TagBytes } from '../../core/media/id3/index.ts';
+import {
+  fragmentTimes,
+  hasEncryptedSampleEntry,
+  initTracks,
+  parseSegmentIndex,
+  patchHeaderDuration,
+  rewriteFragment,
+  shiftFragment,
+  UnsupportedMp4,
+} from '../../core/media/isobmff/index.ts';
+import { probeSegmentStart } from '../../core/media/segment-probe/index.ts';
+import { sniff } from '../../core/media/sniff/index.ts';
+import { hasDiscontinuity, longestGapSeconds } from '../../core/media/timeline/index.ts';
+import { createLayout } from '../../core/media/virtual-mp4/create-layout.ts';
+import { assembleResource, identify } from '../../core/resolve/item/assemble.ts';
+import { readEntries } from '../../core/resolve/item/list-entries.ts';
+import { normalizeLink } from '../../core/resolve/item/normalize-link.ts';
+import { parseCookies } from '../../core/resolve/yt-dlp/cookies.ts';
+import { readTracks } from '../../core/resolve/yt-dlp/tracks.ts';
+import { isInfo } from '../../core/resolve/yt-dlp/yt-dlp-info.ts';
+import { parseKey } from '../../core/state/keys.ts';
+import { toResourceInformation } from '../../lambdas/api/resource-information.ts';
+import { contentDisposition, fileName } from '../../stream-service/http/response-headers.ts';
+import { retryDelayMs } from '../../stream-service/source/request/retry-policy.ts';
+import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
+import * as seeds from './seeds.ts';
+
+/** A parser of untrusted input under test. */
+export interface FuzzTarget {
+  /** Calls the parser and checks what it returns. */
+  readonly run: (input: Buffer) => void;
+  /** The errors that its documentation announces; any other is a finding. */
+  readonly errors?: readonly (new (
+    ...args: never[]
+  ) => Error)[];
+  readonly seeds: readonly (string | Buffer)[];
+  /** Steps that any input may take, and further ones for each byte of it. */
+  readonly maxSteps: { readonly fixed: number; readonly perByte: number };
+}
+
+const LINEAR = { fixed: 5_000, perByte: 100 };
+const URL_BASE = 'https://cdn.example/a/index.m3u8';
+const MAX_SEGMENTS = 100_000;
+const NOW = 1_790_000_000;
+
+function check(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new TypeError(message);
+}
+
+/** Feeds a frame check in chunks of changing size: results must not depend on where chunks end. */
+function scanFrames(create: (head: Buffer, seconds: number) => FrameCheck | undefined) {
+  const scan = (input: Buffer, chunkBytes: number) => {
+    const rules = create(input, 10);
+    if (!rules) return undefined;
+    const scanner = createFrameScanner(rules);
+    for (let at = 0; at < input.length; at += chunkBytes) scanner.update(input.subarray(at, at + chunkBytes));
+    return `${scanner.state()} ${rules.problem()}`;
+  };
+  return (input: Buffer) =>
+    check(scan(input, Math.max(1, input.length)) === scan(input, 61), 'The result depends on chunk boundaries');
+}
+
+/** Passes bytes through the filter that joins segments, in chunks of one size. */
+function filterSegments(input: Buffer, chunkBytes: number): Buffer {
+  const filter = createDiscontinuityFilter({ onListClock: true });
+  const init = filter.init();
+  const output = [init.update(seeds.fragmentedMovie('vide')), init.final()];
+  for (const startSeconds of [0, 100]) {
+    const segment = filter.segment(startSeconds);
+    for (let at = 0; at < input.length; at += chunkBytes) {
+      output.push(segment.update(input.subarray(at, at + chunkBytes)));
+    }
+    output.push(segment.final());
+  }
+  return Buffer.concat(output);
+}
+
+const header = (input: Buffer) => input.toString('latin1');
+const guard = createAddressGuard(['media.lan:80']);
+const retryLimits = { maxAttempts: 5, initialBackoffMs: 1, maxBackoffMs: 100, maxRetryAfterMs: 20_000 };
+
+/** Every parser of text or bytes that a client or a source chooses. */
+export const targets: Readonly<Record<string, FuzzTarget>> = {
+  'hls-playlist': {
+    run(input) {
+      const parsed = parseHlsPlaylist(input.toString(), { url: URL_BASE, maxSegments: MAX_SEGMENTS });
+      if (parsed.kind === 'master') return check(URL.canParse(parsed.bestUrl), 'Invalid URL of a variant');
+      const { segments } = parsed.timeline;
+      hasDiscontinuity(segments);
+      check(Number.isFinite(longestGapSeconds(segments)), 'Endless gap');
+      for (const { content, isGap, seconds } of segments) {
+        check(isGap || URL.canParse(content.url), 'Invalid URL of a segment');
+        check(seconds >= 0 && seconds < 1e7, 'Implausible duration');
+      }
+    },
+    errors: [PlaylistError],
+    seeds: [seeds.HLS, seeds.HLS_MASTER],
+    // Variables may expand a playlist to 8 MiB.
+    maxSteps: { fixed: 30_000_000, perByte: 200 },
+  },
+  'hls-scan': {
+    run: (input) => void scanHlsPlaylist(input.toString()),
+    errors: [PlaylistError],
+    seeds: [seeds.HLS, seeds.HLS_MASTER],
+    maxSteps: { fixed: 30_000_000, perByte: 200 },
+  },
+  'dash-manifest': {
+    run(input) {
+      const { durationSeconds = 1 } = scanDashManifest(input.toString()) ?? {};
+      check(durationSeconds > 0 && durationSeconds < 1e7, 'Implausible duration');
+    },
+    seeds: [seeds.DASH],
+    maxSteps: LINEAR,
+  },
+  'dash-timeline': {
+    run(input) {
+      const fragments = header(input)
+        .split('\n')
+        .map((url, index) => ({ url, seconds: index % 3 }));
+      const timeline = dashTimeline(fragments, { isLive: true, baseUrl: URL_BASE });
+      dashTimeline(fragments.slice(1), { isLive: true, baseUrl: URL_BASE, previous: timeline });
+    },
+    seeds: ['init\na?x=1\nhttps://b.example/#c'],
+    maxSteps: LINEAR,
+  },
+  'init-segment': {
+    run: (input) => void initTracks(input),
+    seeds: [seeds.movie('vide'), seeds.fragmentedMovie('soun')],
+    maxSteps: LINEAR,
+  },
+  'segment-index': {
+    run: (input) => void (input.length >= 8 && parseSegmentIndex(input)),
+    seeds: [seeds.SEGMENT_INDEX],
+    maxSteps: LINEAR,
+  },
+  'fragment-times': {
+    run(input) {
+      const tracks = initTracks(seeds.fragmentedMovie('vide'));
+      for (const { start, end } of fragmentTimes(input, tracks))
+        check(end >= start, 'A fragment ends before its start');
+      shiftFragment(input, () => 1);
+    },
+    // Callers treat a fragment that cannot be read as damaged.
+    errors: [RangeError],
+    seeds: [seeds.FRAGMENT],
+    maxSteps: LINEAR,
+  },
+  'fragment-rewriter': {
+    run(input) {
+      const { moof } = rewriteFragment({
+        moof: input.subarray(8),
+        start: 0,
+        sourceId: 1,
+        id: 2,
+        defaults: Buffer.alloc(16),
+        fallbackTime: 0n,
+      });
+      moof(1);
+    },
+    errors: [UnsupportedMp4],
+    seeds: [seeds.FRAGMENT],
+    // A run without fields may declare a million samples.
+    maxSteps: { fixed: 5_000_000, perByte: 500_000 },
+  },
+  'segment-filter': {
+    run(input) {
+      const whole = filterSegments(input, Math.max(1, input.length));
+      check(whole.equals(filterSegments(input, 61)), 'The output depends on chunk boundaries');
+    },
+    errors: [UpstreamError],
+    seeds: [seeds.FRAGMENT, seeds.SEGMENT_INDEX, seeds.FRAGMENTED_FILE],
+    maxSteps: { fixed: 50_000, perByte: 200 },
+  },
+  'virtual-mp4': {
+    run(input) {
+      const audio = { moov: seeds.movie('soun').subarray(8), fileBytes: 1e6 };
+      const { size, memoryBytes } = createLayout({ moov: input.subarray(8), fileBytes: 1e6 }, audio);
+      check(Number.isSafeInteger(size) && size < 3e6, 'Larger than its sources');
+      check(memoryBytes < 50e6, 'Too much memory');
+    },
+    errors: [UnsupportedMp4, Error],
+    seeds: [seeds.movie('vide')],
+    // Two million samples are checked at most, each of a size in its file.
+    maxSteps: { fixed: 200_000_000, perByte: 1000 },
+  },
+  'duration-patch': {
+    run(input) {
+      const patched = patchHeaderDuration(input, 10);
+      check(!patched || patched.length >= input.length, 'Shorter than before');
+    },
+    seeds: [seeds.movie('vide'), seeds.FRAGMENTED_FILE],
+    maxSteps: LINEAR,
+  },
+  'sample-entries': {
+    run: (input) => void hasEncryptedSampleEntry(input),
+    seeds: [seeds.movie('vide')],
+    maxSteps: LINEAR,
+  },
+  'segment-probe': {
+    run: (input) => void probeSegmentStart(input),
+    seeds: [seeds.FRAGMENTED_FILE, seeds.MPEG_TS, seeds.ADTS],
+    maxSteps: LINEAR,
+  },
+  'mp4-frames': { run: scanFrames(createMp4Check), seeds: [seeds.FRAGMENTED_FILE], maxSteps: LINEAR },
+  'adts-frames': { run: scanFrames(createAdtsCheck), seeds: [seeds.ADTS], maxSteps: LINEAR },
+  'mpegts-packets': { run: scanFrames(createMpegTsCheck), seeds: [seeds.MPEG_TS], maxSteps: LINEAR },
+  sniff: { run: (input) => void sniff(input), seeds: [seeds.FRAGMENTED_FILE, 'ID3', 'fLaC'], maxSteps: LINEAR },
+  id3: {
+    run(input) {
+      check(id3TagBytes(input) <= 2 ** 28 + 10, 'Larger than four bytes of seven bits');
+      const tag = id3Tag({ title: input.toString(), artist: input.toString('latin1') });
+      check(tag.length < 2048 && (tag.length === 0 || id3TagBytes(tag) === tag.length), 'Its own tag is misread');
+    },
+    seeds: [seeds.ADTS, 'title'],
+    maxSteps: LINEAR,
+  },
+  'yt-dlp-info': {
+    run(input) {
+      let info: unknown;
+      try {
+        info = JSON.parse(input.toString());
+      } catch {
+        return;
+      }
+      if (!isInfo(info)) return;
+      const origin = { url: 'https://media.example/', ...identify(info) };
+      readEntries(info, origin.url);
+      try {
+        const resource = assembleResource(info, readTracks(info, NOW), { origin, egress: 'direct', now: NOW });
+        toResourceInformation({ type: 'Media', resource }, origin.url);
+      } catch (error) {
+        // NotFound, NotDeliverable and UpstreamError are answers.
+        if (error instanceof TypeError || error instanceof RangeError) throw error;
+      }
+    },
+    seeds: [seeds.INFO],
+    maxSteps: { fixed: 200_000, perByte: 2000 },
+  },
+  'cookies-of-yt-dlp': {
+    run: (input) => check(parseCookies(header(input), 'cdn.example').length <= 100, 'Too many cookies'),
+    seeds: ['a=1; Domain=.cdn.example; Path=/; Secure; b="x\\073\\""; c'],
+    maxSteps: LINEAR,
+  },
+  'cookies-file': {
+    run(input) {
+      try {
+        checkCookies('COOKIES_FILE', input);
+      } catch (error) {
+        if (!(error instanceof Error) || error.name !== 'SettingError') throw error;
+      }
+    },
+    seeds: ['# Netscape HTTP Cookie File\n.a.example\tTRUE\t/\tTRUE\t0\tn\tv\n'],
+    maxSteps: LINEAR,
+  },
+  'request-headers': {
+    run(input) {
+      const cookies = parseCookies(header(input), 'cdn.example');
+      const headers = requestHeaders({ url: 'https://cdn.example/a', headers: {}, cookies });
+      check(!/[\r\n]/.test(headers(new URL('https://x.cdn.example/b')).cookie ?? ''), 'A line break in a header');
+    },
+    seeds: ['a=1; Domain=.cdn.example; Path=/'],
+    maxSteps: LINEAR,
+  },
+  range: {
+    run(input) {
+      const range = decideRange(header(input), 1000);
+      if (typeof range === 'object') check(range.first <= range.last && range.last < 1000, 'Beyond the end');
+      predictRange(header(input));
+      const content = parseContentRange(header(input));
+      if (content) check(content.first <= content.last && Number.isSafeInteger(content.last), 'Invalid Content-Range');
+      parseUnsatisfiedRange(header(input));
+    },
+    seeds: ['bytes=0-99', 'bytes=-5', 'bytes 0-99/1000', 'bytes */5', 'bytes 0-1/*'],
+    maxSteps: LINEAR,
+  },
+  link: {
+    run(input) {
+      const { link } = parseLinkParameter(header(input));
+      const normalized = normalizeLink(link);
+      check(normalizeLink(normalized) === normalized, 'Normalizing twice differs');
+      check(!/[\r\n]/.test(normalized) && !new URL(normalized).username, 'A line break, or user information');
+    },
+    errors: [Problem],
+    seeds: ['url=https%3A%2F%2Fu:p@a.example%2Fwatch%3Fv%3D1%23!/x', 'url=http://[::1]:80/'],
+    maxSteps: { fixed: 5_000, perByte: 200 },
+  },
+  host: {
+    run(input) {
+      const url = URL.parse(`http://${header(input)}/`);
+      if (!url) return;
+      const { hostname } = url;
+      const isAdmitted = guard.admitsHost({ hostname, port: 80 });
+      const isPrivate = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|^\[(?:::|f[cde])/.test(hostname);
+      check(!(isAdmitted && isLiteral(hostname) && isPrivate), 'A private address is admitted');
+      guard.admitsAddress(header(input), { hostname, port: 80 });
+    },
+    seeds: ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:7f00:1]', 'localhost.', '[64:ff9b::a00:1]', 'a.example'],
+    maxSteps: { fixed: 5_000, perByte: 200 },
+  },
+  client: {
+    run: (input) => check(clientOf(header(input)).length <= Math.max(64, input.length), 'Longer than its input'),
+    seeds: ['192.0.2.1:4711', '[2001:db8::1]:4711', '::ffff:192.0.2.1'],
+    maxSteps: LINEAR,
+  },
+  accept: {
+    run: (input) => void renderJson({}, header(input)),
+    seeds: ['text/plain;q=0.5, text/json', '*/*'],
+    maxSteps: { fixed: 5_000, perByte: 200 },
+  },
+  key: {
+    run: (input) => void parseKey(header(input)),
+    seeds: ['A'.repeat(33)],
+    maxSteps: LINEAR,
+  },
+  'retry-after': {
+    run: (input) => check((retryDelayMs(1, header(input), retryLimits, NOW) ?? 0) <= 20_000, 'Waits too long'),
+    seeds: ['5', 'Wed, 21 Oct 2026 07:28:00 GMT'],
+    maxSteps: LINEAR,
+  },
+  'file-name': {
+    run(input) {
+      const naming = { title: input.toString().slice(0, 500), author: header(input).slice(0, 500) };
+      const name = fileName(naming, '.mp4');
+      check(Buffer.byteLength(name) <= 255 && !/[\p{Cc}\p{Cs}/\\:*?"<>|]/u.test(name), 'Not a file name');
+      check(!/^(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|$)/i.test(name), 'A device of Windows');
+      check(/^[\x20-\x7e]+$/.test(contentDisposition(naming, '.mp4')), 'Not a header');
+    },
+    seeds: ['Title', 'NUL.txt', 'com\u00b9', '\u202egpj.exe', 'a\r\nb: c'],
+    maxSteps: { fixed: 50_000, perByte: 200 },
+  },
+  'log-text': {
+    run(input) {
+      const text = describeError(new Error(input.toString()));
+      check(text.length <= 4000, 'Too long');
+    },
+    seeds: ['at https://user:password@a.example/path?token=1 in x'],
+    maxSteps: LINEAR,
+  },
+};
