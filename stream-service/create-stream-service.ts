@@ -15,7 +15,7 @@ import {
   type StreamObserver,
 } from './sessions/index.ts';
 import type { OpenSource } from './source/index.ts';
-import { createLayouts } from './virtual-mp4/index.ts';
+import { createClips, createLayouts } from './virtual-mp4/index.ts';
 
 export interface StreamServiceOptions {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
@@ -72,6 +72,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     requireFfmpeg: createRequireFfmpeg(options),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
     layouts: createLayouts(),
+    clips: createClips(),
     converters: createConverters({ inputServer, admission, observer, log }),
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });

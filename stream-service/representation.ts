@@ -2,6 +2,13 @@ import type { Readable } from 'node:stream';
 import type { PredictedRange } from '../core/http/index.ts';
 import type { StreamSession } from './sessions/index.ts';
 
+/** A part of a presentation, in seconds. */
+export interface ClipTimes {
+  readonly startSeconds: number;
+  /** Infinite: to the end. */
+  readonly endSeconds: number;
+}
+
 /** What the response headers say of a representation. Before its source is open, some of it may be unknown. */
 export interface RepresentationHead {
   /** Bytes, exact. Undefined: unknown before the end, so neither length nor ranges are offered. */
@@ -17,6 +24,8 @@ export interface RepresentationHead {
   readonly contentLocation?: string;
   /** Bytes, approximate: a hint for progress bars where `size` is unknown. */
   readonly estimatedBytes?: number;
+  /** The part that it is, which names the file. Absent: the whole. */
+  readonly clip?: ClipTimes;
 }
 
 /** What a Stream endpoint sends, open for reading: a file, a remux, a conversion, or two tracks combined. */

@@ -1,3 +1,4 @@
+export { type ClipParameters, parseClipParameters } from './clip-parameters.ts';
 export { parseLinkParameter } from './link-parameter.ts';
 export { openApiDocument } from './openapi.ts';
 export { type FunctionOperationId, getOperation, operations, type StreamOperationId } from './operations.ts';

@@ -79,10 +79,22 @@ const table = [
     parameters: [
       KEY,
       { name: 'format', in: 'query', description: `${conversionNames.join(', ')} re-encodes the audio` },
+      {
+        name: 'start',
+        in: 'query',
+        description:
+          'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded',
+      },
+      {
+        name: 'end',
+        in: 'query',
+        description: 'Seconds: only the part until there. Needs not to be later than the end',
+      },
     ],
     responses: {
       200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },
       206: { description: 'The requested part of the media bytes', media: ['video/*', 'audio/*'] },
+      400: failure('start or end makes no sense, or the rendition cannot be clipped; detail says which'),
       404: failure('No such key, or its source is gone'),
       416: failure('The range cannot be satisfied'),
     },

@@ -4,6 +4,7 @@ import {
   ClientLimitExceeded,
   EgressRefused,
   InMaintenance,
+  InvalidParameter,
   NotDeliverable,
   NotFound,
   StateUnavailable,
@@ -40,7 +41,8 @@ const retryAfter = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 /** Every problem that the API responds with. */
 export const problems = {
-  badRequest: () => new Problem({ title: 'Bad Request', status: 400 }),
+  badRequest: (detail?: string, cause?: unknown) =>
+    new Problem({ title: 'Bad Request', status: 400, ...(detail && { detail }) }, {}, { cause }),
   notFound: (cause?: unknown) => new Problem({ title: 'Resource Not Found', status: 404 }, {}, { cause }),
   /** Of a page of another site that cannot read the response: an image or script, which must not cause a resolve. */
   crossSite: () => new Problem({ title: 'Forbidden', status: 403 }),
@@ -85,6 +87,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof NotFound || error instanceof EgressRefused) return problems.notFound(error);
   if (error instanceof UrlExpired) return error.gone ? problems.notFound(error) : problems.fetchFailed(error);
+  if (error instanceof InvalidParameter) return problems.badRequest(error.detail, error);
   if (error instanceof NotDeliverable) return problems.notDeliverable(error.detail, error);
   if (error instanceof UpstreamError || error instanceof StateUnavailable || isTimeout(error))
     return problems.fetchFailed(error);
@@ -97,9 +100,7 @@ export function toProblem(error: unknown): Problem {
 }
 
 /** For a stream, whose contract knows no 415: media that cannot be delivered after all is a failed fetch. */
-export function toStreamProblem(error: unknown): Problem {
-  const problem = toProblem(error);
-  return problem.details.status === 415 ? problems.fetchFailed(error) : problem;
-}
+export const toStreamProblem = (error: unknown): Problem =>
+  error instanceof NotDeliverable ? problems.fetchFailed(error) : toProblem(error);
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';

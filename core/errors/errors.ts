@@ -33,6 +33,18 @@ export class NotFound extends Error {
   }
 }
 
+/** The parameters ask for what the media does not have, which only its headers tell. */
+export class InvalidParameter extends Error {
+  override readonly name = 'InvalidParameter';
+  /** The reason, as one sentence for the client. */
+  readonly detail: string;
+
+  constructor(detail: string, options?: ErrorOptions) {
+    super(detail, options);
+    this.detail = detail;
+  }
+}
+
 /** The media exists but cannot be delivered: protected, refused by the source, or an unsupported kind of link. */
 export class NotDeliverable extends Error {
   override readonly name = 'NotDeliverable';

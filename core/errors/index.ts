@@ -4,6 +4,7 @@ export {
   ClientLimitExceeded,
   EgressRefused,
   InMaintenance,
+  InvalidParameter,
   NotDeliverable,
   NotFound,
   StateUnavailable,

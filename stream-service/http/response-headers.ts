@@ -1,7 +1,7 @@
 import { encodeExtended } from 'content-disposition';
 import type { StreamOperationId } from '../../core/api/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
-import type { RepresentationHead } from '../representation.ts';
+import type { ClipTimes, RepresentationHead } from '../representation.ts';
 
 /**
  * The headers of a whole representation, for GET and HEAD alike. What is unknown is left out. Live and Combined streams
@@ -10,11 +10,11 @@ import type { RepresentationHead } from '../representation.ts';
 export function responseHeaders(
   operationId: StreamOperationId,
   { resource: { title, author, isLive } }: KeyedRendition,
-  { size, mimeType, fileExtension, etag, acceptRanges, estimatedBytes, contentLocation }: RepresentationHead,
+  { size, mimeType, fileExtension, etag, acceptRanges, estimatedBytes, contentLocation, clip }: RepresentationHead,
 ): Record<string, string> {
   return {
     'content-type': mimeType,
-    'content-disposition': contentDisposition({ title, author }, fileExtension),
+    'content-disposition': contentDisposition({ title, author, clip }, fileExtension),
     'cache-control': isLive || operationId === 'Combined' ? 'no-store' : 'public, max-age=3600',
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),
@@ -38,18 +38,35 @@ const RESERVED =
 export interface Naming {
   readonly title: string | null;
   readonly author: string | null;
+  readonly clip?: ClipTimes;
 }
 
-/** `Artist - Title.ext`, safe for file systems; a title that names the artist is enough. `fileExtension` with a leading dot. */
-export function fileName({ title, author }: Naming, fileExtension: string): string {
+/**
+ * `Artist - Title.ext`, safe for file systems; a title that names the artist is enough. A clip has its times behind the
+ * title: `Title (1-05–1-20.5).mp4`. `fileExtension` with a leading dot.
+ */
+export function fileName({ title, author, clip }: Naming, fileExtension: string): string {
+  const suffix = clip ? ` (${formatClipTime(clip.startSeconds)}–${formatClipTime(clip.endSeconds)})` : '';
   const names = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
   const [artist = '', name = ''] = names;
   const text = (isNamed(artist, name) ? [name] : names).filter(Boolean).join(' - ');
   const clean = [...text.replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
-    .slice(0, MAX_CHARACTERS)
+    .slice(0, MAX_CHARACTERS - suffix.length)
     .join('')
     .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
-  return (clean === '' ? 'media' : clean.replace(RESERVED, '$1_')) + fileExtension;
+  return (clean === '' ? 'media' : clean.replace(RESERVED, '$1_')) + suffix + fileExtension;
+}
+
+/** `1-05.5`, `1-02-03`: file systems reserve the colon. Empty for the end of media of unknown duration. */
+function formatClipTime(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '';
+  const milliseconds = Math.round(seconds * 1000);
+  const [hours, minutes] = [Math.floor(milliseconds / 3_600_000), Math.floor(milliseconds / 60_000) % 60];
+  const rest = String((milliseconds % 60_000) / 1000);
+  const padded = rest.includes('.')
+    ? rest.padStart(rest.indexOf('.') === 1 ? rest.length + 1 : 0, '0')
+    : rest.padStart(2, '0');
+  return [...(hours > 0 ? [hours, String(minutes).padStart(2, '0')] : [minutes]), padded].join('-');
 }
 
 /** Whether a text contains a name as words of its own, in any case. */

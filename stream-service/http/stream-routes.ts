@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { getOperation, operations, type StreamOperationId } from '../../core/api/index.ts';
+import { getOperation, operations, parseClipParameters, type StreamOperationId } from '../../core/api/index.ts';
 import { createSingleFlight } from '../../core/concurrency/index.ts';
-import { NotFound } from '../../core/errors/index.ts';
+import { InvalidParameter, NotFound } from '../../core/errors/index.ts';
 import { predictRange } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { findByKey, type KeyedRendition, type Resource, type State } from '../../core/state/index.ts';
@@ -39,7 +39,7 @@ export interface StreamRoutesDependencies {
 
 interface Route {
   Params: { key: string };
-  Querystring: { format?: string | string[] };
+  Querystring: { format?: string | string[]; start?: string | string[]; end?: string | string[] };
 }
 type Query = Route['Querystring'];
 
@@ -49,28 +49,34 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
 
   const route = (
     operationId: StreamOperationId,
-    choose: (found: KeyedRendition, query: Query) => RepresentationOpener,
+    /** @throws Problem 400 when the query makes no sense */
+    parse: (query: Query) => (found: KeyedRendition) => RepresentationOpener,
   ) => {
     const path = routePath(operationId);
     // Explicit: Fastify's own HEAD would run GET and read the whole source.
     app.head<Route>(path, async (request, reply) => {
+      const choose = parse(request.query);
       const found = await findRendition(request.params.key);
       const openSession = () => sessions.open(request.ip, reply.raw);
-      const head = await describeForHead(choose(found, request.query), openSession, log);
+      const head = await describeForHead(choose(found), openSession, log);
       return reply.headers(responseHeaders(operationId, found, head)).send();
     });
 
     app.get<Route>(path, async (request, reply) => {
+      const choose = parse(request.query);
       const found = await findRendition(request.params.key);
       const session = sessions.open(request.ip, reply.raw);
       const range = predictRange(request.headers.range);
-      const representation = await choose(found, request.query).open(session, range);
+      const representation = await choose(found).open(session, range);
       return sendRepresentation(request, reply, { operationId, found, representation, session, stalledClients, log });
     });
   };
 
-  route('Media', (found, query) => representations.media(found, formatOf(query)));
-  route('Combined', (found) => representations.combined(found));
+  route('Media', (query) => {
+    const options = { format: formatOf(query), clip: parseClipParameters(query) };
+    return (found) => representations.media(found, options);
+  });
+  route('Combined', () => (found) => representations.combined(found));
 }
 
 /** Of a repeated `format` the first counts. */
@@ -86,6 +92,7 @@ async function describeForHead(
   try {
     return await inspect(openSession());
   } catch (error) {
+    if (error instanceof InvalidParameter) throw error;
     log.info('Answering HEAD without opening the source', { error });
     return describe();
   }

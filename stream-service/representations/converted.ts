@@ -2,7 +2,7 @@ import type { KeyedRendition } from '../../core/state/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
 import type { Converter } from '../conversions/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
-import type { Representation, RepresentationOpener } from '../representation.ts';
+import type { ClipTimes, Representation, RepresentationOpener } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { needsRemux, type OpenSource } from '../source/index.ts';
 import { openTrack } from './open-track.ts';
@@ -16,11 +16,12 @@ export interface ConvertedDependencies {
   readonly requireFfmpeg: RequireFfmpeg;
 }
 
-/** The audio of a rendition in another format. */
+/** The audio of a rendition in another format, or a part of it. */
 export function converted(
   found: KeyedRendition,
   converter: Converter,
   { openSource, peekSource, ffmpeg, requireFfmpeg }: ConvertedDependencies,
+  clip?: ClipTimes,
 ): RepresentationOpener {
   const {
     resource,
@@ -31,11 +32,12 @@ export function converted(
     async (session: StreamSession): Promise<Representation> => {
       // First, so that no upstream request is wasted while FFmpeg is missing.
       const build = await requireFfmpeg();
-      return converter.open(resource, track, await openTrack(open, found, track, session), build, session.client);
+      const source = await openTrack(open, found, track, session);
+      return converter.open(resource, track, source, { ffmpeg: build, client: session.client, clip });
     };
 
   return {
-    describe: () => converter.describe(resource, track, ffmpeg()),
+    describe: () => converter.describe(resource, track, ffmpeg(), clip),
     // Segments say no more once they are open than the table knows.
     inspect: peekSource && !needsRemux(track) ? openWith(peekSource) : undefined,
     open: openWith(openSource),

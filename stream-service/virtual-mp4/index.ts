@@ -1,3 +1,4 @@
+export { type ClipRequest, type Clips, createClips } from './clips.ts';
 export {
   createLayoutCache,
   type KnownLayout,

@@ -113,3 +113,11 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
     responses: { 200: undefined, 404: PROBLEM },
   },
 };
+
+/** What this service adds to operations of the contract: optional parameters, and the responses that belong to them. */
+export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
+  'GET /api/Stream/Media/{key}': {
+    parameters: ['query start string', 'query end string'],
+    responses: { 400: PROBLEM },
+  },
+};

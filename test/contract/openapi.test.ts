@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Schema } from './api-document.ts';
-import { ENUMERATIONS, ERROR_BODY, OBJECTS, OPERATIONS } from './contract-tables.ts';
+import { ADDITIONS, ENUMERATIONS, ERROR_BODY, OBJECTS, OPERATIONS } from './contract-tables.ts';
 import { useTarget } from './target.ts';
 
 const target = useTarget();
@@ -57,7 +57,10 @@ describe('OpenAPI document', () => {
 
   it.each(Object.entries(OPERATIONS))(
     '%s has the parameters and responses of its table',
-    (name, { operationId, parameters, responses }) => {
+    (name, { operationId, ...table }) => {
+      const added = ADDITIONS[name];
+      const parameters = [...table.parameters, ...(added?.parameters ?? [])];
+      const responses = { ...table.responses, ...added?.responses };
       const [method = '', path = ''] = name.split(' ');
       const operation = target.api.json.paths[path]?.[method.toLowerCase()];
       expect(operation?.operationId).toBe(operationId);

@@ -70,3 +70,39 @@ export function findFragmentDefaults(bytes: Buffer, movie: Box, trackId: number)
   }
   return undefined;
 }
+
+/** What a `tfhd` (§8.8.7) says of the samples of its track fragment, with the `trex` for the rest. */
+export interface TrackFragmentDefaults {
+  /** Where data offsets count from in the file; undefined: from the `moof`. */
+  readonly baseDataOffset: number | undefined;
+  /** Sample description index, from 1. */
+  readonly description: number;
+  /** Units of the media. */
+  readonly duration: number;
+  /** Bytes. */
+  readonly size: number;
+  /** Sample flags. */
+  readonly flags: number;
+}
+
+/**
+ * @param trex 16 bytes, as `findFragmentDefaults` returns them
+ * @throws RangeError when the box is shorter than its flags demand
+ */
+export function parseTrackFragmentDefaults(bytes: Buffer, tfhd: Box, trex: Buffer): TrackFragmentDefaults {
+  const flags = flagsOf(bytes, tfhd);
+  const content = bytes.subarray(tfhd.content, tfhd.end);
+  let at = 8 + (flags & TFHD.baseDataOffset ? 8 : 0);
+  const field = (flag: number, fallback: number) => {
+    if (!(flags & flag)) return trex.readUInt32BE(fallback);
+    at += 4;
+    return content.readUInt32BE(at - 4);
+  };
+  return {
+    baseDataOffset: flags & TFHD.baseDataOffset ? Number(content.readBigUInt64BE(8)) : undefined,
+    description: field(TFHD.sampleDescription, 0),
+    duration: field(TFHD.sampleDuration, 4),
+    size: field(TFHD.sampleSize, 8),
+    flags: field(TFHD.sampleFlags, 12),
+  };
+}

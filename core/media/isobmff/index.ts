@@ -12,6 +12,7 @@ export { box, boxHeader, fullBox, u32, u64 } from './box-writer.ts';
 export { patchHeaderDuration } from './duration-patch.ts';
 export { TFHD } from './fragment-fields.ts';
 export { rewriteFragment } from './fragment-rewriter.ts';
+export { type MovieFragment, parseFragmentSamples } from './fragment-samples.ts';
 export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
 export {
   type ByteSpan,
@@ -29,7 +30,7 @@ export {
   writeMovieHeader,
 } from './movie-header.ts';
 export { hasEncryptedSampleEntry } from './sample-entries.ts';
-export { parseSampleTable, type SampleCursor, type SampleTable } from './sample-table.ts';
+export { parseSampleTable, type Sample, type SampleCursor, type SampleTable } from './sample-table.ts';
 export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';
-export { parseTrackHeader, type TrackHeader } from './track-header.ts';
+export { type Edit, listTrackKinds, parseTrackHeader, type TrackHeader } from './track-header.ts';
 export { requireChild, UnsupportedMp4 } from './unsupported-mp4.ts';

@@ -6,6 +6,20 @@ import { requireChild, UnsupportedMp4 } from './unsupported-mp4.ts';
 /** Thirteen hours at 60 frames a second. All samples are checked before the first byte is sent, in about 5 ns each. */
 const MAX_SAMPLES = 3_000_000;
 
+/** A sample of a track. */
+export interface Sample {
+  /** Times in units of the media. */
+  readonly decodeTime: number;
+  readonly duration: number;
+  readonly compositionOffset: number;
+  /** Bytes, from the start of the file. */
+  readonly offset: number;
+  readonly size: number;
+  readonly isSync: boolean;
+  /** Sample description index, from 1. */
+  readonly description: number;
+}
+
 /** The samples of a track; can be iterated any number of times. */
 export interface SampleTable {
   /** Samples. */
@@ -69,7 +83,7 @@ export function parseSampleTable(stbl: Buffer): SampleTable {
 }
 
 /** Iterates samples in decode order. The fields are those of the current sample; reused, not allocated per sample. */
-export class SampleCursor {
+export class SampleCursor implements Sample {
   /** Times in units of the media. */
   decodeTime = 0;
   duration = 0;

@@ -80,6 +80,16 @@ export function parseTrackHeader(moov: Buffer, kind: 'vide' | 'soun'): TrackHead
   throw new UnsupportedMp4(`No track of kind ${kind}`);
 }
 
+/** The handler types of all tracks, such as `vide` and `soun`. @param moov its content */
+export function listTrackKinds(moov: Buffer): readonly string[] {
+  return [...parseBoxes(moov)].flatMap((trak) => {
+    const mdia = trak.type === 'trak' && trak.end <= moov.length ? findChild(moov, trak, 'mdia') : undefined;
+    const hdlr = mdia && findChild(moov, mdia, 'hdlr');
+    if (!hdlr || hdlr.end - hdlr.content < 12) return [];
+    return [moov.toString('latin1', hdlr.content + 8, hdlr.content + 12)];
+  });
+}
+
 function mediaTimes(bytes: Buffer, box: Box) {
   const version = timesVersion(bytes, box);
   const fields = MEDIA_TIMES[version];

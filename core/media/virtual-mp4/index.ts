@@ -1,6 +1,23 @@
 export { createLayout, LAYOUT_VERSION } from './create-layout.ts';
 export { patchFragment } from './fragment-patch.ts';
-export { type FragmentEntry, type FragmentIndex, type LayoutSource, MAX_FRAGMENTS } from './indexed-source.ts';
-export { type Extent, firstSequence, type Layout, type LayoutTrack, MAX_MOOFS, type SourceIndex } from './layout.ts';
+export {
+  type FragmentEntry,
+  type FragmentIndex,
+  type LayoutSource,
+  MAX_FRAGMENTS,
+  timeFragments,
+} from './indexed-source.ts';
+export {
+  type Extent,
+  firstSequence,
+  type Layout,
+  LayoutBuilder,
+  type LayoutTrack,
+  layoutTrack,
+  MAX_MOOFS,
+  type SourceIndex,
+} from './layout.ts';
+export { PROGRESSIVE_FILE_TYPE, sampleToChunk } from './progressive-layout.ts';
+export type { SampleChunk } from './sample-chunks.ts';
 export { checkSamples, fragmentSamples, type TrackFragment } from './sample-fragments.ts';
 export { type SourceSpan, sourceSpan, splitAtMedia } from './source-span.ts';

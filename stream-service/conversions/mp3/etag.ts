@@ -12,8 +12,8 @@ export const mp3Entity = (resource: Resource, track: Track, source: SourceIdenti
   digest([resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId]);
 
 /** The strong validator of a conversion: it changes with the layout and the tag. */
-export const mp3Etag = (entity: string, { frames }: Layout, tag: Buffer): string =>
-  `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64')])}"`;
+export const mp3Etag = (entity: string, { frames, firstFrame = 0 }: Layout, tag: Buffer): string =>
+  `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64'), ...(firstFrame > 0 ? [firstFrame] : [])])}"`;
 
 const digest = (parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);

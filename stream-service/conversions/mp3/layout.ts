@@ -1,5 +1,11 @@
-import { MP3_FRAME_BYTES, mp3Frames } from '../../../core/conversions/mp3/index.ts';
+import {
+  MP3_FRAME_BYTES,
+  MP3_SAMPLE_RATE,
+  MP3_SAMPLES_PER_FRAME,
+  mp3Frames,
+} from '../../../core/conversions/mp3/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
+import type { ClipTimes } from '../../representation.ts';
 
 /**
  * Increment it with any change to which bytes are at which offset: the segment length, or how segments are split and
@@ -18,6 +24,8 @@ export const SEGMENT_FRAMES = 6000;
 export interface Layout {
   readonly tagBytes: number;
   readonly frames: number;
+  /** Frames of the conversion before the first one of this layout, which is a clip of it. @default 0 */
+  readonly firstFrame?: number;
 }
 
 /** Frames of one segment to encode, and which of their bytes to send: `slice` as in `Buffer.subarray`. */
@@ -41,6 +49,22 @@ export function promisedFrames({ mp3, renditions, isLive, durationSeconds }: Res
   return isLive || !durationSeconds ? undefined : countable(mp3Frames(durationSeconds));
 }
 
+/**
+ * The frames of a conversion that are heard between two times; undefined when there are none. A frame is a position of
+ * the grid: the same bytes in every clip and in the whole.
+ */
+export function clipFrames(
+  { startSeconds, endSeconds }: ClipTimes,
+  frames: number,
+): Pick<Layout, 'frames' | 'firstFrame'> | undefined {
+  const firstFrame = Math.floor(toFrames(startSeconds));
+  const endFrame = Math.min(Math.ceil(toFrames(endSeconds)), frames);
+  return firstFrame < endFrame ? { firstFrame, frames: endFrame - firstFrame } : undefined;
+}
+
+/** Rounded to a sample, so that a multiple of a frame is exact. */
+const toFrames = (seconds: number) => Math.round(seconds * MP3_SAMPLE_RATE) / MP3_SAMPLES_PER_FRAME;
+
 /** Beyond the safe integers offsets are not exact any more. */
 const countable = (frames: number): number | undefined =>
   Number.isSafeInteger(frames * MP3_FRAME_BYTES) ? frames : undefined;
@@ -58,7 +82,7 @@ export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [st
  * Undefined at the end of the range.
  */
 export function nextFrameRange(
-  { tagBytes }: Layout,
+  { tagBytes, firstFrame: clipStart = 0 }: Layout,
   first: number,
   last: number,
   frames: number,
@@ -67,18 +91,18 @@ export function nextFrameRange(
   const end = last + 1 - tagBytes;
   if (from >= end) return undefined;
 
-  const firstFrame = Math.floor(from / MP3_FRAME_BYTES);
+  const firstFrame = clipStart + Math.floor(from / MP3_FRAME_BYTES);
   const segment = Math.floor(firstFrame / SEGMENT_FRAMES);
   const endFrame = Math.min(
-    Math.ceil(end / MP3_FRAME_BYTES),
+    clipStart + Math.ceil(end / MP3_FRAME_BYTES),
     (segment + 1) * SEGMENT_FRAMES,
     firstFrame + Math.max(frames, 1),
   );
-  const offset = firstFrame * MP3_FRAME_BYTES;
+  const offset = (firstFrame - clipStart) * MP3_FRAME_BYTES;
   return {
     segment,
     firstFrame,
     endFrame,
-    slice: [from - offset, Math.min(end, endFrame * MP3_FRAME_BYTES) - offset],
+    slice: [from - offset, Math.min(end, (endFrame - clipStart) * MP3_FRAME_BYTES) - offset],
   };
 }

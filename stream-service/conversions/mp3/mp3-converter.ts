@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { conversions, tagText } from '../../../core/conversions/index.ts';
+import { MP3_SAMPLE_RATE, MP3_SAMPLES_PER_FRAME } from '../../../core/conversions/mp3/index.ts';
+import { InvalidParameter } from '../../../core/errors/index.ts';
 import { id3Tag } from '../../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import type { Ffmpeg } from '../../../layers/tools/index.ts';
-import type { RepresentationHead } from '../../representation.ts';
+import type { ClipTimes, RepresentationHead } from '../../representation.ts';
 import { needsRemux } from '../../source/index.ts';
 import type { Converter, ConverterDependencies } from '../converter.ts';
 import { createAudioStarts } from './audio-start.ts';
@@ -12,7 +14,7 @@ import type { EncoderOptions } from './encoder-options.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
 import { mp3Entity, mp3Etag } from './etag.ts';
 import { openFrameRangeEncoder } from './frame-range-encoder.ts';
-import { type Layout, layoutBytes, promisedFrames } from './layout.ts';
+import { clipFrames, type Layout, layoutBytes, promisedFrames } from './layout.ts';
 import { rangedStream } from './ranged-stream.ts';
 import { sequentialStream } from './sequential-stream.ts';
 
@@ -54,31 +56,32 @@ export function createMp3Converter(options: Mp3Options): Converter {
   });
 
   return {
-    describe(resource, track, ffmpeg) {
+    describe(resource, track, ffmpeg, clip) {
       const tag = id3Tag(tagText(resource));
       const frames = promisedFrames(resource, track, tag.length);
       const isFile = !needsRemux(track);
       // A file of unknown size may turn out not to be seekable: then the conversion has no size either.
       if (frames === undefined || (isFile && track.sizeBytes === undefined))
-        return { ...UNSIZED, acceptRanges: resource.isLive ? 'none' : undefined };
+        return { ...UNSIZED, acceptRanges: resource.isLive ? 'none' : undefined, clip };
       // The validator of a file is part of the ETag, and unknown here.
       const entity = ffmpeg && !isFile ? mp3Entity(resource, track, { needsRemux: true }, ffmpeg) : undefined;
-      return sizedHead({ tagBytes: tag.length, frames }, tag, entity);
+      return sizedHead(layoutOf(tag, frames, clip), tag, entity, clip);
     },
 
-    open(resource, track, source, ffmpeg, client) {
+    open(resource, track, source, { ffmpeg, client, clip }) {
       const encoder = encoderFor(resource, track, ffmpeg);
       const tag = id3Tag(tagText(resource));
       const frames = source.isSeekable ? promisedFrames(resource, track, tag.length) : undefined;
       if (frames === undefined) {
+        if (clip) throw new InvalidParameter('A conversion of unknown duration cannot be clipped.');
         const read = () => sequentialStream({ source, tag, encoder, acquire: () => admission.acquireFfmpeg(client) });
         return { ...UNSIZED, acceptRanges: 'none', read };
       }
 
-      const layout: Layout = { tagBytes: tag.length, frames };
+      const layout = layoutOf(tag, frames, clip);
       const entity = mp3Entity(resource, track, source, ffmpeg);
       return {
-        ...sizedHead(layout, tag, entity),
+        ...sizedHead(layout, tag, entity, clip),
         read: (first, last = layoutBytes(layout) - 1) =>
           rangedStream(first, last, {
             layout,
@@ -92,10 +95,29 @@ export function createMp3Converter(options: Mp3Options): Converter {
   };
 }
 
-const sizedHead = (layout: Layout, tag: Buffer, entity: string | undefined): RepresentationHead => ({
+/** The layout of a conversion of so many frames, or of a part of it. @throws InvalidParameter when the part is empty */
+function layoutOf(tag: Buffer, frames: number, clip: ClipTimes | undefined): Layout {
+  const part = clip ? clipFrames(clip, frames) : { frames };
+  if (!part) throw new InvalidParameter('The clip starts after the end of the media.');
+  return { tagBytes: tag.length, ...part };
+}
+
+/** An open end is named by the duration, in whole seconds. */
+function nameOf(clip: ClipTimes | undefined, { firstFrame = 0, frames }: Layout): ClipTimes | undefined {
+  const end = ((firstFrame + frames) * MP3_SAMPLES_PER_FRAME) / MP3_SAMPLE_RATE;
+  return clip && { ...clip, endSeconds: clip.endSeconds <= end ? clip.endSeconds : Math.round(end) };
+}
+
+const sizedHead = (
+  layout: Layout,
+  tag: Buffer,
+  entity: string | undefined,
+  clip: ClipTimes | undefined,
+): RepresentationHead => ({
   mimeType,
   fileExtension,
   size: layoutBytes(layout),
   etag: entity && mp3Etag(entity, layout, tag),
   acceptRanges: 'bytes',
+  clip: nameOf(clip, layout),
 });

@@ -4,6 +4,22 @@ import { contentDisposition, fileName } from '../../../stream-service/http/respo
 
 describe('fileName', () => {
   it.each([
+    [0, 25, 'Song (0-00–0-25).mp4'],
+    [10.5, 3725.25, 'Song (0-10.5–1-02-05.25).mp4'],
+    [5.0001, 9.9999, 'Song (0-05–0-10).mp4'],
+    [65, Number.POSITIVE_INFINITY, 'Song (1-05–).mp4'],
+  ])('names a clip from %d to %d', (startSeconds, endSeconds, name) => {
+    expect(fileName({ title: 'Song', author: null, clip: { startSeconds, endSeconds } }, '.mp4')).toBe(name);
+  });
+
+  it('keeps the times of a clip with a long title within 255 bytes', () => {
+    const clip = { startSeconds: 3_600.123, endSeconds: 999_999.999 };
+    const name = fileName({ title: '🎵'.repeat(300), author: null, clip }, '.mp4');
+    expect(name).toMatch(/🎵 \(1-00-00\.123–277-46-39\.999\)\.mp4$/u);
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+  });
+
+  it.each([
     ['Song', 'Artist', 'Artist - Song.mp4'],
     ['Song', null, 'Song.mp4'],
     [null, 'Artist', 'Artist.mp4'],

@@ -31,6 +31,10 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'ac3.mp4': ['-i', 'ladder/aac-128.m4a', '-c:a', 'ac3'],
   'vp9.mp4': ['-i', 'ladder/vp9-360.webm', '-c', 'copy'],
   'hevc.mp4': ['-i', 'clip.mp4', '-an', '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'],
+  'muxed-indexed.mp4': [
+    ...['-i', 'long.mp4', '-c', 'copy', '-frag_duration', '5000000'],
+    ...['-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
+  ],
   'unindexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
   'chained.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
 };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { UnsupportedMp4 } from '../../../../core/media/isobmff/unsupported-mp4.ts';
 import { assembleResource } from '../../../../core/resolve/item/assemble.ts';
 import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 import { findByKey } from '../../../../core/state/find-by-key.ts';
@@ -76,13 +77,13 @@ describe('for any list of formats', () => {
       const representations = createRepresentations({
         converters: { mp3: { describe: () => ({ mimeType: 'audio/mpeg' }) } },
         ffmpeg: () => undefined,
-        layouts: { recall: () => 'none' },
+        layouts: { recall: () => new UnsupportedMp4('') },
       } as unknown as RepresentationsDependencies);
       for (const { key, urlType, convertTo, mimeType, fileExtension } of renditionsOf(found)) {
         const keyed = await findByKey(key ?? '', async () => found.resource);
         if (!keyed) return expect.fail(`No rendition has the key ${key}`);
         expect(keyed.tracks).toHaveLength(urlType === 'Combined' ? 2 : 1);
-        const opener = representations.media(keyed, convertTo ?? undefined);
+        const opener = representations.media(keyed, { format: convertTo ?? undefined });
         const expected = convertTo ? { mimeType } : { mimeType, fileExtension };
         const isWebm = keyed.tracks.some(({ delivery }) => delivery !== 'direct') && urlType === 'Media';
         if (!isWebm) expect(opener.describe()).toMatchObject(expected);

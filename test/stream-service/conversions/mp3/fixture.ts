@@ -7,7 +7,7 @@ import type { Resource, Track } from '../../../../core/state/resource.ts';
 import { createMp3Converter, type Mp3Options } from '../../../../stream-service/conversions/mp3/mp3-converter.ts';
 import { createFfmpegInputServer } from '../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { toReadError } from '../../../../stream-service/read-error.ts';
-import type { Representation } from '../../../../stream-service/representation.ts';
+import type { ClipTimes, Representation } from '../../../../stream-service/representation.ts';
 import { type AdmissionLimits, createAdmission } from '../../../../stream-service/sessions/admission.ts';
 import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
 import type { FileSource, SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
@@ -34,8 +34,8 @@ export async function startMp3(
     parallelism: 2,
     ...options,
   });
-  const open = async (resource: Resource, track: Track, source: Source) =>
-    converter.open(resource, track, source, ffmpeg, 'client');
+  const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes) =>
+    converter.open(resource, track, source, { ffmpeg, client: 'client', clip });
   return { open, admission, close: () => inputServer.close() };
 }
 

@@ -1,0 +1,111 @@
+import {
+  type Edit,
+  LARGE_BOX_HEADER_BYTES,
+  type OutputTrack,
+  UnsupportedMp4,
+  u32,
+  u64,
+  writeMovie,
+} from '../isobmff/index.ts';
+import type { SampleChunk } from '../virtual-mp4/index.ts';
+import {
+  type Layout,
+  LayoutBuilder,
+  layoutTrack,
+  PROGRESSIVE_FILE_TYPE,
+  type SourceIndex,
+} from '../virtual-mp4/index.ts';
+import { type ClipTables, clipTables } from './clip-tables.ts';
+import { audioWindow, type ClipTimes, type ClipTrack, type ClipWindow, videoWindow } from './clip-window.ts';
+
+/** The layout of a clip, and the part of the presentation that it shows. */
+export interface ClipLayout extends Layout, ClipTimes {}
+
+/** Units per second of `mvhd`: edit durations are exact for all usual rates of frames and samples. */
+const MOVIE_TIMESCALE = 90_000;
+const NORMAL_RATE = 0x1_0000;
+const EMPTY = -1n;
+
+/**
+ * The layout of a part of a presentation: a file with sample tables in front, whatever the sources are. Samples are
+ * copied: the video from the sync sample before the start, the audio from the packet that the decoder needs. An edit
+ * list has players show it from the frame at the start, with the audio of that moment.
+ * @param tracks at most one of each kind
+ * @throws UnsupportedMp4 when nothing is presented between start and end, and Error when a file is truncated
+ */
+export function layOutClip(
+  { video, audio }: { readonly video?: ClipTrack; readonly audio?: ClipTrack },
+  times: ClipTimes,
+): ClipLayout {
+  const picture = video && videoWindow(video, times);
+  const startSeconds = picture?.startSeconds ?? times.startSeconds;
+  const sound = audio && audioWindow(audio, { ...times, startSeconds });
+  const windows = [picture, sound].filter((window) => window !== undefined);
+  if (windows.length === 0) throw new UnsupportedMp4('Nothing is heard between start and end');
+
+  const tracks = windows.map((window) => ({ window, tables: clipTables(window) }));
+  const order = interleave(tracks);
+  const mediaBytes = order.reduce((sum, { chunk }) => sum + chunk.bytes, 0);
+  const layout = new LayoutBuilder();
+  const placeholder = fileHeader(tracks, order, 0);
+  layout.addOwn(fileHeader(tracks, order, placeholder.length + LARGE_BOX_HEADER_BYTES));
+  layout.addOwn(Buffer.concat([u32(1), Buffer.from('mdat'), u64(LARGE_BOX_HEADER_BYTES + mediaBytes)]));
+  layout.beginMedia();
+  for (const { source, chunk } of order) layout.addSamples(source, chunk.sourceOffset, chunk.bytes);
+  const [first, second = first] = windows.map(({ track }, index) => layoutTrack(track.header, index + 1));
+  if (!first || !second) throw new TypeError('A clip has a track');
+  const seconds = Math.max(...windows.map(({ delaySeconds, durationSeconds }) => delaySeconds + durationSeconds));
+  return { ...layout.build([first, second]), startSeconds, endSeconds: startSeconds + seconds };
+}
+
+interface ClippedTrack {
+  readonly window: ClipWindow;
+  readonly tables: ClipTables;
+}
+
+interface PlacedChunk {
+  /** Position of the track in the clip. */
+  readonly track: number;
+  readonly source: SourceIndex;
+  readonly chunk: SampleChunk;
+}
+
+/** Chunks of different files by decode time; of one file as they follow each other there, so that it is read once. */
+function interleave(tracks: readonly ClippedTrack[]): readonly PlacedChunk[] {
+  const placed = tracks.flatMap(({ window: { track }, tables }, index) =>
+    tables.chunks.map((chunk) => ({ track: index, source: track.source, chunk })),
+  );
+  const isOneFile = placed.every(({ source }) => source === placed[0]?.source);
+  const position = ({ chunk }: PlacedChunk) => (isOneFile ? chunk.sourceOffset : chunk.startSeconds);
+  return placed.sort((a, b) => position(a) - position(b) || a.track - b.track);
+}
+
+/** `ftyp` and `moov`, whose length does not depend on where the media starts. */
+function fileHeader(tracks: readonly ClippedTrack[], order: readonly PlacedChunk[], mediaStart: number): Buffer {
+  const offsets: number[][] = tracks.map(() => []);
+  let offset = mediaStart;
+  for (const { track, chunk } of order) {
+    offsets[track]?.push(offset);
+    offset += chunk.bytes;
+  }
+  const outputs = tracks.map((track, index) => outputTrack(track, offsets[index] ?? []));
+  return Buffer.concat([PROGRESSIVE_FILE_TYPE, writeMovie(outputs)]);
+}
+
+function outputTrack({ window, tables }: ClippedTrack, offsets: readonly number[]): OutputTrack {
+  const { track, startTime, decodeTime, compositionShift, delaySeconds, durationSeconds } = window;
+  const units = (seconds: number) => Math.round(seconds * MOVIE_TIMESCALE);
+  const delay: Edit = { duration: units(delaySeconds), mediaTime: EMPTY, rate: NORMAL_RATE };
+  const edit: Edit = {
+    duration: units(durationSeconds),
+    mediaTime: BigInt(startTime - decodeTime + compositionShift),
+    rate: NORMAL_RATE,
+  };
+  const edits = delay.duration > 0 ? [delay, edit] : [edit];
+  return {
+    header: { ...track.header, edits, movieTimescale: MOVIE_TIMESCALE },
+    durationSeconds: delaySeconds + durationSeconds,
+    mediaSeconds: tables.duration / track.header.timescale,
+    sampleTables: tables.boxes(offsets),
+  };
+}

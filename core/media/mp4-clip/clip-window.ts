@@ -1,0 +1,166 @@
+import { type Sample, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import type { SourceIndex } from '../virtual-mp4/index.ts';
+import { presentationTime } from './presentation-time.ts';
+
+/** Presentation times of a clip in seconds; `endSeconds` may be infinite: to the end. */
+export interface ClipTimes {
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+}
+
+/** A track to clip. */
+export interface ClipTrack {
+  readonly header: TrackHeader;
+  /** The file that has the samples. */
+  readonly source: SourceIndex;
+  /** Bytes of that file. */
+  readonly fileBytes: number;
+  /**
+   * The samples that the clip may need, in decode order; can be iterated any number of times. A sample is valid until
+   * the next one is requested.
+   */
+  readonly samples: () => Iterable<Sample>;
+}
+
+/** The samples of a track that a clip has. Times in units of the media, counted as decode times are. */
+export interface ClipWindow {
+  readonly track: ClipTrack;
+  /** Positions in `track.samples`, both included. */
+  readonly first: number;
+  readonly last: number;
+  /** Decode time of the first sample. */
+  readonly decodeTime: number;
+  /** Composition time at which the presentation starts. */
+  readonly startTime: number;
+  /** Added to composition offsets, so that none is negative. */
+  readonly compositionShift: number;
+  /** Seconds from the start of the clip to the first sample that is presented. */
+  readonly delaySeconds: number;
+  /** Seconds that the track is presented, after the delay. */
+  readonly durationSeconds: number;
+}
+
+/** Seconds of audio before the start that a decoder needs to produce it: 80 ms for Opus, one frame for AAC. */
+const AUDIO_PREROLL_SECONDS = 0.08;
+/** Composition times are at most so much later than decode times that are sorted. */
+const MAX_REORDER_SECONDS = 8;
+
+/**
+ * The video of a clip: from the last sync sample at or before the start. The presentation starts with the frame that is
+ * shown at the start.
+ * @throws UnsupportedMp4 when no frame is shown between start and end, or there is no sync sample before it
+ */
+export function videoWindow(track: ClipTrack, times: ClipTimes): ClipWindow & { readonly startSeconds: number } {
+  const scan = scanTrack(track, times);
+  const { shown, shift } = scan;
+  if (shown && scan.sync === undefined) throw new UnsupportedMp4('No keyframe at or before the start');
+  // Before the first frame, the first one is shown once it is due.
+  const first = scan.sync ?? scan.firstSync;
+  if (!first || scan.last < first.index) throw new UnsupportedMp4('Nothing is shown between start and end');
+  const { timescale } = track.header;
+  const start = shown ?? first.time;
+  const startSeconds = shown === undefined ? times.startSeconds : shown / timescale + shift;
+  if (scan.endSeconds <= times.startSeconds) throw new UnsupportedMp4('Nothing is shown between start and end');
+  return { ...toWindow(track, scan, first, start, startSeconds, times), startSeconds };
+}
+
+/**
+ * The audio of a clip, cut at the sample: decoders get what they need before it. Undefined when there is none.
+ * @throws UnsupportedMp4
+ */
+export function audioWindow(track: ClipTrack, times: ClipTimes): ClipWindow | undefined {
+  const { header } = track;
+  const prerolled = { ...times, startSeconds: Math.max(0, times.startSeconds - AUDIO_PREROLL_SECONDS) };
+  const scan = scanTrack(track, prerolled);
+  const first = scan.lastBefore ?? scan.firstSync;
+  if (!first || scan.last < first.index || scan.endSeconds <= times.startSeconds) return undefined;
+  const wanted = Math.round((times.startSeconds - scan.shift) * header.timescale);
+  const start = Math.max(wanted, first.time);
+  return toWindow(track, scan, first, start, times.startSeconds, times);
+}
+
+interface Position {
+  readonly index: number;
+  readonly decodeTime: number;
+  /** Composition time. */
+  readonly time: number;
+}
+
+interface Scan {
+  /** Seconds to add to composition times. */
+  readonly shift: number;
+  /** The last sync sample at or before the start; undefined: there is none. */
+  readonly sync: Position | undefined;
+  readonly firstSync: Position | undefined;
+  /** The last sample in decode order at or before the start. */
+  readonly lastBefore: Position | undefined;
+  /** Composition time of the sample that is presented at the start. */
+  readonly shown: number | undefined;
+  /** The last sample in decode order that is presented before the end; -1: none. */
+  readonly last: number;
+  /** The lowest composition offset. */
+  readonly minOffset: number;
+  /** Where the samples or the edit list end, in seconds of the presentation. */
+  readonly endSeconds: number;
+}
+
+function scanTrack({ header, fileBytes, samples }: ClipTrack, times: ClipTimes): Scan {
+  const { timescale } = header;
+  const { shiftSeconds: shift, endSeconds: editEnd } = presentationTime(header);
+  const startTime = Math.round((times.startSeconds - shift) * timescale);
+  const endTime = Math.round((Math.min(times.endSeconds, editEnd) - shift) * timescale);
+  const stopTime = endTime + MAX_REORDER_SECONDS * timescale;
+  let [sync, firstSync, lastBefore]: (Position | undefined)[] = [];
+  let shown: number | undefined;
+  let [index, last, minOffset, mediaEnd] = [-1, -1, 0, Number.NEGATIVE_INFINITY];
+  for (const sample of samples()) {
+    index += 1;
+    const { decodeTime, duration, compositionOffset, isSync } = sample;
+    if (decodeTime > stopTime) break;
+    if (!(sample.offset >= 0 && sample.offset + sample.size <= fileBytes)) {
+      throw new Error('The file ends before what its header describes');
+    }
+    const time = decodeTime + compositionOffset;
+    const position = { index, decodeTime, time };
+    if (isSync) firstSync ??= position;
+    if (time <= startTime) {
+      if (isSync) sync = position;
+      if (lastBefore === undefined || time >= lastBefore.time) lastBefore = position;
+      shown = Math.max(shown ?? time, time);
+    }
+    if (time < endTime) last = index;
+    minOffset = Math.min(minOffset, compositionOffset);
+    mediaEnd = Math.max(mediaEnd, time + duration);
+  }
+  return {
+    shift,
+    sync,
+    firstSync,
+    lastBefore,
+    shown,
+    last,
+    minOffset,
+    endSeconds: Math.min(editEnd, mediaEnd / timescale + shift),
+  };
+}
+
+function toWindow(
+  track: ClipTrack,
+  { last, minOffset, shift, endSeconds }: Scan,
+  first: Position,
+  startTime: number,
+  startSeconds: number,
+  times: ClipTimes,
+): ClipWindow {
+  const delaySeconds = Math.max(0, startTime / track.header.timescale + shift - startSeconds);
+  return {
+    track,
+    first: first.index,
+    last,
+    decodeTime: first.decodeTime,
+    startTime,
+    compositionShift: -minOffset,
+    delaySeconds,
+    durationSeconds: Math.min(times.endSeconds, endSeconds) - startSeconds - delaySeconds,
+  };
+}

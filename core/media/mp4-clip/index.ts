@@ -1,0 +1,4 @@
+export { clipFragments } from './clip-fragments.ts';
+export { type ClipLayout, layOutClip } from './clip-layout.ts';
+export type { ClipTimes, ClipTrack } from './clip-window.ts';
+export { fragmentedClipTrack, parseFileTracks, sampledClipTrack, type TrackKind } from './file-tracks.ts';

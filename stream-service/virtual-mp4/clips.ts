@@ -1,0 +1,65 @@
+import { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import {
+  type ClipLayout,
+  type ClipTimes,
+  type ClipTrack,
+  clipFragments,
+  fragmentedClipTrack,
+  layOutClip,
+  parseFileTracks,
+  sampledClipTrack,
+  type TrackKind,
+} from '../../core/media/mp4-clip/index.ts';
+import type { SourceIndex } from '../../core/media/virtual-mp4/index.ts';
+import { createLayoutCache, type LayoutCache, type LayoutRequest, type OpenFile } from './layout-cache.ts';
+import { readMovieFragments } from './read-movie-fragments.ts';
+
+/** A part of a file with one or both kinds of tracks, or of a pair: source 0 has the video, source 1 the audio. */
+export interface ClipRequest extends LayoutRequest {
+  readonly times: ClipTimes;
+}
+
+/** The layouts of clips. */
+export type Clips = LayoutCache<ClipRequest, ClipLayout>;
+
+/** An hour of a clip has about 3 MB. */
+const MAX_MEMORY_BYTES = 32 * 1024 * 1024;
+
+export const createClips = (): Clips => createLayoutCache({ maxMemoryBytes: MAX_MEMORY_BYTES, layOut: layOutFiles });
+
+async function layOutFiles(files: readonly OpenFile[], { times }: ClipRequest, signal: AbortSignal) {
+  const kinds: readonly (readonly TrackKind[])[] = files.length > 1 ? [['vide'], ['soun']] : [['vide', 'soun']];
+  const read = files.map((file, index) =>
+    readTracks(file, { kinds: kinds[index] ?? [], source: index === 0 ? 0 : 1, times }, signal),
+  );
+  const [{ video, audio } = {}, sound] = await Promise.all(read);
+  return layOutClip({ video, audio: sound?.audio ?? audio }, times);
+}
+
+interface TrackSelection {
+  readonly kinds: readonly TrackKind[];
+  readonly source: SourceIndex;
+  readonly times: ClipTimes;
+}
+
+async function readTracks(
+  { file, header }: OpenFile,
+  { kinds, source, times }: TrackSelection,
+  signal: AbortSignal,
+): Promise<{ readonly video?: ClipTrack; readonly audio?: ClipTrack }> {
+  const { video, audio } = parseFileTracks(header, kinds);
+  const { fragments: index, fileBytes } = header;
+  if (!index) {
+    if (video?.fragmentDefaults ?? audio?.fragmentDefaults) throw new UnsupportedMp4('Fragments without an index');
+    return {
+      video: video && sampledClipTrack(video, source, fileBytes),
+      audio: audio && sampledClipTrack(audio, source, fileBytes),
+    };
+  }
+  const entries = clipFragments(index, { video, audio }, times, fileBytes);
+  const fragments = await readMovieFragments(file, entries, signal);
+  return {
+    video: video && fragmentedClipTrack(video, source, fileBytes, fragments),
+    audio: audio && fragmentedClipTrack(audio, source, fileBytes, fragments),
+  };
+}
