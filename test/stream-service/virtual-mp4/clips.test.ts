@@ -165,8 +165,8 @@ describe('a clip of Media', () => {
   });
 
   it.each([
-    [['unindexed.mp4', 'indexed.m4a'], /No segment index/],
-    [['unindexed.mp4'], /No segment index/],
+    [['unindexed.mp4', 'indexed.m4a'], /fragments without an index|No segment index/],
+    [['unindexed.mp4'], /fragments without an index|No segment index/],
     [['tone.webm'], /A box reaches beyond the file/],
   ] as const)('of %j, which has no layout, is 400 with the reason', async (files, detail) => {
     const { url } = await start(...(files as unknown as Files));
