@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from '../fixture.ts';
 import type { PairMedia } from './pair-fixture.ts';
 
@@ -24,7 +24,7 @@ export async function startMedia(media: PairMedia, files: readonly [string] | re
 
 /** Requests a clip and writes it to a file. */
 export async function fetchClip(media: PairMedia, url: string, query: string) {
-  const answer = await ask(`${url}?${query}`);
+  const answer = await sendRequest(`${url}?${query}`);
   const file = join(media.folder, `clip-${query.replaceAll(/\W/g, '_')}.mp4`);
   await writeFile(file, answer.body);
   return { ...answer, file };

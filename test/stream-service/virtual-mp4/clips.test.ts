@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { inspect } from '../../support/media-tools.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import type { Service } from '../fixture.ts';
 import { AUDIO_RATE, type Frame, fetchClip, heardSamples, packets, shownFrames, startMedia } from './clip-fixture.ts';
 import { createPairMedia, type PairMedia } from './pair-fixture.ts';
@@ -91,25 +91,25 @@ describe('a clip of Media', () => {
   it('assembles from ranges, and answers HEAD, If-Range and 416 as files do', async () => {
     const { url: whole } = await start('indexed.mp4', 'indexed.m4a');
     const url = `${whole}?start=20&end=40.5`;
-    const { body, headers: full } = await ask(url);
+    const { body, headers: full } = await sendRequest(url);
     expect(full['content-disposition']).toContain(
       "filename*=UTF-8''Someone%20-%20A%20clip%20%280-20%E2%80%930-40.5%29.mp4",
     );
     const parts: Buffer[] = [];
     for (let first = 0, bytes = 1; first < body.length; first += bytes, bytes = Math.ceil(bytes * 1.9)) {
       const last = Math.min(first + bytes, body.length) - 1;
-      const part = await ask(url, { headers: { range: `bytes=${first}-${last}` } });
+      const part = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
       expect([part.status, part.headers.etag]).toEqual([206, full.etag]);
       parts.push(part.body.subarray(0, bytes));
     }
     expect(Buffer.concat(parts).equals(body)).toBe(true);
-    const head = await ask(url, { method: 'HEAD' });
+    const head = await sendRequest(url, { method: 'HEAD' });
     expect(head.headers).toMatchObject({ 'content-length': String(body.length), etag: full.etag });
     const range = 'bytes=100-199';
-    expect((await ask(url, { headers: { range, 'if-range': full.etag ?? '' } })).status).toBe(206);
-    expect((await ask(url, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
-    expect((await ask(url, { headers: { range: `bytes=${body.length}-` } })).status).toBe(416);
-    const others = await Promise.all(['', '?start=20', '?start=20&end=40'].map((query) => ask(whole + query)));
+    expect((await sendRequest(url, { headers: { range, 'if-range': full.etag ?? '' } })).status).toBe(206);
+    expect((await sendRequest(url, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
+    expect((await sendRequest(url, { headers: { range: `bytes=${body.length}-` } })).status).toBe(416);
+    const others = await Promise.all(['', '?start=20', '?start=20&end=40'].map((query) => sendRequest(whole + query)));
     expect(new Set([full.etag, ...others.map(({ headers }) => headers.etag)]).size).toBe(4);
   });
 
@@ -150,7 +150,7 @@ describe('a clip of Media', () => {
   ])('of %s is 400 with the reason', async (query, detail) => {
     const { url } = await start('indexed.mp4', 'indexed.m4a');
     for (const method of ['GET', 'HEAD']) {
-      const { status, body, headers } = await ask(`${url}?${query}`, { method });
+      const { status, body, headers } = await sendRequest(`${url}?${query}`, { method });
       // Without open sources, HEAD does not know where the media ends.
       if (method === 'HEAD' && query === 'start=300.5') continue;
       expect([status, headers['cache-control']]).toEqual([400, 'no-store']);
@@ -170,13 +170,13 @@ describe('a clip of Media', () => {
     [['tone.webm'], /A box reaches beyond the file/],
   ] as const)('of %j, which has no layout, is 400 with the reason', async (files, detail) => {
     const { url } = await start(...(files as unknown as Files));
-    const { status, body } = await ask(`${url}?start=1&end=2`);
+    const { status, body } = await sendRequest(`${url}?start=1&end=2`);
     expect([status, JSON.parse(body.toString()).detail]).toEqual([400, expect.stringMatching(detail)]);
   });
 
   it('reads only the fragments of the clip', async () => {
     const { url, sources } = await start('indexed.mp4', 'indexed.m4a');
-    await ask(`${url}?start=150&end=155`, { headers: { range: 'bytes=0-99' } });
+    await sendRequest(`${url}?start=150&end=155`, { headers: { range: 'bytes=0-99' } });
     for (const { reads, size = 0 } of sources) {
       // The header and what follows the last fragment are read first.
       const places = reads.map(({ first }) => first / size).filter((place) => place > 0 && place < 0.99);
