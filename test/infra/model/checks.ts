@@ -1,0 +1,188 @@
+import { expect } from 'vitest';
+import { silentLog } from '../../../core/log/log.ts';
+import { createGetAppInfo } from '../../../lambdas/api/get-app-info.ts';
+import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
+import { createPublicNames } from '../../../lambdas/stream-host/public-names.ts';
+import { createRegister } from '../../../lambdas/stream-host/register.ts';
+import { HOST_KEY } from '../../../lambdas/stream-host/registration.ts';
+import { createStartHost, createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
+import { createWakeHost } from '../../../lambdas/stream-host/wake-host.ts';
+import type { Pointer } from '../../../lambdas/tools-update/types.ts';
+import { eventOf } from '../../lambdas/fakes.ts';
+import type { ScriptedClients } from './scripted-aws.ts';
+import { tasksOfService } from './service-tasks.ts';
+import { environmentOf, stateOf } from './tools-fixture.ts';
+import { findResource, type ModelResource, type World } from './world.ts';
+
+/** What a stack delivers. */
+export interface StackStatus {
+  /** Version of yt-dlp that clients are told; undefined: in maintenance. */
+  readonly tools: string | undefined;
+  readonly streamHost: 'service' | 'on demand';
+}
+
+const resourcesOf = ({ resources }: World, type: string): ModelResource[] =>
+  Object.values(resources).filter((resource) => resource.type === type);
+
+const serviceFunction = (world: World, name: string): ModelResource | undefined =>
+  resourcesOf(world, 'AWS::Lambda::Function').find(({ properties }) => properties.Description === `Reelay ${name}`);
+
+/** The pointer that stream tasks follow. */
+export function pointerOf(world: World): Pointer | undefined {
+  const bucket = Object.values(world.buckets).find((objects) => objects['current.json']);
+  return bucket?.['current.json'] && JSON.parse(bucket['current.json'].body);
+}
+
+/** Asserts that everything agrees, and that nothing is left of other deployments. */
+export async function expectWorkingStack(world: World, clients: ScriptedClients): Promise<StackStatus> {
+  expectNoLeftovers(world);
+  const secret = originSecretOf(world);
+  const tools = await expectTools(world, secret);
+  const streamHost = await expectStreamHost(world, clients);
+  return { tools, streamHost };
+}
+
+/** Asserts that the account is as empty as before the first deployment. */
+export function expectNothing(world: World): void {
+  const { resources, functions, buckets, layers, tables, tasks, keyValueStores } = world;
+  expect({ resources, functions, buckets, layers, tables, keyValueStores }).toEqual({
+    ...{ resources: {}, functions: {}, buckets: {}, layers: [], tables: {}, keyValueStores: {} },
+  });
+  expect(tasks.filter(({ lastStatus }) => lastStatus === 'RUNNING')).toEqual([]);
+}
+
+function expectNoLeftovers({ resources, stack }: World): void {
+  expect(Object.keys(resources).sort()).toEqual(Object.values(stack.resources).sort());
+  expect(Object.keys(stack.resources).sort()).toEqual(Object.keys(stack.template.Resources).sort());
+  for (const { logicalId, properties } of Object.values(resources)) expectReferences(logicalId, properties, resources);
+}
+
+/** Every id among the properties belongs to a resource that exists. */
+function expectReferences(name: string, properties: unknown, resources: World['resources']): void {
+  const known = new Set(Object.values(resources).map(({ physicalId }) => physicalId));
+  for (const [id] of JSON.stringify(properties).matchAll(/\w+~\d+\./g))
+    if (!known.has(id)) expect.fail(`${name} refers to ${id}, which does not exist`);
+}
+
+function originSecretOf(world: World): string {
+  const [distribution] = resourcesOf(world, 'AWS::CloudFront::Distribution');
+  const [, secret = ''] =
+    /"x-reelay-origin","HeaderValue":"([^"]+)"/.exec(JSON.stringify(distribution?.properties)) ?? [];
+  expect(secret).not.toBe('');
+  return secret;
+}
+
+/** Resolver, pointer and X-Tools agree. @returns the version */
+async function expectTools(world: World, secret: string): Promise<string | undefined> {
+  const resolver = serviceFunction(world, 'get-resource');
+  const { aliases, versions } = world.functions[resolver?.key ?? ''] ?? {};
+  const live = versions?.[Number(aliases?.live) - 1];
+  if (!resolver || !live) return expect.fail('No version of the resolver is live');
+  expectReferences('The live resolver', live.properties, world.resources);
+  const accepted = (properties: object) => environmentOf({ properties: { ...properties } }).ORIGIN_SECRET?.split(',');
+  expect(accepted(live.properties)).toContain(secret);
+  const behaviour = ({
+    Code,
+    Handler,
+    Runtime,
+    Architectures,
+    Timeout,
+    MemorySize,
+  }: Readonly<Record<string, unknown>>) => ({
+    ...{ Code, Handler, Runtime, Architectures, Timeout, MemorySize },
+  });
+  expect(behaviour(live.properties)).toEqual(behaviour(resolver.properties));
+  const withoutSecret = (properties: object) => ({
+    ...environmentOf({ properties: { ...properties } }),
+    ORIGIN_SECRET: '',
+  });
+  expect(withoutSecret(live.properties)).toEqual(withoutSecret(resolver.properties));
+
+  const pointer = pointerOf(world);
+  expect(live.layers).toEqual(pointer ? [pointer.layerVersionArn] : []);
+  if (pointer) {
+    const layer = world.layers.find(({ arn }) => arn === pointer.layerVersionArn);
+    expect(layer?.description).toContain(`yt-dlp ${pointer.version} of`);
+    const archives = Object.values(world.buckets).flatMap((objects) => Object.keys(objects));
+    expect(archives).toContain(pointer.key);
+  }
+  const appInfo = serviceFunction(world, 'get-app-info');
+  const variables = appInfo && environmentOf(appInfo);
+  const handler = createGetAppInfo({
+    state: stateOf(() => world, variables?.TABLE_NAME),
+    originSecret: variables?.ORIGIN_SECRET,
+    ...{ version: '1', environment: 'Production', methods: ['GET'], origins: [], log: silentLog },
+  });
+  const answer = await handler(eventOf('/api/App', { headers: { 'x-reelay-origin': secret } }), {} as never);
+  expect(answer.statusCode).toBe(200);
+  const [, version] = /yt-dlp="([^"]+)"/.exec(String(answer.headers?.['x-tools'])) ?? [];
+  expect(version).toBe(pointer?.version);
+  expect(JSON.parse(String(answer.body)).maintenance).toBe(version ? null : 'Fetching tools');
+  return version;
+}
+
+async function expectStreamHost(world: World, clients: ScriptedClients): Promise<StackStatus['streamHost']> {
+  const [service] = resourcesOf(world, 'AWS::ECS::Service');
+  if (service) {
+    const tasks = tasksOfService(world, service);
+    expect(tasks.length).toBeGreaterThan(0);
+    for (const { taskDefinitionArn } of tasks) expectTask(world, taskDefinitionArn);
+    expect(world.tasks.filter(({ startedBy, lastStatus }) => startedBy === 'wake' && lastStatus === 'RUNNING')).toEqual(
+      [],
+    );
+    return 'service';
+  }
+  await startHost(world, clients);
+  return 'on demand';
+}
+
+/** A task reads the table and the bucket of the stack. */
+function expectTask(world: World, taskDefinition: string): void {
+  const { properties } = findResource(world, 'AWS::ECS::TaskDefinition', taskDefinition);
+  const [container] = properties.ContainerDefinitions as [{ Environment: { Name: string; Value: string }[] }];
+  const value = (name: string) => container.Environment.find(({ Name }) => Name === name)?.Value;
+  findResource(world, 'AWS::DynamoDB::GlobalTable', value('TABLE_NAME'));
+  const { key } = findResource(world, 'AWS::S3::Bucket', value('TOOLS_BUCKET'));
+  expect(Boolean(world.buckets[key]?.['current.json'])).toBe(pointerOf(world) !== undefined);
+}
+
+/** Wakes the on-demand stream host by the functions of the stack, and registers it at the edge. */
+export async function startHost(world: World, { ecs, ec2, keyValueStore }: ScriptedClients): Promise<void> {
+  const [wake, register] = ['wake', 'register'].map((name) => {
+    const found = serviceFunction(world, name);
+    return found ? environmentOf(found) : expect.fail(`No function ${name}`);
+  });
+  const cluster = { ecs, cluster: wake?.CLUSTER ?? '' };
+  const definition = wake?.TASK_DEFINITION ?? '';
+  const tasks = createStreamTasks(cluster);
+  const wakeHost = createWakeHost({
+    state: stateOf(() => world, wake?.TABLE_NAME),
+    tasks,
+    startHost: createStartHost({
+      ...cluster,
+      taskDefinition: definition,
+      containerName: wake?.CONTAINER_NAME ?? '',
+      subnets: wake?.SUBNETS?.split(',') ?? [],
+      securityGroup: wake?.SECURITY_GROUP ?? '',
+    }),
+    definition,
+    log: silentLog,
+  });
+  await wakeHost();
+  const handler = createRegister({
+    tasks: createStreamTasks({ ecs, cluster: register?.CLUSTER ?? '', family: register?.TASK_FAMILY }),
+    publicNames: createPublicNames(ec2),
+    store: createHostStore({ client: keyValueStore, storeArn: register?.KEY_VALUE_STORE_ARN ?? '', key: HOST_KEY }),
+    definition: register?.TASK_DEFINITION ?? '',
+    wakeAhead: wakeHost,
+    log: silentLog,
+  });
+  await handler({});
+  const running = world.tasks.filter(
+    ({ startedBy, desiredStatus }) => startedBy === 'wake' && desiredStatus === 'RUNNING',
+  );
+  expect(running.length).toBeGreaterThan(0);
+  for (const { taskDefinitionArn } of running) expectTask(world, taskDefinitionArn);
+  const [store] = Object.values(world.keyValueStores);
+  expect(store?.host?.split('|')[0]).toContain('compute.example');
+}

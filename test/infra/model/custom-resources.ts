@@ -1,0 +1,122 @@
+import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { type Dispatcher, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
+import { silentLog } from '../../../core/log/log.ts';
+import { customResource } from '../../../lambdas/runtime/custom-resource.ts';
+import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.ts';
+import { createStopTasks } from '../../../lambdas/stream-host/stop-tasks.ts';
+import { createStreamTasks } from '../../../lambdas/stream-host/stream-tasks.ts';
+import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
+import type { ScriptedClients } from './scripted-aws.ts';
+import { createToolsFixture, type Environment, environmentOf, stateOf } from './tools-fixture.ts';
+import { findResource, type World } from './world.ts';
+
+type Properties = Readonly<Record<string, unknown>>;
+
+export interface CustomResourceRequest {
+  readonly type: string;
+  readonly kind: 'Create' | 'Update' | 'Delete';
+  readonly logicalId: string;
+  readonly properties: Properties;
+  /** Absent at creation. */
+  readonly physicalId?: string;
+}
+
+export interface CustomResourceResult {
+  readonly physicalId: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** Invokes the functions of custom resources as CloudFormation does. */
+export interface CustomResources {
+  /** @throws Error when the function does not exist, or answers FAILED */
+  request(request: CustomResourceRequest): Promise<CustomResourceResult>;
+  close(): Promise<void>;
+}
+
+const RESPONSE_HOST = 'http://cloudformation.example';
+
+export function createCustomResources(current: () => World, clients: ScriptedClients): CustomResources {
+  const answers: Record<string, unknown>[] = [];
+  const former: Dispatcher = getGlobalDispatcher();
+  const agent = new MockAgent();
+  agent.disableNetConnect();
+  agent
+    .get(RESPONSE_HOST)
+    .intercept({ path: '/', method: 'PUT' })
+    .reply(200, ({ body }) => void answers.push(JSON.parse(String(body))))
+    .persist();
+  setGlobalDispatcher(agent);
+
+  const invoke = async (
+    variables: Environment,
+    { type, kind, properties, physicalId, logicalId }: CustomResourceRequest,
+  ) => {
+    const handler = handlers[type]?.(variables, current, clients);
+    if (!handler) throw new Error(`The model has no ${type}`);
+    const ids = {
+      StackId: 'stack',
+      RequestId: 'request',
+      LogicalResourceId: logicalId,
+      ResponseURL: `${RESPONSE_HOST}/`,
+    };
+    const event = { ...ids, RequestType: kind, PhysicalResourceId: physicalId, ResourceProperties: properties };
+    await handler(event as unknown as CloudFormationCustomResourceEvent, { getRemainingTimeInMillis: () => 60_000 });
+    const { Status, Reason, PhysicalResourceId, Data = {} } = answers.pop() ?? {};
+    if (Status !== 'SUCCESS') throw new Error(`${logicalId}: ${Reason}`);
+    return { physicalId: String(PhysicalResourceId), attributes: Data as Record<string, string> };
+  };
+
+  return {
+    async request(request) {
+      const world = current();
+      const provider = findResource(world, 'AWS::Lambda::Function', request.properties.ServiceToken);
+      findResource(world, 'AWS::IAM::Role', provider.properties.Role);
+      const provided = providedByCdk[request.type];
+      if (provided) return provided(request, world);
+      return invoke(environmentOf(provider), request);
+    },
+    async close() {
+      setGlobalDispatcher(former);
+      await agent.close();
+    },
+  };
+}
+
+const handlers: Readonly<
+  Record<
+    string,
+    (variables: Environment, current: () => World, clients: ScriptedClients) => ReturnType<typeof customResource>
+  >
+> = {
+  'Custom::OriginSecret': (variables, current) =>
+    createOriginSecret({ state: stateOf(current, variables.TABLE_NAME), log: silentLog }),
+  'Custom::ToolsLayer': (variables, current, clients) => {
+    const { provide, remove } = createToolsLayer(createToolsFixture(current, clients, variables));
+    return customResource({ create: provide, update: provide, delete: remove, log: silentLog });
+  },
+  'Custom::StopTasks': (variables, _, { ecs }) =>
+    createStopTasks({
+      tasks: createStreamTasks({ ecs, cluster: variables.CLUSTER ?? '' }),
+      log: silentLog,
+      pollIntervalMs: 1,
+    }),
+};
+
+/** The effect of CDK's own functions. */
+const providedByCdk: Readonly<Record<string, (request: CustomResourceRequest, world: World) => CustomResourceResult>> =
+  {
+    'Custom::AWS': ({ logicalId }) => ({
+      physicalId: `sdk call ${logicalId}`,
+      attributes: { 'PrefixLists.0.PrefixListId': 'pl-1' },
+    }),
+    'Custom::CDKBucketDeployment': ({ kind, logicalId, properties }, world) => {
+      const { key } = findResource(world, 'AWS::S3::Bucket', properties.DestinationBucketName);
+      if (kind !== 'Delete') world.buckets[key] = { ...world.buckets[key], [logicalId]: { body: 'page', sha256: '' } };
+      return { physicalId: `deployment ${logicalId}`, attributes: {} };
+    },
+    'Custom::S3AutoDeleteObjects': ({ kind, logicalId, properties }, world) => {
+      const { key } = findResource(world, 'AWS::S3::Bucket', properties.BucketName);
+      if (kind === 'Delete') world.buckets[key] = {};
+      return { physicalId: `contents of ${logicalId}`, attributes: {} };
+    },
+  };

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { PROFILE_NAMES, template } from '../deployments.ts';
+import type { Template } from '../permissions.ts';
+import { synthesize } from '../synth.ts';
+import { createModelFixture, FIRST_RELEASE } from './model-fixture.ts';
+import { REPLACING_PROPERTIES } from './resource-types.ts';
+import { createWorld } from './world.ts';
+
+const { check, cloudFormation, deployed, expectWorking, failEverywhere, installMissing, start, update } =
+  createModelFixture();
+
+const withSettings = async (context: Record<string, string>): Promise<Template> =>
+  (await synthesize({ architecture: 'arm64', ...context })).templates['reelay-main'] ?? { Resources: {} };
+
+/** A matrix of failures takes seconds of CPU, more on a busy machine. */
+const TIMEOUT_MS = 240_000;
+const ROTATED = { originSecretRotation: 'next', zones: 'use1-az1,use1-az2' };
+
+describe('a change of settings', { timeout: TIMEOUT_MS }, () => {
+  it.each([
+    ['team', { profile: 'team', architecture: 'x86_64', ...ROTATED }],
+    ['hobby', { profile: 'hobby', ...ROTATED }],
+  ] as const)(
+    'of origin secret, zones and architecture works for %s, back, and after a failure at any step',
+    async (name, changed) => {
+      const before = template(name);
+      const world = await deployed(before);
+      const formerly = await check(world);
+      const after = await withSettings(changed);
+      await failEverywhere(world, after, async (copy) => expect(await expectWorking(copy)).toEqual(formerly));
+      expect(await check(world)).toEqual(formerly);
+      if (formerly.streamHost === 'on demand') await start(world);
+      await cloudFormation(world).deploy(before as never);
+      expect(await check(world)).toEqual(formerly);
+    },
+  );
+
+  it('moves to zones that overlap with the former ones', async () => {
+    const world = await deployed(await withSettings({ profile: 'team', architecture: 'x86_64', ...ROTATED }));
+    const after = await withSettings({ profile: 'team', zones: 'use1-az2,use1-az3' });
+    await failEverywhere(world, after, expectWorking);
+    expect(await check(world)).toMatchObject({ streamHost: 'service' });
+  });
+});
+
+describe('the release of yt-dlp', { timeout: TIMEOUT_MS }, () => {
+  const unpinned = template('hobby');
+  const steps = ['pin', 'unpin', 'update', 'release'] as const;
+  const orders = steps.flatMap((one) => steps.flatMap((two) => steps.map((three) => [one, two, three] as const)));
+
+  it('is the pinned or the newest one in every order of pins, deployments, releases and updates', async () => {
+    const pinned = await withSettings({ profile: 'hobby', toolsVersion: FIRST_RELEASE });
+    const base = await deployed(unpinned);
+    for (const order of orders) {
+      const world = structuredClone(base);
+      let isPinned = false;
+      let expected = FIRST_RELEASE;
+      for (const [index, step] of order.entries()) {
+        if (step === 'release') {
+          world.newestRelease = `2026.11.1${index}`;
+          continue;
+        }
+        if (step === 'update') await update(world);
+        else {
+          isPinned = step === 'pin';
+          await cloudFormation(world).deploy((isPinned ? pinned : unpinned) as never);
+        }
+        // A deployment whose template is the deployed one changes nothing.
+        const isRun = step !== 'unpin' || order.slice(0, index).includes('pin');
+        if (isRun) expected = isPinned ? FIRST_RELEASE : String(world.newestRelease);
+      }
+      expect([order, (await check(world)).tools]).toEqual([order, expected]);
+    }
+  });
+
+  it.each(PROFILE_NAMES)('is installed by a later run when the first fetch of %s fails', async (profile) => {
+    const world = createWorld(undefined);
+    await cloudFormation(world).deploy(template(profile) as never);
+    expect((await check(world)).tools).toBeUndefined();
+    await expect(installMissing(world)).rejects.toThrow();
+    expect((await check(world)).tools).toBeUndefined();
+    world.newestRelease = FIRST_RELEASE;
+    await installMissing(world);
+    expect((await check(world)).tools).toBe(FIRST_RELEASE);
+  });
+});
+
+it('replaces resources for the properties that CloudFormation specifies, for every type of the stack', () => {
+  const file = join(import.meta.dirname, '../../../node_modules/aws-cdk/db.json.gz');
+  const { schema } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as {
+    schema: {
+      resource: {
+        entities: { cloudFormationType: string; properties: Record<string, { causesReplacement?: 'yes' | 'maybe' }> }[];
+      };
+    };
+  };
+  const types = new Set(
+    PROFILE_NAMES.flatMap((name) => Object.values(template(name).Resources).map(({ Type }) => Type)),
+  );
+  const specified = Object.fromEntries(
+    schema.resource.entities
+      .filter(({ cloudFormationType }) => types.has(cloudFormationType))
+      .map(({ cloudFormationType, properties }) => [
+        cloudFormationType,
+        Object.keys(properties).filter((name) => {
+          const { causesReplacement } = properties[name] ?? {};
+          return causesReplacement === 'yes' || causesReplacement === 'maybe';
+        }),
+      ]),
+  );
+  for (const [type, properties] of Object.entries(specified))
+    expect([type, REPLACING_PROPERTIES[type]?.toSorted()]).toEqual([type, properties.sort()]);
+  const modelled = [...types].filter((type) => type.startsWith('AWS::'));
+  expect(modelled.filter((type) => !REPLACING_PROPERTIES[type])).toEqual([]);
+});
