@@ -1,8 +1,9 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { StorageFull } from '../../errors/index.ts';
 import type { Log } from '../../log/index.ts';
+import { type Checkpoint, startCheckpoint } from './checkpoint.ts';
 import { prepareFolder } from './data-folder.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, openDatabase, type Sync } from './database.ts';
 import { classifySqliteError, type SqliteFailure } from './sqlite-error.ts';
 
 /** Options of `createConnection`. */
@@ -11,6 +12,8 @@ export interface ConnectionOptions {
   readonly file: string;
   readonly maxBytes: number;
   readonly log: Log;
+  /** Waits until an open file is on the disk. @default by the operating system */
+  readonly sync?: Sync;
 }
 
 /** The database, opened again after failures that end a connection. A failure rejects the operation, never more. */
@@ -18,10 +21,15 @@ export interface Connection {
   /** Runs an operation. @throws StorageFull if the disk is full, else the error of the database */
   use<T>(operation: (database: Database) => T): T;
   /**
-   * `use` for an operation that writes: first opens the database again if its file was deleted.
+   * `use` for an operation that writes, to be called while `pause` is undefined: first opens the database again if its file
+   * was deleted.
    * @param bytes size of the record and its share of pages
    */
   write<T>(operation: (database: Database) => T, bytes?: number): T;
+  /** While writes must wait for the disk: settles when that is over. */
+  pause(): Promise<void> | undefined;
+  /** Settles when nothing waits for the disk. */
+  settled(): Promise<void>;
   /** Failures are logged once; after this call, again. */
   reportWorking(): void;
   close(): void;
@@ -29,7 +37,7 @@ export interface Connection {
 
 /** Space for counts and leases beyond the budget of records. */
 const RESERVED_BYTES = 4 * 1024 * 1024;
-/** Written between two checkpoints: about 40 resources, or 128 counts. Each checkpoint waits for the disk. */
+/** Written between two checkpoints: about 40 resources, or 128 counts. */
 const CHECKPOINT_BYTES = 2 * 1024 * 1024;
 /** Pages that a write changes besides those of its record. */
 const WRITE_OVERHEAD_BYTES = 2 * 8192;
@@ -39,17 +47,18 @@ const REOPEN_INTERVAL_MS = 1000;
  * Opens the database of a folder. A damaged file is renamed to `….corrupt`, and an empty one is created.
  * @throws Error with a message for the operator when the folder cannot be used or another process uses it
  */
-export function createConnection({ dir, file, maxBytes, log }: ConnectionOptions): Connection {
+export function createConnection({ dir, file, maxBytes, log, sync }: ConnectionOptions): Connection {
   const logged = new Set<SqliteFailure>();
   let isClosed = false;
   let database: Database | undefined;
   let writtenBytes = 0;
+  let checkpoint: Checkpoint | undefined;
   let retryAt = 0;
   let lastOpenError: unknown;
 
   const open = (): Database => {
     prepareFolder(dir);
-    return openDatabase(file, maxBytes + RESERVED_BYTES);
+    return openDatabase(file, maxBytes + RESERVED_BYTES, sync);
   };
 
   /** Sets a damaged file aside: an instance without its keys serves more than one that does not start. */
@@ -95,14 +104,15 @@ export function createConnection({ dir, file, maxBytes, log }: ConnectionOptions
     }
   };
 
-  /** A failure leaves the commits in the log, and is retried. */
-  const checkpoint = () => {
+  /** A failure leaves the commits in the log, and is retried after as many writes. */
+  const beginCheckpoint = (target: Database) => {
     writtenBytes = 0;
-    try {
-      use(({ checkpoint }) => checkpoint());
-    } catch {
-      // Logged by `use`.
-    }
+    checkpoint = startCheckpoint(target, (error) => {
+      if (database === target) handleFailure(error);
+    });
+    void checkpoint.done.then(() => {
+      checkpoint = undefined;
+    });
   };
 
   /** At most one attempt per interval: an attempt may wait for the lock, and blocks the event loop meanwhile. */
@@ -132,9 +142,11 @@ export function createConnection({ dir, file, maxBytes, log }: ConnectionOptions
       }
       const result = use(operation);
       writtenBytes += bytes + WRITE_OVERHEAD_BYTES;
-      if (writtenBytes > CHECKPOINT_BYTES) checkpoint();
+      if (writtenBytes > CHECKPOINT_BYTES && database && !checkpoint) beginCheckpoint(database);
       return result;
     },
+    pause: () => (checkpoint?.holdsWrites() ? checkpoint.done : undefined),
+    settled: async () => checkpoint?.done,
     reportWorking: () => {
       if (logged.size > 0) log.info('State database works again');
       logged.clear();

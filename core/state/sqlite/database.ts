@@ -1,5 +1,7 @@
-import { statSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { fileId, prepareFile } from './data-folder.ts';
 
 const SCHEMA_VERSION = 1;
@@ -36,6 +38,10 @@ const SETUP = `
   PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES};
 `;
 
+/** The steps of a checkpoint that write. They are not synced: `checkpoint.ts` does that outside of the event loop. */
+const COPY_LOG = 'PRAGMA wal_checkpoint(PASSIVE)';
+const RESTART_LOG = "INSERT INTO counters VALUES ('checkpoints', 1) ON CONFLICT DO UPDATE SET n = n + 1";
+
 const SCHEMA = `
   BEGIN IMMEDIATE;
   CREATE TABLE IF NOT EXISTS items (pk TEXT NOT NULL PRIMARY KEY, expires_at INTEGER, owner TEXT, attributes TEXT, data BLOB);
@@ -59,6 +65,11 @@ const STATEMENTS = {
   pages: 'SELECT page_count AS total, freelist_count AS free FROM pragma_page_count, pragma_freelist_count',
 } as const;
 
+/** Waits until an open file is on the disk. */
+export type Sync = (descriptor: number) => Promise<void>;
+
+const fileSync: Sync = promisify(fdatasync);
+
 /** An open database with its prepared statements. */
 export interface Database {
   readonly statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
@@ -66,8 +77,14 @@ export interface Database {
   size(): { readonly fileBytes: number; readonly usedBytes: number };
   /** Returns up to this many unused pages to the file system. */
   shrink(pages: number): void;
-  /** Copies the write-ahead log into the database and syncs both. */
-  checkpoint(): void;
+  /** Copies the write-ahead log into the database, without a sync. The log must be on the disk. */
+  copyLog(): void;
+  /** Begins the log at its start again after `copyLog`, without a sync. The database must be on the disk. */
+  restartLog(): void;
+  /** Waits until the log is on the disk. */
+  syncLog(): Promise<void>;
+  /** Waits until the database file, apart from its log, is on the disk. */
+  syncFile(): Promise<void>;
   /** Whether the path no longer leads to the open file: it was deleted or replaced. */
   hasMoved(): boolean;
   close(): void;
@@ -76,9 +93,10 @@ export interface Database {
 /**
  * Opens or creates the database, for this process alone.
  * @param maxFileBytes writes that would make the file larger fail with SQLITE_FULL
+ * @param sync waits until an open file is on the disk
  * @throws the error of SQLite, or of the file system
  */
-export function openDatabase(file: string, maxFileBytes: number): Database {
+export function openDatabase(file: string, maxFileBytes: number, sync: Sync = fileSync): Database {
   prepareFile(file);
   const db = new DatabaseSync(file);
   try {
@@ -94,6 +112,8 @@ export function openDatabase(file: string, maxFileBytes: number): Database {
       Object.entries(STATEMENTS).map(([name, sql]) => [name, db.prepare(sql)]),
     ) as Database['statements'];
     const id = fileId(file);
+    // Open as long as the database: closing a descriptor of the file releases this process's locks on it.
+    const descriptor = openSync(file, 'r+');
     return {
       statements,
       size() {
@@ -101,13 +121,34 @@ export function openDatabase(file: string, maxFileBytes: number): Database {
         return { fileBytes: total * pageBytes, usedBytes: (total - free) * pageBytes };
       },
       shrink: (pages) => db.exec(`PRAGMA incremental_vacuum(${pages})`),
-      checkpoint: () => db.exec('PRAGMA wal_checkpoint(PASSIVE)'),
+      copyLog: () => runUnsynced(db, COPY_LOG),
+      restartLog: () => runUnsynced(db, RESTART_LOG),
+      async syncLog() {
+        await using log = await open(`${file}-wal`, 'r+');
+        await sync(log.fd);
+      },
+      syncFile: () => sync(descriptor),
       hasMoved: () => fileId(file) !== id,
-      close: () => db.close(),
+      close: () => {
+        try {
+          db.close();
+        } finally {
+          closeSync(descriptor);
+        }
+      },
     };
   } catch (error) {
     closeQuietly(db);
     throw error;
+  }
+}
+
+function runUnsynced(db: DatabaseSync, sql: string): void {
+  db.exec('PRAGMA synchronous = OFF');
+  try {
+    db.exec(sql);
+  } finally {
+    db.exec('PRAGMA synchronous = NORMAL');
   }
 }
 

@@ -18,6 +18,8 @@ export interface SqliteStorageOptions {
   readonly log?: Log;
   /** Whether too little disk space is free to write this many bytes. @default by the file system of `dir` */
   readonly isDiskNearlyFull?: (dir: string, bytes: number) => boolean;
+  /** Waits until an open file is on the disk. @default by the operating system */
+  readonly sync?: (descriptor: number) => Promise<void>;
 }
 
 /** The state table of one machine, in one file. */
@@ -50,11 +52,16 @@ const MIN_USED_FRACTION = 0.75;
 export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage {
   const { dir, maxBytes = DEFAULT_MAX_BYTES, now = Date.now, log = silentLog } = options;
   const isNearlyFull = options.isDiskNearlyFull ?? isDiskNearlyFull;
-  const connection = createConnection({ dir, file: join(dir, DATABASE_FILE), maxBytes, log });
+  const connection = createConnection({ dir, file: join(dir, DATABASE_FILE), maxBytes, log, sync: options.sync });
   const queue = createTimeSlicedQueue(SLICE_MS);
   const read = <T>(operation: (database: Database) => T) => queue.run(() => connection.use(operation));
-  const write = <T>(operation: (database: Database) => T, bytes?: number) =>
-    queue.run(() => connection.write(operation, bytes));
+  const write = async <T>(operation: (database: Database) => T, bytes?: number): Promise<T> => {
+    for (;;) {
+      const written = await queue.run(() => (connection.pause() ? undefined : [connection.write(operation, bytes)]));
+      if (written) return written[0] as T;
+      await connection.pause();
+    }
+  };
 
   const requireSpace = (bytes: number) => {
     if (isNearlyFull(dir, bytes)) throw new StorageFull('Too little disk space is free for further records');
@@ -122,6 +129,8 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
     purge,
     async close() {
       clearInterval(timer);
+      // Writes that wait for the disk join the queue.
+      await connection.settled();
       queue.flush();
       connection.close();
     },

@@ -206,6 +206,76 @@ describe.skipIf(!canMount)('on a full file system (needs root)', () => {
   });
 });
 
+describe('on a slow disk', () => {
+  /** A disk that answers when the test says so. */
+  function slowDisk() {
+    const syncs: { readonly finish: () => void; readonly fail: (error: Error) => void }[] = [];
+    const sync = () => new Promise<void>((finish, fail) => void syncs.push({ finish, fail }));
+    return { sync, syncs };
+  }
+  /** More than is written between two checkpoints, and less than twice as much. */
+  const RECORDS = 35;
+  const writeMuch = async (storage: SqliteStorage) => {
+    for (let index = 0; index < RECORDS; index++) await storage.put(record(index));
+  };
+  const STEPS = 4;
+
+  it('reads while a checkpoint waits, and keeps the order of what SQLite needs', async () => {
+    const { sync, syncs } = slowDisk();
+    const storage = open({ sync });
+    await writeMuch(storage);
+    // Until the first sync is done, writes continue.
+    await storage.put(record('early'));
+    syncs[0]?.finish();
+    await expect.poll(() => syncs.length).toBe(2);
+    let isWritten = false;
+    const writing = storage.put(record('late')).then(() => {
+      isWritten = true;
+    });
+    await expectRecords(storage, RECORDS);
+    expect(isWritten).toBe(false);
+    expect(await storage.get('resource#early')).toBeDefined();
+    for (let step = 1; step < STEPS; step++) {
+      await expect.poll(() => syncs.length).toBe(step + 1);
+      expect(isWritten).toBe(false);
+      syncs[step]?.finish();
+    }
+    await writing;
+    expect(await storage.get('resource#late')).toBeDefined();
+  });
+
+  it('writes what waited before it closes', async () => {
+    const { sync, syncs } = slowDisk();
+    const storage = open({ sync });
+    await writeMuch(storage);
+    syncs[0]?.finish();
+    await expect.poll(() => syncs.length).toBe(2);
+    const writing = [storage.put(record('late')), storage.addRequest()];
+    const closing = storage.close();
+    for (let step = 1; step < STEPS; step++) {
+      await expect.poll(() => syncs.length).toBe(step + 1);
+      syncs[step]?.finish();
+    }
+    await Promise.all([...writing, closing]);
+    const again = open();
+    expect(await again.get('resource#late')).toBeDefined();
+    expect(await again.countRequests()).toBe(1);
+  });
+
+  it('continues after a disk error', async () => {
+    const { sync, syncs } = slowDisk();
+    const storage = open({ sync });
+    await writeMuch(storage);
+    syncs[0]?.finish();
+    await expect.poll(() => syncs.length).toBe(2);
+    const writing = storage.put(record('late'));
+    syncs[1]?.fail(Object.assign(new Error('EIO'), { code: 'EIO' }));
+    await writing;
+    await expectRecords(storage, RECORDS);
+    expect(logged).toEqual(['State database failed', 'State database works again']);
+  });
+});
+
 describe('with a damaged file', () => {
   const fileOf = () => join(dir, 'state.db');
   const overwrite = (position: number) => {
