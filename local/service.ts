@@ -75,7 +75,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       trustedProxies: settings.trustedProxies,
       ...createFunctions({
         state,
-        extraction: resolver,
+        resolver,
         version: packageFile.version,
         environment: settings.environment,
         origins: settings.corsAllowedOrigins,

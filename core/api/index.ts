@@ -1,7 +1,13 @@
 export { type ClipParameters, parseClipParameters } from './clip-parameters.ts';
 export { parseLinkParameter } from './link-parameter.ts';
 export { openApiDocument } from './openapi.ts';
-export { type FunctionOperationId, getOperation, operations, type StreamOperationId } from './operations.ts';
+export {
+  type FunctionOperationId,
+  getOperation,
+  type Operation,
+  operations,
+  type StreamOperationId,
+} from './operations.ts';
 export { Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';

@@ -1,6 +1,6 @@
 export { type ContextSettings, readContextSettings, variablesFor } from './context.ts';
 export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine-memory.ts';
-export { oneOf, SettingError, wholeNumber } from './parsers.ts';
+export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
 export { readSettingsInAws } from './secret-settings.ts';
 export { readSettings, type Settings } from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';

@@ -74,14 +74,27 @@ export const origins: Parser<string[]> = listOf(
   },
 );
 
-/** A name, an IPv4 address, or an IPv6 address in brackets. No wildcards: each entry opens one port of one host. */
+/** One port of one host. */
+export interface HostPort {
+  /** As in a URL: in lower case, IPv6 in brackets. */
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** A name, an IPv4 address, or an IPv6 address in brackets; no wildcards. */
 const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
 
+/** Parses `host:port`. Undefined when it is something else. */
+export function parseHostPort(text: string): HostPort | undefined {
+  const [, host, port] = HOST_PORT.exec(text) ?? [];
+  const url = host && URL.parse(`http://${host}/`);
+  return url && Number(port) > 0 && Number(port) <= 65_535 ? { hostname: url.hostname, port: Number(port) } : undefined;
+}
+
 /** `host:port`; an IPv6 address in brackets. */
-export const hostPorts: Parser<string[]> = listOf('a comma list of host:port', (item) => {
-  const [, , port] = HOST_PORT.exec(item) ?? [];
-  return Number(port) > 0 && URL.canParse(`http://${item}/`) ? item : undefined;
-});
+export const hostPorts: Parser<string[]> = listOf('a comma list of host:port', (item) =>
+  parseHostPort(item) ? item : undefined,
+);
 
 /** Host names or addresses without a port; those of IPv6 in brackets. */
 export const hostNames: Parser<string[]> = listOf('a comma list of host names without ports', (item) =>

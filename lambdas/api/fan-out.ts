@@ -42,10 +42,10 @@ export function createFanOut({ invoke, state }: FanOutOptions): ResolveEntry {
 
 /** Handles the event: resolves the entry in this invocation. Failures are part of the response. */
 export const createResolveEntry =
-  ({ extraction, log }: { extraction: Pick<Resolver, 'resolveEntry'>; log: Log }) =>
+  ({ resolver, log }: { resolver: Pick<Resolver, 'resolveEntry'>; log: Log }) =>
   async ({ request, deadline, client }: EntryEvent): Promise<EntryAnswer> => {
     try {
-      const resources = await extraction.resolveEntry(request, { deadline, client });
+      const resources = await resolver.resolveEntry(request, { deadline, client });
       return { resources: resources.map(({ id }) => id) };
     } catch (error) {
       const { details, cause } = toProblem(error);

@@ -8,7 +8,7 @@ import { createNotFound } from './not-found.ts';
 
 export interface FunctionsOptions
   extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state' | 'methods'>,
-    Pick<GetResourceOptions, 'extraction'> {
+    Pick<GetResourceOptions, 'resolver'> {
   readonly state: GetAppInfoOptions['state'] & GetResourceOptions['state'] & { countRequests(): Promise<number> };
 }
 

@@ -16,7 +16,7 @@ import { FIRST_INSTALL } from './get-app-info.ts';
 import { toResourceInformation } from './resource-information.ts';
 
 export interface GetResourceOptions extends HandlerOptions {
-  readonly extraction: Pick<Resolver, 'resolve'>;
+  readonly resolver: Pick<Resolver, 'resolve'>;
   readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'requireSpace' | 'addRequest'>;
 }
 
@@ -28,7 +28,7 @@ const COUNT_TIMEOUT_MS = 2_000;
 const AVAILABILITY_TTL_MS = 500;
 
 /** GET /api/Fetch/GetResource: metadata and renditions of a link. */
-export const createGetResource = ({ extraction, state, ...options }: GetResourceOptions): Handler => {
+export const createGetResource = ({ resolver, state, ...options }: GetResourceOptions): Handler => {
   const requireAvailable = createMaintenanceCheck(state);
   const isBehindEdge = options.originSecret !== undefined;
   return createHandler(options, async (event, { signal }) => {
@@ -42,7 +42,7 @@ export const createGetResource = ({ extraction, state, ...options }: GetResource
     });
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
-    const resolved = await extraction.resolve(link, { deadline, signal, client: clientOfEvent(event, isBehindEdge) });
+    const resolved = await resolver.resolve(link, { deadline, signal, client: clientOfEvent(event, isBehindEdge) });
     await traceStep('count', () => countRequest(state, options.log));
     return { json: toResourceInformation(resolved, sent) };
   });

@@ -42,7 +42,7 @@ const invoker = createInvoker();
 // Entries run in the version that fanned them out: while the alias moves, another one may carry other tools.
 const ownVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '$LATEST';
 const ownName = `${required(process.env, 'AWS_LAMBDA_FUNCTION_NAME')}:${ownVersion}`;
-const extraction = createResolver({
+const resolver = createResolver({
   ...settings,
   tools,
   egress,
@@ -54,7 +54,7 @@ const extraction = createResolver({
 // Starts the worker during initialization, before a request waits. A failure is logged, and repeated by the first request.
 const warm = tools
   .load()
-  .then(extraction.warm)
+  .then(resolver.warm)
   .catch((error) => log.error('yt-dlp worker failed to start', { error }));
 await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
 
@@ -62,8 +62,8 @@ await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
 interface CheckEvent {
   readonly kind: 'check';
 }
-const checkTools = createTryLayer({ find: async () => tools.ytDlp(), smokeTest: () => extraction.warm(), log });
-const resolveEntry = createResolveEntry({ extraction, log });
+const checkTools = createTryLayer({ find: async () => tools.ytDlp(), smokeTest: () => resolver.warm(), log });
+const resolveEntry = createResolveEntry({ resolver, log });
 
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();
 
@@ -75,7 +75,7 @@ export const handler = routeEvent({
   http: createGetResource({
     ...environment,
     state,
-    extraction,
+    resolver,
     methods: getOperation('GetResource').methods,
     log,
     middleware: [

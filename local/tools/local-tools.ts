@@ -1,16 +1,10 @@
 import type { Settings } from '../../core/config/index.ts';
-import { type Egress, openLoopbackProxy } from '../../core/egress/index.ts';
+import type { Egress } from '../../core/egress/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import type { State } from '../../core/state/index.ts';
-import {
-  type Activity,
-  createTools,
-  type Ffmpeg,
-  smokeTestYtDlp,
-  type Tools,
-  type YtDlp,
-} from '../../layers/tools/index.ts';
+import { type Activity, createTools, type Ffmpeg, type Tools, type YtDlp } from '../../layers/tools/index.ts';
 import { createMaintenanceKeeper } from './maintenance.ts';
+import { toolsOptions } from './tools-options.ts';
 
 export interface LocalToolsOptions {
   readonly settings: Settings;
@@ -34,26 +28,20 @@ export interface LocalTools extends Pick<Tools, 'ytDlp' | 'ffmpeg' | 'update'> {
 }
 
 const HOUR_MS = 3_600_000;
-/** Milliseconds within which a service takes up what `npm run update-tools` has put in place beside it. */
-const FOLLOW_EVERY = 2_000;
+/** Within this a running service loads what `npm run update-tools` has installed. */
+const RELOAD_INTERVAL_MS = 2_000;
 
 export function createLocalTools(options: LocalToolsOptions): LocalTools {
   const { settings, state, egress, log = silentLog, onProgress } = options;
   const maintenance = createMaintenanceKeeper({ state, log });
   const tools = createTools({
-    dir: settings.toolsDir,
-    channel: settings.toolsChannel,
-    ytDlpPath: settings.ytDlpPath,
-    ffmpegPath: settings.ffmpegPath,
-    // Through the outgoing proxies, like a resolve: there may be no direct way out.
-    download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
+    ...toolsOptions(settings, egress),
     onActivity: (activity) => {
       void maintenance.enter(activity.name);
       onProgress?.(activity);
     },
-    smokeTest: (candidate, signal) => smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal }),
     record: state.putTools,
-    reloadIntervalMs: FOLLOW_EVERY,
+    reloadIntervalMs: RELOAD_INTERVAL_MS,
     log,
   });
   let timer: NodeJS.Timeout | undefined;

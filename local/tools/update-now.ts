@@ -1,6 +1,7 @@
 import type { Settings } from '../../core/config/index.ts';
-import { createEgress, openLoopbackProxy } from '../../core/egress/index.ts';
-import { type Activity, createTools, smokeTestYtDlp, type ToolsOptions } from '../../layers/tools/index.ts';
+import { createEgress } from '../../core/egress/index.ts';
+import { type Activity, createTools, type ToolsOptions } from '../../layers/tools/index.ts';
+import { toolsOptions } from './tools-options.ts';
 
 export interface UpdateNowOptions {
   readonly settings: Settings;
@@ -31,13 +32,8 @@ export async function updateNow({
   const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies });
   const failures: string[] = [];
   const tools = createTools({
-    dir: settings.toolsDir,
-    channel: settings.toolsChannel,
-    ytDlpPath: settings.ytDlpPath,
-    ffmpegPath: settings.ffmpegPath,
-    download: (url, options) => egress.request(url, { ...options, identity: egress.nextIdentity() }),
+    ...toolsOptions(settings, egress),
     onActivity: onProgress,
-    smokeTest: (candidate, closing) => smokeTestYtDlp(candidate, { openProxy: openLoopbackProxy, signal: closing }),
     onFailure: (reason) => failures.push(reason),
     // The service records them in the table, when it switches or at its start.
     record: async () => undefined,

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { isMp4Container } from '../../core/media/codecs/index.ts';
 import { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
@@ -24,8 +25,6 @@ interface Muxing {
   /** Open, in the order of the tracks. */
   readonly sources: readonly Source[];
 }
-
-const MP4 = /^(mp4|m4a|m4v)$/i;
 
 /** A video and an audio track as one MP4: MP4 files muxed in this process, others by FFmpeg. */
 export function combined(found: KeyedRendition, dependencies: CombinedDependencies): RepresentationOpener {
@@ -79,7 +78,8 @@ async function muxByFfmpeg(
   return { body, sources: await Promise.all(opening) };
 }
 
-const isMp4File = (track: Track) => !needsRemux(track) && MP4.test(track.container);
+/** Whether a track is a file that this process may mux, or that may have a layout. */
+export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
 
 function muxJob(found: KeyedRendition, sources: readonly (Source | Promise<Source>)[], { client }: StreamSession) {
   const [video, audio = video] = found.tracks;

@@ -1,14 +1,15 @@
+import { getOperation } from '../../core/api/index.ts';
 import { findConversionName } from '../../core/conversions/index.ts';
-import type { KeyedRendition } from '../../core/state/index.ts';
+import { isMp4Container, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
+import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import type { Converters } from '../conversions/index.ts';
-import type { ClipTimes, RepresentationOpener } from '../representation.ts';
+import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import { needsRemux } from '../source/index.ts';
 import { type ClippedDependencies, clipped } from './clipped.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
 import { file } from './file.ts';
-import { fromBeginning } from './from-beginning.ts';
 import { remux } from './remux.ts';
-import { pairFromBeginning, type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
+import { type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
 
 export interface RepresentationsDependencies
   extends ConvertedDependencies,
@@ -44,8 +45,35 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       if (isPair(found)) return seekablePair(found, dependencies);
       return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);
     },
-    combined: (found) => (isPair(found) ? pairFromBeginning : fromBeginning)(found, dependencies),
+    combined(found) {
+      if (isPair(found)) return withoutRanges(seekablePair(found, dependencies), mediaPath(found));
+      const [track] = found.tracks;
+      // A file whose codecs MP4 cannot hold is sent as it is.
+      const isSentAsIs = !needsRemux(track) && (isMp4Container(track.container) || !mp4Holds(track));
+      return isSentAsIs ? withoutRanges(file(found, dependencies)) : remux(found, dependencies);
+    },
   };
 }
 
 const isPair = ({ rendition }: KeyedRendition): boolean => rendition.urlType === 'Combined';
+
+/** Where the same bytes can be requested by range. */
+const mediaPath = ({ key }: KeyedRendition): string => getOperation('Media').path.replace('{key}', key);
+
+const mp4Holds = ({ video, audio }: Track): boolean =>
+  (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));
+
+/** The same bytes without ranges. @param rangedPath where they can be requested by range, if they have ranges */
+function withoutRanges({ describe, inspect, open }: RepresentationOpener, rangedPath?: string): RepresentationOpener {
+  const bounded = <Head extends RepresentationHead>(head: Head): Head => ({
+    ...head,
+    etag: undefined,
+    acceptRanges: 'none',
+    contentLocation: head.acceptRanges === 'bytes' ? rangedPath : undefined,
+  });
+  return {
+    describe: () => bounded(describe()),
+    inspect: inspect && (async (session) => bounded(await inspect(session))),
+    open: async (session) => bounded(await open(session, { first: 0 })),
+  };
+}

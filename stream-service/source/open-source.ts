@@ -18,34 +18,6 @@ export interface OpenSourceOptions {
   readonly log?: Log;
 }
 
-/** Creates the function that opens sources. All of them share one memory budget for reading ahead, of which one client may use half. */
-export function createOpenSource(options: OpenSourceOptions): OpenSource {
-  const { egress, refresh, now = Date.now, log = silentLog } = options;
-  const limits = { ...defaultLimits, ...options.limits };
-  const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
-  const eventLoopLoad = createEventLoopLoad();
-  const shared = { egress, limits, now, log, eventLoopLoad };
-
-  return async (resource, track, signal = new AbortController().signal, range = { first: 0 }, client = '') => {
-    const { open } = sourceKinds[track.delivery];
-    try {
-      return await open({
-        ...shared,
-        refresh: (expired, until) => refresh(expired, until, client),
-        identity: resource.egress,
-        resource,
-        track,
-        range,
-        signal,
-        readAheadBudget: budgetOf(client),
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error;
-    }
-  };
-}
-
 /** What a host needs to open sources. */
 export interface SourceOpeners {
   readonly openSource: OpenSource;
@@ -53,7 +25,35 @@ export interface SourceOpeners {
   readonly peekSource: OpenSource;
 }
 
-export const createSourceOpeners = (options: OpenSourceOptions): SourceOpeners => ({
-  openSource: createOpenSource(options),
-  peekSource: createOpenSource({ ...options, refresh: () => Promise.reject(new NotFound('The URL has expired')) }),
-});
+/** Creates the functions that open sources. All sources share one memory budget for reading ahead, of which one client may use half. */
+export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
+  const { egress, now = Date.now, log = silentLog } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
+  const shared = { egress, limits, now, log, eventLoopLoad: createEventLoopLoad() };
+
+  const openWith =
+    (refresh: OpenSourceOptions['refresh']): OpenSource =>
+    async (resource, track, signal = new AbortController().signal, range = { first: 0 }, client = '') => {
+      const { open } = sourceKinds[track.delivery];
+      try {
+        return await open({
+          ...shared,
+          refresh: (expired, until) => refresh(expired, until, client),
+          identity: resource.egress,
+          resource,
+          track,
+          range,
+          signal,
+          readAheadBudget: budgetOf(client),
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      }
+    };
+  return {
+    openSource: openWith(options.refresh),
+    peekSource: openWith(() => Promise.reject(new NotFound('The URL has expired'))),
+  };
+}

@@ -5,7 +5,7 @@ import { silentLog } from '../../core/log/log.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
 import { keyOf } from '../../core/state/keys.ts';
 import { createStreamService } from '../../stream-service/create-stream-service.ts';
-import { createOpenSource } from '../../stream-service/source/open-source.ts';
+import { createSourceOpeners } from '../../stream-service/source/open-source.ts';
 import type { SourceLimits } from '../../stream-service/source/request/limits.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
@@ -41,10 +41,10 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
   const egress = createEgress({ allow: [origin.host] });
   const { ytDlp, ffmpeg } = await installedTools();
   const pluginDirs = [resolve(import.meta.dirname, '../origin/plugin')];
-  const extraction = createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, pluginDirs });
+  const resolver = createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, pluginDirs });
   const service = await createStreamService({
     state,
-    openSource: createOpenSource({ egress, refresh: extraction.refresh, limits: LIMITS }),
+    openSource: createSourceOpeners({ egress, refresh: resolver.refresh, limits: LIMITS }).openSource,
     ffmpeg: () => ffmpeg,
     maintenance: async () => undefined,
     limits: { maxStreams: 10, maxStreamsPerClient: 10, maxFfmpeg: 4 },
@@ -61,7 +61,7 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
     site,
     async stream(item) {
       const link = origin.url(`/site/${item}/${items++}`);
-      const resolved = await extraction.resolve(link, { deadline: Date.now() + 25_000 });
+      const resolved = await resolver.resolve(link, { deadline: Date.now() + 25_000 });
       if (resolved.type !== 'Media') throw new Error(`${link} is a list`);
       const { id, renditions, mp3 } = resolved.resource;
       const asMp3 = item.startsWith('mp3');
@@ -72,7 +72,7 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
     },
     async close() {
       await service.close();
-      await extraction.close();
+      await resolver.close();
       await egress.close();
       await table.close();
       await origin.close();

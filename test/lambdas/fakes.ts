@@ -71,7 +71,7 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
       if (fakes.dead) throw new StateUnavailable('The state table did not answer');
       resolve(act());
     });
-  const extraction: Pick<Resolver, 'resolve'> = {
+  const resolver: Pick<Resolver, 'resolve'> = {
     resolve: async (url, { deadline }) => {
       fakes.resolves.push({ url, deadline });
       if (fakes.outcome instanceof Error) throw fakes.outcome;
@@ -94,7 +94,7 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
         fakes.count++;
       },
     },
-    extraction,
+    resolver,
     version: '1.2.3',
     environment,
     origins: [ALLOWED_ORIGIN],

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { parseHostPort } from '../../config/index.ts';
 
 /** The target of a connection. */
 export interface Destination {
@@ -77,15 +78,10 @@ function isPublicName(hostname: string): boolean {
   return name.includes('.') && !PRIVATE_NAMES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }
 
-/** A name, an IPv4 address, or an IPv6 address in brackets. No wildcards: each entry opens one port of one host. */
-const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
-
 function parseAllowed(entry: string): Destination {
-  const [, host, port] = HOST_PORT.exec(entry.trim()) ?? [];
-  const url = URL.parse(`http://${host}`);
-  if (!host || !url || Number(port) > 65_535)
-    throw new Error(`An address to allow must be host:port, not ${JSON.stringify(entry)}`);
-  return { hostname: url.hostname, port: Number(port) };
+  const destination = parseHostPort(entry.trim());
+  if (!destination) throw new Error(`An address to allow must be host:port, not ${JSON.stringify(entry)}`);
+  return destination;
 }
 
 const endpoint = ({ hostname, port }: Destination) => `${bareHost(hostname)} ${port}`;

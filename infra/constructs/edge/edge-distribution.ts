@@ -24,6 +24,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
 import type { Deployment } from '../../config/index.ts';
 import { regionalName, suppressNag } from '../shared/index.ts';
+import { API_PREFIX, anyCasePattern, STREAM_PREFIX } from './path-prefixes.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
 import { viewerRequestSource } from './viewer-request-source.ts';
 
@@ -86,10 +87,9 @@ export class EdgeDistribution extends Construct {
         functionAssociations: origins.functionAssociations,
         responseHeadersPolicy: createHeadersPolicy(this, 'PageHeaders', pageHeaders(deployment.pageHeadersFile)),
       },
-      // Path patterns are case-sensitive and the contract's paths are not; `?` matches any one character.
       additionalBehaviors: {
-        '/???/??????/*': origins.stream,
-        '/???/*': origins.api,
+        [anyCasePattern(STREAM_PREFIX)]: origins.stream,
+        [anyCasePattern(API_PREFIX)]: origins.api,
         '/swagger*': origins.api,
       },
     });

@@ -1,5 +1,6 @@
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
+import { API_PREFIX, RESOLVE_PREFIX, STREAM_PREFIX } from './path-prefixes.ts';
 
 export interface FirewallProps {
   /** Requests per client address in five minutes. */
@@ -26,10 +27,10 @@ export class Firewall extends CfnWebACL {
         },
       },
       rules: [
-        rateRule(0, 'Resolves', '/api/fetch/', limits.resolves),
-        rateRule(1, 'Streams', '/api/stream/', limits.streams),
+        rateRule(0, 'Resolves', RESOLVE_PREFIX, limits.resolves),
+        rateRule(1, 'Streams', STREAM_PREFIX, limits.streams),
         // Also bounds the endpoints without a rule of their own: one client must not use up the API's throttle.
-        rateRule(2, 'Api', '/api/', limits.resolves + limits.streams),
+        rateRule(2, 'Api', API_PREFIX, limits.resolves + limits.streams),
       ],
     });
   }
@@ -58,7 +59,7 @@ function rateRule(priority: number, name: string, path: string, limit: number): 
           byteMatchStatement: {
             fieldToMatch: { uriPath: {} },
             positionalConstraint: 'STARTS_WITH',
-            searchString: path,
+            searchString: path.toLowerCase(),
             // Paths are case-insensitive, and letters may arrive percent-encoded.
             textTransformations: [
               { priority: 0, type: 'URL_DECODE' },

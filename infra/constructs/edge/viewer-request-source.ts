@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operations } from '../../../core/api/index.ts';
+import { API_PREFIX } from './path-prefixes.ts';
 
 /** The paths and methods that the edge function knows, with the origin that serves each. */
 const routes = operations.map(({ path, methods, servedBy }) => ({
@@ -13,5 +14,6 @@ const routes = operations.map(({ path, methods, servedBy }) => ({
 export const viewerRequestSource = (mode: 'balanced' | 'on-demand'): string =>
   readFileSync(join(import.meta.dirname, 'viewer-request.js'), 'utf8')
     .replace('__MODE__', mode)
+    .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     // Neither paths nor methods contain a quote or a backslash.
     .replace('__ROUTES__', JSON.stringify(routes));

@@ -8,6 +8,8 @@ const MODE = '__MODE__';
 
 // Set at deployment from the table of operations: { origin, path, methods }. A path may end in a parameter: `…/{key}`.
 const ROUTES = JSON.parse('__ROUTES__');
+// Set at deployment, in lower case: `/api/`.
+const API_PREFIX = '__API_PREFIX__';
 const READ = 'GET, HEAD, OPTIONS';
 const PAGES = { '/': '/index.html', '/status': '/status.html', '/status/': '/status.html' };
 
@@ -48,7 +50,7 @@ function routeOf(uri) {
     if (path) return { origin: ROUTES[i].origin, path: path, methods: ROUTES[i].methods, known: true };
   }
   if (folded.startsWith('/swagger')) return { origin: 'api', path: folded, methods: READ, known: true };
-  if (folded === '/api' || folded.startsWith('/api/')) {
+  if (`${folded}/`.startsWith(API_PREFIX)) {
     return { origin: 'api', path: uri, methods: READ, known: false };
   }
   return { origin: 'page' };

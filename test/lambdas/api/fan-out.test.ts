@@ -47,7 +47,7 @@ const resourceNamed = (name: string): Resource => ({
 /** Resolves a list of these entries to their titles, and resources where they have one. */
 async function resolveList(names: readonly string[], { patience = 20_000, entriesAtOnce = 24 } = {}) {
   const entries = names.map((name) => ({ _type: 'url', url: urlOf(name), id: name, title: `Listed ${name}` }));
-  const extraction = createResolver({
+  const resolver = createResolver({
     tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
     egress,
     state: fixture.state,
@@ -59,11 +59,11 @@ async function resolveList(names: readonly string[], { patience = 20_000, entrie
     startWorker: fakeWorkers(() => ({ _type: 'playlist', id: 'list', title: 'List', entries })).start,
   });
   try {
-    const resolved = await extraction.resolve(page, { deadline: Date.now() + patience });
+    const resolved = await resolver.resolve(page, { deadline: Date.now() + patience });
     if (resolved.type !== 'PlayList') throw new Error('Not a list');
     return resolved.items.map(({ entry, resource }) => [entry.title, resource?.id]);
   } finally {
-    await extraction.close();
+    await resolver.close();
   }
 }
 
@@ -73,7 +73,7 @@ function playFunction(resolve: (name: string) => Promise<readonly Resource[]>) {
   const note = (message: string, fields: Record<string, unknown> = {}) =>
     void logged.push(`${message} ${JSON.stringify(fieldsWithoutSecrets(fields))}`);
   const resolveEntry = createResolveEntry({
-    extraction: { resolveEntry: (request) => resolve(request.url.split('/').at(-1) ?? '') },
+    resolver: { resolveEntry: (request) => resolve(request.url.split('/').at(-1) ?? '') },
     log: { info: note, warn: note, error: note },
   });
   const events: EntryEvent[] = [];
@@ -244,7 +244,7 @@ describe('createResolveEntry', () => {
     const log: string[] = [];
     const note = (message: string) => void log.push(message);
     const resolve = createResolveEntry({
-      extraction: { resolveEntry: () => outcome },
+      resolver: { resolveEntry: () => outcome },
       log: { info: note, warn: note, error: note },
     });
     return { answer: await resolve(eventFor(urlOf('a'))), log };

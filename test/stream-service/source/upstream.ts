@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import type { Resource, Track } from '../../../core/state/resource.ts';
-import { createOpenSource, type OpenSourceOptions } from '../../../stream-service/source/open-source.ts';
+import { createSourceOpeners, type OpenSourceOptions } from '../../../stream-service/source/open-source.ts';
+import type { OpenSource } from '../../../stream-service/source/source.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -16,7 +17,7 @@ export interface Upstream {
   /** Sets the handler of further requests. */
   use(handler: Handler): void;
   /** Opens sources with minimal delays between attempts. */
-  reader(options?: Partial<OpenSourceOptions>): ReturnType<typeof createOpenSource>;
+  reader(options?: Partial<OpenSourceOptions>): OpenSource;
   close(): Promise<void>;
 }
 
@@ -34,7 +35,7 @@ export async function startUpstream(): Promise<Upstream> {
       handler = next;
     },
     reader: (options = {}) =>
-      createOpenSource({
+      createSourceOpeners({
         egress,
         refresh: async () => {
           throw new Error('Unexpected refresh');
@@ -48,7 +49,7 @@ export async function startUpstream(): Promise<Upstream> {
           minReloadMs: 5,
           ...options.limits,
         },
-      }),
+      }).openSource,
     async close() {
       await egress.close();
       server.closeAllConnections();

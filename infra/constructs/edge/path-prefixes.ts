@@ -1,0 +1,16 @@
+import { getOperation, type Operation, operations } from '../../../core/api/index.ts';
+
+/** The folder that the paths of all these operations have in common: `/api/Stream/`. */
+function commonFolder([first, ...others]: readonly Operation[]): string {
+  const folders = first?.path.split('/').slice(0, -1) ?? [];
+  const shared = folders.findIndex((folder, index) => others.some(({ path }) => path.split('/')[index] !== folder));
+  return `${folders.slice(0, shared < 0 ? undefined : shared).join('/')}/`;
+}
+
+/** Prefixes of the paths that the edge handles alike, from the table of operations. With a slash at the end. */
+export const API_PREFIX = commonFolder(operations);
+export const STREAM_PREFIX = commonFolder(operations.filter(({ servedBy }) => servedBy === 'stream-service'));
+export const RESOLVE_PREFIX = commonFolder([getOperation('GetResource')]);
+
+/** A CloudFront path pattern for a prefix in any case: patterns are case-sensitive, and `?` matches any one character. */
+export const anyCasePattern = (prefix: string): string => `${prefix.replaceAll(/[a-z]/gi, '?')}*`;
