@@ -4,8 +4,8 @@ import type { KeyedRendition } from '../../core/state/index.ts';
 import { COMBINED } from '../mux/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Clips } from '../virtual-mp4/index.ts';
+import { isMp4File } from './combined.ts';
 import { type LaidOutDependencies, laidOut } from './laid-out.ts';
-import { isMp4File } from './seekable-pair.ts';
 
 export interface ClippedDependencies extends LaidOutDependencies {
   readonly clips: Clips;
