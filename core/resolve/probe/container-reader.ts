@@ -16,6 +16,7 @@ import {
   WEBM,
 } from 'mediabunny';
 import { duration, plausibleDuration } from '../../media/index.ts';
+import { parseBoxHeader, readTableDuration, type TableDuration } from '../../media/isobmff/index.ts';
 import type { AudioTraits, Track, VideoTraits } from '../../state/index.ts';
 import { positiveInteger, positiveNumber, withoutAbsent } from '../yt-dlp/index.ts';
 import type { Block } from './guarded-reader.ts';
@@ -84,7 +85,10 @@ export async function readContainer({
     formats: FORMATS,
   });
   try {
-    const contents = await readContents(input, wantsDuration, size);
+    const contents = await readContents(input, wantsDuration, size, (kind) => {
+      const moov = findMovie(blocks);
+      return moov && readTableDuration(moov, kind);
+    });
     return missing && !isLast ? { missing } : { contents };
   } catch {
     // An unknown format or a damaged file, unless a block was missing.
@@ -94,7 +98,14 @@ export async function readContainer({
   }
 }
 
-async function readContents(input: Input, wantsDuration: boolean, size: number): Promise<Contents | null> {
+type ReadTables = (kind: 'vide' | 'soun') => TableDuration | undefined;
+
+async function readContents(
+  input: Input,
+  wantsDuration: boolean,
+  size: number,
+  readTables: ReadTables,
+): Promise<Contents | null> {
   const format = await input.getFormat();
   const tracks = { video: await input.getPrimaryVideoTrack(), audio: await input.getPrimaryAudioTrack() };
   const container = (tracks.video ? VIDEO_CONTAINERS : AUDIO_CONTAINERS).get(format);
@@ -102,7 +113,9 @@ async function readContents(input: Input, wantsDuration: boolean, size: number):
   if (!container || (!tracks.video && !tracks.audio)) return null;
   const video = tracks.video && (await videoTraits(tracks.video));
   const audio = tracks.audio && (await audioTraits(tracks.audio));
-  const durationSeconds = wantsDuration ? await durationOf(tracks.audio ?? tracks.video, size) : undefined;
+  const durationSeconds = wantsDuration
+    ? believable(await durationOf(tracks.audio ?? tracks.video, size), readTables(tracks.audio ? 'soun' : 'vide'), size)
+    : undefined;
   return { container, video, audio, ...(durationSeconds && { durationSeconds }) };
 }
 
@@ -138,4 +151,50 @@ async function durationOf(track: InputVideoTrack | InputAudioTrack | null, size:
     // A long file without a duration in its header, beyond the read limits: its duration stays unknown.
     return undefined;
   }
+}
+
+/** Edit lists and the rounding of headers, in seconds and as a factor of the duration that the sample tables add up to. */
+const TOLERANCE_SECONDS = 1;
+const TOLERANCE = 1.05;
+
+/**
+ * The duration, unless the samples cannot last as long: then their sum. Undefined when the file cannot hold the samples
+ * either, or their durations are not those of samples.
+ */
+export function believable(
+  seconds: number | undefined,
+  tables: TableDuration | undefined,
+  size: number,
+): number | undefined {
+  // Without any in the tables, the samples are in fragments.
+  if (seconds === undefined || !tables || tables.seconds === 0) return seconds;
+  if (tables.bytes > size || tables.longestSeconds > tables.maxSampleSeconds) return undefined;
+  return seconds > tables.seconds * TOLERANCE + TOLERANCE_SECONDS ? duration(tables.seconds) : seconds;
+}
+
+/** Top-level boxes before `moov`. */
+const MAX_TOP_LEVEL_BOXES = 64;
+
+/** The content of `moov` when one block holds all of it. */
+function findMovie(blocks: readonly Block[]): Buffer | undefined {
+  let offset = 0;
+  for (let count = 0; count < MAX_TOP_LEVEL_BOXES; count++) {
+    const block = blocks.find(({ start, bytes }) => offset >= start && offset + 16 <= start + bytes.length);
+    if (!block) return undefined;
+    const bytes = Buffer.from(block.bytes.buffer, block.bytes.byteOffset, block.bytes.length);
+    const at = offset - block.start;
+    const { type, headerBytes, size } = parseBoxHeader(bytes, at);
+    if (size === undefined || size < headerBytes) return undefined;
+    if (type === 'moov') {
+      const holder = blocks.find(({ start, bytes: held }) => offset >= start && offset + size <= start + held.length);
+      if (!holder) return undefined;
+      return Buffer.from(
+        holder.bytes.buffer,
+        holder.bytes.byteOffset + offset - holder.start + headerBytes,
+        size - headerBytes,
+      );
+    }
+    offset += size;
+  }
+  return undefined;
 }

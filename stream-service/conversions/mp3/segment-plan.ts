@@ -19,8 +19,11 @@ const PREROLL_FRAMES = 10;
 const WARM_UP_FRAMES = 200;
 /** LAME's look-ahead in frames, rounded up. They are dropped from the output. */
 const LOOK_AHEAD_FRAMES = 3;
-/** Durations of sources are this inexact. A larger difference is a false promise: hours of silence for a few bytes. */
-const MAX_PADDING_SECONDS = 120;
+/**
+ * Durations of sources are this inexact: some seconds and a tenth, at most two minutes. A larger difference is a false
+ * promise: hours of silence for a few bytes, or a source that ended early.
+ */
+const paddingSeconds = (endSeconds: number): number => Math.min(10 + endSeconds / 10, 120);
 /** Seconds read before the seek position: decoders need preroll, and containers interleave audio inexactly. */
 const RUN_UP_SECONDS = 3;
 
@@ -58,7 +61,7 @@ export interface FrameRangePlan {
  *
  * Time counts from the first audio sample. Gaps in the source's timestamps are filled with silence (`async=1`): closing
  * them would repeat the end of a segment at the start of the next. Audio that ends early is padded (`apad`), up to
- * MAX_PADDING_SECONDS: where it ends earlier, the output is too short, which fails the stream.
+ * `paddingSeconds`: where it ends earlier, the output is too short, which fails the stream.
  */
 export function planFrameRange({ segment, firstFrame, endFrame, slice: [from, to] }: FrameRange): FrameRangePlan {
   const decodeFrame = Math.max(segment * SEGMENT_FRAMES - PREROLL_FRAMES, 0);
@@ -76,7 +79,7 @@ export function planFrameRange({ segment, firstFrame, endFrame, slice: [from, to
         `asetpts=PTS-(${first})`,
         `aresample=${MP3_SAMPLE_RATE}:async=1:first_pts=0`,
         STEREO,
-        `apad=pad_dur=${MAX_PADDING_SECONDS}`,
+        `apad=pad_dur=${paddingSeconds(endFrame * FRAME_SECONDS).toFixed(3)}`,
         `atrim=start_sample=${startSample}:end_sample=${endSample}`,
       ].join();
     },

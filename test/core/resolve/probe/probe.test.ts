@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { ContainerRequest } from '../../../../core/resolve/probe/container-reader.ts';
 import type { GuardedReader } from '../../../../core/resolve/probe/guarded-reader.ts';
@@ -14,6 +16,14 @@ const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.allo
 
 const encode = (...options: string[]) =>
   execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', ...options, 'pipe:1']);
+/** As `encode`, for a muxer that has to seek. */
+const encodeFile = (...options: string[]) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'reelay-probe-')), 'file');
+  execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', ...options, file]);
+  const bytes = readFileSync(file);
+  rmSync(dirname(file), { recursive: true });
+  return bytes;
+};
 const WAV = encode('-f', 'wav');
 const FRAGMENTED = encode('-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4');
 
@@ -72,6 +82,34 @@ describe('probe', () => {
     const { container, durationSeconds } = (await probeBytes(await lasting(seconds))) ?? {};
     expect(container).toBe('webm');
     expect(durationSeconds).toBeCloseTo(6, 1);
+  });
+
+  describe('of an MP4 whose tables and headers disagree', () => {
+    const M4A = encodeFile('-c:a', 'aac', '-movflags', '+faststart', '-f', 'mp4');
+    /** Overwrites 32-bit fields of a box, by their offset from its type. */
+    const forge = (type: string, ...fields: [offset: number, value: number][]) => {
+      const bytes = Buffer.from(M4A);
+      for (const [offset, value] of fields) bytes.writeUInt32BE(value, bytes.indexOf(type) + offset);
+      return bytes;
+    };
+    const timescale = M4A.readUInt32BE(M4A.indexOf('mdhd') + 16);
+    const long = [20, timescale * 50] as [number, number];
+
+    it('believes the tables where the header declares more', async () => {
+      expect((await probeBytes(M4A))?.durationSeconds).toBeCloseTo(1, 1);
+      expect((await probeBytes(forge('mdhd', long)))?.durationSeconds).toBeCloseTo(1, 0);
+    });
+
+    it.each([
+      // After version and flags: the number of rows, then count and duration of each.
+      ['samples last for hours', () => forge('stts', [12, 1000], [16, timescale * 3600])],
+      // After version and flags: the size of all samples, then their number.
+      ['samples are larger than the file', () => forge('stsz', [8, 1_000_000])],
+    ])('knows no duration where %s', async (_, bytes) => {
+      const facts = await probeBytes(bytes());
+      expect(facts).toMatchObject({ container: 'm4a' });
+      expect(facts?.durationSeconds).toBeUndefined();
+    });
   });
 
   it('does not read a file for an aborted signal', async () => {

@@ -120,19 +120,22 @@ describe('createMp3Converter', () => {
 
   describe('delivers the promised size', () => {
     it('padded with silence where the audio is shorter', async () => {
-      const longer = { ...resource, id: 'longer', durationSeconds: SECONDS + 90 };
+      const longer = { ...resource, id: 'longer', durationSeconds: SECONDS + 20 };
       const representation = await open(fileSource(webm), longer);
       const body = await readRange(representation, 0);
       expect(body.length).toBe(representation.size);
       const samples = await decode(body);
       expect(listen(original, samples, 5).every(({ likeness }) => likeness > 0.95)).toBe(true);
       const rest = samples.subarray((SECONDS + 0.1) * RATE);
-      expect(rest.length).toBeGreaterThan(89 * RATE);
+      expect(rest.length).toBeGreaterThan(19 * RATE);
       expect(rest.every((sample) => Math.abs(sample) < 0.001)).toBe(true);
     });
 
-    it('not at all where the audio is far shorter: the stream breaks instead of sending hours of silence', async () => {
-      const forged = { ...resource, id: 'forged', durationSeconds: SECONDS + 7200 };
+    it.each([
+      ['hours', 7200],
+      ['a minute', 60],
+    ])('not at all where the audio is %s shorter: the stream breaks', async (_, missing) => {
+      const forged = { ...resource, id: `forged-${missing}`, durationSeconds: SECONDS + missing };
       const representation = await open(fileSource(webm), forged);
       const received: Buffer[] = [];
       const stream = representation.read(0).on('data', (chunk) => received.push(chunk));
