@@ -34,6 +34,13 @@ async function findFfmpeg(python: string, tag: string): Promise<Ffmpeg> {
   return { version, path, source: fromSystem ? 'system' : 'pypi', buildId };
 }
 
+/** Path of the newest FFmpeg on PyPI, which a machine with an FFmpeg of its own has beside that one. */
+export async function newestFfmpeg(): Promise<string> {
+  const python = await print('python3', '-c', 'import sys; print(sys.executable, sys.implementation.cache_tag)');
+  const [interpreter = '', tag = ''] = python.split(' ');
+  return ffmpegFromPip(interpreter, tag);
+}
+
 async function ffmpegFromPip(python: string, tag: string): Promise<string> {
   const dir = await installed(python, `ffmpeg-${tag}`, 'imageio-ffmpeg');
   const tell =

@@ -36,6 +36,17 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     ...['-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
   ],
   'unindexed.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
+  'unindexed-short.mp4': ['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
+  'chained-short.mp4': ['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
+  'chained-short.m4a': [
+    ...['-i', 'ladder/aac-128.m4a', '-c', 'copy', '-frag_duration', '2000000', '-movflags', 'empty_moov+dash'],
+  ],
+  'partial-index.mp4': [
+    ...['-i', 'ladder/h264-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
+  ],
+  'two-tracks.mp4': [
+    ...['-i', 'ladder/both-360.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
+  ],
   'chained.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash'],
 };
 
@@ -64,6 +75,8 @@ async function makeFiles(folder: string, media: string): Promise<void> {
   // FFmpeg does not count the `sidx` that it inserts.
   const absolute = join(folder, 'absolute.mp4');
   await writeFile(absolute, shiftBaseOffsets(await readFile(absolute)));
+  const partial = join(folder, 'partial-index.mp4');
+  await writeFile(partial, shortenIndex(await readFile(partial), 3));
 }
 
 export type PairMedia = Awaited<ReturnType<typeof createPairMedia>>;
@@ -83,9 +96,9 @@ export function countingSource(bytes: Buffer) {
 }
 
 /** Times from the first packet in seconds, size and digest of each packet of a file's streams, in decode order. */
-export async function packetDigests(args: readonly string[]): Promise<Record<string, string[]>> {
+export async function packetDigests(args: readonly string[], program = 'ffmpeg'): Promise<Record<string, string[]>> {
   const { stdout } = await run(
-    'ffmpeg',
+    program,
     ['-nostdin', '-v', 'error', ...args, '-c', 'copy', '-copyts', '-f', 'framemd5', '-'],
     { maxBuffer: 1 << 28 },
   );
@@ -104,6 +117,19 @@ export async function packetDigests(args: readonly string[]): Promise<Record<str
     streams[stream].push(`${seconds(dts)} ${seconds(pts)} ${size} ${digest}`);
   }
   return streams;
+}
+
+/** Replaces the last entries of the `sidx`, which FFmpeg writes in version 1, by a `free` box. */
+function shortenIndex(file: Buffer, entries: number): Buffer {
+  const start = file.indexOf('sidx') - 4;
+  const removed = entries * 12;
+  const size = file.readUInt32BE(start) - removed;
+  file.writeUInt32BE(size, start);
+  file.writeBigUInt64BE(BigInt(removed), start + 28);
+  file.writeUInt16BE(file.readUInt16BE(start + 38) - entries, start + 38);
+  file.writeUInt32BE(removed, start + size);
+  file.write('free', start + size + 4, 'latin1');
+  return file;
 }
 
 /** Adds the size of the `sidx` to every `base_data_offset`. */

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { newestFfmpeg } from '../../support/installed-tools.ts';
 import { inspect, runProgram } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
@@ -47,6 +48,10 @@ describe('Media with the key of a pair', () => {
     ['ladder/av1-180.mp4', 'flac.mp4', 8],
     ['vp9.mp4', 'opus.mp4', 8],
     ['hevc.mp4', 'ac3.mp4', 8],
+    ['chained-short.mp4', 'chained-short.m4a', 8],
+    ['partial-index.mp4', 'short-indexed.m4a', 8],
+    ['unindexed-short.mp4', 'ladder/aac-128.m4a', 8],
+    ['ladder/both-720.mp4', 'ladder/both-360.mp4', 8],
   ])('sends every packet of %s and %s as one file of known length', async (video, audio, seconds) => {
     const { status, headers, body } = await sendRequest((await startFiles(video, audio)).media);
     expect(status).toBe(200);
@@ -60,6 +65,7 @@ describe('Media with the key of a pair', () => {
     const file = join(media.folder, 'ours.mp4');
     await writeFile(file, body);
     const got = await packetDigests(['-i', file, '-map', '0']);
+    expect(await packetDigests(['-i', file, '-map', '0'], await newestFfmpeg())).toEqual(got);
     const wanted = await packetDigests([
       ...['-i', media.pathOf(video), '-i', media.pathOf(audio)],
       ...['-map', '0:v:0', '-map', '1:a:0'],
@@ -127,6 +133,7 @@ describe('Media with the key of a pair', () => {
     ['no index', 'unindexed.mp4'],
     ['an index that ends before the file', 'chained.mp4'],
     ['durations that differ by minutes', 'bframes.mp4'],
+    ['fragments of several tracks', 'two-tracks.mp4'],
   ])('muxes from the beginning with %s', async (_name, video) => {
     const { media: url } = await startFiles(video);
     const { status, headers, body } = await sendRequest(url, { headers: { range: 'bytes=10-19' } });

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
+import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout-source.ts';
+import { newestFfmpeg } from '../../support/installed-tools.ts';
+import { ask } from '../../support/request.ts';
+import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
+import { createPairMedia, type PairMedia, packetDigests } from './pair-fixture.ts';
+import { repeatSamples } from './repeated-source.ts';
+
+const never = new AbortController().signal;
+const MB = 1024 * 1024;
+/** Ten hours of a file of eight seconds. */
+const TIMES = 4500;
+
+let media: PairMedia;
+let service: Service | undefined;
+beforeAll(async () => {
+  media = await createPairMedia();
+});
+afterAll(() => media.close());
+afterEach(() => service?.close());
+
+async function startLongPair(isMovieLast: boolean) {
+  const [video, audio] = await Promise.all(
+    ['bframes.mp4', 'ladder/aac-128.m4a'].map((file) => readFile(media.pathOf(file))),
+  );
+  if (!video || !audio) throw new Error('unreachable');
+  const sources = {
+    video: repeatSamples(video, { kind: 'vide', times: TIMES, isMovieLast }),
+    audio: repeatSamples(audio, { kind: 'soun', times: TIMES, isMovieLast }),
+  };
+  service = await startService(resourceOf([videoTrack(), audioTrack()], { durationSeconds: 36_000 }), sources);
+  return { ...sources, url: `${service.url}/api/Stream/Media/${combinedKey()}` };
+}
+
+/** Sizes and digests without times. */
+const withoutTimes = (packets: readonly string[] = []) => packets.map((packet) => packet.split(' ').slice(2).join(' '));
+
+describe('a pair of ten hours and more than 4 GiB', () => {
+  it.each([
+    ['in front of', false],
+    ['behind', true],
+  ])('has a compact layout with moov %s the media', async (_place, isMovieLast) => {
+    const { url, video, audio } = await startLongPair(isMovieLast);
+    const [videoHeader, audioHeader] = await Promise.all([video, audio].map((file) => readLayoutSource(file, never)));
+    if (!videoHeader || !audioHeader) throw new Error('unreachable');
+    expect(videoHeader.moov.length + audioHeader.moov.length).toBeGreaterThan(20 * MB);
+    const layout = createLayout(videoHeader, audioHeader);
+    expect(layout.memoryBytes).toBeLessThan(6 * MB);
+    expect(layout.size).toBeGreaterThan(4 * 2 ** 30);
+
+    const { headers } = await ask(url, { headers: { range: 'bytes=0-9' } });
+    expect(headers['content-range']).toBe(`bytes 0-9/${layout.size}`);
+    // The header consists of the layout's own bytes and tables of the sources: any cut of it gives the same bytes.
+    const { mediaStart } = layout;
+    const whole = (await ask(url, { headers: { range: `bytes=0-${mediaStart + 99}` } })).body;
+    const parts: Buffer[] = [];
+    for (let first = 0; first < whole.length; first += 3_333_333) {
+      const last = Math.min(first + 3_333_333, whole.length) - 1;
+      parts.push((await ask(url, { headers: { range: `bytes=${first}-${last}` } })).body);
+    }
+    expect(Buffer.concat(parts).equals(whole)).toBe(true);
+  });
+
+  it.each([
+    ['the FFmpeg of this machine', false],
+    ['the newest FFmpeg', true],
+  ])('is demuxed at nine hours by %s', async (_program, isNewest) => {
+    const { url, video } = await startLongPair(isNewest);
+    const expected = withoutTimes((await packetDigests(['-i', media.pathOf('bframes.mp4')]))[0]);
+    // The beginning of a repetition.
+    const start = Math.floor(32_400 / video.unitSeconds) * video.unitSeconds;
+    const program = isNewest ? await newestFfmpeg() : 'ffmpeg';
+    const packets = await packetDigests(['-ss', String(start), '-i', url, '-map', '0', '-frames:v', '100'], program);
+    const got = withoutTimes(packets[0]);
+    expect(got.length).toBe(100);
+    const first = expected.indexOf(got[0] ?? '');
+    expect(first).toBeGreaterThanOrEqual(0);
+    expect(got).toEqual([...expected, ...expected].slice(first, first + 100));
+    expect(packets[1]?.length).toBeGreaterThan(150);
+  });
+});
