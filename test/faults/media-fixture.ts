@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createFaultHandler, type Fault, type FaultHandler, type FaultOptions } from '../origin/faults.ts';
 import type { Exchange, OriginHandler } from '../origin/handler.ts';
 import { send, typeOf } from '../origin/respond.ts';
 
 /** The kinds of stream, each with an item of the site. */
-export const ROUTES = ['Media', 'mp3', 'Combined', 'HLS'] as const;
+export const ROUTES = ['Media', 'mp3', 'Combined', 'Pair', 'HLS'] as const;
 export type Route = (typeof ROUTES)[number];
 
 /** `short`: a few requests. `long`: mostly unread when the client receives its first bytes. */
@@ -55,6 +54,14 @@ const FORMATS: Readonly<Record<Item, readonly Format[]>> = {
     ['video', 'long-video.mp4', VIDEO],
     ['audio', 'long-audio.m4a', AUDIO],
   ],
+  'Pair-short': [
+    ['video', 'partial-index.mp4', VIDEO],
+    ['audio', 'short-indexed.m4a', AUDIO],
+  ],
+  'Pair-long': [
+    ['video', 'indexed.mp4', VIDEO],
+    ['audio', 'indexed.m4a', AUDIO],
+  ],
   'HLS-short': [['list', 'hls/ts/index.m3u8', HLS]],
   'HLS-long': [['list', 'hls/long/index.m3u8', HLS]],
   'HLS-encrypted': [['list', 'hls/aes/index.m3u8', HLS]],
@@ -63,8 +70,9 @@ const FORMATS: Readonly<Record<Item, readonly Format[]>> = {
 /**
  * `/site/{item}/{any}` is an item for the test extractor. Its files are below `/faults/{generation}/`: every
  * resolve starts another generation, which distinguishes old and new URLs.
+ * @param pathOf where a file is on disk
  */
-export function createFaultSite(): FaultSite {
+export function createFaultSite(pathOf: (file: string) => string): FaultSite {
   let generation = 0;
   let handlers = new Map<string, FaultHandler>();
   let armed: (Arming & { readonly fault: Fault | undefined; readonly last: number }) | undefined;
@@ -84,8 +92,8 @@ export function createFaultSite(): FaultSite {
     return answer({ info: { id: kind, title: 'A clip', uploader: 'Someone', formats } });
   };
 
-  const handlerOf = (number: number, file: string, mediaDir: string): FaultHandler => {
-    const bytes = file === LOUD_WAV ? loudWav() : readFileSync(join(mediaDir, file));
+  const handlerOf = (number: number, file: string): FaultHandler => {
+    const bytes = file === LOUD_WAV ? loudWav() : readFileSync(pathOf(file));
     const isBefallen = armed && number <= armed.last && (armed.only?.test(file) ?? true);
     const { fault, etag } = armed && isBefallen ? armed : {};
     const isOther = armed?.again === 'other files' && number > armed.last;
@@ -97,9 +105,9 @@ export function createFaultSite(): FaultSite {
     });
   };
 
-  const files = ({ path, mediaDir, request, response }: Exchange) => {
+  const files = ({ path, request, response }: Exchange) => {
     const [number = '', ...file] = path.split('/');
-    const handler = handlers.get(path) ?? handlerOf(Number(number), file.join('/'), mediaDir);
+    const handler = handlers.get(path) ?? handlerOf(Number(number), file.join('/'));
     handlers.set(path, handler);
     handler(request, response);
   };

@@ -8,6 +8,7 @@ import { createStreamService } from '../../stream-service/create-stream-service.
 import { createSourceOpeners } from '../../stream-service/source/open-source.ts';
 import type { SourceLimits } from '../../stream-service/source/request/limits.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
+import { createPairMedia } from '../stream-service/virtual-mp4/pair-fixture.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
 import { createFaultSite, type FaultSite, type Item } from './media-fixture.ts';
@@ -34,7 +35,8 @@ export interface ServiceFixture {
 }
 
 export async function startServiceFixture(): Promise<ServiceFixture> {
-  const site = createFaultSite();
+  const media = await createPairMedia();
+  const site = createFaultSite(media.pathOf);
   const origin = await startOrigin({ mounts: site.mounts });
   const table = await openTemporaryState();
   const { state } = table;
@@ -61,14 +63,15 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
     site,
     async stream(item) {
       const link = origin.url(`/site/${item}/${items++}`);
-      const resolved = await resolver.resolve(link, { deadline: Date.now() + 25_000 });
+      const resolved = await resolver.resolve(link, { deadline: Date.now() + 55_000 });
       if (resolved.type !== 'Media') throw new Error(`${link} is a list`);
       const { id, renditions, mp3 } = resolved.resource;
       const asMp3 = item.startsWith('mp3');
-      const urlType = item.startsWith('Combined') ? 'Combined' : 'Media';
-      const rendition = renditions.find((candidate) => candidate.urlType === urlType);
+      const isPair = item.startsWith('Combined') || item.startsWith('Pair');
+      const rendition = renditions.find(({ urlType }) => urlType === (isPair ? 'Combined' : 'Media'));
+      const endpoint = item.startsWith('Combined') ? 'Combined' : 'Media';
       const key = keyOf(id, (asMp3 ? mp3?.renditionId : rendition?.id) ?? '');
-      return `http://127.0.0.1:${port}/api/Stream/${urlType}/${key}${asMp3 ? '?format=mp3' : ''}`;
+      return `http://127.0.0.1:${port}/api/Stream/${endpoint}/${key}${asMp3 ? '?format=mp3' : ''}`;
     },
     async close() {
       await service.close();
@@ -76,6 +79,7 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
       await egress.close();
       await table.close();
       await origin.close();
+      await media.close();
     },
   };
 }

@@ -34,8 +34,14 @@ export const cells = (rows: readonly Row[]): Cell[] =>
     }),
   );
 
-export const everywhere = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome, HLS: outcome });
-export const onFiles = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome });
+export const everywhere = (outcome: Outcome) => ({
+  Media: outcome,
+  mp3: outcome,
+  Combined: outcome,
+  Pair: outcome,
+  HLS: outcome,
+});
+export const onFiles = (outcome: Outcome) => ({ Media: outcome, mp3: outcome, Combined: outcome, Pair: outcome });
 
 /** The fixture of one test file. Fails a test that leaves streams, and a file that leaves any handle open. */
 export function useServiceFixture() {
