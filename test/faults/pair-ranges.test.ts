@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../origin/faults.ts';
-import { ask } from '../support/request.ts';
+import { sendRequest } from '../support/request.ts';
 import type { Arming } from './media-fixture.ts';
 import { ALWAYS, useServiceFixture } from './table.ts';
 
@@ -25,7 +25,7 @@ function partsOf(file: Buffer): Readonly<Record<string, number>> {
 async function startPair(isKnown = true) {
   const right = await fixture.rightOf('Pair-long');
   const url = await fixture.there().stream('Pair-long');
-  const etag = isKnown ? (await ask(url, { headers: { range: 'bytes=0-9' } })).headers.etag : undefined;
+  const etag = isKnown ? (await sendRequest(url, { headers: { range: 'bytes=0-9' } })).headers.etag : undefined;
   return { right, url, etag };
 }
 
@@ -44,7 +44,7 @@ describe('a range of a pair whose upstream', () => {
     for (const first of Object.values(partsOf(right))) {
       fixture.there().site.arm(fault, arming);
       const last = Math.min(first + 70_000, right.length) - 1;
-      const { status, headers, body } = await ask(url, { headers: { range: `bytes=${first}-${last}` } });
+      const { status, headers, body } = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
       expect([status, headers['content-range']]).toEqual([206, `bytes ${first}-${last}/${right.length}`]);
       expect(body.equals(right.subarray(first, last + 1))).toBe(true);
     }
@@ -60,11 +60,11 @@ describe('a range of a pair whose upstream', () => {
     const { 'the header': header = 0, 'the index at the end': end = 0, ...media } = partsOf(right);
     fixture.there().site.arm(fault);
     for (const first of Object.values(media)) {
-      expect((await ask(url, { headers: { range: `bytes=${first}-${first + 99}` } })).status).toBe(expected);
+      expect((await sendRequest(url, { headers: { range: `bytes=${first}-${first + 99}` } })).status).toBe(expected);
     }
     // The layout has these bytes.
     for (const first of [header, end]) {
-      const { body } = await ask(url, { headers: { range: `bytes=${first}-${first + 9}` } });
+      const { body } = await sendRequest(url, { headers: { range: `bytes=${first}-${first + 9}` } });
       expect(body.equals(right.subarray(first, first + 10))).toBe(true);
     }
   });
@@ -76,9 +76,9 @@ describe('a pair whose upstream has changed', () => {
     fixture.there().site.arm({ name: 'changed', from: 0, by: 'tag' });
     const { 'media in the middle': first = 0 } = partsOf(right);
     const range = `bytes=${first}-${first + 99}`;
-    const conditional = await ask(url, { headers: { range, 'if-range': etag ?? '' } });
+    const conditional = await sendRequest(url, { headers: { range, 'if-range': etag ?? '' } });
     expect([conditional.status, conditional.body.length]).toEqual([200, right.length]);
-    const other = await ask(url, { headers: { range } });
+    const other = await sendRequest(url, { headers: { range } });
     expect(other.status).toBe(206);
     expect(other.headers.etag).not.toBe(etag);
   });
@@ -87,14 +87,16 @@ describe('a pair whose upstream has changed', () => {
     const { right, url, etag } = await startPair();
     fixture.there().site.arm({ name: 'status', status: 403, times: ALWAYS }, { heals: true, again: 'other files' });
     const { 'media in the middle': first = 0 } = partsOf(right);
-    const answer = await ask(url, { headers: { range: `bytes=${first}-${first + 99}` } }).catch(() => undefined);
+    const answer = await sendRequest(url, { headers: { range: `bytes=${first}-${first + 99}` } }).catch(
+      () => undefined,
+    );
     if (answer?.status === 206) expect(answer.headers.etag).not.toBe(etag);
   });
 
   it('within the layout while it is read has no layout of two entities', async () => {
     const { url, right } = await startPair(false);
     fixture.there().site.arm({ name: 'changed', from: 1, by: 'tag' });
-    const answer = await ask(url).catch(() => undefined);
+    const answer = await sendRequest(url).catch(() => undefined);
     if (answer?.status === 200) expect(answer.body.equals(right)).toBe(true);
   });
 });

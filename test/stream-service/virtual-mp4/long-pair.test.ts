@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout-source.ts';
 import { newestFfmpeg } from '../../support/installed-tools.ts';
-import { ask } from '../../support/request.ts';
+import { sendRequest } from '../../support/request.ts';
 import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
 import { createPairMedia, type PairMedia, packetDigests } from './pair-fixture.ts';
 import { repeatSamples } from './repeated-source.ts';
@@ -50,15 +50,15 @@ describe('a pair of ten hours and more than 4 GiB', () => {
     expect(layout.memoryBytes).toBeLessThan(6 * MB);
     expect(layout.size).toBeGreaterThan(4 * 2 ** 30);
 
-    const { headers } = await ask(url, { headers: { range: 'bytes=0-9' } });
+    const { headers } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
     expect(headers['content-range']).toBe(`bytes 0-9/${layout.size}`);
     // The header consists of the layout's own bytes and tables of the sources: any cut of it gives the same bytes.
     const { mediaStart } = layout;
-    const whole = (await ask(url, { headers: { range: `bytes=0-${mediaStart + 99}` } })).body;
+    const whole = (await sendRequest(url, { headers: { range: `bytes=0-${mediaStart + 99}` } })).body;
     const parts: Buffer[] = [];
     for (let first = 0; first < whole.length; first += 3_333_333) {
       const last = Math.min(first + 3_333_333, whole.length) - 1;
-      parts.push((await ask(url, { headers: { range: `bytes=${first}-${last}` } })).body);
+      parts.push((await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } })).body);
     }
     expect(Buffer.concat(parts).equals(whole)).toBe(true);
   });
