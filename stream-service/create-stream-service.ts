@@ -15,7 +15,7 @@ import {
   type StreamObserver,
 } from './sessions/index.ts';
 import type { OpenSource } from './source/index.ts';
-import { createClips, createLayouts } from './virtual-mp4/index.ts';
+import { createClips, createHlsLayouts, createLayouts } from './virtual-mp4/index.ts';
 
 export interface StreamServiceOptions {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
@@ -73,6 +73,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
     layouts: createLayouts(),
     clips: createClips(),
+    hlsLayouts: createHlsLayouts(),
     converters: createConverters({ inputServer, admission, observer, log }),
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });

@@ -24,6 +24,8 @@ export interface RepresentationHead {
   readonly contentLocation?: string;
   /** Bytes, approximate: a hint for progress bars where `size` is unknown. */
   readonly estimatedBytes?: number;
+  /** Part of a presentation that only players request: it is no download. @default false */
+  readonly isInline?: boolean;
   /** The part that it is, which names the file. Absent: the whole. */
   readonly clip?: ClipTimes;
 }

@@ -101,6 +101,41 @@ const table = [
     methods: ['GET', 'HEAD'],
   },
   {
+    operationId: 'HlsMaster',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Hls/{key}/master.m3u8',
+    summary:
+      'The HLS master playlist (RFC 8216) of a rendition in MP4, for Apple players, AirPlay, Chromecast and hls.js',
+    parameters: [KEY],
+    responses: {
+      200: { description: 'The playlist', media: ['application/vnd.apple.mpegurl'] },
+      206: { description: 'The requested part of the playlist', media: ['application/vnd.apple.mpegurl'] },
+      404: failure('No such key, or its source is gone'),
+      415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
+      416: failure('The range cannot be satisfied'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
+    operationId: 'HlsFile',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Hls/{key}/{file}',
+    summary: 'A file that the HLS master playlist of a rendition leads to',
+    parameters: [
+      KEY,
+      { name: 'file', in: 'path', required: true, description: 'video.m3u8, audio.m3u8, both.m3u8 or media.mp4' },
+      { name: 'entity', in: 'query', description: 'The version of the media that a playlist refers to, as it has it' },
+    ],
+    responses: {
+      200: { description: 'The file, whole', media: ['application/vnd.apple.mpegurl', 'video/mp4'] },
+      206: { description: 'The requested part of the file', media: ['application/vnd.apple.mpegurl', 'video/mp4'] },
+      404: failure('No such key or file, its source is gone, or the media is of another version'),
+      415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
+      416: failure('The range cannot be satisfied'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
     operationId: 'Combined',
     servedBy: 'stream-service',
     path: '/api/Stream/Combined/{key}',

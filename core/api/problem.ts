@@ -9,6 +9,7 @@ import {
   NotFound,
   StateUnavailable,
   StorageFull,
+  UnsupportedRendition,
   UpstreamError,
   UrlExpired,
 } from '../errors/index.ts';
@@ -88,6 +89,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof NotFound || error instanceof EgressRefused) return problems.notFound(error);
   if (error instanceof UrlExpired) return error.gone ? problems.notFound(error) : problems.fetchFailed(error);
   if (error instanceof InvalidParameter) return problems.badRequest(error.detail, error);
+  if (error instanceof UnsupportedRendition) return problems.notDeliverable(error.detail, error);
   if (error instanceof NotDeliverable) return problems.notDeliverable(error.detail, error);
   if (error instanceof UpstreamError || error instanceof StateUnavailable || isTimeout(error))
     return problems.fetchFailed(error);

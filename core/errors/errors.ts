@@ -45,6 +45,18 @@ export class InvalidParameter extends Error {
   }
 }
 
+/** The rendition exists but not in the form that is asked for. */
+export class UnsupportedRendition extends Error {
+  override readonly name = 'UnsupportedRendition';
+  /** The reason, as one sentence for the client. */
+  readonly detail: string;
+
+  constructor(detail: string, options?: ErrorOptions) {
+    super(detail, options);
+    this.detail = detail;
+  }
+}
+
 /** The media exists but cannot be delivered: protected, refused by the source, or an unsupported kind of link. */
 export class NotDeliverable extends Error {
   override readonly name = 'NotDeliverable';

@@ -9,6 +9,7 @@ export {
   NotFound,
   StateUnavailable,
   StorageFull,
+  UnsupportedRendition,
   UpstreamError,
   UrlExpired,
 } from './errors.ts';

@@ -11,7 +11,7 @@ export interface WakeOnStreamOptions extends Omit<HandlerOptions, 'methods' | 't
   readonly wakeHost: WakeHost;
 }
 
-const STREAM_PATH = /^\/api\/stream\/(?:media|combined)\/([^/]+)$/i;
+const STREAM_PATH = /^\/api\/stream\/(?:(?:media|combined)\/([^/]+)|hls\/([^/]+)\/[^/]+)$/i;
 
 /**
  * Answers stream requests while no host serves them. An existing key wakes the host, and is answered 503 with what the
@@ -19,7 +19,7 @@ const STREAM_PATH = /^\/api\/stream\/(?:media|combined)\/([^/]+)$/i;
  */
 export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStreamOptions): Handler {
   const answer = async ({ rawPath }: Event): Promise<never> => {
-    const [, key = ''] = STREAM_PATH.exec(rawPath) ?? [];
+    const [, mediaKey, key = mediaKey ?? ''] = STREAM_PATH.exec(rawPath) ?? [];
     if (!(await findByKey(key, state.getResource))) throw problems.notFound();
     throw describeWait(await wakeHost());
   };

@@ -10,11 +10,21 @@ import type { ClipTimes, RepresentationHead } from '../representation.ts';
 export function responseHeaders(
   operationId: StreamOperationId,
   { resource: { title, author, isLive } }: KeyedRendition,
-  { size, mimeType, fileExtension, etag, acceptRanges, estimatedBytes, contentLocation, clip }: RepresentationHead,
+  {
+    size,
+    mimeType,
+    fileExtension,
+    etag,
+    acceptRanges,
+    estimatedBytes,
+    contentLocation,
+    clip,
+    isInline,
+  }: RepresentationHead,
 ): Record<string, string> {
   return {
     'content-type': mimeType,
-    'content-disposition': contentDisposition({ title, author, clip }, fileExtension),
+    ...(!isInline && { 'content-disposition': contentDisposition({ title, author, clip }, fileExtension) }),
     'cache-control': isLive || operationId === 'Combined' ? 'no-store' : 'public, max-age=3600',
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),

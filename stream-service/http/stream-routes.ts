@@ -17,7 +17,7 @@ export const MAX_KEY_LENGTH = 64;
 
 const streamOperations = operations.filter(({ servedBy }) => servedBy === 'stream-service');
 const streamPaths = streamOperations.map(({ path, methods }) => {
-  const pattern = path.replace(/\{\w+\}/, `[^/]{1,${MAX_KEY_LENGTH}}`);
+  const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/g, `[^/]{1,${MAX_KEY_LENGTH}}`);
   return { pattern: new RegExp(`^${pattern}$`, 'i'), methods: methods.join(', ') };
 });
 
@@ -38,10 +38,9 @@ export interface StreamRoutesDependencies {
 }
 
 interface Route {
-  Params: { key: string };
-  Querystring: { format?: string | string[]; start?: string | string[]; end?: string | string[] };
+  Params: { key: string; file?: string };
+  Querystring: { readonly [Name in 'format' | 'start' | 'end' | 'entity']?: string | string[] };
 }
-type Query = Route['Querystring'];
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
@@ -50,12 +49,12 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
   const route = (
     operationId: StreamOperationId,
     /** @throws Problem 400 when the query makes no sense */
-    parse: (query: Query) => (found: KeyedRendition) => RepresentationOpener,
+    parse: (query: Route['Querystring'], params: Route['Params']) => (found: KeyedRendition) => RepresentationOpener,
   ) => {
     const path = routePath(operationId);
     // Explicit: Fastify's own HEAD would run GET and read the whole source.
     app.head<Route>(path, async (request, reply) => {
-      const choose = parse(request.query);
+      const choose = parse(request.query, request.params);
       const found = await findRendition(request.params.key);
       const openSession = () => sessions.open(request.ip, reply.raw);
       const head = await describeForHead(choose(found), openSession, log);
@@ -63,7 +62,7 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
     });
 
     app.get<Route>(path, async (request, reply) => {
-      const choose = parse(request.query);
+      const choose = parse(request.query, request.params);
       const found = await findRendition(request.params.key);
       const session = sessions.open(request.ip, reply.raw);
       const range = predictRange(request.headers.range);
@@ -73,14 +72,19 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
   };
 
   route('Media', (query) => {
-    const options = { format: formatOf(query), clip: parseClipParameters(query) };
+    const options = { format: firstOf(query.format), clip: parseClipParameters(query) };
     return (found) => representations.media(found, options);
   });
   route('Combined', () => (found) => representations.combined(found));
+  route('HlsMaster', () => (found) => representations.hls(found, { name: 'master.m3u8' }));
+  route('HlsFile', (query, { file = '' }) => {
+    const options = { name: file, entity: firstOf(query.entity) };
+    return (found) => representations.hls(found, options);
+  });
 }
 
-/** Of a repeated `format` the first counts. */
-const formatOf = ({ format }: Query): string | undefined => [format].flat()[0];
+/** Of a repeated parameter the first counts. */
+const firstOf = (value: string | string[] | undefined): string | undefined => [value].flat()[0];
 
 /** What GET would answer, by the open sources; by the state table where they cannot be opened or no slot is free. */
 async function describeForHead(

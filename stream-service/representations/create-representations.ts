@@ -8,13 +8,15 @@ import { needsRemux } from '../source/index.ts';
 import { type ClippedDependencies, clipped } from './clipped.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
 import { file } from './file.ts';
+import { type HlsDependencies, type HlsFile, hls } from './hls.ts';
 import { remux } from './remux.ts';
 import { type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
 
 export interface RepresentationsDependencies
   extends ConvertedDependencies,
     SeekablePairDependencies,
-    ClippedDependencies {
+    ClippedDependencies,
+    HlsDependencies {
   readonly converters: Converters;
 }
 
@@ -24,6 +26,8 @@ export interface Representations {
   media(found: KeyedRendition, options?: MediaOptions): RepresentationOpener;
   /** As MP4 from the beginning, without ranges. */
   combined(found: KeyedRendition): RepresentationOpener;
+  /** @throws NotFound for a file that no presentation has, UnsupportedRendition when the rendition has none */
+  hls(found: KeyedRendition, file: HlsFile): RepresentationOpener;
 }
 
 export interface MediaOptions {
@@ -45,6 +49,7 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       if (isPair(found)) return seekablePair(found, dependencies);
       return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);
     },
+    hls: (found, file) => hls(found, file, dependencies),
     combined(found) {
       if (isPair(found)) return withoutRanges(seekablePair(found, dependencies), mediaPath(found));
       const [track] = found.tracks;

@@ -1,4 +1,5 @@
 export { type ClipRequest, type Clips, createClips } from './clips.ts';
+export { createHlsLayouts, type HlsLayouts } from './hls-layouts.ts';
 export {
   createLayoutCache,
   type KnownLayout,

@@ -121,3 +121,19 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
     responses: { 400: PROBLEM },
   },
 };
+
+const HLS_RESPONSES = { 200: undefined, 206: undefined, 404: PROBLEM, 415: PROBLEM, 416: PROBLEM };
+
+/** Operations that the contract does not have. */
+export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
+  'GET /api/Stream/Hls/{key}/master.m3u8': {
+    operationId: 'HlsMaster',
+    parameters: ['path key string required'],
+    responses: HLS_RESPONSES,
+  },
+  'GET /api/Stream/Hls/{key}/{file}': {
+    operationId: 'HlsFile',
+    parameters: ['path key string required', 'path file string required', 'query entity string'],
+    responses: HLS_RESPONSES,
+  },
+};

@@ -35,11 +35,14 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
 
   it.each(
     streams.flatMap(({ path }) =>
-      [path, path.toLowerCase(), mixCase(path)].map((spelled) => [spelled.replace(/\{key\}/i, KEY), path]),
+      [path, path.toLowerCase(), mixCase(path)].map((spelled) => [
+        spelled.replace(/\{key\}/i, KEY).replace(/\{file\}/i, 'Video.m3u8'),
+        path,
+      ]),
     ),
   )('%s keeps the case of its key', async (uri, path) => {
     const { result, choice } = await handle(mode, { uri });
-    expect(result.uri).toBe(path.replace('{key}', KEY));
+    expect(result.uri).toBe(path.replace('{key}', KEY).replace('{file}', 'Video.m3u8'));
     expect(choice).toEqual({ id: mode === 'balanced' ? 'stream' : 'wake' });
   });
 
@@ -53,6 +56,10 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
     ['/api/Stream/Media', '/api/Stream/Media'],
     ['/api/Stream/Media/', '/api/Stream/Media/'],
     ['/api/Stream/Media/a/b', '/api/Stream/Media/a/b'],
+    ['/api/Stream/Hls/a', '/api/Stream/Hls/a'],
+    ['/api/Stream/Hls/a/', '/api/Stream/Hls/a/'],
+    ['/api/Stream/Hls//b', '/api/Stream/Hls//b'],
+    ['/api/Stream/Hls/a/b/c', '/api/Stream/Hls/a/b/c'],
     ['/api/Stream/Other/key', '/api/Stream/Other/key'],
   ])('%s goes to the API', async (uri, path) =>
     expect(await handle(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'api' } }),

@@ -21,7 +21,7 @@ export {
   SYNC_SAMPLE_FLAGS,
   writeFragment,
 } from './fragment-writer.ts';
-export { type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
+export { descriptorContent, type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
 export {
   FRAGMENTED_FILE_TYPE,
   type OutputTrack,

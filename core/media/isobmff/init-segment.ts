@@ -79,7 +79,7 @@ function clearRates(bytes: Buffer, start: number, end: number): void {
 }
 
 /** Where the content of a descriptor begins: after its tag and a length of up to four bytes (ISO/IEC 14496-1 §8.3.3). */
-function descriptorContent(bytes: Buffer, start: number, tag: number): number | undefined {
+export function descriptorContent(bytes: Buffer, start: number, tag: number): number | undefined {
   if (bytes[start] !== tag) return undefined;
   let at = start + 1;
   while (at < start + 4 && (bytes[at] ?? 0) & 0x80) at += 1;

@@ -51,7 +51,8 @@ export function layOutFragments(video: LayoutSource, audio: LayoutSource): Layou
   return layout.build([layoutTrack(tracks[0].header, 1), layoutTrack(tracks[1].header, 2)]);
 }
 
-const fragmentedTrack = (source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack =>
+/** @throws UnsupportedMp4, and Error when the file is truncated */
+export const fragmentedTrack = (source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack =>
   source.fragments ? indexedTrack(source, source.fragments, kind) : sampledTrack(source, kind, id);
 
 /** Each fragment of the video, then the audio that begins before the video's next fragment. */

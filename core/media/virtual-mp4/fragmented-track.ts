@@ -80,14 +80,22 @@ export function sampledTrack(source: LayoutSource, kind: 'vide' | 'soun', id: nu
   return { header, timescale, durationSeconds, fragments };
 }
 
-function sampledFragment({ startTime, startSeconds, duration, bytes, ranges, header }: SampleFragment): OutputFragment {
+function sampledFragment({
+  startTime,
+  startSeconds,
+  duration,
+  bytes,
+  isSync,
+  ranges,
+  header,
+}: SampleFragment): OutputFragment {
   const moof = header(0);
   return {
     time: startTime,
     startSeconds,
     duration,
     bytes: moof.length + bytes,
-    accessPoint: SYNC_ACCESS_POINT,
+    accessPoint: isSync ? SYNC_ACCESS_POINT : 0,
     addTo(layout, source) {
       // `sequence_number`, after the headers of `moof` and `mfhd`.
       moof.writeUInt32BE(firstSequence(layout.count), 20);

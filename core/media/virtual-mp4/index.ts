@@ -1,5 +1,7 @@
 export { createLayout, LAYOUT_VERSION } from './create-layout.ts';
 export { patchFragment } from './fragment-patch.ts';
+export { fragmentedTrack } from './fragmented-layout.ts';
+export type { FragmentedTrack, OutputFragment } from './fragmented-track.ts';
 export {
   type FragmentEntry,
   type FragmentIndex,

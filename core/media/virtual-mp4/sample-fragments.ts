@@ -25,6 +25,8 @@ export interface SampleFragment extends TrackFragment {
   readonly duration: number;
   /** Bytes of all samples. */
   readonly bytes: number;
+  /** Whether the first one is a sync sample: not in groups of pictures of more than 8 s. */
+  readonly isSync: boolean;
 }
 
 /** A fragment ends at the first sync sample after so long … */
@@ -51,7 +53,7 @@ export function* fragmentSamples(table: SampleTable, trackId: number, timescale:
   let hasMore = sample.next();
   while (hasMore) {
     const startTime = sample.decodeTime;
-    const sampleDescription = sample.description;
+    const { description: sampleDescription, isSync } = sample;
     const ranges: { first: number; bytes: number }[] = [];
     const fields: number[] = [];
     let bytes = 0;
@@ -71,6 +73,7 @@ export function* fragmentSamples(table: SampleTable, trackId: number, timescale:
       startSeconds: startTime / timescale,
       duration: endTime - startTime,
       bytes,
+      isSync,
       ranges,
       header: (sequence) => {
         const { hasSyncTable: hasFlags, hasCompositionOffsets } = table;

@@ -6,7 +6,7 @@ import cf from 'cloudfront';
 // Set at deployment. `balanced`: the origin `stream` always exists. `on-demand`: a task that is registered while it runs.
 const MODE = '__MODE__';
 
-// Set at deployment from the table of operations: { origin, path, methods }. A path may end in a parameter: `…/{key}`.
+// Set at deployment from the table of operations: { origin, path, methods }. A segment of a path may be a parameter: `…/{key}/…`.
 const ROUTES = JSON.parse('__ROUTES__');
 // Set at deployment, in lower case: `/api/`.
 const API_PREFIX = '__API_PREFIX__';
@@ -58,11 +58,17 @@ function routeOf(uri) {
 
 // The canonical case of a URI that matches the path of an operation, else undefined. A parameter keeps its case.
 function matchPath(path, uri, folded) {
-  const start = path.indexOf('{');
-  if (start < 0) return folded === path.toLowerCase() ? path : undefined;
-  const value = uri.slice(start);
-  const isMatch = folded.startsWith(path.slice(0, start).toLowerCase()) && value !== '' && value.indexOf('/') < 0;
-  return isMatch ? path.slice(0, start) + value : undefined;
+  const wanted = path.split('/');
+  const given = uri.split('/');
+  const lower = folded.split('/');
+  if (wanted.length !== given.length) return undefined;
+  for (let i = 0; i < wanted.length; i++) {
+    if (wanted[i].startsWith('{')) {
+      if (given[i] === '') return undefined;
+      wanted[i] = given[i];
+    } else if (lower[i] !== wanted[i].toLowerCase()) return undefined;
+  }
+  return wanted.join('/');
 }
 
 // Selects the registered task, or the wake function without one. A registration expires, because the address of a stopped

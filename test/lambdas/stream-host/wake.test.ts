@@ -65,13 +65,15 @@ describe('createWakeOnStream without a running host', () => {
     expect(runs()).toBe(1);
   });
 
-  it.each([COMBINED.replace('Combined', 'Media'), MEDIA.replace('Media', 'Combined')])(
-    'starts a host for a key at the endpoint of the other type: %s',
-    async (path) => {
-      expect(answered(await fixture.wake(path))).toEqual(STARTING);
-      expect(runs()).toBe(1);
-    },
-  );
+  it.each([
+    COMBINED.replace('Combined', 'Media'),
+    MEDIA.replace('Media', 'Combined'),
+    `${COMBINED.replace('Combined', 'Hls')}/master.m3u8`,
+    `${MEDIA.replace('Media', 'HLS')}/media.mp4`,
+  ])('starts a host for a key at the endpoint of the other type: %s', async (path) => {
+    expect(answered(await fixture.wake(path))).toEqual(STARTING);
+    expect(runs()).toBe(1);
+  });
 
   it('answers HEAD like GET and starts a host', async () => {
     const head = await fixture.wake(MEDIA, { method: 'HEAD' });

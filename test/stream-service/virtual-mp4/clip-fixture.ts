@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { StreamServiceOptions } from '../../../stream-service/create-stream-service.ts';
 import { sendRequest } from '../../support/request.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from '../fixture.ts';
 import type { PairMedia } from './pair-fixture.ts';
@@ -9,16 +10,20 @@ import type { PairMedia } from './pair-fixture.ts';
 const run = promisify(execFile);
 
 /** Starts the service with a pair of files, or a single one, and returns the URL of its Media. */
-export async function startMedia(media: PairMedia, files: readonly [string] | readonly [string, string]) {
+export async function startMedia(
+  media: PairMedia,
+  files: readonly [string] | readonly [string, string],
+  options: Partial<StreamServiceOptions> = {},
+) {
   const [first, second] = await Promise.all(files.map(media.load));
   const traits = { durationSeconds: 300 };
   if (second && first) {
     const resource = resourceOf([videoTrack(), audioTrack()], traits);
-    const service = await startService(resource, { video: first, audio: second }, { peekSource: undefined });
+    const service = await startService(resource, { video: first, audio: second }, options);
     return { service, url: `${service.url}/api/Stream/Media/${combinedKey()}`, sources: [first, second] };
   }
   if (!first) throw new Error('No file');
-  const service = await startService(resourceOf([trackOf('both')], traits), { both: first }, { peekSource: undefined });
+  const service = await startService(resourceOf([trackOf('both')], traits), { both: first }, options);
   return { service, url: `${service.url}/api/Stream/Media/${mediaKey('both')}`, sources: [first] };
 }
 

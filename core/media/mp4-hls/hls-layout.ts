@@ -1,0 +1,193 @@
+import {
+  box,
+  FRAGMENTED_FILE_TYPE,
+  findChild,
+  flagsOf,
+  parseBoxes,
+  parseFragmentSamples,
+  parseSampleTable,
+  parseTrackHeader,
+  TFHD,
+  type TrackHeader,
+  UnsupportedMp4,
+  writeMovieHeader,
+} from '../isobmff/index.ts';
+import {
+  type FragmentedTrack,
+  fragmentedTrack,
+  type Layout,
+  LayoutBuilder,
+  type LayoutSource,
+  layoutTrack,
+  type SourceIndex,
+  timeFragments,
+} from '../virtual-mp4/index.ts';
+import { channelCount, codecString } from './codec-string.ts';
+import { areIndependent, groupFragments, type Segment } from './segments.ts';
+
+/** What a variant stream or a rendition of a playlist says of its media. */
+export interface HlsTraits {
+  /** RFC 6381. */
+  readonly codecs: readonly string[];
+  /** Pixels, as displayed; undefined: no video. */
+  readonly resolution?: { readonly width: number; readonly height: number };
+  readonly framesPerSecond?: number;
+  /** Undefined: no audio, or unknown. */
+  readonly channels?: number;
+}
+
+/** A media playlist: its initialization section at `offset` 0 of it, and its segments, in one file. */
+export interface HlsStream extends HlsTraits {
+  /** `both`: audio and video in the same segments. */
+  readonly kind: 'video' | 'audio' | 'both';
+  readonly init: { readonly offset: number; readonly bytes: number };
+  readonly segments: readonly Segment[];
+  /** Whether every segment begins with a sync sample. */
+  readonly isIndependent: boolean;
+}
+
+/** One file with everything that the playlists of a rendition refer to by byte range. */
+export interface HlsLayout extends Layout {
+  readonly streams: readonly HlsStream[];
+}
+
+/** Frames from whose durations the frame rate is taken. */
+const MAX_MEASURED_FRAMES = 1000;
+/** Bytes of memory of a segment. */
+const SEGMENT_BYTES = 64;
+
+interface Part {
+  readonly source: LayoutSource;
+  readonly index: SourceIndex;
+  readonly kind: 'vide' | 'soun';
+}
+
+/**
+ * The layout of a pair, or of a file with video, audio or both.
+ * @param kinds the tracks that the file has
+ * @throws UnsupportedMp4 when the fragments are not known from the headers, and Error when a file is truncated
+ */
+export function layOutHls(sources: readonly LayoutSource[], kinds: readonly ('vide' | 'soun')[]): HlsLayout {
+  const [first, second] = sources;
+  if (!first) throw new TypeError('No source');
+  if (!second && first.fragments && kinds.length > 1) return layOutFragmentsOfBoth(first);
+  const parts = kinds.map((kind): Part => {
+    const index: SourceIndex = second && kind === 'soun' ? 1 : 0;
+    return { source: sources[index] ?? first, index, kind };
+  });
+  for (const { fragments } of sources) if (fragments) requireRelativeOffsets(fragments.firstMoof.box);
+  const tracks = parts.map(({ source, kind }) => fragmentedTrack(source, kind, 1));
+  const layout = new LayoutBuilder();
+  const streams = parts.map((part, index) => {
+    // The second stream reads a file from its start again.
+    if (index === parts.length - 1) layout.beginMedia();
+    return addStream(layout, part, tracks[index] as FragmentedTrack);
+  });
+  const [video, audio = video] = tracks.map(({ header }) => layoutTrack(header, 1));
+  if (!video || !audio) throw new UnsupportedMp4('Neither video nor audio');
+  return withStreams(layout.build([video, audio]), streams);
+}
+
+function addStream(layout: LayoutBuilder, { source, index, kind }: Part, track: FragmentedTrack): HlsStream {
+  const init = writeMovieHeader([track]);
+  const offset = layout.size;
+  layout.addOwn(init);
+  const segments = groupFragments(track.fragments, layout.size, track.timescale);
+  for (const fragment of track.fragments) fragment.addTo(layout, index);
+  return {
+    kind: kind === 'vide' ? 'video' : 'audio',
+    init: { offset, bytes: init.length },
+    segments,
+    isIndependent: areIndependent(track.fragments),
+    ...traitsOf(track.header, kind, source),
+  };
+}
+
+/** A file whose fragments have both tracks, as they are: with its own `moov`. */
+function layOutFragmentsOfBoth(source: LayoutSource): HlsLayout {
+  const { moov, fragments: index, fileBytes } = source;
+  if (!index) throw new UnsupportedMp4('Fragments without an index');
+  const video = parseSupportedTrack(source, 'vide');
+  const audio = parseSupportedTrack(source, 'soun');
+  requireRelativeOffsets(index.firstMoof.box);
+  const timed = timeFragments(index, fileBytes);
+  const layout = new LayoutBuilder();
+  const init = Buffer.concat([FRAGMENTED_FILE_TYPE, box('moov', moov)]);
+  layout.addOwn(init);
+  for (const { offset, bytes } of timed) layout.addSamples(0, offset, bytes);
+  const [videoTraits, audioTraits] = [traitsOf(video, 'vide', source), traitsOf(audio, 'soun', source)];
+  const stream: HlsStream = {
+    ...videoTraits,
+    channels: audioTraits.channels,
+    kind: 'both',
+    codecs: [...videoTraits.codecs, ...audioTraits.codecs],
+    init: { offset: 0, bytes: init.length },
+    segments: groupFragments(timed, init.length, index.timescale),
+    isIndependent: areIndependent(timed),
+  };
+  return withStreams(layout.build([layoutTrack(video, video.id), layoutTrack(audio, audio.id)]), [stream]);
+}
+
+const withStreams = (layout: Layout, streams: readonly HlsStream[]): HlsLayout => ({
+  ...layout,
+  streams,
+  memoryBytes: layout.memoryBytes + streams.reduce((sum, { segments }) => sum + segments.length * SEGMENT_BYTES, 0),
+});
+
+function parseSupportedTrack({ moov }: LayoutSource, kind: 'vide' | 'soun'): TrackHeader {
+  const header = parseTrackHeader(moov, kind);
+  if (!header.fragmentDefaults) throw new UnsupportedMp4('An index without fragments');
+  return header;
+}
+
+/**
+ * Players read segments by themselves: offsets that count from the start of a file mean nothing there.
+ * @param moof a whole box
+ */
+function requireRelativeOffsets(moof: Buffer): void {
+  const [root] = parseBoxes(moof);
+  for (const traf of root ? parseBoxes(moof, root.content, root.end) : []) {
+    const tfhd = traf.type === 'traf' ? findChild(moof, traf, 'tfhd') : undefined;
+    if (tfhd && flagsOf(moof, tfhd) & TFHD.baseDataOffset) throw new UnsupportedMp4('Fragments with absolute offsets');
+  }
+}
+
+function traitsOf(header: TrackHeader, kind: 'vide' | 'soun', source: LayoutSource): HlsTraits {
+  const { sampleDescriptions } = header;
+  const codecs = [codecString(sampleDescriptions)];
+  if (kind === 'soun')
+    return { codecs, channels: hasChannels(codecs[0]) ? channelCount(sampleDescriptions) : undefined };
+  return { codecs, resolution: displaySize(header), framesPerSecond: frameRate(header, source) };
+}
+
+/** AC-3 has its channels in its own configuration: the field of the sample entry is always 2 (ETSI TS 102 366 §F.3). */
+const hasChannels = (codec = '') => !/^e?[ac]-3/.test(codec);
+
+/** `tkhd` (ISO/IEC 14496-12 §8.3.2): a matrix from byte 16 on, then width and height in 16.16 fixed point. */
+function displaySize({ presentation }: TrackHeader): HlsTraits['resolution'] {
+  const [width, height] = [presentation.readUInt32BE(52) >>> 16, presentation.readUInt32BE(56) >>> 16];
+  if (width === 0 || height === 0) return undefined;
+  // A matrix that maps x to y rotates by a quarter turn.
+  const isTurned = presentation.readInt32BE(16) === 0 && presentation.readInt32BE(20) !== 0;
+  return isTurned ? { width: height, height: width } : { width, height };
+}
+
+/** Frames per second of the whole table, or of the first fragment. */
+function frameRate(header: TrackHeader, { fragments }: LayoutSource): number | undefined {
+  const { timescale, fragmentDefaults } = header;
+  let [count, units] = [0, 0];
+  if (fragments && fragmentDefaults) {
+    const moof = { bytes: fragments.firstMoof.box, offset: fragments.firstMoof.offset };
+    for (const { duration } of parseFragmentSamples(moof, header.id, fragmentDefaults)) {
+      count += 1;
+      units += duration;
+    }
+  } else {
+    const sample = parseSampleTable(header.sampleTable).cursor();
+    while (count < MAX_MEASURED_FRAMES && sample.next()) {
+      count += 1;
+      units += sample.duration;
+    }
+  }
+  return count > 0 && units > 0 ? (count * timescale) / units : undefined;
+}

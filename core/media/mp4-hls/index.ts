@@ -1,0 +1,2 @@
+export { type HlsLayout, type HlsStream, layOutHls } from './hls-layout.ts';
+export { type HlsUris, writeMasterPlaylist, writeMediaPlaylist } from './playlists.ts';

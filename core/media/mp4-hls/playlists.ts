@@ -1,0 +1,76 @@
+import { bandwidthOf } from './bandwidth.ts';
+import type { HlsLayout, HlsStream } from './hls-layout.ts';
+
+/** URIs of what a playlist refers to, relative to it. */
+export interface HlsUris {
+  /** The file that all byte ranges count in. */
+  readonly file: string;
+  readonly playlist: (stream: HlsStream) => string;
+}
+
+/** Byte ranges in `EXT-X-MAP` of a playlist without `EXT-X-I-FRAMES-ONLY` need version 6, floating-point durations 3 (RFC 8216 §7). */
+const VERSION = 7;
+const AUDIO_GROUP = 'audio';
+
+/**
+ * The master playlist (RFC 8216 §4.3.4) of one variant stream: the video, with the audio as a rendition where it is a
+ * stream of its own.
+ */
+export function writeMasterPlaylist({ streams }: HlsLayout, uris: HlsUris): string {
+  const [variant, audio] = streams;
+  if (!variant) throw new TypeError('No stream');
+  const { resolution, framesPerSecond } = variant;
+  const rates = streams.map(({ segments }) => bandwidthOf(segments, targetSeconds(segments)));
+  // The sum of the peaks is the largest that playing both can reach (§4.3.4.2).
+  const [peak, average] = rates.reduce(([high, mean], rate) => [high + rate.peak, mean + rate.average], [0, 0]);
+  const media = audio && [
+    'TYPE=AUDIO',
+    `GROUP-ID="${AUDIO_GROUP}"`,
+    'NAME="Audio"',
+    'DEFAULT=YES',
+    'AUTOSELECT=YES',
+    ...(audio.channels ? [`CHANNELS="${audio.channels}"`] : []),
+    `URI="${uris.playlist(audio)}"`,
+  ];
+  const attributes = [
+    `BANDWIDTH=${peak}`,
+    `AVERAGE-BANDWIDTH=${average}`,
+    `CODECS="${streams.flatMap(({ codecs }) => codecs).join(',')}"`,
+    ...(resolution ? [`RESOLUTION=${resolution.width}x${resolution.height}`] : []),
+    ...(framesPerSecond ? [`FRAME-RATE=${framesPerSecond.toFixed(3)}`] : []),
+    ...(media ? [`AUDIO="${AUDIO_GROUP}"`] : []),
+  ];
+  return lines([
+    '#EXTM3U',
+    `#EXT-X-VERSION:${VERSION}`,
+    ...(streams.every(({ isIndependent }) => isIndependent) ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
+    ...(media ? [`#EXT-X-MEDIA:${media.join(',')}`] : []),
+    `#EXT-X-STREAM-INF:${attributes.join(',')}`,
+    uris.playlist(variant),
+  ]);
+}
+
+/** The media playlist (RFC 8216 §4.3.3) of a stream: all of its segments, as byte ranges of one file. */
+export function writeMediaPlaylist({ init, segments, isIndependent }: HlsStream, uris: HlsUris): string {
+  return lines([
+    '#EXTM3U',
+    `#EXT-X-VERSION:${VERSION}`,
+    `#EXT-X-TARGETDURATION:${targetSeconds(segments)}`,
+    '#EXT-X-MEDIA-SEQUENCE:0',
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    ...(isIndependent ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
+    `#EXT-X-MAP:URI="${uris.file}",BYTERANGE="${init.bytes}@${init.offset}"`,
+    ...segments.flatMap(({ offset, bytes, durationSeconds }) => [
+      `#EXTINF:${durationSeconds.toFixed(6)},`,
+      `#EXT-X-BYTERANGE:${bytes}@${offset}`,
+      uris.file,
+    ]),
+    '#EXT-X-ENDLIST',
+  ]);
+}
+
+/** No segment, rounded to whole seconds, may be longer (§4.3.3.1). */
+const targetSeconds = (segments: HlsStream['segments']): number =>
+  segments.reduce((longest, { durationSeconds }) => Math.max(longest, Math.round(durationSeconds)), 1);
+
+const lines = (all: readonly string[]): string => `${all.join('\n')}\n`;

@@ -1,0 +1,42 @@
+import type { OutputFragment } from '../virtual-mp4/index.ts';
+
+/** A media segment of a playlist: consecutive bytes of a file. */
+export interface Segment {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly durationSeconds: number;
+}
+
+/** Segments are about this long: shorter ones cost requests, longer ones delay the start and a change of position. */
+const MAX_SEGMENT_SECONDS = 6.5;
+/** `starts_with_SAP` of a `sidx` entry (ISO/IEC 14496-12 §8.16.3). */
+const STARTS_WITH_SAP = 0x8000_0000;
+
+type Timed = Pick<OutputFragment, 'bytes' | 'duration' | 'accessPoint'>;
+
+/** Whether every segment that `groupFragments` makes can be decoded by itself. */
+export const areIndependent = (fragments: readonly Timed[]): boolean =>
+  fragments[0] !== undefined && startsWithSync(fragments[0]);
+
+/**
+ * Joins fragments that follow each other to segments, each of which begins with a sync sample where fragments say so.
+ * @param offset of the first fragment in the file
+ * @param timescale units per second
+ */
+export function groupFragments(fragments: readonly Timed[], offset: number, timescale: number): readonly Segment[] {
+  const mayCut = areIndependent(fragments) ? startsWithSync : () => true;
+  const segments: { offset: number; bytes: number; durationSeconds: number }[] = [];
+  let at = offset;
+  for (const fragment of fragments) {
+    const durationSeconds = fragment.duration / timescale;
+    const last = segments.at(-1);
+    if (last && !(mayCut(fragment) && last.durationSeconds + durationSeconds > MAX_SEGMENT_SECONDS)) {
+      last.bytes += fragment.bytes;
+      last.durationSeconds += durationSeconds;
+    } else segments.push({ offset: at, bytes: fragment.bytes, durationSeconds });
+    at += fragment.bytes;
+  }
+  return segments;
+}
+
+const startsWithSync = ({ accessPoint }: Timed): boolean => accessPoint >= STARTS_WITH_SAP;
