@@ -121,11 +121,13 @@ function offerConversions(
   tracks: readonly Track[],
 ): Pick<RenditionSelection, 'conversions' | 'conversionOf'> {
   const trackOf = ({ formatIds }: Rendition) => tracks.find(({ formatId }) => formatId === formatIds[0]);
-  const audible = renditions.filter((rendition) => rendition.urlType === 'Media' && trackOf(rendition)?.audio);
+  // The first track of a pair has no audio: pairs are never converted.
+  const audible = renditions.filter((rendition) => trackOf(rendition)?.audio);
   const best = audible.find(({ side }) => side === 'audio') ?? audible[0];
   const track = best && trackOf(best);
-  const names = track ? conversionNames.filter((name) => conversions[name].isOffered(track)) : [];
-  if (!best || names.length === 0) return { conversions: {} };
+  if (!track) return { conversions: {} };
+  const names = conversionNames.filter((name) => conversions[name].isOffered(track));
+  if (names.length === 0) return { conversions: {} };
   return {
     conversions: Object.fromEntries(names.map((name) => [name, { renditionId: best.id }])),
     conversionOf: best.id,

@@ -67,7 +67,7 @@ const AUDIO_CONTAINERS = new Set([
  * @param now epoch seconds
  */
 export function readTracks(info: Info, now: number): Candidate[] {
-  const formats = Array.isArray(info.formats) ? infoList(info.formats) : [{ format_id: '0', ...info }];
+  const formats = Array.isArray(info.formats) ? infoList(info.formats) : [info];
   const identities = new Set<string>();
   const formatIds = new Set<string>();
   const readers = { cookies: createCookieReader(), fragments: createFragmentReader() };
@@ -103,7 +103,9 @@ const identityOf = ({ formatId: _, description: __, fragments, ...track }: Track
 function createCookieReader() {
   const parsed = new Map<string, readonly Cookie[]>();
   return (format: Info, url: string): readonly Cookie[] => {
-    const [line, host] = [text(format.cookies) ?? '', new URL(url).hostname];
+    const line = text(format.cookies);
+    if (!line) return [];
+    const host = new URL(url).hostname;
     const key = `${host} ${line}`;
     const cookies = parsed.get(key) ?? parseCookies(line, host);
     parsed.set(key, cookies);

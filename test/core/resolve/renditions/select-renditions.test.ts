@@ -244,6 +244,11 @@ describe('the conversion to MP3', () => {
       'better',
     ],
     ['is not offered when the best audio is MP3 already', [audio('a', { acodec: 'mp3', ext: 'mp3' })], undefined],
+    ...[both('b'), video('v')].map((other): [string, Format[], undefined] => [
+      `is not offered when the best audio is MP3 already, whatever the video (${other.format_id})`,
+      [audio('a', { acodec: 'mp3', ext: 'mp3' }), other],
+      undefined,
+    ]),
     ['is not offered without audio', [video('v')], undefined],
     ['is offered for MP3 inside a video', [both('b', { acodec: 'mp3' })], 'b'],
     ['never reads a Combined rendition', [video('v'), both('b')], 'b'],

@@ -7,6 +7,12 @@ const read = (format: Record<string, unknown>, info: Record<string, unknown> = {
   readTracks({ formats: [{ format_id: 'x', url: URL, protocol: 'https', ext: 'mp4', ...format }], ...info }, NOW);
 const readOne = (format: Record<string, unknown>, info?: Record<string, unknown>) => read(format, info)[0]?.track;
 
+/** Fragments whose URLs have so many characters together. */
+const fragmentsOf = (characters: number) =>
+  Array.from({ length: Math.ceil(characters / 8192) }, (_, index) => ({
+    path: 'a'.repeat(Math.min(8192, characters - index * 8192)),
+  }));
+
 describe('readTracks', () => {
   it('reads all fields of a format', () =>
     expect(
@@ -85,8 +91,69 @@ describe('readTracks', () => {
     expect(readOne({ vcodec, acodec })).toMatchObject({ video, audio }),
   );
 
-  it('treats an audio container without a known codec as audio-only', () =>
-    expect(readOne({ ext: 'm4a' })).toMatchObject({ video: null, audio: {} }));
+  it.each([{ ext: 'm4a' }, { resolution: 'audio only' }])('treats %j without a known codec as audio-only', (format) =>
+    expect(readOne(format)).toMatchObject({ video: null, audio: {} }),
+  );
+
+  it('takes the bitrate of the whole track as that of the audio in audio-only formats', () => {
+    expect(readOne({ vcodec: 'none', tbr: 96 })?.audio).toEqual({ bitrate: 96 });
+    expect(readOne({ tbr: 96 })?.audio).toEqual({});
+  });
+
+  it('has defaults for the id, the container and the protocol', () => {
+    expect(readOne({ format_id: null, ext: null, protocol: null })).toMatchObject({
+      ...{ formatId: '0', container: 'mp4', delivery: 'direct' },
+    });
+  });
+
+  it.each([
+    ['index.m3u8?token=1', 'hls'],
+    ['INDEX.M3U8', 'hls'],
+    ['index.m3u8.mp4', 'direct'],
+  ])('reads the delivery of %s without a protocol as %s', (path, delivery) =>
+    expect(readOne({ url: `https://cdn.example/${path}`, protocol: null })?.delivery).toBe(delivery),
+  );
+
+  it('accepts a URL of 8 KB and omits a longer one', () => {
+    const base = 'https://cdn.example/';
+    expect(readOne({ url: base + 'a'.repeat(8192 - base.length) })).toBeDefined();
+    expect(readOne({ url: base + 'a'.repeat(8193 - base.length) })).toBeUndefined();
+  });
+
+  it('omits what a format does not have', () => {
+    const track = readOne({ fragments: [{ path: 'a' }] });
+    for (const field of ['sizeBytes', 'fragments', 'fragmentBaseUrl', 'bitrate', 'chunkBytes'])
+      expect(track).not.toHaveProperty(field);
+  });
+
+  it.each([
+    [{ direct: true }, { isBareLink: true, isGeneric: false }],
+    [
+      { direct: false, extractor_key: 'Youtube' },
+      { isBareLink: false, isGeneric: false },
+    ],
+    [{ extractor_key: 'Generic' }, { isBareLink: false, isGeneric: true }],
+    [{ extractor_key: 'HTML5MediaEmbed' }, { isBareLink: false, isGeneric: true }],
+  ])('reads how far to trust the description of %j: %j', (info, expected) =>
+    expect(read({}, info)).toMatchObject([expected]),
+  );
+
+  it('reads the cookies of each format', () => {
+    const formats = ['a', 'b'].map((name) => ({
+      ...{ format_id: name, url: `https://${name}.example/`, protocol: 'https', ext: 'mp4', cookies: `${name}=1` },
+    }));
+    expect(readTracks({ formats }, NOW).map(({ track }) => track.cookies.map(({ name }) => name))).toEqual([
+      ['b'],
+      ['a'],
+    ]);
+    expect(readOne({})?.cookies).toEqual([]);
+  });
+
+  it('returns the best 300 formats', () => {
+    const formats = Array.from({ length: 301 }, (_, index) => ({ format_id: `${index}`, url: `${URL}?${index}` }));
+    const ids = readTracks({ formats }, NOW).map(({ track }) => track.formatId);
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([300, '300', '1']);
+  });
 
   it('keeps DASH fragments relative to one base URL, the initialization segment with 0 seconds', () =>
     expect(
@@ -127,8 +194,20 @@ describe('readTracks', () => {
     ],
     ['fragments of more than 16 MB', { fragments: Array.from({ length: 2100 }, () => ({ path: 'a'.repeat(8192) })) }],
     ['a fragment that is not http', { fragments: [{ path: 'file:///etc/passwd' }] }],
+    ['a fragment without a URL', { fragments: [{}] }],
+    ['a fragment that is no object', { fragments: [null, { path: 'a' }] }],
+    ['an empty list of fragments', { fragments: [] }],
   ])('omits a DASH format with %s', (_, more) =>
     expect(readOne({ protocol: 'http_dash_segments', ...more })).toBeUndefined(),
+  );
+
+  it.each([
+    ['a fragment of 8 KB', { fragments: [{ path: 'a'.repeat(8192) }] }],
+    ['a base of 8 KB', { fragments: [{ path: 'a' }], fragment_base_url: `https://a.example/${'a'.repeat(8192 - 18)}` }],
+    ['fragments of 16 MB with their base', { fragments: fragmentsOf(16 * 1024 * 1024 - URL.length) }],
+    ['no extension', { fragments: [{ path: 'a' }], ext: null }],
+  ])('accepts a DASH format with %s', (_, more) =>
+    expect(readOne({ protocol: 'http_dash_segments', ...more })?.fragments).not.toHaveLength(0),
   );
 
   describe('with DASH formats', () => {
@@ -145,10 +224,21 @@ describe('readTracks', () => {
       expect(idsOf([format('a', 50_001, heard), format('b', 10, heard)])).toEqual(['b']);
       const ladder = ['a', 'b', 'c'].map((id) => format(id, 60_000, silent));
       expect(idsOf([...ladder, format('d', 40_000, heard)])).toEqual(['d', 'c', 'b']);
+      expect(idsOf([format('a', 50_000, heard)])).toEqual(['a']);
+    });
+
+    it('omits formats beyond the limit of characters', () => {
+      const [a, b] = ['a', 'b'].map((id) => format(id, 0, { fragments: fragmentsOf(9 * 1024 * 1024), height: 1 }));
+      expect(idsOf([{ ...a, height: 2 }, b ?? {}])).toEqual(['b']);
     });
 
     it('distinguishes formats by their fragments', () =>
       expect(idsOf([format('a', 10), format('a2', 10), format('b', 10)])).toEqual(['b', 'a2']));
+
+    it('distinguishes formats by their last fragment', () => {
+      const paths = (last: string) => ({ fragments: ['init', '1', '2', last].map((path) => ({ path })) });
+      expect(idsOf([format('a', 0, paths('3')), format('b', 0, paths('4'))])).toEqual(['b', 'a']);
+    });
   });
 
   it('marks an approximate size, and any size of segmented media, as inexact', () => {
