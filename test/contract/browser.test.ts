@@ -11,7 +11,7 @@ let browser: Browser;
 beforeAll(async () => {
   if (!hasChromium) return;
   // Local network access: the instance listens on loopback.
-  browser = await launchChromium('--disable-features=LocalNetworkAccessChecks');
+  browser = await launchChromium('LocalNetworkAccessChecks');
 });
 afterAll(() => browser?.close());
 

@@ -7,7 +7,7 @@ import { playAndSeek } from './player.ts';
 const pairs = usePairService(hasChromium);
 let browser: Browser;
 beforeAll(async () => {
-  if (hasChromium) browser = await launchChromium('--disable-features=LocalNetworkAccessChecks');
+  if (hasChromium) browser = await launchChromium('LocalNetworkAccessChecks');
 });
 afterAll(() => browser?.close());
 
