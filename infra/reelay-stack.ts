@@ -95,7 +95,7 @@ export class ReelayStack extends Stack {
       ...(balanced && { balanced }),
     });
     useStackLogGroups(this, settings.logDays);
-    new CfnOutput(this, 'BaseUrl', { value: edge.baseUrl });
+    new CfnOutput(this, 'BaseUrl', { description: 'Where the service answers', value: edge.baseUrl });
     new CfnOutput(this, 'EdgeDomain', {
       description: 'Where the DNS record of a domain of your own points',
       value: edge.distribution.distributionDomainName,

@@ -20,6 +20,10 @@ export interface CommandPlan {
   readonly namesProfile?: boolean;
   /** Profile of the AWS configuration (`--profile`). */
   readonly awsProfile?: string;
+  /** The settings that context flags name. */
+  readonly context: Readonly<Record<string, string>>;
+  /** Whether the CDK CLI may ask about IAM changes, for which it needs a terminal. */
+  readonly asksForApproval?: boolean;
   bootstrap(place: DeploymentTarget): readonly string[];
 }
 
@@ -54,17 +58,30 @@ export function planCommand(
     ...['bootstrap', `aws://${account}/${region}`, '--app', assembly],
     ...credentials,
   ];
-  if (command === 'synth') return { synth: synth(...others), bootstrap };
-  const common = { bootstrap, ...(awsProfile && { awsProfile }) };
+  const settings = Object.fromEntries(
+    context.filter((flag) => flag !== '--context').map((pair) => pair.split(/=(.*)/s, 2) as [string, string]),
+  );
+  const common = { bootstrap, awsProfile, context: settings };
+  if (command === 'synth') return { ...common, synth: synth(...others) };
+  if (command === 'diff') {
+    const run = ['diff', '--all', '--app', assembly, ...others];
+    return { ...common, synth: synth('--output', assembly, ...credentials), run };
+  }
   if (command === 'deploy') {
     const outputs = join(assembly, 'outputs.json');
-    // CDK would ask about IAM changes, and fail without a terminal.
-    const approval = others.some((flag) => flag.startsWith('--require-approval'))
-      ? []
-      : ['--require-approval', 'never'];
+    const isChosen = others.some((flag) => flag.startsWith('--require-approval'));
+    const isApproved = others.some((flag) => flag === '--yes' || flag === '-y');
+    // CDK shows wider permissions and asks; without a terminal it fails instead.
+    const approval = isChosen ? [] : ['--require-approval', isApproved ? 'never' : 'broadening'];
     const run = ['deploy', '--all', '--app', assembly, '--outputs-file', outputs, ...approval, ...others];
-    const namesProfile = context.some((value) => /^profile=./.test(value));
-    return { ...common, synth: synth('--output', assembly, ...credentials), run, outputs, namesProfile };
+    return {
+      ...common,
+      synth: synth('--output', assembly, ...credentials),
+      run,
+      outputs,
+      namesProfile: Boolean(settings.profile),
+      asksForApproval: !isChosen && !isApproved,
+    };
   }
   if (command === 'destroy') {
     // The profile `public` has the most stacks, so stacks of any deployed profile are found. Task bounds set for the other

@@ -1,4 +1,4 @@
-/** `npm run synth|deploy|destroy -- [flags of cdk]`: runs the CDK CLI, and bootstraps the account where that is needed. */
+/** `npm run synth|deploy|diff|destroy -- [flags of cdk]`: runs the CDK CLI, and bootstraps the account where that is needed. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import {
   type Manifest,
   planCommand,
 } from './cli-plan.ts';
+import { findContainerProblem } from './container-runtime.ts';
 import { profileConflict, readDeployedProfile } from './deployed-profile.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -38,15 +39,19 @@ function fail(line: string): never {
   return exit(2);
 }
 
+/** Context of cdk.json. */
+const readFileContext = (): Record<string, unknown> => JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
+
 /** Fails before the build; CDK itself would fail in the middle of a deployment. */
-function requireContainerRuntime(): void {
-  const program = process.env.CDK_DOCKER ?? 'docker';
-  const { status, error } = spawnSync(program, ['info'], { stdio: 'ignore' });
-  if (status === 0) return;
-  const trouble = error ? 'is not installed' : 'does not run';
-  fail(
-    `The stream service is deployed as an image, and ${program} ${trouble}: start it, or set CDK_DOCKER to finch or podman`,
-  );
+function requireContainerRuntime({ context }: CommandPlan): void {
+  const { architecture } = readContext({ ...readFileContext(), ...context });
+  const problem = findContainerProblem({
+    program: process.env.CDK_DOCKER ?? 'docker',
+    architecture,
+    builder: process.arch,
+    run: (program, args) => spawnSync(program, args, { encoding: 'utf8' }),
+  });
+  if (problem) fail(problem);
 }
 
 /** Fails when no profile is named and the default one would replace the stream host of the deployed one. */
@@ -55,8 +60,7 @@ async function requireSameProfile(
   manifest: Manifest,
   targets: readonly DeploymentTarget[],
 ): Promise<void> {
-  const { profile }: { profile?: string } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
-  if (namesProfile || profile) return;
+  if (namesProfile || readFileContext().profile) return;
   for (const { region } of targets) {
     for (const stackName of findStackNames(manifest)) {
       const deployed = await readDeployedProfile(stackName, region, awsProfile).catch((error: unknown) => {
@@ -69,8 +73,13 @@ async function requireSameProfile(
 }
 
 const plan = planCommand(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
-if (!plan) fail('Use: npm run synth|deploy|destroy -- [-c setting=value] [flags of cdk]');
-if (command === 'deploy') requireContainerRuntime();
+if (!plan) fail('Use: npm run synth|deploy|diff|destroy -- [-c setting=value] [flags of cdk]');
+if (command === 'deploy') requireContainerRuntime(plan);
+if (plan.asksForApproval && !process.stdin.isTTY) {
+  process.stderr.write(
+    'Without a terminal, a deployment that widens permissions fails: see `npm run diff`, and add --yes\n',
+  );
+}
 cdk(plan.synth);
 if (plan.run) {
   const manifest: Manifest = JSON.parse(readFileSync(join(assembly, 'manifest.json'), 'utf8'));

@@ -14,7 +14,7 @@ import {
 } from './permissions.ts';
 import { expectedActions, expectedItems, WITHOUT_RESOURCE } from './roles.ts';
 import { checkStreamHosts } from './stream-host-checks.ts';
-import { FUNCTIONS } from './synth.ts';
+import { FUNCTIONS, synthesize, VIRGINIA } from './synth.ts';
 import { dependenciesOf, explicitNames, onlyResource, resourcesOfType } from './template.ts';
 
 describe.each(PROFILE_NAMES)('%s', (name) => {
@@ -240,12 +240,31 @@ it('rolls back a new release of yt-dlp when most resolves fail', () => {
   expect(principals).toContain('lambda.alarms.cloudwatch.amazonaws.com');
 });
 
-it('describes every alarm in the runbook', () => {
-  const runbook = readFileSync(join(import.meta.dirname, '../../docs/operating-aws.md'), 'utf8');
-  const alarms = PROFILE_NAMES.flatMap((name) => resourcesOfType(template(name), 'AWS::CloudWatch::Alarm'));
-  for (const { id } of alarms) {
-    expect(runbook).toContain(`| \`${withoutHash(id).replace('MonitoringAlarms', '')}\` |`);
-  }
+describe('docs/operating-aws.md', () => {
+  const manual = readFileSync(join(import.meta.dirname, '../../docs/operating-aws.md'), 'utf8');
+  /** Names in the first column of the table under a heading. */
+  const rows = (heading: string) => {
+    const [, section = ''] = manual.split(`\n## ${heading}\n`);
+    const [table = ''] = section.split('\n## ');
+    return [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).sort();
+  };
+
+  it('has a runbook entry for every alarm, and no other', async () => {
+    // CloudFront's metrics are in this region alone.
+    const { templates } = await synthesize({ profile: 'public' }, VIRGINIA);
+    const all = [...PROFILE_NAMES.map(template), ...Object.values(templates)];
+    const alarms = all.flatMap((of) => resourcesOfType(of, 'AWS::CloudWatch::Alarm'));
+    const names = alarms.map(({ id }) => withoutHash(id).replace('MonitoringAlarms', ''));
+    expect(rows('Alarms')).toEqual([...new Set(names)].sort());
+  });
+
+  it('explains every output, and each describes itself', () => {
+    const outputs = PROFILE_NAMES.flatMap((name) =>
+      Object.entries((template(name) as unknown as { Outputs: Record<string, { Description?: string }> }).Outputs),
+    );
+    for (const [name, { Description }] of outputs) expect([name, Boolean(Description)]).toEqual([name, true]);
+    expect(rows('Outputs')).toEqual([...new Set(outputs.map(([name]) => name))].sort());
+  });
 });
 
 it('deploys every function, those of the on-demand stream host in hobby only', () => {

@@ -1,15 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { withLock } from '../../layers/tools/install/lock.ts';
+import { installPythonPackage, PYTHON_PACKAGES_DIR } from './python-packages.ts';
 
-const run = promisify(execFile);
-const DIR = fileURLToPath(new URL('../../.data/test-moto', import.meta.url));
-const REQUIREMENT = 'moto[server]==5.2.5';
 /** Region of the clients. */
 export const REGION = 'eu-west-1';
 
@@ -29,10 +22,10 @@ export interface Moto {
 
 /** Starts a moto server. moto is installed into a virtual environment on first use. */
 export async function startMoto(): Promise<Moto> {
-  const python = await installed();
+  const python = await installPythonPackage('moto', 'moto[server]==5.2.5');
   const server = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: DIR, PYTHONUNBUFFERED: '1' },
+    env: { PATH: process.env.PATH, HOME: PYTHON_PACKAGES_DIR, PYTHONUNBUFFERED: '1' },
   });
   const ended = once(server, 'exit');
   const endpoint = await endpointIn(server.stderr, ended);
@@ -86,27 +79,4 @@ function endpointIn(output: NodeJS.ReadableStream, ended: Promise<unknown>): Pro
     });
     void ended.then(() => reject(new Error(`moto ended: ${lines.slice(-5).join('\n')}`)));
   });
-}
-
-/** The Python interpreter with moto. */
-async function installed(): Promise<string> {
-  const venv = join(DIR, 'venv');
-  const python = join(venv, 'bin', 'python');
-  const stamp = join(venv, REQUIREMENT.replaceAll(/\W+/g, '-'));
-  const isThere = () =>
-    Promise.all([access(stamp), access(python)]).then(
-      () => true,
-      () => false,
-    );
-  if (await isThere()) return python;
-  await mkdir(DIR, { recursive: true });
-  const install = async () => {
-    if (await isThere()) return;
-    await rm(venv, { recursive: true, force: true });
-    await run('python3', ['-m', 'venv', venv]);
-    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', REQUIREMENT]);
-    await writeFile(stamp, '');
-  };
-  await withLock(join(DIR, 'lock'), install, { signal: AbortSignal.timeout(300_000) });
-  return python;
 }

@@ -26,7 +26,7 @@ describe('planCommand', () => {
     ]);
     expect(plan?.run).toEqual([
       ...['deploy', '--all', '--app', '/tmp/assembly', '--outputs-file', '/tmp/assembly/outputs.json'],
-      ...['--require-approval', 'never', '--profile', 'work', '-v'],
+      ...['--require-approval', 'broadening', '--profile', 'work', '-v'],
     ]);
     expect(plan?.awsProfile).toBe('work');
     expect(plan?.bootstrap(PLACE)).toEqual([
@@ -43,9 +43,22 @@ describe('planCommand', () => {
     expect(planCommand('deploy', flags, options)?.namesProfile).toBe(named),
   );
 
-  it('requires approval with --require-approval', () => {
-    const { run } = planCommand('deploy', ['--require-approval=any-change'], options) ?? {};
-    expect(run?.filter((flag) => flag.startsWith('--require-approval'))).toEqual(['--require-approval=any-change']);
+  it.each([
+    [[], ['--require-approval', 'broadening'], true],
+    [['--yes'], ['--require-approval', 'never', '--yes'], false],
+    [['-y'], ['--require-approval', 'never', '-y'], false],
+    [['--require-approval=any-change'], ['--require-approval=any-change'], false],
+  ])('asks about wider permissions unless %j says otherwise', (flags, expected, asks) => {
+    const plan = planCommand('deploy', flags, options);
+    expect(plan?.run?.slice(6)).toEqual(expected);
+    expect(plan?.asksForApproval).toBe(asks);
+  });
+
+  it('compares every stack with the deployed one, for diff', () => {
+    const plan = planCommand('diff', ['-c', 'profile=hobby', '--fail'], options);
+    expect(plan?.synth.slice(SYNTH.length)).toEqual(['--context', 'profile=hobby', '--output', '/tmp/assembly']);
+    expect(plan?.run).toEqual(['diff', '--all', '--app', '/tmp/assembly', '--fail']);
+    expect(plan?.context).toEqual({ profile: 'hobby' });
   });
 
   it('destroys every stack of a stage, whatever its profile', () => {
