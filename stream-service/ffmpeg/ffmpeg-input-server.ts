@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { decideRange, formatContentRange } from '../../core/http/index.ts';
 import type { FileSource, SegmentedSource, Source, TrackSelection } from '../source/index.ts';
+import { INPUT_LIMIT_OPTIONS } from './process-limits.ts';
 
 /** A source as an input of FFmpeg: a loopback URL, valid until it is closed. */
 export interface FfmpegInput {
@@ -38,7 +39,7 @@ export interface FfmpegInputServer {
  */
 const DEMUXERS =
   'mov,matroska,mpegts,mp3,aac,flac,ogg,wav,w64,aiff,caf,ac3,eac3,mpeg,mpegvideo,avi,flv,asf,amr,h264,hevc';
-const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS];
+const INPUT_ARGS = ['-protocol_whitelist', 'http,tcp', '-format_whitelist', DEMUXERS, ...INPUT_LIMIT_OPTIONS];
 
 /**
  * FFmpeg treats a timestamp jump of more than 10 s as a discontinuity and removes it, which would move what follows a real

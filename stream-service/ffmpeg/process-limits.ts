@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { memoryShares } from '../../core/config/index.ts';
+import { endWithParent } from '../../layers/tools/index.ts';
 
 /** Of util-linux. */
 const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'];
@@ -14,22 +15,31 @@ const MAX_CPU_SECONDS = 24 * 3600;
  */
 const MAX_ALLOCATION_BYTES = 128 * 1024 * 1024;
 
+/**
+ * Pixels of a picture: 8192 × 4352, the coded size of the largest video there is. The limit on allocations passes a square
+ * picture of 67 million pixels, of which a decoder takes 350 MB to find out what a segment contains.
+ */
+const MAX_PIXELS = 8192 * 4352;
+
 /** Options of FFmpeg itself, which limit it on every system. */
 export const LIMIT_OPTIONS: readonly string[] = ['-max_alloc', String(MAX_ALLOCATION_BYTES)];
+/** The same for one input, to be placed before its `-i`. */
+export const INPUT_LIMIT_OPTIONS: readonly string[] = ['-max_pixels', String(MAX_PIXELS)];
 
 let wrapper: readonly string[] | undefined;
 
 /**
  * The command that runs a program under limits of the operating system: memory, processor time, open files, no files
- * written, no core dumps. The program itself where there is no `prlimit`, and where its path is not absolute.
+ * written, no core dumps. It ends with this process. The program itself where there is no `prlimit`, and where its path is
+ * not absolute.
  *
  * The number of processes is not limited: the kernel counts those of the whole user.
  */
 export function withProcessLimits(path: string): readonly [command: string, ...args: string[]] {
   if (!isAbsolute(path) || !existsSync(path)) return [path];
   wrapper ??= findWrapper();
-  const [command, ...args] = wrapper;
-  return command === undefined ? [path] : [command, ...args, '--', path];
+  const [command = path, ...args] = [...endWithParent(), ...wrapper, path];
+  return [command, ...args];
 }
 
 /** Empty when `prlimit` is missing, or is not allowed to set these limits here. */
@@ -44,5 +54,5 @@ function findWrapper(): readonly string[] {
     '--core=0',
   ];
   const { status } = spawnSync(program, [...flags, '--', program, '--version'], { env: {}, stdio: 'ignore' });
-  return status === 0 ? [program, ...flags] : [];
+  return status === 0 ? [program, ...flags, '--'] : [];
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
-import { isStopped, killWhenStopped } from '../../../layers/tools/index.ts';
+import { endWithParent, isStopped, killWhenStopped } from '../../../layers/tools/index.ts';
 import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
 
 export interface ProbeProcessOptions {
@@ -94,10 +94,12 @@ export function createProbeProcess({
 
 function start(): ChildProcess {
   const { NODE_COMPILE_CACHE } = process.env;
+  const [command = process.execPath, ...wrapped] = [...endWithParent(), process.execPath];
   const child = fork(WORKER, {
     // Structured clone: buffers are not converted to JSON.
     serialization: 'advanced',
-    execArgv: [...process.execArgv, `--max-old-space-size=${MAX_HEAP_MB}`],
+    execPath: command,
+    execArgv: [...wrapped, ...process.execArgv, `--max-old-space-size=${MAX_HEAP_MB}`],
     // No credentials, and no Node.js options.
     env: NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {},
     // Its output may repeat parts of a hostile file, which must not reach a terminal.

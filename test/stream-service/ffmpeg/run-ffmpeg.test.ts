@@ -42,6 +42,24 @@ describe('runFfmpeg', () => {
     expect(said).toEqual([expect.stringMatching(/allocate memory|Failed to configure|-12/i)]);
   });
 
+  it('takes little memory for a segment with an absurd picture', async () => {
+    await withTemporaryFolder(async (folder) => {
+      const file = join(folder, 'huge.ts');
+      const picture = ['-f', 'lavfi', '-i', 'color=s=8192x8192:d=0.2:r=10', '-pix_fmt', 'yuv420p'];
+      const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-threads', '1', '-c:a', 'aac', '-f', 'mpegts', file];
+      const sound = ['-f', 'lavfi', '-i', 'sine=d=3'];
+      await promisify(execFile)('ffmpeg', ['-v', 'error', ...sound, ...picture, ...coded]);
+      const inputServer = await createFfmpegInputServer();
+      const input = inputServer.serve(fileSource(await readFile(file)));
+      const args = [...input.args, '-benchmark', '-i', input.url, '-map', '0:a:0', '-f', 'mp3'];
+      const [command, ...before] = [await ffmpegPath(), '-nostdin', '-loglevel', 'info', ...args, 'pipe:1'];
+      const { stderr } = await promisify(execFile)(command, before, { encoding: 'buffer' });
+      input.close();
+      await inputServer.close();
+      expect(Number(/maxrss=(\d+)/.exec(stderr.toString())?.[1])).toBeLessThan(150_000);
+    });
+  }, 60_000);
+
   it.runIf(existsSync('/usr/bin/prlimit'))('runs under limits of the operating system', async () => {
     const [command, ...before] = withProcessLimits('/bin/sh');
     const script = 'ulimit -d; ulimit -f; ulimit -n; ulimit -c';

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import type { GuardedReader } from '../../../../core/resolve/probe/guarded-reade
 import { closeProbe, probe } from '../../../../core/resolve/probe/probe.ts';
 import { createProbeProcess } from '../../../../core/resolve/probe/probe-process.ts';
 import { ensureMedia } from '../../../origin/media.ts';
-import { descendants } from '../../../support/processes.ts';
+import { descendants, descendantsOf, isRunning } from '../../../support/processes.ts';
 
 /** An ADTS frame with a length of 0: a parser that skips to the next frame loops forever. */
 const ENDLESS = Buffer.concat([Buffer.from('fff15040000000', 'hex'), Buffer.alloc(57)]);
@@ -148,6 +148,26 @@ describe('createProbeProcess', () => {
     expect(await reader.read(request)).toHaveProperty('contents');
     await reader.close();
   });
+
+  it.runIf(existsSync('/usr/bin/setpriv'))(
+    'leaves no process when its parent is killed, in an endless loop either',
+    async () => {
+      const url = new URL('../../../../core/resolve/probe/probe-process.ts', import.meta.url).href;
+      const program = `
+      const { createProbeProcess } = await import(${JSON.stringify(url)});
+      const bytes = Buffer.from(${JSON.stringify(ENDLESS.toString('hex'))}, 'hex');
+      const request = { size: bytes.length, blocks: [{ start: 0, bytes }], wantsDuration: true, isLast: true };
+      setInterval(() => undefined, 1000);
+      await createProbeProcess({ timeoutMs: 1e6 }).read(request);`;
+      const parent = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' });
+      const probes = async () =>
+        (await descendantsOf(parent.pid ?? 0)).filter(({ command }) => command.includes('probe-worker'));
+      await expect.poll(probes, { timeout: 30_000 }).toHaveLength(1);
+      const [probe] = await probes();
+      parent.kill('SIGKILL');
+      await expect.poll(() => isRunning(probe?.pid ?? 0), { timeout: 10_000 }).toBe(false);
+    },
+  );
 
   it('returns the missing range, unless no more bytes are available', async () => {
     const reader = createProbeProcess();
