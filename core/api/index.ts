@@ -9,5 +9,6 @@ export {
   type StreamOperationId,
 } from './operations.ts';
 export { Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
+export { parseQualityParameters, type QualityParameters } from './quality-parameters.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';

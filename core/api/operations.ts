@@ -34,6 +34,20 @@ export interface ResponseShape {
 const failure = (description: string): ResponseShape => ({ description, schema: 'ProblemDetails' });
 const KEY: Parameter = { name: 'key', in: 'path', required: true, description: 'A key taken from a resolve response' };
 
+const CLIP: readonly Parameter[] = [
+  {
+    name: 'start',
+    in: 'query',
+    description:
+      'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded',
+  },
+  {
+    name: 'end',
+    in: 'query',
+    description: 'Seconds: only the part until there. Needs not to be later than the end',
+  },
+];
+
 const table = [
   {
     operationId: 'GetAppInfo',
@@ -72,6 +86,42 @@ const table = [
     methods: ['GET'],
   },
   {
+    operationId: 'Get',
+    servedBy: 'function',
+    path: '/api/Get',
+    summary: 'Resolves a media URL and redirects to the stream of one rendition',
+    parameters: [
+      { name: 'url', in: 'query', description: 'The media link to resolve' },
+      {
+        name: 'quality',
+        in: 'query',
+        description: 'best (default), worst, a maximum height such as 1080p, audio, or mp3',
+      },
+      {
+        name: 'codec',
+        in: 'query',
+        description: 'any selects the best of all codecs instead of the best that plays everywhere',
+      },
+      {
+        name: 'format',
+        in: 'query',
+        description: `${conversionNames.join(', ')} re-encodes the audio of the selection`,
+      },
+      ...CLIP,
+    ],
+    responses: {
+      302: { description: 'Location is the stream' },
+      400: failure('A parameter is missing or malformed'),
+      404: failure('The link did not resolve to anything, or has no such rendition'),
+      415: failure(
+        'Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which',
+      ),
+      502: failure('Extraction failed for another reason'),
+      503: failure('The instance is updating its tools and is briefly unavailable'),
+    },
+    methods: ['GET'],
+  },
+  {
     operationId: 'Media',
     servedBy: 'stream-service',
     path: '/api/Stream/Media/{key}',
@@ -79,17 +129,7 @@ const table = [
     parameters: [
       KEY,
       { name: 'format', in: 'query', description: `${conversionNames.join(', ')} re-encodes the audio` },
-      {
-        name: 'start',
-        in: 'query',
-        description:
-          'Seconds, such as 12.5: only the part from there on, of a conversion or of MP4 files that can be sought in. It is a file of its own, with its own length and ETag; no video is re-encoded',
-      },
-      {
-        name: 'end',
-        in: 'query',
-        description: 'Seconds: only the part until there. Needs not to be later than the end',
-      },
+      ...CLIP,
     ],
     responses: {
       200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },

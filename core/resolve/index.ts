@@ -1,2 +1,3 @@
 export { createResolver } from './create-resolver.ts';
+export { selectQuality } from './renditions/index.ts';
 export type { EntryRequest, Resolved, ResolvedPlaylist, ResolveEntry, Resolver } from './resolver.ts';

@@ -1,15 +1,17 @@
 import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
 import type { Handler } from '../middleware/index.ts';
+import { createGet } from './get.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
 import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
 import { createGetRequestCount } from './get-request-count.ts';
-import { createGetResource, type GetResourceOptions } from './get-resource.ts';
+import { createGetResource } from './get-resource.ts';
 import { createNotFound } from './not-found.ts';
+import type { ResolveOptions } from './resolve-request.ts';
 
 export interface FunctionsOptions
   extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state' | 'methods'>,
-    Pick<GetResourceOptions, 'resolver'> {
-  readonly state: GetAppInfoOptions['state'] & GetResourceOptions['state'] & { countRequests(): Promise<number> };
+    Pick<ResolveOptions, 'resolver'> {
+  readonly state: GetAppInfoOptions['state'] & ResolveOptions['state'] & { countRequests(): Promise<number> };
 }
 
 /** The functions by lower-case path; a path that ends in `*` matches every path with that prefix. */
@@ -22,6 +24,7 @@ export function createFunctions(options: FunctionsOptions): {
     GetAppInfo: createGetAppInfo({ ...options, ...methodsOf('GetAppInfo') }),
     GetRequestCount: createGetRequestCount({ ...options, ...methodsOf('GetRequestCount') }),
     GetResource: createGetResource({ ...options, ...methodsOf('GetResource') }),
+    Get: createGet({ ...options, ...methodsOf('Get') }),
   };
   const operationIds = Object.keys(handlers) as FunctionOperationId[];
   return {

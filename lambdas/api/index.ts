@@ -1,5 +1,6 @@
 export { createFanOut, createResolveEntry, type EntryEvent } from './fan-out.ts';
 export { createFunctions } from './functions.ts';
+export { createGet } from './get.ts';
 export { createGetApiDescription } from './get-api-description.ts';
 export { createGetAppInfo } from './get-app-info.ts';
 export { createGetRequestCount } from './get-request-count.ts';

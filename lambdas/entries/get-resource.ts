@@ -9,8 +9,8 @@ import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { findLayeredYtDlp } from '../../layers/tools/index.ts';
-import { createFanOut, createGetResource, createResolveEntry, type EntryEvent } from '../api/index.ts';
-import { loadTools, resolveMetrics, routeEvent } from '../middleware/index.ts';
+import { createFanOut, createGet, createGetResource, createResolveEntry, type EntryEvent } from '../api/index.ts';
+import { loadTools, resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
 import {
   createFunctionLog,
   createInvoker,
@@ -67,22 +67,26 @@ const resolveEntry = createResolveEntry({ resolver, log });
 
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();
 
+const options = {
+  ...environment,
+  state,
+  resolver,
+  log,
+  middleware: [
+    loadTools(tools),
+    ...(wakeFunction ? [wakeAhead({ wakeFunction, invoker, log })] : []),
+    resolveMetrics(createResolveMetrics(environment.stage)),
+  ],
+};
+
 /**
- * GetResource behind the HTTP API, and the playlist entries that it fans out to invocations of this same function: they
+ * The operations that resolve a link behind the HTTP API, and the playlist entries that it fans out to invocations of this same function: they
  * share its warm worker, where a second function would start its own.
  */
 export const handler = routeEvent({
-  http: createGetResource({
-    ...environment,
-    state,
-    resolver,
-    methods: getOperation('GetResource').methods,
-    log,
-    middleware: [
-      loadTools(tools),
-      ...(wakeFunction ? [wakeAhead({ wakeFunction, invoker, log })] : []),
-      resolveMetrics(createResolveMetrics(environment.stage)),
-    ],
+  http: routeOperation({
+    GetResource: createGetResource({ ...options, methods: getOperation('GetResource').methods }),
+    Get: createGet({ ...options, methods: getOperation('Get').methods }),
   }),
   direct: middy<EntryEvent | CheckEvent>()
     .use(loadTools(tools))

@@ -5,6 +5,7 @@ import type { Event, HttpMiddleware, Result } from './event.ts';
 /** Outcomes as the dashboard lists them, by status. */
 const OUTCOMES = new Map([
   [200, 'resolved'],
+  [302, 'resolved'],
   [400, 'bad link'],
   [404, 'not found'],
   [415, 'not deliverable'],

@@ -122,6 +122,7 @@ export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters
   },
 };
 
+const RESOLVE_FAILURES = { 400: PROBLEM, 404: PROBLEM, 415: PROBLEM, 502: PROBLEM, 503: PROBLEM };
 const HLS_RESPONSES = { 200: undefined, 206: undefined, 404: PROBLEM, 415: PROBLEM, 416: PROBLEM };
 
 /** Operations that the contract does not have. */
@@ -135,5 +136,10 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'HlsFile',
     parameters: ['path key string required', 'path file string required', 'query entity string'],
     responses: HLS_RESPONSES,
+  },
+  'GET /api/Get': {
+    operationId: 'Get',
+    parameters: ['url', 'quality', 'codec', 'format', 'start', 'end'].map((name) => `query ${name} string`),
+    responses: { 302: undefined, ...RESOLVE_FAILURES },
   },
 };

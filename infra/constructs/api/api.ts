@@ -95,14 +95,16 @@ export class Api extends Construct {
         format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });
+    const resolver = LambdaFunction.fromFunctionAttributes(this, 'LiveResolver', {
+      functionArn: `${this.resolver.functionArn}:${LIVE_ALIAS}`,
+      sameEnvironment: true,
+    });
     // The viewer-request function has normalized the case of paths.
     const functions: Readonly<Record<FunctionOperationId, IFunction>> = {
       GetAppInfo: this.appInfo,
       GetRequestCount: requestCount,
-      GetResource: LambdaFunction.fromFunctionAttributes(this, 'LiveResolver', {
-        functionArn: `${this.resolver.functionArn}:${LIVE_ALIAS}`,
-        sameEnvironment: true,
-      }),
+      GetResource: resolver,
+      Get: resolver,
     };
     for (const [operationId, handler] of Object.entries(functions)) {
       this.#route(getOperation(operationId as FunctionOperationId).path, handler);

@@ -1,0 +1,57 @@
+import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
+import { parseClipParameters } from './clip-parameters.ts';
+import { problems } from './problem.ts';
+
+/** What Get selects and how it is streamed. */
+export interface QualityParameters {
+  readonly quality: 'best' | 'worst' | 'audio' | 'mp3' | { readonly maxHeight: number };
+  /** `compatible`: what any device plays is preferred. */
+  readonly codec: 'compatible' | 'any';
+  readonly format?: ConversionName;
+  /** `start` and `end` as sent, validated. */
+  readonly clip: Readonly<Record<string, string>>;
+}
+
+const QUALITY_NAMES = ['best', 'worst', 'audio', 'mp3'] as const;
+const HEIGHT = /^([1-9]\d{1,4})p$/;
+
+/**
+ * Parses the parameters of Get besides `url`. The first of several counts, and a blank one counts as missing.
+ * @param rawQuery the query string without its `?`, undecoded
+ * @throws Problem 400 for an unknown quality, codec or format, or a clip that makes no sense
+ */
+export function parseQualityParameters(rawQuery: string): QualityParameters {
+  const query = new URLSearchParams(rawQuery);
+  const read = (name: string) => query.get(name)?.trim().toLowerCase() || undefined;
+  const { start, end } = { start: query.getAll('start'), end: query.getAll('end') };
+  parseClipParameters({ start: oneOrAll(start), end: oneOrAll(end) });
+  return {
+    quality: parseQuality(read('quality') ?? 'best'),
+    codec: parseCodec(read('codec')),
+    format: parseFormat(read('format')),
+    clip: { ...(start[0] !== undefined && { start: start[0] }), ...(end[0] !== undefined && { end: end[0] }) },
+  };
+}
+
+const oneOrAll = (values: string[]) => (values.length > 1 ? values : values[0]);
+
+function parseQuality(text: string): QualityParameters['quality'] {
+  const name = QUALITY_NAMES.find((one) => one === text);
+  const maxHeight = Number(HEIGHT.exec(text)?.[1]);
+  if (name) return name;
+  if (maxHeight > 0) return { maxHeight };
+  throw problems.badRequest(`quality has to be ${QUALITY_NAMES.join(', ')}, or a height such as 1080p`);
+}
+
+function parseCodec(text: string | undefined): QualityParameters['codec'] {
+  if (text === undefined) return 'compatible';
+  if (text === 'any') return 'any';
+  throw problems.badRequest('codec has to be any, or absent');
+}
+
+function parseFormat(text: string | undefined): ConversionName | undefined {
+  const format = findConversionName(text);
+  if (text !== undefined && !format)
+    throw problems.badRequest(`format has to be ${conversionNames.join(' or ')}, or absent`);
+  return format;
+}

@@ -1,0 +1,35 @@
+import { getOperation, parseQualityParameters, problems } from '../../core/api/index.ts';
+import { type Resolved, selectQuality } from '../../core/resolve/index.ts';
+import { keyOf, type Resource } from '../../core/state/index.ts';
+import { createHandler, type Handler } from '../middleware/index.ts';
+import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
+
+/** GET /api/Get: redirects to the stream of one rendition of a link. */
+export const createGet = (options: ResolveOptions): Handler => {
+  const resolveRequest = createResolveRequest(options);
+  return createHandler(options, async (event, context) => {
+    const { format, clip, ...wanted } = parseQualityParameters(event.rawQueryString);
+    const { resolved } = await resolveRequest(event, context);
+    const resource = singleResource(resolved);
+    const selected = selectQuality(resource, wanted);
+    if (!selected) throw problems.notFound();
+    const key = keyOf(resource.id, selected.rendition.id);
+    const query = new URLSearchParams({ ...withFormat(format ?? selected.format), ...clip });
+    // The stream service answers both kinds of renditions under Media, which has length and ranges where that is possible.
+    const path = getOperation('Media').path.replace('{key}', key);
+    const location = query.size > 0 ? `${path}?${query}` : path;
+    // The same link may select another rendition, or another key, tomorrow.
+    return { statusCode: 302, headers: { location, 'cache-control': 'no-store' } };
+  });
+};
+
+const withFormat = (format: string | undefined) => (format ? { format } : undefined);
+
+/** @throws Problem 415 for a playlist of several entries, 404 for one whose only entry is gone */
+function singleResource(resolved: Resolved): Resource {
+  if (resolved.type === 'Media') return resolved.resource;
+  const [first, second] = resolved.items;
+  if (second) throw problems.notDeliverable('The link is a playlist. Use the link of one of its entries.');
+  if (!first?.resource) throw problems.notFound();
+  return first.resource;
+}

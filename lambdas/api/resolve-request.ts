@@ -1,0 +1,73 @@
+import { parseLinkParameter, problems } from '../../core/api/index.ts';
+import { InMaintenance } from '../../core/errors/index.ts';
+import { traceStep } from '../../core/log/index.ts';
+import type { Resolved, Resolver } from '../../core/resolve/index.ts';
+import type { State } from '../../core/state/index.ts';
+import {
+  clientOfEvent,
+  type Event,
+  type HandlerOptions,
+  headerOf,
+  type InvocationContext,
+} from '../middleware/index.ts';
+import { FIRST_INSTALL } from './get-app-info.ts';
+
+/** Options of the operations that resolve a link. */
+export interface ResolveOptions extends HandlerOptions {
+  readonly resolver: Pick<Resolver, 'resolve'>;
+  readonly state: Pick<State, 'getTools' | 'getMaintenance' | 'requireSpace' | 'addRequest'>;
+}
+
+export interface ResolvedRequest {
+  readonly resolved: Resolved;
+  /** The link as this client sent it. */
+  readonly sent: string;
+}
+
+/** From the arrival of the request: API Gateway ends a request after 30 s, with a body of its own. */
+const RESOLVE_TIMEOUT_MS = 25_000;
+/** How long an instance counts as available without reading the table again. */
+const AVAILABILITY_TTL_MS = 500;
+
+/**
+ * Resolves the `url` parameter of requests.
+ * @returns a function that throws Problem 400 or 403 for the request, InMaintenance, StateUnavailable, StorageFull, and
+ * what `Resolver.resolve` throws
+ */
+export function createResolveRequest({ resolver, state, originSecret }: ResolveOptions) {
+  const requireAvailable = createMaintenanceCheck(state);
+  const isBehindEdge = originSecret !== undefined;
+  return async (event: Event, { signal }: InvocationContext): Promise<ResolvedRequest> => {
+    const { rawQueryString, requestContext } = event;
+    if (isCrossSiteEmbed(event)) throw problems.crossSite();
+    const { link, sent } = parseLinkParameter(rawQueryString);
+    await traceStep('availability', async () => {
+      await requireAvailable();
+      // Before the source is contacted: what cannot be stored has no keys.
+      await state.requireSpace();
+    });
+    // Not from now: API Gateway's 30 s include a cold start of this function.
+    const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
+    const resolved = await resolver.resolve(link, { deadline, signal, client: clientOfEvent(event, isBehindEdge) });
+    return { resolved, sent };
+  };
+}
+
+/**
+ * Whether another site's page embeds the request as an image, script or the like: it cannot read the response, so that
+ * its only effect would be the work (Fetch Metadata).
+ */
+const isCrossSiteEmbed = (event: Event): boolean =>
+  headerOf(event, 'sec-fetch-site') === 'cross-site' && headerOf(event, 'sec-fetch-mode') === 'no-cors';
+
+/** @returns a check that throws InMaintenance while tools are being installed or updated, StateUnavailable without the table */
+function createMaintenanceCheck(state: Pick<State, 'getTools' | 'getMaintenance'>): () => Promise<void> {
+  let availableUntil = 0;
+  return async () => {
+    if (performance.now() < availableUntil) return;
+    const [lease, tools] = await Promise.all([state.getMaintenance(), state.getTools()]);
+    if (lease) throw new InMaintenance(lease.activity);
+    if (!tools) throw new InMaintenance(FIRST_INSTALL);
+    availableUntil = performance.now() + AVAILABILITY_TTL_MS;
+  };
+}

@@ -1,0 +1,97 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { problems } from '../../../core/api/problem.ts';
+import type { Rendition, Track } from '../../../core/state/resource.ts';
+import { type ApiFakes, ask, createApiFakes, jsonOf, RESOURCE } from '../fakes.ts';
+
+const LINK = 'https://media.example/watch?v=1';
+const query = (more: Record<string, string> = {}) => `/api/Get?${new URLSearchParams({ url: LINK, ...more })}`;
+const [SMALL] = RESOURCE.renditions as readonly [Rendition];
+const LARGE: Rendition = { ...SMALL, id: 'rendition-2', label: '2160p', height: 2160, formatIds: ['2'] };
+const AUDIO: Rendition = { ...SMALL, id: 'rendition-3', side: 'audio', fileExtension: '.m4a', formatIds: ['3'] };
+const TRACK = { codec: 'av01', height: 2160 };
+
+let fakes: ApiFakes;
+beforeEach(() => {
+  fakes = createApiFakes();
+  const tracks = [{ formatId: '2', video: TRACK, audio: null } as Track];
+  const resource = { ...RESOURCE, tracks, renditions: [LARGE, SMALL, AUDIO], mp3: { renditionId: AUDIO.id } };
+  fakes.outcome = { type: 'Media', resource };
+});
+
+const streamOf = (id: string, search = '') => `/api/Stream/Media/${RESOURCE.id}${id}${search}`;
+
+describe('GET /api/Get', () => {
+  it.each([
+    [{}, 'rendition-1', ''],
+    [{ quality: 'best', codec: 'any' }, 'rendition-2', ''],
+    [{ quality: '720P' }, 'rendition-1', ''],
+    [{ quality: ' worst ' }, 'rendition-1', ''],
+    [{ quality: 'audio' }, 'rendition-3', ''],
+    [{ quality: 'mp3' }, 'rendition-3', '?format=mp3'],
+    [{ quality: '720p', format: 'MP3' }, 'rendition-1', '?format=mp3'],
+    [{ quality: 'mp3', start: '1.5', end: '3' }, 'rendition-3', '?format=mp3&start=1.5&end=3'],
+    [{ quality: '', codec: '', start: '7' }, 'rendition-1', '?start=7'],
+  ])('%j redirects to the stream', async (parameters, id, search) => {
+    const { statusCode, headers, body } = await ask(fakes, query(parameters));
+    expect([statusCode, body ?? '']).toEqual([302, '']);
+    expect(
+      decodeURIComponent(headers?.location as string).replace(/Media\/[\w-]*(?=rendition)/, `Media/${RESOURCE.id}`),
+    ).toBe(streamOf(id, search));
+    expect(headers?.['cache-control']).toBe('no-store');
+  });
+
+  it.each([
+    [{ quality: '8k' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
+    [{ quality: '0p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
+    [{ quality: '1080p,720p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
+    [{ codec: 'h264' }, 'codec has to be any, or absent'],
+    [{ format: 'wma' }, 'format has to be mp3, or absent'],
+    [{ start: '-1' }, 'start has to be a number of seconds, such as 12.5'],
+    [{ start: '5', end: '5' }, 'end has to be later than start'],
+  ])('rejects %j without a resolve', async (parameters, detail) => {
+    const answer = await ask(fakes, query(parameters));
+    expect(jsonOf(answer)).toEqual({ title: 'Bad Request', status: 400, detail });
+    expect(fakes.resolves).toEqual([]);
+  });
+
+  it('rejects a repeated start', async () => {
+    expect((await ask(fakes, `${query()}&start=1&start=2`)).statusCode).toBe(400);
+  });
+
+  it('rejects a request without a link', async () => {
+    expect((await ask(fakes, '/api/Get?quality=best')).statusCode).toBe(400);
+  });
+
+  it.each([problems.notFound(), problems.notDeliverable('DRM'), problems.fetchFailed(new Error('reset'))])(
+    'answers the problem of the resolve: $details.title',
+    async (problem) => {
+      fakes.outcome = problem;
+      const answer = await ask(fakes, query());
+      expect([answer.statusCode, jsonOf(answer)]).toEqual([problem.details.status, problem.details]);
+    },
+  );
+
+  it('answers 404 for a quality that the item does not have', async () => {
+    fakes.outcome = { type: 'Media', resource: { ...RESOURCE, mp3: undefined } };
+    expect((await ask(fakes, query({ quality: 'mp3' }))).statusCode).toBe(404);
+  });
+
+  it('takes a playlist of one entry for that entry, and rejects others', async () => {
+    const entry = { url: 'https://media.example/1', title: null, author: null, coverUrl: null };
+    const list = { type: 'PlayList' as const, title: 'List', author: null, coverUrl: null };
+    fakes.outcome = { ...list, items: [{ entry, resource: RESOURCE }] };
+    expect((await ask(fakes, query())).statusCode).toBe(302);
+    fakes.outcome = { ...list, items: [{ entry }] };
+    expect((await ask(fakes, query())).statusCode).toBe(404);
+    fakes.outcome = { ...list, items: [{ entry, resource: RESOURCE }, { entry }] };
+    expect(jsonOf(await ask(fakes, query()))).toMatchObject({
+      status: 415,
+      detail: expect.stringContaining('playlist'),
+    });
+  });
+
+  it('does not count as a resolve request', async () => {
+    await ask(fakes, query());
+    expect(fakes.count).toBe(0);
+  });
+});
