@@ -1,12 +1,14 @@
 /**
  * `npm run trace-files`: lists the source files that one resolve and one stream cross, by V8 coverage. A file counts when
- * one of its functions runs between request and response; module evaluation, which ends before, does not count.
+ * one of its functions runs between request and response. Excluded are module evaluation, which ends before, entry files
+ * (`index.ts`), which have no functions, and functions that also run without requests: timers and pings of the worker.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type Profiler, Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readSettings } from '../core/config/index.ts';
 import type { ResourceInformation } from '../lambdas/api/index.ts';
@@ -27,12 +29,24 @@ inspector.connect();
 await inspector.post('Profiler.enable');
 await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
+/** Functions of periodic work, as `url offset`. */
+const periodic = new Set<string>();
+/** Longer than the interval of any periodic work of the service. */
+const IDLE_MS = 12_000;
+
+/** @returns the functions that ran since the last call: the offset of each, by the URL of its file */
+async function takeFunctions(): Promise<[url: string, id: string][]> {
+  const { result } = await inspector.post('Profiler.takePreciseCoverage');
+  return result.flatMap(({ url, functions }) =>
+    functions.filter(isExecuted).map(({ ranges }): [string, string] => [url, `${url} ${ranges[0]?.startOffset}`]),
+  );
+}
+
 /** @returns files with a function that ran since the last call, relative to the repository */
 async function takeFiles(): Promise<string[]> {
-  const { result } = await inspector.post('Profiler.takePreciseCoverage');
-  const files = result
-    .filter(({ functions }) => functions.some(isExecuted))
-    .flatMap(({ url }) => (url.startsWith('file:') ? relative(ROOT, fileURLToPath(url)) : []));
+  const files = (await takeFunctions())
+    .filter(([url, id]) => url.startsWith('file:') && !periodic.has(id))
+    .map(([url]) => relative(ROOT, fileURLToPath(url)));
   return [...new Set(files)].filter((file) => COUNTED.test(file)).sort();
 }
 
@@ -57,6 +71,8 @@ const service = await startService({
 try {
   await service.ready;
   await takeFiles();
+  await setTimeout(IDLE_MS);
+  for (const [, id] of await takeFunctions()) periodic.add(id);
   const link = encodeURIComponent(origin.url(SEPARATE_TRACKS));
   const response = await fetch(`${service.baseUrl}/api/Fetch/GetResource?url=${link}`);
   const { mediaItems } = (await response.json()) as ResourceInformation;

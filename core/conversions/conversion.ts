@@ -24,3 +24,14 @@ export interface Conversion {
   /** Bytes of the whole output, exact; undefined when they cannot be known before it is encoded. */
   sizeBytes(durationSeconds: number, text: TagText): number | undefined;
 }
+
+/** What names a recording. */
+export interface TaggedRecording {
+  readonly title: string | null;
+  readonly author: string | null;
+  /** The text promised by an earlier resolve, before title or author changed. */
+  readonly tag?: TagText;
+}
+
+/** The text that conversions of a recording are tagged with. */
+export const tagText = ({ tag, title, author }: TaggedRecording): TagText => tag ?? { title, artist: author };

@@ -1,3 +1,2 @@
-export type { Conversion } from './conversion.ts';
+export { type Conversion, tagText } from './conversion.ts';
 export { type ConversionName, conversionNames, conversions, findConversionName } from './registry.ts';
-export { tagText } from './tag-text.ts';

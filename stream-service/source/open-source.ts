@@ -1,11 +1,19 @@
 import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
-import type { Resource } from '../../core/state/index.ts';
+import type { Resource, Track } from '../../core/state/index.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './buffer/index.ts';
+import { file } from './file/index.ts';
 import { defaultLimits, type SourceLimits } from './request/index.ts';
+import { dash, hls } from './segmented/index.ts';
 import type { OpenSource } from './source.ts';
-import { sourceKinds } from './source-kinds.ts';
+import type { SourceKind } from './source-kind.ts';
+
+/** The registry: how each kind of track is opened. A new kind is one folder and one line here. */
+const sourceKinds: Readonly<Record<Track['delivery'], SourceKind>> = { direct: file, hls, dash };
+
+/** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
+export const needsRemux = ({ delivery }: Pick<Track, 'delivery'>): boolean => sourceKinds[delivery].needsRemux;
 
 export interface OpenSourceOptions {
   readonly egress: Pick<Egress, 'request'>;

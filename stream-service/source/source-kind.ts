@@ -17,7 +17,7 @@ export interface OpenRequest extends UpstreamRequestDependencies {
   readonly signal: AbortSignal;
 }
 
-/** One way of delivering media: an entry of the registry in `source-kinds.ts`. */
+/** One way of delivering media: an entry of the registry in `open-source.ts`. */
 export interface SourceKind {
   /** As `Source.needsRemux`, known from the track alone. */
   readonly needsRemux: boolean;

@@ -1,6 +1,27 @@
 import { audioFamily } from '../../media/codecs/index.ts';
+import { id3Tag, type TagText } from '../../media/id3/index.ts';
 import type { Conversion } from '../conversion.ts';
-import { MP3_BITRATE_KBPS, mp3SizeBytes } from './mp3-frames.ts';
+
+/**
+ * The format of the MP3 conversion, shared by resolving, which promises the size, and streaming, which delivers it: an
+ * ID3v2 tag, then frames. 48 kHz, 192 kbit/s, constant bit rate, no bit reservoir: every frame has the same size.
+ */
+export const MP3_SAMPLE_RATE = 48_000;
+export const MP3_BITRATE_KBPS = 192;
+/** MPEG-1 Layer III (ISO/IEC 11172-3 §2.4.2.1). */
+export const MP3_SAMPLES_PER_FRAME = 1152;
+/** 1,152 samples of 48 kHz at 192 kbit/s. */
+export const MP3_FRAME_BYTES = 576;
+
+/** Frames of a conversion: LAME adds one for its delay. A rounding error of the seconds must not cost a frame. */
+export const mp3Frames = (durationSeconds: number): number =>
+  Math.ceil(Math.round(durationSeconds * MP3_SAMPLE_RATE) / MP3_SAMPLES_PER_FRAME) + 1;
+
+/** Bytes of the whole conversion, tag included. Undefined beyond `Number.MAX_SAFE_INTEGER`. */
+export function mp3SizeBytes(durationSeconds: number, text: TagText): number | undefined {
+  const size = id3Tag(text).length + mp3Frames(durationSeconds) * MP3_FRAME_BYTES;
+  return Number.isSafeInteger(size) ? size : undefined;
+}
 
 /** MP3 of 192 kbit/s, for players that read nothing else. Not offered where the best audio is MP3 already. */
 export const mp3: Conversion = {

@@ -64,3 +64,19 @@ export function findChild(bytes: Buffer, parent: Box, type: string): Box | undef
 
 /** Flags of a full box (§4.2.2): 24 bits after the version. */
 export const flagsOf = (bytes: Buffer, { content }: Box): number => bytes.readUInt32BE(content) & 0xff_ffff;
+
+/** A file outside of what the native muxer supports; FFmpeg may still read it. */
+export class UnsupportedMp4 extends Error {
+  override readonly name = 'UnsupportedMp4';
+}
+
+/**
+ * A mandatory child.
+ * @param minBytes of its content
+ * @throws UnsupportedMp4 when it is absent or shorter
+ */
+export function requireChild(bytes: Buffer, parent: Box, type: string, minBytes = 0): Box {
+  const child = findChild(bytes, parent, type);
+  if (!child || child.end - child.content < minBytes) throw new UnsupportedMp4(`Missing or truncated ${type}`);
+  return child;
+}

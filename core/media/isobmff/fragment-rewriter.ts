@@ -1,8 +1,7 @@
-import { type Box, flagsOf, parseBoxes } from './box-parser.ts';
+import { type Box, flagsOf, parseBoxes, requireChild, UnsupportedMp4 } from './box-parser.ts';
 import { box, fullBox, u32, u64 } from './box-writer.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import { type ByteSpan, MDAT_HEADER_BYTES } from './fragment-writer.ts';
-import { requireChild, UnsupportedMp4 } from './unsupported-mp4.ts';
 
 const MAX_SAMPLES = 1_000_000;
 const ENCRYPTION_BOXES = new Set(['senc', 'saiz', 'saio']);

@@ -1,7 +1,6 @@
-import { type Box, findChild, parseBoxes } from './box-parser.ts';
+import { type Box, findChild, parseBoxes, requireChild, UnsupportedMp4 } from './box-parser.ts';
 import { parseRunHeader, parseTrackFragmentDefaults, readDecodeTime, TRUN } from './fragment-fields.ts';
 import type { Sample } from './sample-table.ts';
-import { requireChild, UnsupportedMp4 } from './unsupported-mp4.ts';
 
 /** A whole `moof`. */
 export interface MovieFragment {

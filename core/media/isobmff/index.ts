@@ -7,6 +7,8 @@ export {
   LARGE_BOX_HEADER_BYTES,
   parseBoxes,
   parseBoxHeader,
+  requireChild,
+  UnsupportedMp4,
 } from './box-parser.ts';
 export { box, boxHeader, fullBox, u32, u64 } from './box-writer.ts';
 export { patchHeaderDuration } from './duration-patch.ts';
@@ -34,4 +36,3 @@ export { parseSampleTable, type Sample, type SampleCursor, type SampleTable } fr
 export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
 export { type Edit, listTrackKinds, parseTrackHeader, type TrackHeader } from './track-header.ts';
-export { requireChild, UnsupportedMp4 } from './unsupported-mp4.ts';

@@ -1,5 +1,4 @@
-import { type Box, parseBoxes } from './box-parser.ts';
-import { UnsupportedMp4 } from './unsupported-mp4.ts';
+import { type Box, parseBoxes, UnsupportedMp4 } from './box-parser.ts';
 
 /** Sample entries that can be copied without reading what is in them. */
 const SAMPLE_ENTRIES = {

@@ -1,5 +1,5 @@
+import { UnsupportedMp4 } from './box-parser.ts';
 import { ChunkReader, type Rows, RunLengthReader, requireDuration, type SampleTables } from './sample-rows.ts';
-import { UnsupportedMp4 } from './unsupported-mp4.ts';
 
 export const MAX_SAMPLE_BYTES = 256 * 1024 * 1024;
 

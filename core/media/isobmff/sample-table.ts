@@ -1,7 +1,6 @@
-import { type Box, findChild } from './box-parser.ts';
+import { type Box, findChild, requireChild, UnsupportedMp4 } from './box-parser.ts';
 import { ChunkReader, type Rows, RunLengthReader, requireDuration, type SampleTables } from './sample-rows.ts';
 import { type CutSamples, cutSpans, MAX_SAMPLE_BYTES, type SpanLimits } from './sample-spans.ts';
-import { requireChild, UnsupportedMp4 } from './unsupported-mp4.ts';
 
 /** Thirteen hours at 60 frames a second. All samples are checked before the first byte is sent, in about 5 ns each. */
 const MAX_SAMPLES = 3_000_000;

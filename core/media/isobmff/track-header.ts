@@ -1,8 +1,7 @@
-import { type Box, findChild, parseBoxes } from './box-parser.ts';
+import { type Box, findChild, parseBoxes, requireChild, UnsupportedMp4 } from './box-parser.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
 import { supportedDescriptions } from './sample-entries.ts';
 import { MEDIA_TIMES, readDuration, TRACK_TIMES, timesVersion } from './time-fields.ts';
-import { requireChild, UnsupportedMp4 } from './unsupported-mp4.ts';
 
 /** One track as its file's `moov` describes it. Buffers are slices of that `moov`, whole boxes unless stated. */
 export interface TrackHeader {

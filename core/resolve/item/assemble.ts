@@ -1,9 +1,15 @@
-import { tagText } from '../../conversions/index.ts';
+import { conversionNames, conversions as registry, tagText } from '../../conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../errors/index.ts';
-import { type Resource, type ResourceOrigin, resourceId, type Track } from '../../state/index.ts';
+import type { TagText } from '../../media/id3/index.ts';
+import {
+  type PromisedConversions,
+  type Resource,
+  type ResourceOrigin,
+  resourceId,
+  type Track,
+} from '../../state/index.ts';
 import { selectRenditions } from '../renditions/index.ts';
 import { type Candidate, type Info, infoList, readMetadata, text } from '../yt-dlp/index.ts';
-import { promiseConversions } from './promise-conversions.ts';
 
 const FRESH_SECONDS = 3600;
 const FRESH_LIVE_SECONDS = 30;
@@ -58,6 +64,20 @@ export function assembleResource(
     expiresAt: now + RETENTION_SECONDS,
   };
 }
+
+/** Adds to the offered conversions the sizes that follow from duration and tag, for their streams to deliver exactly. */
+export const promiseConversions = (
+  offered: PromisedConversions,
+  durationSeconds: number | undefined,
+  tag: TagText,
+): PromisedConversions =>
+  Object.fromEntries(
+    conversionNames.flatMap((name) => {
+      const promised = offered[name];
+      const sizeBytes = durationSeconds ? registry[name].sizeBytes(durationSeconds, tag) : undefined;
+      return promised ? [[name, { renditionId: promised.renditionId, ...(sizeBytes && { sizeBytes }) }]] : [];
+    }),
+  );
 
 /** Epoch seconds until which a resource with these tracks can be answered from the table. */
 export function freshUntil(tracks: readonly Track[], live: boolean, now: number): number {

@@ -1,8 +1,9 @@
 import { traceStep } from '../../log/index.ts';
+import { hasEncryptedSampleEntry } from '../../media/isobmff/index.ts';
 import { sniff } from '../../media/sniff/index.ts';
 import type { Track } from '../../state/index.ts';
 import type { ContainerRequest, Contents } from './container-reader.ts';
-import type { GuardedReader } from './guarded-reader.ts';
+import type { Block, GuardedReader } from './guarded-reader.ts';
 import { createProbePool } from './probe-pool.ts';
 
 /** What the bytes of a file say about it. */
@@ -71,3 +72,10 @@ function sniffed(head: Buffer): ProbeResult | undefined {
 
 const bitrateOf = (size: number | undefined, seconds: number | undefined) =>
   size && seconds ? { bitrate: (size * 8) / seconds / 1000 } : {};
+
+/**
+ * Whether the blocks read so far contain an encrypted MP4 sample entry. Reading the blocks themselves does not depend on
+ * the container reader, which may fail on encrypted files.
+ */
+export const isEncrypted = (blocks: readonly Block[]): boolean =>
+  blocks.some(({ bytes }) => hasEncryptedSampleEntry(bytes));

@@ -9,11 +9,10 @@ import { plausibleDuration } from '../../media/index.ts';
 import type { ManifestFacts } from '../../media/timeline/index.ts';
 import type { Track } from '../../state/index.ts';
 import { webUrl } from '../yt-dlp/index.ts';
-import { isEncrypted } from './encryption.ts';
 import { collect, openReader } from './guarded-reader.ts';
 import { isUndescribedPlaylist } from './needs-probe.ts';
 import { createPrivateHostCheck } from './private-host-check.ts';
-import { type ProbeResult, probe, probeSegment } from './probe.ts';
+import { isEncrypted, type ProbeResult, probe, probeSegment } from './probe.ts';
 
 export interface TrackProbeOptions {
   readonly egress: Pick<Egress, 'request'>;

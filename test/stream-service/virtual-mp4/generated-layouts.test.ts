@@ -1,11 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseBoxes } from '../../../core/media/isobmff/box-parser.ts';
+import { parseBoxes, UnsupportedMp4 } from '../../../core/media/isobmff/box-parser.ts';
 import { rewriteFragment } from '../../../core/media/isobmff/fragment-rewriter.ts';
 import { parseSampleTable } from '../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../core/media/isobmff/track-header.ts';
-import { UnsupportedMp4 } from '../../../core/media/isobmff/unsupported-mp4.ts';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../core/media/virtual-mp4/layout.ts';
 import { LayoutStream, type SizedFile } from '../../../stream-service/virtual-mp4/layout-stream.ts';

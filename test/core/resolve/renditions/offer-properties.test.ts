@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UnsupportedMp4 } from '../../../../core/media/isobmff/unsupported-mp4.ts';
+import { UnsupportedMp4 } from '../../../../core/media/isobmff/box-parser.ts';
 import { assembleResource } from '../../../../core/resolve/item/assemble.ts';
 import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 import { findByKey } from '../../../../core/state/find-by-key.ts';

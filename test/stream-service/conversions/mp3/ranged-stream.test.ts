@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { MP3_FRAME_BYTES } from '../../../../core/conversions/mp3/mp3-frames.ts';
+import { MP3_FRAME_BYTES } from '../../../../core/conversions/mp3/mp3.ts';
 import { type FrameRange, layoutBytes, SEGMENT_FRAMES } from '../../../../stream-service/conversions/mp3/layout.ts';
 import { rangedStream } from '../../../../stream-service/conversions/mp3/ranged-stream.ts';
 
