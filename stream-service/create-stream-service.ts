@@ -6,7 +6,7 @@ import { createConverters } from './conversions/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createFindRendition, createStalledClients } from './http/index.ts';
 import { createMux } from './mux/ffmpeg/index.ts';
-import { createRepresentations } from './representations/index.ts';
+import { createRepresentations, createSizeRecorder } from './representations/index.ts';
 import {
   type AdmissionLimits,
   createAdmission,
@@ -18,7 +18,7 @@ import type { OpenSource } from './source/index.ts';
 import { createClips, createHlsLayouts, createLayouts } from './virtual-mp4/index.ts';
 
 export interface StreamServiceOptions {
-  readonly state: Pick<State, 'getResource' | 'touchResource'>;
+  readonly state: Pick<State, 'getResource' | 'touchResource' | 'putExactSize'>;
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD says only what the state table knows. */
   readonly peekSource?: OpenSource;
@@ -72,6 +72,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     requireFfmpeg: createRequireFfmpeg(options),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
     layouts: createLayouts(),
+    recordSize: createSizeRecorder(options),
     clips: createClips(),
     hlsLayouts: createHlsLayouts(),
     converters: createConverters({ inputServer, admission, observer, log }),

@@ -6,7 +6,7 @@ import { readLease, readMaintenance, readStreamTask } from './leases.ts';
 import { rotateOriginSecret } from './origin-secrets.ts';
 import type { Link, Resource } from './resource.ts';
 import type { State, ToolsRecord } from './state.ts';
-import type { StateStorage } from './storage.ts';
+import type { StateStorage, StoredItem } from './storage.ts';
 
 /** Options of `createState`. */
 export interface StateOptions {
@@ -16,6 +16,9 @@ export interface StateOptions {
   readonly now?: () => number;
   readonly log?: Log;
 }
+
+/** Attributes beside the record, which streams add without replacing it, followed by the id of a rendition. */
+const EXACT_SIZE_PREFIX = 'exactSize#';
 
 /** Lifetime of a resource after a touch, and the minimum interval between the writes of touches. */
 const RESOURCE_TTL_SECONDS = 24 * 3600;
@@ -43,7 +46,11 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
   };
 
   const state: State = {
-    getResource: async (id) => unpackItem<Resource>(await storage.get(`resource#${id}`), id, seconds()),
+    getResource: async (id) => {
+      const item = await storage.get(`resource#${id}`);
+      const resource = await unpackItem<Resource>(item, id, seconds());
+      return resource && withExactSizes(resource, item);
+    },
     putResource: async (resource) => put(await packResource(resource)),
     touchResource: async ({ id, expiresAt }) => {
       const time = seconds();
@@ -53,6 +60,8 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
       const change = { after: time, upTo: staleUntil, expiresAt: time + RESOURCE_TTL_SECONDS };
       await storage.extend(`resource#${id}`, change);
     },
+    putExactSize: ({ id }, renditionId, bytes) =>
+      storage.annotate(`resource#${id}`, EXACT_SIZE_PREFIX + renditionId, bytes, seconds()),
     getLink: async (id) => unpackItem<Link>(await storage.get(`link#${id}`), id, seconds()),
     putLink: async (link) => put(await packItem(`link#${link.id}`, link)),
     requireSpace: () => storage.requireSpace(),
@@ -71,6 +80,17 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     rotateOriginSecret: (rotation, candidate) => rotateOriginSecret(storage, rotation, candidate),
   };
   return rejectWithStateUnavailable(state);
+}
+
+/** Adds the sizes that were stored beside the record. */
+function withExactSizes(resource: Resource, item: StoredItem = { pk: '' }): Resource {
+  const sizes = Object.entries(item).flatMap(([name, bytes]) =>
+    name.startsWith(EXACT_SIZE_PREFIX) && typeof bytes === 'number'
+      ? [[name.slice(EXACT_SIZE_PREFIX.length), bytes] as const]
+      : [],
+  );
+  if (sizes.length === 0) return resource;
+  return { ...resource, exactSizes: { ...resource.exactSizes, ...Object.fromEntries(sizes) } };
 }
 
 /** Makes every call reject with StateUnavailable, with the storage's error as its cause. */

@@ -23,6 +23,11 @@ export interface Resource extends PromisedConversions {
   readonly tag?: { readonly title: string | null; readonly artist: string | null };
   /** Renditions of earlier resolves that the last one did not offer; their keys remain valid. */
   readonly withdrawn?: readonly Rendition[];
+  /**
+   * Bytes of Combined renditions by rendition id, as the layout of their stream has them. Absent until a stream was opened,
+   * and after a resolve that found other files.
+   */
+  readonly exactSizes?: Readonly<Record<string, number>>;
   /** The outgoing identity that resolved it: many sources bind URLs to the client address. */
   readonly egress: string;
   /** Epoch seconds. Until then GetResource answers from the table. */
@@ -121,7 +126,7 @@ export interface Rendition {
   /** With a leading dot. */
   readonly fileExtension: string;
   readonly mimeType: string;
-  /** Bytes, exact or approximate as the source says; Combined: the sum. */
+  /** Bytes, exact or approximate as the source says; Combined: the sum, see also `Resource.exactSizes`. */
   readonly sizeBytes?: number;
   readonly height?: number;
   /** kbit/s. */

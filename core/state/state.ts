@@ -14,6 +14,11 @@ export interface State {
   putResource(resource: Resource): Promise<void>;
   /** Extends the lifetime of a resource and its keys by a day. Writes at most once an hour per resource. @throws StorageFull */
   touchResource(resource: Resource): Promise<void>;
+  /**
+   * Stores the exact size of a rendition whose stream has computed it, with its resource: later reads of the resource have
+   * it in `exactSizes`.
+   */
+  putExactSize(resource: Pick<Resource, 'id'>, renditionId: string, bytes: number): Promise<void>;
   getLink(id: string): Promise<Link | undefined>;
   /** @throws ItemTooLarge, StorageFull */
   putLink(link: Link): Promise<void>;

@@ -38,6 +38,8 @@ export interface StateStorage {
   putIf(item: StoredItem, condition: ReplaceCondition): Promise<boolean>;
   /** Changes the expiry if the item has one within the limits. @throws StorageFull */
   extend(pk: string, change: ExpiryChange): Promise<void>;
+  /** Sets a further attribute of an item that expires after `after`, in epoch seconds; no other item is changed. */
+  annotate(pk: string, name: string, value: number, after: number): Promise<void>;
   /** Deletes the item if it belongs to this owner. */
   deleteOwned(pk: string, owner: string): Promise<void>;
   /** Adds one to the request count. */

@@ -121,7 +121,7 @@ const toMedia = (resource: Resource, rendition: Rendition): MediaRendition => ({
   fileExtension: rendition.fileExtension,
   mimeType: rendition.mimeType,
   urlType: rendition.urlType,
-  fileSizeBytes: rendition.sizeBytes ?? null,
+  fileSizeBytes: resource.exactSizes?.[rendition.id] ?? rendition.sizeBytes ?? null,
   height: rendition.height ?? null,
   bitrate: rendition.bitrate ?? null,
   convertTo: null,

@@ -3,3 +3,4 @@ export {
   type Representations,
   type RepresentationsDependencies,
 } from './create-representations.ts';
+export { createSizeRecorder } from './size-recorder.ts';

@@ -31,6 +31,8 @@ export interface LaidOutOptions<Request extends LayoutRequest, L extends Layout>
   /** Describes it while the layout is not known. */
   readonly unknown: () => RepresentationHead;
   readonly headOf: (known: KnownLayout<L>) => RepresentationHead;
+  /** Called when the layout is known from open sources. */
+  readonly onLayout?: (layout: L) => void;
   /** What to send where there is no layout. @throws what to answer instead */
   readonly otherwise: (reason: UnsupportedMp4) => RepresentationOpener;
 }
@@ -39,13 +41,17 @@ export interface LaidOutOptions<Request extends LayoutRequest, L extends Layout>
 export function laidOut<Request extends LayoutRequest, L extends Layout>(
   options: LaidOutOptions<Request, L>,
 ): RepresentationOpener {
-  const { found, cache, request, unknown, headOf, otherwise, openSource, peekSource } = options;
+  const { found, cache, request, unknown, otherwise, openSource, peekSource, onLayout } = options;
+  const headOf = (known: KnownLayout<L>) => {
+    onLayout?.(known.layout);
+    return options.headOf(known);
+  };
 
   return {
     describe() {
       const known = cache.recall(request);
       if (!known) return unknown();
-      return known instanceof Error ? otherwise(known).describe() : headOf(known);
+      return known instanceof Error ? otherwise(known).describe() : options.headOf(known);
     },
     inspect:
       peekSource &&

@@ -4,9 +4,11 @@ import type { RepresentationHead, RepresentationOpener } from '../representation
 import type { KnownLayout, Layouts } from '../virtual-mp4/index.ts';
 import { type CombinedDependencies, combined, isMp4File } from './combined.ts';
 import { laidOut } from './laid-out.ts';
+import type { RecordSize } from './size-recorder.ts';
 
 export interface SeekablePairDependencies extends CombinedDependencies {
   readonly layouts: Layouts;
+  readonly recordSize: RecordSize;
 }
 
 /**
@@ -24,6 +26,7 @@ export function seekablePair(found: KeyedRendition, dependencies: SeekablePairDe
     request: { id: key, sources: [0, 1] },
     unknown: () => ({ ...muxed.describe(), acceptRanges: undefined }),
     headOf,
+    onLayout: ({ size }) => dependencies.recordSize(found, size),
     otherwise: () => muxed,
   });
 }

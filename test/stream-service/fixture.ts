@@ -62,6 +62,8 @@ export interface Service {
   readonly url: string;
   /** Ids of the resources whose expiry was extended. */
   readonly touched: string[];
+  /** Exact sizes that were stored, by rendition id. */
+  readonly sizes: ReadonlyMap<string, number>;
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,10 +75,12 @@ export async function startService(
   options: Partial<StreamServiceOptions> = {},
 ): Promise<Service> {
   const touched: string[] = [];
+  const sizes = new Map<string, number>();
   const service = await createStreamService({
     state: {
       getResource: async (id) => (id === resource.id ? resource : undefined),
       touchResource: async ({ id }) => void touched.push(id),
+      putExactSize: async (_resource, id, bytes) => void sizes.set(id, bytes),
     },
     openSource: async (of, track, signal, first) => {
       const source = sources[track.formatId];
@@ -93,7 +97,7 @@ export async function startService(
   });
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, touched, drain: service.drain, close: service.close };
+  return { url: `http://127.0.0.1:${port}`, touched, sizes, drain: service.drain, close: service.close };
 }
 
 /** Sends a request and returns the response with its body unread, like a slow client. */

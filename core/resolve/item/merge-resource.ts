@@ -20,9 +20,24 @@ export function mergeResource(stored: Resource, found: Resource): Resource {
   return {
     ...found,
     ...(isSameMedia(stored, found) && promisesOf(stored, found)),
+    exactSizes: lastingSizes(stored, found),
     tracks: [...found.tracks, ...kept.map(withoutFragments)],
     ...(withdrawn.length > 0 && { withdrawn }),
   };
+}
+
+/** Sizes of renditions whose files have the same sizes as before. */
+function lastingSizes(stored: Resource, found: Resource): Resource['exactSizes'] {
+  const sizeOf = ({ tracks }: Resource, formatId: string) =>
+    tracks.find((track) => track.formatId === formatId)?.sizeBytes;
+  const isSameFile = (formatId: string) => {
+    const bytes = sizeOf(stored, formatId);
+    return bytes !== undefined && bytes === sizeOf(found, formatId);
+  };
+  const lasting = Object.entries(stored.exactSizes ?? {}).filter(([id]) =>
+    found.renditions.find((rendition) => rendition.id === id)?.formatIds.every(isSameFile),
+  );
+  return lasting.length > 0 ? Object.fromEntries(lasting) : undefined;
 }
 
 /** Renditions that are no longer offered, except those whose tracks a refresh has dropped. */

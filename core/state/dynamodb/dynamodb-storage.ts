@@ -65,6 +65,17 @@ export function createDynamoDbStorage({
       });
       await succeedsIfConditionHolds(table.send(command, callTimeout()));
     },
+    annotate: async (pk, name, value, after) => {
+      const command = new UpdateCommand({
+        TableName: tableName,
+        Key: { pk },
+        UpdateExpression: 'SET #name = :value',
+        ConditionExpression: '#expiresAt > :after',
+        ExpressionAttributeNames: { '#name': name, '#expiresAt': 'expiresAt' },
+        ExpressionAttributeValues: { ':value': value, ':after': after },
+      });
+      await succeedsIfConditionHolds(table.send(command, callTimeout()));
+    },
     deleteOwned: async (pk, owner) => {
       const command = new DeleteCommand({
         TableName: tableName,

@@ -55,6 +55,7 @@ const STATEMENTS = {
   get: 'SELECT expires_at, owner, attributes, data FROM items WHERE pk = ?',
   put: 'INSERT OR REPLACE INTO items (pk, expires_at, owner, attributes, data) VALUES (?, ?, ?, ?, ?)',
   extend: 'UPDATE items SET expires_at = ? WHERE pk = ? AND expires_at > ? AND expires_at <= ?',
+  annotate: 'UPDATE items SET attributes = json_set(attributes, ?, ?) WHERE pk = ? AND expires_at > ?',
   deleteOwned: 'DELETE FROM items WHERE pk = ? AND owner = ?',
   addRequest: "INSERT INTO counters VALUES ('requests', 1) ON CONFLICT DO UPDATE SET n = n + 1",
   countRequests: "SELECT n FROM counters WHERE name = 'requests'",

@@ -122,6 +122,11 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
         requireSpace(ITEM_OVERHEAD_BYTES);
         statements.extend.run(expiresAt, pk, after, upTo);
       }),
+    annotate: (pk, name, value, after) =>
+      write(({ statements }) => {
+        requireSpace(ITEM_OVERHEAD_BYTES);
+        statements.annotate.run(`$."${name}"`, BigInt(value), pk, after);
+      }),
     deleteOwned: (pk, owner) => write(({ statements }) => void statements.deleteOwned.run(pk, owner)),
     addRequest: () => write(({ statements }) => void statements.addRequest.run()),
     countRequests: () => read(({ statements }) => Number(statements.countRequests.get()?.n ?? 0)),

@@ -55,6 +55,26 @@ describe.each(Object.entries(STORAGES))('createState with %s', (_name, startStor
       expect(await rawItem(`resource#${resource.id}`)).toHaveProperty('pk');
     });
 
+    it('have the exact sizes that streams add, until they are replaced or expire', async () => {
+      const { state, clock } = await open();
+      const resource = aResource(START);
+      await state.putExactSize(resource, 'too-early', 1);
+      expect(await state.getResource(resource.id)).toBeUndefined();
+      await state.putResource(resource);
+      expect(await state.getResource(resource.id)).not.toHaveProperty('exactSizes');
+      const [first = '', second = ''] = ['a_Rendition-1', 'a_Rendition-2'];
+      await state.putExactSize(resource, first, 5_000_000_001);
+      await state.putExactSize(resource, second, 2);
+      await state.putExactSize(resource, second, 3);
+      const stored = await state.getResource(resource.id);
+      expect(stored).toEqual({ ...resource, exactSizes: { [first]: 5_000_000_001, [second]: 3 } });
+      await state.putResource({ ...resource, exactSizes: { [first]: 4 } });
+      expect((await state.getResource(resource.id))?.exactSizes).toEqual({ [first]: 4 });
+      clock.now = START + 2 * DAY;
+      await state.putExactSize(resource, first, 9);
+      expect(await state.getResource(resource.id)).toBeUndefined();
+    });
+
     it('are extended by a day when touched, once an hour', async () => {
       const { state, clock } = await open();
       const resource = aResource(START);

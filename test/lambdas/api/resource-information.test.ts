@@ -76,6 +76,9 @@ describe('toResourceInformation of media', () => {
       rendition('a', 'video', { urlType: 'Combined', formatIds: ['v', 'x'] }),
       rendition('b', 'video', { height: 360, sizeBytes: 9, bitrate: 1.5 }),
     ];
+    const [{ id = '' } = {}] = renditions;
+    const known = informationOf({ renditions, exactSizes: { [id]: 77 } }).mediaItems[0]?.video;
+    expect(known?.renditions?.[0]).toMatchObject({ fileSizeBytes: 77 });
     const video = informationOf({ renditions }).mediaItems[0]?.video;
     expect(video?.urlType).toBe('Combined');
     expect(video?.renditions).toMatchObject([

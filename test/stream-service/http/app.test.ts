@@ -131,7 +131,7 @@ describe('CORS', () => {
 describe('an unavailable state table', () => {
   it('answers 502', async () => {
     const failing = () => Promise.reject(new StateUnavailable('the table at 10.0.0.1 timed out'));
-    const state = { getResource: failing, touchResource: failing };
+    const state = { getResource: failing, touchResource: failing, putExactSize: failing };
     const broken = await startService(resourceOf([]), {}, { state });
     const { status, body } = await sendRequest(broken.url + media);
     expect(status).toBe(502);
@@ -141,7 +141,8 @@ describe('an unavailable state table', () => {
 
   it('sends the stream when extending the expiry fails', async () => {
     const resource = resourceOf([trackOf('file')]);
-    const state = { getResource: async () => resource, touchResource: () => Promise.reject(new Error('throttled')) };
+    const throttle = () => Promise.reject(new Error('throttled'));
+    const state = { getResource: async () => resource, touchResource: throttle, putExactSize: throttle };
     const throttled = await startService(resource, { file: source() }, { state });
     expect((await sendRequest(throttled.url + media)).status).toBe(200);
     await throttled.close();

@@ -95,6 +95,13 @@ describe('Media with the key of a pair', () => {
     expect(tail.equals(whole.subarray(-100))).toBe(true);
   });
 
+  it('stores its size with the resource', async () => {
+    const { media: url } = await startFiles();
+    await sendRequest(url, { headers: { range: 'bytes=0-9' } });
+    const size = Number((await sendRequest(url, { method: 'HEAD' })).headers['content-length']);
+    expect([...(service?.sizes ?? [])].map(([, bytes]) => bytes)).toEqual([size]);
+  });
+
   it('answers 416, If-Range and HEAD as for files', async () => {
     const { media: url } = await startFiles();
     const { headers } = await sendRequest(url, { method: 'HEAD' });

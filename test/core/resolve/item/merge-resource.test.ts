@@ -55,6 +55,16 @@ describe('mergeResource', () => {
     expect([again.tag, again.durationSeconds, again.mp3]).toEqual([merged.tag, 60, merged.mp3]);
   });
 
+  it('keeps exact sizes of renditions whose files have the same sizes', () => {
+    const sized = (bytes?: number) => ({ tracks: [track('high', { sizeBytes: bytes })] });
+    const exactSizes = { 'r-high': 1234, 'r-gone': 5 };
+    const sizesAfter = (before?: number, after?: number) =>
+      mergeResource(resource(['high'], { ...sized(before), exactSizes }), { ...found, ...sized(after) }).exactSizes;
+    expect(sizesAfter(9, 9)).toEqual({ 'r-high': 1234 });
+    expect(sizesAfter(9, 8)).toBeUndefined();
+    expect(sizesAfter(undefined, undefined)).toBeUndefined();
+  });
+
   it('keeps the duration when the new result has none', () => {
     const { durationSeconds: _, ...untold } = found;
     expect(mergeResource(resource(['high']), untold).durationSeconds).toBe(60);
