@@ -33,7 +33,7 @@ export function clientAddress({ remoteAddress, forwardedFor, trustedProxies }: R
 
 /** Identifies a client by its address: an IPv4 address, or the /64 network of an IPv6 address in hexadecimal. */
 export function clientOf(address = ''): string {
-  const [, ipv4, ipv6] = WITH_PORT.exec(address) ?? [];
+  const [ipv4, ipv6] = address.match(WITH_PORT)?.slice(1) ?? [];
   const bare = ipv4 ?? ipv6 ?? address;
   if (!ipaddr.isValid(bare)) return bare;
   const parsed = ipaddr.process(bare);

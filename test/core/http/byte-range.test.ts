@@ -75,6 +75,8 @@ describe('predictRange', () => {
   it.each([
     ['bytes=500-', { first: 500 }],
     ['bytes=500-600', { first: 500, last: 600 }],
+    ['bytes=500-500', { first: 500, last: 500 }],
+    ['bytes=0-', { first: 0 }],
     ['bytes=600-500', { first: 600 }],
     ['bytes=5-99999999999999999999', { first: 5 }],
     ['bytes=-500', { first: 0 }],

@@ -13,6 +13,7 @@ describe('clientOf', () => {
     ['[::ffff:192.0.2.1]:4711', '192.0.2.1'],
     ['unknown', 'unknown'],
     ['', ''],
+    [undefined, ''],
   ])('identifies %s as %s', (address, client) => expect(clientOf(address)).toBe(client));
 });
 

@@ -33,6 +33,7 @@ describe('parseContentRange', () => {
 describe('parseUnsatisfiedRange', () => {
   it.each([
     ['bytes */1000', 1000],
+    [' bytes */1000 ', 1000],
     ['bytes */*', undefined],
     ['bytes 0-1/2', undefined],
     [undefined, undefined],

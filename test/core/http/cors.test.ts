@@ -46,7 +46,9 @@ describe('mergeVary', () => {
   it.each([
     [['Accept', 'Origin'], 'Accept, Origin'],
     [['Accept, Origin', 'Origin'], 'Accept, Origin'],
+    [['Accept,Origin', 'Origin'], 'Accept, Origin'],
     [[undefined, 'Origin'], 'Origin'],
+    [['', 'Origin'], 'Origin'],
     [[undefined, undefined], ''],
   ])('merges %j', (fields, joined) => expect(mergeVary(...fields)).toBe(joined));
 });

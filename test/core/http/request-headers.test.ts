@@ -11,6 +11,9 @@ describe('cookieHeader', () => {
     ['https://evilx.example/', {}, undefined],
     ['https://other.example/', {}, undefined],
     ['http://x.example/', { secure: true }, undefined],
+    ['https://x.example/', { secure: true }, 'a=1'],
+    ['https://1.x.example/', {}, 'a=1'],
+    ['https://cdn.x1/', { domain: 'x1' }, 'a=1'],
     ['https://x.example/pa', { path: '/p' }, undefined],
     ['https://x.example/p/a', { path: '/p' }, 'a=1'],
     ['https://x.example/p', { path: '/p' }, 'a=1'],
@@ -18,6 +21,9 @@ describe('cookieHeader', () => {
   ])('for %s and a cookie with %j is %s', (url, more, expected) =>
     expect(cookieHeader([{ ...cookie, ...more }], new URL(url))).toBe(expected),
   );
+
+  it('separates cookies by semicolons', () =>
+    expect(cookieHeader([cookie, { ...cookie, name: 'b' }], new URL('https://x.example/'))).toBe('a=1; b=1'));
 });
 
 describe('requestHeaders', () => {
