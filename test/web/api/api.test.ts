@@ -72,7 +72,7 @@ describe('createApi', () => {
 
   it.each([
     [{ key: 'K', urlType: 'Media' as const }, '/api/Stream/Media/K'],
-    [{ key: 'K', urlType: 'Combined' as const }, '/api/Stream/Combined/K'],
+    [{ key: 'K', urlType: 'Combined' as const }, '/api/Stream/Media/K'],
     [{ key: 'K', urlType: 'Media' as const, convertTo: 'mp3' }, '/api/Stream/Media/K?format=mp3'],
     [{ key: 'a/b?c' }, '/api/Stream/Media/a%2Fb%3Fc'],
   ])('streams %j at %s', (rendition, path) => {

@@ -80,12 +80,15 @@ describe('player', () => {
     expect(Math.max(...parts)).toBeGreaterThan(100_000);
   });
 
-  it('plays a combined stream with its full duration', async () => {
-    const { page } = await play('/site/open/combined', /^720p/);
+  it('plays and seeks a pair with its full duration', async () => {
+    const { page, requests } = await play('/site/open/combined', /^720p/);
     const { duration, videoHeight, error } = await traits(page);
     expect(duration).toBeCloseTo(SECONDS.ladder, 0);
     expect([videoHeight, error]).toEqual([720, null]);
     await playsOnFrom(page, 1);
+    expect(await seek(page, 6)).toBeCloseTo(6, 0);
+    await playsOnFrom(page, 6);
+    expect(requests.filter((request) => request.url().includes('/api/Stream/Combined/'))).toEqual([]);
   });
 
   it('plays audio next to its cover, with media controls of the system', async () => {

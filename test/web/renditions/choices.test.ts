@@ -54,11 +54,7 @@ describe('choicesOf', () => {
       { fileSizeBytes: 5, height: 1080, bitrate: 100.5 },
       { sizeBytes: 5, height: 1080, bitrate: 100.5, isMuxed: false, isSizeEstimate: false },
     ],
-    [
-      'a combined stream',
-      { urlType: 'Combined', fileSizeBytes: 5 },
-      { canSeek: false, isMuxed: true, isSizeEstimate: true },
-    ],
+    ['a combined stream', { urlType: 'Combined', fileSizeBytes: 5 }, { isMuxed: true, isSizeEstimate: true }],
     [
       'nulls',
       { label: null, mimeType: null, fileExtension: '.webm', fileSizeBytes: null, height: null },
@@ -68,8 +64,8 @@ describe('choicesOf', () => {
     expect(choicesOf(item([rendition(changes)])).video[0]).toMatchObject(expected);
   });
 
-  it('leaves canSeek undefined unless combined', () => {
-    expect(choicesOf(item([rendition()])).video[0]).not.toHaveProperty('canSeek');
+  it.each(['Media', 'Combined'] as const)('leaves canSeek of %s undefined', (urlType) => {
+    expect(choicesOf(item([rendition({ urlType })])).video[0]).not.toHaveProperty('canSeek');
   });
 
   it('omits invalid numbers', () => {

@@ -13,8 +13,14 @@ export interface Api {
   /** Number of resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
   resolve(link: string, signal?: AbortSignal): Promise<ResourceInformation>;
-  /** Stream URL of a rendition. */
-  streamUrl(rendition: Pick<MediaRendition, 'key' | 'urlType' | 'convertTo'>): string;
+  /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
+  streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, clip?: ClipTimes): string;
+}
+
+/** A part of a rendition. */
+export interface ClipTimes {
+  readonly startSeconds: number;
+  readonly endSeconds: number;
 }
 
 /** Tool versions of an instance; not readable across origins. */
@@ -66,10 +72,16 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       if (!('mediaItems' in (resource as object))) throw new ApiFailure('unreachable');
       return resource as ResourceInformation;
     },
-    streamUrl: ({ key, urlType, convertTo }) =>
-      `${base}/api/Stream/${urlType ?? 'Media'}/${encodeURIComponent(key ?? '')}${
-        convertTo ? `?format=${encodeURIComponent(convertTo)}` : ''
-      }`,
+    streamUrl({ key, convertTo }, clip) {
+      const query = new URLSearchParams();
+      if (convertTo) query.set('format', convertTo);
+      if (clip) {
+        query.set('start', String(clip.startSeconds));
+        query.set('end', String(clip.endSeconds));
+      }
+      const path = `${base}/api/Stream/Media/${encodeURIComponent(key ?? '')}`;
+      return query.size > 0 ? `${path}?${query}` : path;
+    },
   };
 }
 

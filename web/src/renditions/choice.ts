@@ -1,4 +1,4 @@
-import type { MediaRendition } from '../api/index.ts';
+import type { ClipTimes, MediaRendition } from '../api/index.ts';
 
 export type ChoiceGroup = 'video' | 'audio' | 'mp3';
 
@@ -24,7 +24,7 @@ export interface Choice {
   readonly playsEverywhere: boolean;
   /** Plays in this browser, or nothing says otherwise. */
   readonly playsHere: boolean;
-  /** Supports ranges. False for combined streams; undefined until a HEAD request for others. */
+  /** Supports ranges. Undefined until a HEAD request. */
   readonly canSeek?: boolean;
   readonly isMuxed: boolean;
   /** The element that plays it. */
@@ -32,6 +32,8 @@ export interface Choice {
   readonly mimeType: string;
   /** `Artist - Title (1080p).mp4`, valid on every file system. */
   readonly fileName: string;
+  /** The part of it; absent: the whole. */
+  readonly clip?: ClipTimes;
   /** For `api.streamUrl`. */
   readonly rendition: MediaRendition;
 }

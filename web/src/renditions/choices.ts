@@ -54,7 +54,6 @@ function toChoice(
     isSizeEstimate: isMuxed,
     ...(isFigure(rendition.height) && { height: rendition.height }),
     ...(isFigure(rendition.bitrate) && { bitrate: rendition.bitrate }),
-    ...(isMuxed && { canSeek: false }),
     isMuxed,
     element,
     mimeType: rendition.mimeType ?? (name === 'video' ? 'video/mp4' : 'audio/mpeg'),
@@ -65,3 +64,7 @@ function toChoice(
 
 const isFigure = (value: number | null | undefined): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;
+
+/** Whether the service can send parts of it: of MP4 that it can seek in, and of conversions. */
+export const isClippable = ({ canSeek, container, rendition }: Choice): boolean =>
+  canSeek !== false && (Boolean(rendition.convertTo) || /^(MP4|M4A|M4V)$/.test(container));

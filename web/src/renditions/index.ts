@@ -1,5 +1,5 @@
 export type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
-export { choicesOf } from './choices.ts';
+export { choicesOf, isClippable } from './choices.ts';
 export { curlCommand, likelyShell, ytDlpCommand } from './commands.ts';
 export { DEFAULT_PATTERN, fileNameOf, MAX_PATTERN_CHARACTERS, PATTERN_PARTS } from './file-name.ts';
 export { preferenceFromQuality, preferenceOf, qualityOf, rowsOf } from './format-preference.ts';

@@ -72,8 +72,8 @@ export function createDownloads(api: Api, journal: Journal, fileNames?: FileName
   const queue = createQueue();
   const urls = new WeakMap<Download, string>();
 
-  const prepare = ({ rendition, fileName, sizeBytes }: Choice, sink: OpenSink, id = newId()): Download => {
-    const url = api.streamUrl(rendition);
+  const prepare = ({ rendition, clip, fileName, sizeBytes }: Choice, sink: OpenSink, id = newId()): Download => {
+    const url = api.streamUrl(rendition, clip);
     const download = createDownload({ id, url, fileName, openSink: sink, expectedBytes: sizeBytes });
     urls.set(download, url);
     return download;
@@ -158,8 +158,8 @@ export function createDownloads(api: Api, journal: Journal, fileNames?: FileName
       void download.start();
     },
     enqueue,
-    find: ({ rendition }, downloads) => {
-      const url = api.streamUrl(rendition);
+    find: ({ rendition, clip }, downloads) => {
+      const url = api.streamUrl(rendition, clip);
       return downloads.find((download) => urls.get(download) === url);
     },
     remove,

@@ -29,8 +29,10 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const [playing, play] = useState(startsPlaying ? choices.preselected : undefined);
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
-  // Range support is requested only after a choice, or without a size, which suggests a generated stream.
-  const selected = useRanges(chosen, selectedId !== undefined || chosen?.sizeBytes === undefined);
+  // Range support is requested after a choice, and where it is doubtful: of a pair, and without a size, which suggests a
+  // generated stream.
+  const isDoubtful = chosen?.isMuxed || chosen?.sizeBytes === undefined;
+  const selected = useRanges(chosen, selectedId !== undefined || isDoubtful);
   const select = (choice: Choice) => {
     setSelectedId(choice.id);
     formats.set(preferenceOf(choice));

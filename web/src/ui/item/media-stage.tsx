@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Choice } from '../../renditions/index.ts';
+import { isClippable } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Cover, Icon } from '../controls/index.ts';
+import { Cover, Icon, useLazy } from '../controls/index.ts';
 import { Player } from './player.tsx';
 
 export interface MediaStageProps {
@@ -20,7 +21,10 @@ export interface MediaStageProps {
 export const MediaStage = ({ title, author, coverUrl, isAudio, playing, onPlay, onClose }: MediaStageProps) => {
   const { t } = usePage().texts;
   const play = useRef<HTMLButtonElement>(null);
+  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const hasPlayed = useRef(false);
+  const isOffered = playing !== undefined && isClippable(playing);
+  const { loaded: ClipEditor } = useLazy(loadClipEditor, isOffered);
   useEffect(() => {
     // Closing the player returns the focus to the button that opened it.
     if (!playing && hasPlayed.current) play.current?.focus({ preventScroll: true });
@@ -29,9 +33,12 @@ export const MediaStage = ({ title, author, coverUrl, isAudio, playing, onPlay, 
 
   if (playing) {
     return (
-      <div class="media-stage playing">
-        <Player key={playing.id} choice={playing} title={title} author={author} coverUrl={coverUrl} onClose={onClose} />
-      </div>
+      <>
+        <div class="media-stage playing">
+          <Player key={playing.id} choice={playing} {...{ title, author, coverUrl, media, onClose }} />
+        </div>
+        {isOffered && ClipEditor && <ClipEditor key={playing.id} choice={playing} media={media} />}
+      </>
     );
   }
   return (
@@ -53,3 +60,5 @@ export const MediaStage = ({ title, author, coverUrl, isAudio, playing, onPlay, 
     </div>
   );
 };
+
+const loadClipEditor = async () => (await import('../player/index.ts')).ClipEditor;

@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { untilStreamable } from '../../api/index.ts';
 import type { Choice } from '../../renditions/index.ts';
@@ -12,16 +13,17 @@ export interface PlayerProps {
   readonly title: string;
   readonly author: string | null;
   readonly coverUrl: string | null;
+  /** Receives the element that plays. */
+  readonly media: RefObject<(HTMLVideoElement & HTMLAudioElement) | null>;
   readonly onClose: () => void;
 }
 
 /** Plays one choice with native controls, in place of the cover. */
-export const Player = ({ choice, title, author, coverUrl, onClose }: PlayerProps) => {
+export const Player = ({ choice, title, author, coverUrl, media, onClose }: PlayerProps) => {
   const { api, texts } = usePage();
   const { t } = texts;
   const url = api.streamUrl(choice.rendition);
   const [trouble, setTrouble] = useState<PlaybackProblem>();
-  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
 

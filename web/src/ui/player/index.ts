@@ -1,0 +1,1 @@
+export { ClipEditor } from './clip-editor.tsx';
