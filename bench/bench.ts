@@ -7,7 +7,8 @@ import type { Figure } from './figures.ts';
 import { makeMedia } from './media.ts';
 import { onExit } from './on-exit.ts';
 import { type BenchOrigin, startBenchOrigin } from './origin.ts';
-import { freePort, type Server, startNginx, startServer } from './processes.ts';
+import { freePort, type Server, startServer } from './processes.ts';
+import { startHaproxy, startNginxProxy } from './rivals.ts';
 import { readSteps, type TracedRequest } from './step-log.ts';
 
 export const PLUGIN_DIR = resolve(import.meta.dirname, '../test/origin/plugin');
@@ -19,6 +20,9 @@ export interface Bench {
   readonly service: Server;
   /** nginx `proxy_pass` to the origin, unbuffered; below `/secure/` by TLS. */
   readonly nginx: Server;
+  /** The same with 256 KiB buffers and no temporary files. */
+  readonly tunedNginx: Server;
+  readonly haproxy: Server;
   readonly barePipe: Server;
   /** Bytes of each file of `media.ts`. */
   readonly sizes: Readonly<Record<string, number>>;
@@ -73,12 +77,9 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
       removeData();
     },
   });
-  const unbuffered = 'proxy_buffering off; proxy_http_version 1.1; proxy_set_header Connection "";';
-  const nginx = keep(
-    await startNginx(`
-      location / { proxy_pass ${origin.baseUrl}; ${unbuffered} }
-      location /secure/ { proxy_pass ${origin.secure.baseUrl}/; ${unbuffered} }`),
-  );
+  const nginx = keep(await startNginxProxy(origin, false));
+  const tunedNginx = keep(await startNginxProxy(origin, true));
+  const haproxy = keep(await startHaproxy(origin));
   const pipePort = await freePort();
   const barePipe = keep(
     await startServer(
@@ -103,6 +104,8 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
     origin,
     service,
     nginx,
+    tunedNginx,
+    haproxy,
     barePipe,
     steps: () => readSteps(stepLog),
     resolve: resolveLink,
