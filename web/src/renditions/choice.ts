@@ -13,6 +13,8 @@ export interface Choice {
   readonly container: string;
   /** `H.264`; undefined when nothing names one. */
   readonly codec?: string;
+  /** Bitrate or description, where another choice of the group has the same label, container and codec. */
+  readonly note?: string;
   readonly sizeBytes?: number;
   /** The size is a sum or the source's estimate. */
   readonly isSizeEstimate: boolean;

@@ -25,7 +25,7 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
       ({ key, convertTo }) => key && (name === 'video' || Boolean(convertTo) === (name === 'mp3')),
     );
     const choices = renditions.map((rendition) => toChoice(name, rendition, naming, canPlay));
-    return choices.filter(({ id }, index) => choices.findIndex((other) => other.id === id) === index);
+    return withNotes(choices.filter(({ id }, index) => choices.findIndex((other) => other.id === id) === index));
   };
   const groups = { video: group('video', video), audio: group('audio', audio), mp3: group('mp3', audio) };
   return { ...groups, preselected: selectPreferred(groups, preference) };
@@ -61,6 +61,20 @@ function toChoice(
     rendition,
   };
 }
+
+/** Adds what tells choices apart that would look the same: their bitrates if they differ, else their descriptions. */
+function withNotes(choices: readonly Choice[]): Choice[] {
+  const textOf = ({ label, container, codec }: Choice) => JSON.stringify([label, container, codec]);
+  return choices.map((choice) => {
+    const alike = choices.filter((other) => textOf(other) === textOf(choice));
+    if (alike.length === 1) return choice;
+    const bitrates = new Set(alike.map(({ bitrate }) => bitrate && Math.round(bitrate)));
+    const areDistinct = bitrates.size === alike.length && !bitrates.has(undefined);
+    return { ...choice, note: areDistinct ? `${Math.round(choice.bitrate ?? 0)} kbps` : noteOf(choice) };
+  });
+}
+
+const noteOf = ({ rendition: { description } }: Choice): string | undefined => description ?? undefined;
 
 const isFigure = (value: number | null | undefined): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;

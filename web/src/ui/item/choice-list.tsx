@@ -70,9 +70,9 @@ interface RowProps {
 const Row = ({ name, choice, isSelected, onSelect }: RowProps) => {
   const { texts, format } = usePage();
   const { t } = texts;
-  const { label, container, codec, sizeBytes, isSizeEstimate, playsEverywhere, playsHere } = choice;
+  const { label, container, codec, note, sizeBytes, isSizeEstimate, playsEverywhere, playsHere } = choice;
   const size = sizeBytes === undefined ? undefined : format.bytes(sizeBytes);
-  const details = [container === label ? undefined : container, codec === container ? undefined : codec];
+  const details = [container === label ? undefined : container, codec === container ? undefined : codec, note];
   return (
     <label class="choice">
       <input type="radio" name={name} checked={isSelected} onChange={() => onSelect(choice)} />
