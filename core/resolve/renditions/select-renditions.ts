@@ -41,13 +41,15 @@ export function selectRenditions(found: readonly Candidate[]): RenditionSelectio
 
 /**
  * An HLS variant whose sound is only assumed has none where its multivariant playlist lists audio: it probably names that
- * audio by AUDIO. Pairing it gives it sound in either case.
+ * audio by AUDIO. Pairing it, where that is possible, gives it sound in either case.
  */
 function withoutUncertainSound(candidate: Candidate, all: readonly Candidate[]): Candidate {
   const { track, manifestUrl } = candidate;
   const isUncertain = track.delivery === 'hls' && track.video && track.audio && !track.audio.codec;
-  const hasSeparateAudio = all.some((other) => !other.track.video && manifestUrl && other.manifestUrl === manifestUrl);
-  return isUncertain && hasSeparateAudio ? { ...candidate, track: { ...track, audio: null } } : candidate;
+  const separateAudio = all.filter((other) => !other.track.video && manifestUrl && other.manifestUrl === manifestUrl);
+  const isPairable =
+    mp4HoldsVideo(track.video?.codec) && separateAudio.some((other) => mp4HoldsAudio(other.track.audio?.codec));
+  return isUncertain && isPairable ? { ...candidate, track: { ...track, audio: null } } : candidate;
 }
 
 /** Video that would be silent is offered only when none of the item can have sound. */

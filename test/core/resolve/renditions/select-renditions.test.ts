@@ -133,6 +133,8 @@ describe('a rendition', () => {
   it.each([
     [both('a'), '.mp4', 'video/mp4'],
     [both('a', { ext: 'webm' }), '.webm', 'video/webm'],
+    [both('a', { ext: 'mpeg' }), '.mpeg', 'video/mpeg'],
+    [both('a', { ext: 'mpg' }), '.mpg', 'video/mpeg'],
     [audio('a'), '.m4a', 'audio/mp4'],
     [audio('a', { ext: 'mp4' }), '.m4a', 'audio/mp4'],
     [audio('a', { ext: 'webm' }), '.webm', 'audio/webm'],
