@@ -11,7 +11,7 @@ import { endedChildrenCpuSeconds } from '../processes.ts';
 const run = promisify(execFile);
 
 const HOUR_SECONDS = 3600;
-const RUNS = 3;
+const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 const ENCODING = [
   '-vn',
   '-ar',

@@ -224,6 +224,9 @@ describe('a rendition', () => {
     [{}, { manifest_url: 'https://cdn.example/other.m3u8' }, ['video Media v', 'audio Media a']],
     [{ protocol: 'https' }, {}, ['video Media v', 'audio Media a']],
     [{ manifest_url: null }, { manifest_url: null }, ['video Media v', 'audio Media a']],
+    // Vorbis and VP8 do not fit into MP4: a pair is impossible.
+    [{}, { acodec: 'vorbis' }, ['video Media v', 'audio Media a']],
+    [{ vcodec: 'vp8' }, {}, ['video Media v', 'audio Media a']],
   ])(
     'of an HLS variant without a known audio codec is paired with audio of its manifest: %j, %j',
     (more, sound, expected) => {
