@@ -15,6 +15,8 @@ export interface Server {
   cpuSeconds(): number;
   /** Bytes resident now, children too. */
   residentBytes(): number;
+  /** The same with pages that processes share counted once (PSS). */
+  proportionalBytes(): number;
   /** Processes that run now, children too. */
   processes(): number;
   /** What its own open descriptors are: `socket:[…]`, `pipe:[…]`, or the path of a file. */
@@ -71,6 +73,7 @@ export async function startServer(
     host: `127.0.0.1:${port}`,
     cpuSeconds: () => sum(family(pid).map(cpuOf)),
     residentBytes: () => sum(family(pid).map(residentOf)),
+    proportionalBytes: () => sum(family(pid).map(proportionalOf)),
     processes: () => family(pid).length,
     descriptors: () => globSync(`/proc/${pid}/fd/*`).flatMap(linkOf),
     close,
@@ -182,4 +185,12 @@ export function endedChildrenCpuSeconds(): number {
 
 const cpuOf = ({ ticks }: Stat): number => ticks / CLOCK_TICKS;
 const residentOf = ({ pages }: Stat): number => pages * PAGE_BYTES;
+/** `Pss` of /proc/PID/smaps_rollup (proc_pid_smaps_rollup(5)), in kB there. */
+const proportionalOf = ({ pid }: Stat): number => {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0; // ended between the listing and the look
+  }
+};
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -4,6 +4,7 @@
  */
 import { type Case, startBench } from './bench.ts';
 import { crowd } from './cases/crowd.ts';
+import { memory } from './cases/memory.ts';
 import { mp3 } from './cases/mp3.ts';
 import { mux } from './cases/mux.ts';
 import { passThrough } from './cases/pass-through.ts';
@@ -20,6 +21,7 @@ const CASES: Readonly<Record<string, Case>> = {
   mp3,
   crowd,
   soak,
+  memory,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+/** A source whose every page and file is made to take memory. */
+export interface HostileOrigin {
+  /** `host:port`. */
+  readonly host: string;
+  /** Links to resolve; each is another one with every call. */
+  links(): readonly string[];
+  /** A playlist whose segments hold pictures of 8192 × 8192 pixels beside their sound. */
+  pictures(): string;
+  close(): Promise<void>;
+}
+
+const MIB = 1024 * 1024;
+
+/** A DASH manifest that names `count` segments below a base of `baseLength` characters. */
+const manifest = (baseLength: number, count: number) =>
+  `<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT40H"><Period><BaseURL>${'b'.repeat(baseLength)}</BaseURL><AdaptationSet mimeType="audio/mp4"><Representation id="a" bandwidth="128000" codecs="mp4a.40.2"><SegmentTemplate media="$Number$.m4s" initialization="i.mp4" timescale="1"><SegmentTimeline><S t="0" d="1" r="${count - 1}"/></SegmentTimeline></SegmentTemplate></Representation></AdaptationSet></Period></MPD>`;
+
+const playlist = (line: (index: number) => string, bytes: number) => {
+  const lines = ['#EXTM3U', '#EXT-X-TARGETDURATION:1'];
+  for (let index = 0, length = 0; length < bytes; index++) {
+    const next = line(index);
+    lines.push(next);
+    length += next.length + 1;
+  }
+  return `${lines.join('\n')}\n#EXT-X-ENDLIST\n`;
+};
+
+type Page = readonly [type: string, body: Buffer | string, encoding?: string];
+
+function createPages(): Readonly<Record<string, Page>> {
+  const dash = 'application/dash+xml';
+  const hls = 'application/vnd.apple.mpegurl';
+  const zeros = gzipSync(Buffer.alloc(512 * MIB));
+  return {
+    'long-base.mpd': [dash, manifest(7_900, 2_000)],
+    'many.mpd': [dash, manifest(100, 49_000)],
+    'endless.mpd': [dash, manifest(100, 2_000_000_000)],
+    'bomb.html': ['text/html', zeros, 'gzip'],
+    'bomb.m3u8': [hls, zeros, 'gzip'],
+    'lines.m3u8': [hls, playlist(() => '#EXT', 8 * MIB)],
+    'segments.m3u8': [hls, playlist((index) => `#EXTINF:1,\n${'s'.repeat(60)}${index}.ts`, 7 * MIB)],
+    'hints.m3u8': [hls, playlist((index) => `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${index}"`, 8 * MIB)],
+    'page.html': ['text/html', `<html>${'<a href="'.repeat(800_000)}</html>`],
+    'feed.xml': [
+      'application/rss+xml',
+      `<?xml version="1.0"?><rss version="2.0"><channel><title>t</title>${Array.from({ length: 20_000 }, (_, index) => `<item><title>${'t'.repeat(200)}</title><enclosure url="/f/${index}.mp3" type="audio/mpeg"/></item>`).join('')}</channel></rss>`,
+    ],
+    'pictures.m3u8': [hls, playlist((index) => `#EXTINF:4.0,\nhuge.ts?${index}`, 2_000)],
+  };
+}
+
+function makePictures(): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-hostile-'));
+  const file = join(folder, 'huge.ts');
+  const sources = ['-f', 'lavfi', '-i', 'color=s=8192x8192:d=0.2:r=10', '-f', 'lavfi', '-i', 'sine=d=4'];
+  const coding = ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'ultrafast', '-threads', '1', '-c:a', 'aac'];
+  try {
+    execFileSync('ffmpeg', ['-v', 'error', ...sources, ...coding, '-f', 'mpegts', file]);
+    return readFileSync(file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export async function startHostileOrigin(): Promise<HostileOrigin> {
+  const pages = createPages();
+  const huge = makePictures();
+  let made = 0;
+
+  const answer = (path: string, response: ServerResponse) => {
+    const name = path.split('/').at(-1) ?? '';
+    if (name === 'huge.ts') return response.writeHead(200, { 'content-type': 'video/mp2t' }).end(huge);
+    const page = pages[name];
+    if (!page) return response.writeHead(404).end();
+    const [type, body, encoding] = page;
+    const headers = { 'content-type': type, ...(encoding && { 'content-encoding': encoding }) };
+    return response.writeHead(200, headers).end(body);
+  };
+  const server = createServer((request, response) => {
+    answer(new URL(request.url ?? '/', 'http://origin').pathname, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const link = (name: string) => `http://${host}/${made++}/${name}`;
+
+  return {
+    host,
+    links: () => Object.keys(pages).map(link),
+    pictures: () => link('pictures.m3u8'),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
