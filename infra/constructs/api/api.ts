@@ -67,16 +67,21 @@ export class Api extends Construct {
     this.appInfo = this.#function('AppInfo', 'get-app-info', {
       permissions: [table.allowItems(['tools', 'maintenance'], 'GetItem')],
     });
-    const requestCount = this.#function('RequestCount', 'get-request-count', {
-      permissions: [table.allowItems(['count#*'], 'BatchGetItem')],
-    });
+    /** Functions of one operation each. */
+    const ownFunctions = {
+      GetAppInfo: this.appInfo,
+      GetRequestCount: this.#function('RequestCount', 'get-request-count', {
+        permissions: [table.allowItems(['count#*'], 'BatchGetItem')],
+      }),
+    };
     const description = this.#function('Description', 'get-api-description');
     const notFound = this.#function('NotFound', 'not-found');
     this.resolver = this.#createResolver();
     this.toolsInstalled = props.tools.install(this.resolver);
-    this.functions = [this.appInfo, requestCount, description, notFound, this.resolver];
+    const unversioned = [...Object.values(ownFunctions), description, notFound];
+    this.functions = [...unversioned, this.resolver];
     // The resolver itself answers by the version that the installation publishes.
-    this.accessControl = [this.appInfo, requestCount, description, notFound, this.toolsInstalled];
+    this.accessControl = [...unversioned, this.toolsInstalled];
 
     // The stage that HttpApi creates by default has no throttle.
     this.httpApi = new HttpApi(this, 'Http', {
@@ -101,8 +106,7 @@ export class Api extends Construct {
     });
     // The viewer-request function has normalized the case of paths.
     const functions: Readonly<Record<FunctionOperationId, IFunction>> = {
-      GetAppInfo: this.appInfo,
-      GetRequestCount: requestCount,
+      ...ownFunctions,
       GetResource: resolver,
       Get: resolver,
     };
