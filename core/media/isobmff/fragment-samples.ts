@@ -11,8 +11,8 @@ export interface MovieFragment {
 
 /** `sample_is_non_sync_sample` of the sample flags (ISO/IEC 14496-12 §8.8.3.1). */
 const NON_SYNC = 0x1_0000;
-/** Of a run whose samples have no fields, so that its size does not bound their number. */
-const MAX_EQUAL_SAMPLES = 100_000;
+/** Of a track in a `moof`: samples without fields of their own take no bytes there. */
+const MAX_SAMPLES = 1_000_000;
 const ENCRYPTION_BOXES = ['senc', 'saiz', 'saio'];
 
 /**
@@ -45,12 +45,14 @@ function* trackFragmentSamples(bytes: Buffer, offset: number, traf: Box, default
   }
   let decodeTime = Number(startTime);
   let position = base;
+  let total = 0;
   for (const run of parseBoxes(bytes, traf.content, traf.end)) {
     if (run.type !== 'trun') continue;
     if (run.end > traf.end || run.end - run.content < 8) throw new UnsupportedMp4('Truncated fragment');
     const { flags, count, samplesAt, sampleBytes } = parseRunHeader(bytes, run);
     if (samplesAt + count * sampleBytes > run.end) throw new UnsupportedMp4('Truncated fragment');
-    if (sampleBytes === 0 && count > MAX_EQUAL_SAMPLES) throw new UnsupportedMp4('Too many samples');
+    total += count;
+    if (total > MAX_SAMPLES) throw new UnsupportedMp4('Too many samples');
     if (flags & TRUN.dataOffset) position = base + bytes.readInt32BE(run.content + 8);
     for (let index = 0; index < count; index += 1) {
       let at = samplesAt + index * sampleBytes;

@@ -17,6 +17,9 @@ export interface FileTracks {
   readonly audio?: TrackHeader;
 }
 
+/** Of one track in all fragments of a clip: four hours of video at 60 frames a second. */
+const MAX_SAMPLES = 1_000_000;
+
 /** Handler types (ISO/IEC 14496-12 §8.4.3). */
 export type TrackKind = 'vide' | 'soun';
 
@@ -61,7 +64,14 @@ export function fragmentedClipTrack(
     source,
     fileBytes,
     *samples(): Generator<Sample> {
-      for (const fragment of fragments) yield* parseFragmentSamples(fragment, id, defaults);
+      let count = 0;
+      for (const fragment of fragments) {
+        for (const sample of parseFragmentSamples(fragment, id, defaults)) {
+          count += 1;
+          if (count > MAX_SAMPLES) throw new UnsupportedMp4('Too many samples');
+          yield sample;
+        }
+      }
     },
   };
 }
