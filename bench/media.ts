@@ -22,6 +22,9 @@ const TONE = (seconds: number) => [
   `aevalsrc=0.3*sin(2*PI*(300+50*sin(t/7))*t)+0.05*random(0):s=44100:d=${seconds}`,
 ];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50'];
+const COPY = ['-c', 'copy', '-movflags', '+faststart'];
+/** Fragments with one segment index, as large sites have. */
+const INDEXED = ['-c', 'copy', '-movflags', 'empty_moov+dash+global_sidx'];
 const AAC = ['-c:a', 'aac', '-b:a', '128k', '-ac', '2'];
 
 /** Each with what it is for. */
@@ -61,6 +64,17 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     '+faststart',
   ],
   'audio.m4a': [...TONE(60), ...AAC, '-movflags', '+faststart'],
+  /** The same pair in one file, and as fragments. */
+  'both.mp4': ['-i', 'video.mp4', '-i', 'audio.m4a', ...COPY],
+  'indexed.mp4': ['-i', 'video.mp4', ...INDEXED, '-frag_duration', '2000000'],
+  'indexed.m4a': ['-i', 'audio.m4a', ...INDEXED, '-frag_duration', '5000000'],
+  /** A pair of one hour and 1 Mbit/s: progressive, as fragments, and in one file. */
+  'minute.mp4': [...NOISE('320x180', 60), ...H264, '-b:v', '1M', '-maxrate', '1M', '-bufsize', '1M', '-an'],
+  'hour-video.mp4': ['-stream_loop', '59', '-i', 'minute.mp4', ...COPY],
+  'hour-audio.m4a': ['-stream_loop', '59', '-i', 'audio.m4a', ...COPY],
+  'hour-indexed.mp4': ['-i', 'hour-video.mp4', ...INDEXED, '-frag_duration', '2000000'],
+  'hour-indexed.m4a': ['-i', 'hour-audio.m4a', ...INDEXED, '-frag_duration', '5000000'],
+  'hour-both.mp4': ['-i', 'hour-video.mp4', '-i', 'hour-audio.m4a', ...COPY],
   /** An hour of AAC. */
   'hour.m4a': [...TONE(3600), ...AAC, '-movflags', '+faststart'],
 };
@@ -74,7 +88,7 @@ export async function makeMedia(): Promise<Readonly<Record<string, number>>> {
     if (!existsSync(path)) {
       process.stderr.write(`Making ${name}\n`);
       const unfinished = join(MEDIA_DIR, `unfinished-${name}`);
-      await run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...recipe, unfinished]);
+      await run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...recipe, unfinished], { cwd: MEDIA_DIR });
       await rename(unfinished, path);
     }
     sizes[name] = (await stat(path)).size;

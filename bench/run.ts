@@ -11,6 +11,7 @@ import { passThrough } from './cases/pass-through.ts';
 import { resolve } from './cases/resolve.ts';
 import { soak } from './cases/soak.ts';
 import { throttled } from './cases/throttled.ts';
+import { twin } from './cases/twin.ts';
 import { type Figure, reached, table } from './figures.ts';
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -18,6 +19,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'pass-through': passThrough,
   throttled,
   mux,
+  twin,
   mp3,
   crowd,
   soak,

@@ -4,8 +4,9 @@ import type { KeyedRendition } from '../../core/state/index.ts';
 import type { ClipTimes, RepresentationHead } from '../representation.ts';
 
 /**
- * The headers of a whole representation, for GET and HEAD alike. What is unknown is left out. Live and Combined streams
- * have no ranges to resume with, so caches must not keep them; the rest may be kept for an hour.
+ * The headers of a whole representation, for GET and HEAD alike. What is unknown is left out. What has an
+ * exact length may be kept for an hour, by ranges; caches must not keep the rest, which has no ranges to resume with, nor
+ * Combined, which ignores them.
  */
 export function responseHeaders(
   operationId: StreamOperationId,
@@ -25,7 +26,7 @@ export function responseHeaders(
   return {
     'content-type': mimeType,
     ...(!isInline && { 'content-disposition': contentDisposition({ title, author, clip }, fileExtension) }),
-    'cache-control': isLive || operationId === 'Combined' ? 'no-store' : 'public, max-age=3600',
+    'cache-control': isLive || operationId === 'Combined' || size === undefined ? 'no-store' : 'public, max-age=3600',
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),

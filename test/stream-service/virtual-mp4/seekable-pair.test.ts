@@ -137,6 +137,27 @@ describe('Media with the key of a pair', () => {
   });
 
   it.each([
+    ['indexed.mp4', 'indexed.m4a'],
+    ['long-video.mp4', 'long-audio.m4a'],
+  ])('reads at most one fragment of %s and %s more than it sends', async (video, audio) => {
+    const started = await startFiles(video, audio);
+    const { media: url } = started;
+    const { headers } = await sendRequest(url, { headers: { range: 'bytes=0-9' } });
+    const size = Number(/\/(\d+)/.exec(headers['content-range'] ?? '')?.[1]);
+    const readBytes = () =>
+      [...started.video.reads, ...started.audio.reads].reduce((sum, { first, last = 0 }) => sum + last - first + 1, 0);
+    for (const sent of [100, 10_000, 300_000]) {
+      for (let part = 1; part < 12; part += 1) {
+        const first = Math.floor((size * part) / 12);
+        const before = readBytes();
+        await sendRequest(url, { headers: { range: `bytes=${first}-${first + sent - 1}` } });
+        // The largest fragments have 1 s of video at 160 kbit/s and 5 s of audio at 64 kbit/s.
+        expect(readBytes() - before - sent).toBeLessThan(120_000);
+      }
+    }
+  });
+
+  it.each([
     ['no index', 'unindexed.mp4'],
     ['an index that ends before the file', 'chained.mp4'],
     ['durations that differ by minutes', 'bframes.mp4'],
@@ -145,7 +166,7 @@ describe('Media with the key of a pair', () => {
     const { media: url } = await startFiles(video);
     const { status, headers, body } = await sendRequest(url, { headers: { range: 'bytes=10-19' } });
     expect(status).toBe(200);
-    expect(headers).toMatchObject({ 'accept-ranges': 'none' });
+    expect(headers).toMatchObject({ 'accept-ranges': 'none', 'cache-control': 'no-store' });
     expect(headers).not.toHaveProperty('content-length');
     expect((await inspect(body, '.mp4')).complaints).toBe('');
   });
