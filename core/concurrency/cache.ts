@@ -64,10 +64,13 @@ export interface TtlCache<T extends Expiring> {
   set(record: T): T;
 }
 
-export interface TtlCacheOptions {
+export interface TtlCacheOptions<T> extends Partial<LruCacheWeights<T>> {
   /** The least recently used record is evicted beyond this. */
   readonly maxEntries: number;
-  /** Milliseconds after which a record has to be read again: another process may have written a newer one. */
+  /**
+   * Milliseconds after which a record has to be read again: another process may have written a newer one. Its memory is
+   * released then, too.
+   */
   readonly maxAgeMs: number;
   /** Epoch milliseconds. @default Date.now */
   readonly now?: () => number;
@@ -76,9 +79,30 @@ export interface TtlCacheOptions {
 export function createTtlCache<T extends Expiring>({
   maxEntries,
   maxAgeMs,
+  maxWeight = Number.POSITIVE_INFINITY,
+  weightOf = () => 0,
   now = Date.now,
-}: TtlCacheOptions): TtlCache<T> {
-  const entries = createLruCache<string, { readonly record: T; readonly staleAt: number }>(maxEntries);
+}: TtlCacheOptions<T>): TtlCache<T> {
+  interface Entry {
+    readonly record: T;
+    readonly staleAt: number;
+  }
+  const entries = createLruCache<string, Entry>(maxEntries, { maxWeight, weightOf: ({ record }) => weightOf(record) });
+  let isReleaseScheduled = false;
+
+  const scheduleRelease = () => {
+    if (isReleaseScheduled) return;
+    isReleaseScheduled = true;
+    setTimeout(() => {
+      isReleaseScheduled = false;
+      for (const id of [...entries.keys()]) {
+        const entry = entries.get(id);
+        if (entry && entry.staleAt <= now()) entries.delete(id);
+      }
+      if (!entries.keys()[Symbol.iterator]().next().done) scheduleRelease();
+    }, maxAgeMs).unref();
+  };
+
   return {
     get(id) {
       const entry = entries.get(id);
@@ -89,6 +113,7 @@ export function createTtlCache<T extends Expiring>({
     },
     set(record) {
       entries.set(record.id, { record, staleAt: now() + maxAgeMs });
+      scheduleRelease();
       return record;
     },
   };

@@ -17,12 +17,18 @@ export interface CachedState {
   touchResource(resource: Resource): Promise<void>;
 }
 
-/** A resource takes some 20 kB of memory. */
 const CACHE_OPTIONS = { maxEntries: 256, maxAgeMs: 10_000 };
+/** A resource takes some 20 kB of memory without the fragments of its DASH tracks, and 30 MB with as many as there may be. */
+const RESOURCE_BYTES = 20 * 1024;
+const FRAGMENT_BYTES = 150;
+const MAX_CACHED_BYTES = 32 * 1024 * 1024;
+
+const memoryOf = ({ tracks }: Resource): number =>
+  tracks.reduce((bytes, { fragments }) => bytes + (fragments?.length ?? 0) * FRAGMENT_BYTES, RESOURCE_BYTES);
 
 export function createCachedState(state: ResourceState): CachedState {
   const links = createTtlCache<Link>(CACHE_OPTIONS);
-  const resources = createTtlCache<Resource>(CACHE_OPTIONS);
+  const resources = createTtlCache<Resource>({ ...CACHE_OPTIONS, maxWeight: MAX_CACHED_BYTES, weightOf: memoryOf });
   return {
     async getLink(key) {
       const id = linkId(key);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTtlCache } from '../../../core/concurrency/cache.ts';
 
 const record = (id: string, expiresAt = 1000) => ({ id, expiresAt });
@@ -27,5 +27,35 @@ describe('createTtlCache', () => {
     cache.get('a');
     cache.set(record('c'));
     expect(['a', 'b', 'c'].map((id) => cache.get(id)?.id)).toEqual(['a', undefined, 'c']);
+  });
+
+  it('evicts the least recently used records beyond maxWeight, and keeps none that is heavier', () => {
+    const weightOf = ({ id }: { readonly id: string }) => id.length;
+    const cache = createTtlCache({ maxEntries: 10, maxAgeMs: 100, maxWeight: 4, weightOf, now: () => 0 });
+    for (const id of ['aa', 'bb', 'c', 'heavy']) cache.set(record(id));
+    expect(['aa', 'bb', 'c', 'heavy'].map((id) => cache.get(id)?.id)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    for (const id of ['aa', 'bb', 'c']) cache.set(record(id));
+    expect(['aa', 'bb', 'c'].map((id) => cache.get(id)?.id)).toEqual([undefined, 'bb', 'c']);
+  });
+
+  it('releases stale records without being asked for them', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const released: string[] = [];
+    const weightOf = ({ id }: { readonly id: string }) => {
+      released.push(id);
+      return 1;
+    };
+    const cache = createTtlCache({ maxEntries: 10, maxAgeMs: 100, maxWeight: 10, weightOf });
+    cache.set(record('a', 1e12));
+    released.length = 0;
+    vi.advanceTimersByTime(100);
+    expect(released).toEqual(['a']);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
