@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Quality, selectQuality } from '../../../../core/resolve/renditions/select-quality.ts';
 import { selectRenditions } from '../../../../core/resolve/renditions/select-renditions.ts';
 import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
+import type { Rendition, Track } from '../../../../core/state/resource.ts';
 
 type Format = Record<string, unknown>;
 const format = (id: string, more: Format): Format => ({
@@ -88,4 +89,54 @@ describe('selectQuality', () => {
     expect(select(vertical, { maxHeight: 1080 })).toBe('tall');
     expect(select(vertical, { maxHeight: 720 })).toBe('small');
   });
+});
+
+describe('selectQuality of listed renditions', () => {
+  const rendition = (id: string, more: Partial<Rendition> = {}): Rendition => ({
+    ...{ id, side: 'video', urlType: 'Media', formatIds: [id], label: id, description: null },
+    ...{ fileExtension: '.mp4', mimeType: 'video/mp4' },
+    ...more,
+  });
+  const track = (formatId: string, video: Track['video'], audio: Track['audio']): Track => ({
+    ...{ formatId, delivery: 'direct', url: `https://cdn.example/${formatId}`, headers: {}, cookies: [] },
+    ...{ container: 'mp4', sizeIsExact: false, video, audio },
+  });
+  const idOf = (renditions: readonly Rendition[], quality: Quality, tracks: readonly Track[] = []) =>
+    selectQuality({ renditions, tracks }, { quality, codec: 'compatible' })?.rendition.id;
+
+  it('selects the tallest up to a height, whatever the order', () =>
+    expect(idOf([rendition('low', { height: 360 }), rendition('high', { height: 720 })], { maxHeight: 1080 })).toBe(
+      'high',
+    ));
+
+  it('selects an audio rendition that is MP3 where no conversion is promised', () => {
+    const mp3 = { fileExtension: '.mp3' };
+    const all = [rendition('v', mp3), rendition('aac', { side: 'audio', fileExtension: '.m4a' })];
+    expect(idOf([...all, rendition('mp3', { side: 'audio', ...mp3 })], 'mp3')).toBe('mp3');
+  });
+
+  it.each([
+    ['.mp4', 1440, 'avc1', 'mp4a.40.2', true],
+    ['.mp4', 720, 'avc1', 'mp3', true],
+    ['.mp4', 720, undefined, undefined, true],
+    ['.mp4', 1441, 'avc1', 'mp4a.40.2', false],
+    ['.webm', 720, 'avc1', 'mp4a.40.2', false],
+    ['.mp4', 720, 'vp9', 'mp4a.40.2', false],
+    ['.mp4', 720, 'avc1', 'opus', false],
+    ['.mp4', 720, 'avc1', 'dts', false],
+  ])(
+    'prefers a %s of height %i with %s and %s over a small one: %s',
+    (fileExtension, height, video, audio, isChosen) => {
+      const all = [
+        rendition('subject', { fileExtension, height, formatIds: ['v', 'a'] }),
+        rendition('small', { height: 144 }),
+      ];
+      const tracks = [
+        track('v', { codec: video, height }, null),
+        track('a', null, { codec: audio }),
+        track('small', { codec: 'avc1', height: 144 }, { codec: 'mp4a.40.2' }),
+      ];
+      expect(idOf(all, 'best', tracks)).toBe(isChosen ? 'subject' : 'small');
+    },
+  );
 });

@@ -258,7 +258,8 @@ describe('the conversion to MP3', () => {
     ['is offered for MP3 inside a video', [both('b', { acodec: 'mp3' })], 'b'],
     ['never reads a Combined rendition', [video('v'), both('b')], 'b'],
   ])('%s', (_, formats, expected) => {
-    const { renditions, conversionOf } = offered(...formats);
+    const { renditions, conversionOf, conversions } = offered(...formats);
     expect(renditions.find(({ id }) => id === conversionOf)?.formatIds[0]).toBe(expected);
+    expect(Object.keys(conversions)).toEqual(expected === undefined ? [] : ['mp3']);
   });
 });
