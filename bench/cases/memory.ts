@@ -55,7 +55,7 @@ export const memory: Case = async function* () {
       rival: before / 1e6,
       rivalName: 'before',
       unit: 'MB',
-      atMost: 1.6,
+      atMost: 1.4,
     };
   } finally {
     await service.close();
