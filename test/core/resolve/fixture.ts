@@ -1,10 +1,10 @@
 import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
-import type { Link, Resource } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { fakeWorkers } from './fake-workers.ts';
+import { createMemoryState } from './memory-state.ts';
 
 /** Info of yt-dlp for an item or a list. */
 export type Info = Record<string, unknown>;
@@ -58,19 +58,11 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
         return answers[request.url] ?? { kind: 'http', httpStatus: 404 };
       }),
   );
-  const links = new Map<string, Link>();
-  const resources = new Map<string, Resource>();
-  const touched: string[] = [];
+  const { links, resources, touched, state } = createMemoryState();
   const resolver = createResolver({
     tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
     egress,
-    state: {
-      getLink: async (id) => links.get(id),
-      putLink: async (link) => void links.set(link.id, link),
-      getResource: async (id) => resources.get(id),
-      putResource: async (resource) => void resources.set(resource.id, resource),
-      touchResource: async ({ id }) => void touched.push(id),
-    },
+    state,
     startWorker: start,
     ...options,
   });

@@ -1,16 +1,12 @@
 import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
-import { createResolver } from '../../../core/resolve/create-resolver.ts';
-import type { Link, Resource } from '../../../core/state/resource.ts';
-import { startOrigin } from '../../origin/server.ts';
+import { describe, expect, it } from 'vitest';
+import type { Resource } from '../../../core/state/resource.ts';
 import { asProblem } from '../../support/as-problem.ts';
-import { installedTools } from '../../support/installed-tools.ts';
+import { startResolver } from './start-resolver.ts';
 
 /** Links that expand in yt-dlp, through the real yt-dlp and the real egress. */
-const { ytDlp } = await installedTools();
 const files = new Map<string, { readonly type: string; readonly body: Buffer; readonly encoding?: string }>();
-const origin = await startOrigin({
+const { origin, resolver, resources } = await startResolver({
   mounts: {
     '/hostile/': ({ path, response }) => {
       const file = files.get(path);
@@ -19,25 +15,6 @@ const origin = await startOrigin({
       response.writeHead(200, { 'content-type': type, ...(encoding && { 'content-encoding': encoding }) }).end(body);
     },
   },
-});
-const egress = createEgress({ allow: [origin.host] });
-const resources = new Map<string, Resource>();
-const links = new Map<string, Link>();
-const resolver = createResolver({
-  tools: { ytDlp: () => ytDlp },
-  egress,
-  state: {
-    getLink: async (id) => links.get(id),
-    putLink: async (link) => void links.set(link.id, link),
-    getResource: async (id) => resources.get(id),
-    putResource: async (resource) => void resources.set(resource.id, resource),
-    touchResource: async () => undefined,
-  },
-});
-afterAll(async () => {
-  await resolver.close();
-  await egress.close();
-  await origin.close();
 });
 
 const resolveFile = async (name: string, type: string, body: string | Buffer, encoding?: string): Promise<Resource> => {

@@ -1,35 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
-import { createResolver } from '../../../core/resolve/create-resolver.ts';
-import type { Link, Resource } from '../../../core/state/resource.ts';
+import { describe, expect, it } from 'vitest';
+import type { Resource } from '../../../core/state/resource.ts';
 import { type MediaInformation, toResourceInformation } from '../../../lambdas/api/resource-information.ts';
-import { startOrigin } from '../../origin/server.ts';
 import { asProblem } from '../../support/as-problem.ts';
-import { installedTools } from '../../support/installed-tools.ts';
+import { startResolver } from './start-resolver.ts';
 
 /** Links of the test origin through the real yt-dlp and the real egress. */
-const { ytDlp } = await installedTools();
-const origin = await startOrigin();
-const egress = createEgress({ allow: [origin.host] });
-const links = new Map<string, Link>();
-const resources = new Map<string, Resource>();
-const resolver = createResolver({
-  tools: { ytDlp: () => ytDlp },
-  egress,
-  state: {
-    getLink: async (id) => links.get(id),
-    putLink: async (link) => void links.set(link.id, link),
-    getResource: async (id) => resources.get(id),
-    putResource: async (resource) => void resources.set(resource.id, resource),
-    touchResource: async () => undefined,
-  },
+const { origin, resolver } = await startResolver({
   pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
-});
-afterAll(async () => {
-  await resolver.close();
-  await egress.close();
-  await origin.close();
 });
 
 const resolve = async (path: string, seconds = 20) => {
