@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirstSequencer from './test/support/longest-first-sequencer.ts';
 
 /** Tests that start no process and open no socket (test/support/unit-setup.ts enforces it): fast, and safe to run in one worker. */
 export const UNIT_TESTS = [
@@ -39,6 +40,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirstSequencer },
     projects: [
       {
         extends: true,

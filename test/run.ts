@@ -1,9 +1,10 @@
 /**
- * `npm test`: every check, then every test, then the contract suite against what is deployed. Arguments go to vitest and
- * narrow the run to the tests they match: `npm test -- test/core`, `npm test -- --project unit`.
+ * `npm test`: every check, then every test, and at the same time the contract suite against what is deployed. Arguments
+ * go to vitest and narrow the run to the tests they match: `npm test -- test/core`, `npm test -- --project unit`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathWithPrograms } from './support/programs.ts';
 
@@ -27,19 +28,47 @@ const BUNDLED_CONTRACT: Step = {
   args: [resolve(import.meta.dirname, 'bundled/contract.ts')],
 };
 
+const INHERITED = ['inherit', 'inherit'] as const;
+const PIPES = ['pipe', 'pipe'] as const;
+
 const vitestArgs = process.argv.slice(2);
 const tests: Step = { name: 'tests', command: bin('vitest'), args: ['run', ...vitestArgs] };
 const isNarrowed = vitestArgs.some((argument) => !/^--(?:reporter|outputFile)\b/.test(argument));
-const steps = isNarrowed ? [tests] : [...CHECKS, tests, BUNDLED_CONTRACT];
-
 const env = { ...process.env, PATH: await pathWithPrograms() };
-for (const { name, command, args } of steps) {
-  process.stdout.write(`\n${name}\n`);
-  const startedAt = performance.now();
-  const [code] = await once(spawn(command, args, { stdio: 'inherit', env }), 'exit');
-  if (code !== 0) {
-    process.stdout.write(`\n${name} failed\n`);
-    process.exit(code ?? 1);
+const startedAt = performance.now();
+
+if (isNarrowed) await run(tests);
+else {
+  for (const check of CHECKS) await run(check);
+  await Promise.all([run(tests), run(BUNDLED_CONTRACT, { isBuffered: true })]);
+}
+process.stdout.write(`\ntotal: ${elapsed(startedAt)}${cpuOfChildren()}\n`);
+
+/** Runs a step to its end; the first one that fails sets the exit code. @param isBuffered writes its output at its end */
+async function run({ name, command, args }: Step, { isBuffered = false } = {}): Promise<void> {
+  if (process.exitCode) return;
+  if (!isBuffered) process.stdout.write(`\n${name}\n`);
+  const stepStartedAt = performance.now();
+  const child = spawn(command, args, { stdio: ['inherit', ...(isBuffered ? PIPES : INHERITED)], env });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk));
+  const [code] = await once(child, 'close');
+  if (isBuffered) process.stdout.write(`\n${name}\n${Buffer.concat(output)}`);
+  process.stdout.write(`${name}${code === 0 ? '' : ' failed'}: ${elapsed(stepStartedAt)}\n`);
+  if (code !== 0) process.exitCode ||= code ?? 1;
+}
+
+function elapsed(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}
+
+/** CPU time of all child processes that have ended, where /proc has it. */
+function cpuOfChildren(): string {
+  try {
+    // proc(5): fields 16 and 17, cutime and cstime in ticks of 10 ms; the name in field 2 may contain spaces.
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return `, ${((Number(fields[13]) + Number(fields[14])) / 100).toFixed(1)} s of CPU time`;
+  } catch {
+    return '';
   }
-  process.stdout.write(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
 }
