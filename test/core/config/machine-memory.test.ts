@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { availableMemoryBytes, memoryShares } from '../../../core/config/index.ts';
 
@@ -9,6 +10,7 @@ describe('memoryShares', () => {
     [GIB, 2, { forks: 2, ffmpegs: 4 }],
     [2 * GIB, 2, { forks: 2, ffmpegs: 8 }],
     [4 * GIB, 2, { forks: 4, ffmpegs: 8 }],
+    [4 * GIB, 3, { ffmpegBytes: GIB / 2 + 3 * 32 * 2 ** 20 }],
     [64 * GIB, 2, { forks: 5, ffmpegs: 8, forkBytes: GIB, readAheadBytes: 64 * 2 ** 20 }],
   ])('of %d bytes and %d cores', (bytes, cores, expected) => {
     const shares = memoryShares(bytes, cores);
@@ -17,5 +19,8 @@ describe('memoryShares', () => {
     expect(shares.readAheadBytes).toBeLessThanOrEqual(Math.max(bytes / 16, 16 * 2 ** 20));
   });
 
-  it('knows the memory of this machine', () => expect(availableMemoryBytes()).toBeGreaterThan(GIB / 4));
+  it('is at most the memory of this machine', () => {
+    expect(availableMemoryBytes()).toBeGreaterThan(GIB / 4);
+    expect(availableMemoryBytes()).toBeLessThanOrEqual(totalmem());
+  });
 });

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import {
+  flag,
+  hostNames,
+  hostPorts,
+  origins,
+  type Parser,
+  parseHostPort,
+  proxyUrls,
+  SettingError,
+  zoneIds,
+} from '../../../core/config/parsers.ts';
+
+const parse = <T>(parser: Parser<T>, text: string) => parser('NAME', text);
+const rejects = (parser: Parser<unknown>, text: string) => expect(() => parse(parser, text)).toThrow(SettingError);
+
+describe('SettingError', () => {
+  it('has its name, and at most 100 characters of the value', () => {
+    const text = 'x'.repeat(101);
+    expect(() => parse(flag, text)).toThrow(
+      expect.objectContaining({
+        name: 'SettingError',
+        message: `NAME must be on or off, not "${'x'.repeat(100)}"`,
+      }),
+    );
+  });
+
+  it('does not repeat a value that may contain a password', () =>
+    expect(() => parse(flag, 'user:pass@host')).toThrow(
+      expect.objectContaining({ message: 'NAME must be on or off' }),
+    ));
+});
+
+describe('flag', () => {
+  it.each(['on', 'TRUE', '1', 'yes'])('reads %s as true', (text) => expect(parse(flag, text)).toBe(true));
+  it.each(['off', 'False', '0', 'no'])('reads %s as false', (text) => expect(parse(flag, text)).toBe(false));
+  it.each(['turn on', 'ono', 'switch off', 'offer', ''])('rejects %j', (text) => rejects(flag, text));
+});
+
+describe('origins', () => {
+  it.each(['xhttp://a.example', 'httpx://a.example', 'ftp://a.example'])('rejects the scheme of %s', (text) =>
+    rejects(origins, text),
+  );
+});
+
+describe('parseHostPort', () => {
+  it.each([
+    ['Media.lan:1', { hostname: 'media.lan', port: 1 }],
+    ['media.lan:65535', { hostname: 'media.lan', port: 65_535 }],
+    ['[::1]:81', { hostname: '[::1]', port: 81 }],
+    ['media.lan:65536', undefined],
+    ['media.lan:0', undefined],
+    ['300.300.300.300:80', undefined],
+    ['media.lan', undefined],
+    ['', undefined],
+  ])('of %j is %j', (text, expected) => expect(parseHostPort(text)).toEqual(expected));
+
+  it('is what hostPorts checks', () => {
+    expect(parse(hostPorts, 'a:1, b:2')).toEqual(['a:1', 'b:2']);
+    rejects(hostPorts, 'a:1,b');
+  });
+});
+
+describe('hostNames', () => {
+  it.each(['media.lan', '192.0.2.1', '[2001:db8::1]', 'x'])('accepts %s', (text) =>
+    expect(parse(hostNames, text)).toEqual([text]),
+  );
+  it.each(['media.lan:80', 'a/b', 'user@host', '*.lan', 'a b', '[zz]', '300.300.300.300', '[::1', 'x?y'])(
+    'rejects %s',
+    (text) => rejects(hostNames, text),
+  );
+});
+
+describe('proxyUrls', () => {
+  it.each([
+    'xhttp://proxy.example/',
+    'httpx://proxy.example/',
+    'http://proxy.example/path',
+    'http://a:%@proxy.example',
+  ])('rejects %s', (text) => rejects(proxyUrls, text));
+  it.each(['http://proxy.example', 'https://user:p%40ss@proxy.example:3128'])('accepts %s', (text) =>
+    expect(parse(proxyUrls, text)).toEqual([text]),
+  );
+});
+
+describe('zoneIds', () => {
+  it('accepts two zones of one region', () =>
+    expect(parse(zoneIds, 'use1-az1, use1-az2')).toEqual(['use1-az1', 'use1-az2']));
+  it.each([
+    'use1-az1',
+    'use1-az1,use1-az1',
+    'use1-az1,euc1-az2',
+    'use1-az1,use1-az2,use1-az3',
+    'xuse1-az1!,xuse1-az2!',
+    'Xuse1-az1,Xuse1-az2',
+    'use1-az1x,use1-az2x',
+    '',
+  ])('rejects %j', (text) => rejects(zoneIds, text));
+});
