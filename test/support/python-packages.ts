@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,10 +17,24 @@ export const PYTHON_PACKAGES_DIR = fileURLToPath(new URL('../../.data/test-pytho
  * @param requirement as pip reads it, with an exact version
  * @returns the Python interpreter that has the package
  */
-export async function installPythonPackage(name: string, requirement: string): Promise<string> {
+export const installPythonPackage = (name: string, requirement: string): Promise<string> =>
+  install(name, [requirement], requirement.replaceAll(/\W+/g, '-'));
+
+/**
+ * The same for a package with everything it requires, by version and hash.
+ * @param file as written by `pip-compile --generate-hashes`
+ */
+export async function installPinnedPythonPackage(name: string, file: string): Promise<string> {
+  const digest = createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+  return install(name, ['--require-hashes', '-r', file], `pinned-${digest.slice(0, 16)}`);
+}
+
+async function install(name: string, requirements: readonly string[], stampName: string): Promise<string> {
   const venv = join(PYTHON_PACKAGES_DIR, name);
   const python = join(venv, 'bin', 'python');
-  const stamp = join(venv, requirement.replaceAll(/\W+/g, '-'));
+  const stamp = join(venv, stampName);
   const isInstalled = () =>
     Promise.all([access(stamp), access(python)]).then(
       () => true,
@@ -27,14 +42,14 @@ export async function installPythonPackage(name: string, requirement: string): P
     );
   if (await isInstalled()) return python;
   await mkdir(PYTHON_PACKAGES_DIR, { recursive: true });
-  const install = async () => {
+  const create = async () => {
     if (await isInstalled()) return;
     await rm(venv, { recursive: true, force: true });
     await run('python3', ['-m', 'venv', venv]);
-    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', requirement]);
+    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements]);
     await writeFile(stamp, '');
   };
-  await withLock(join(PYTHON_PACKAGES_DIR, `${name}.lock`), install, {
+  await withLock(join(PYTHON_PACKAGES_DIR, `${name}.lock`), create, {
     signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS),
   });
   return python;
