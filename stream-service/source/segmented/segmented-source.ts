@@ -82,7 +82,7 @@ export async function openSegments(request: OpenRequest, list: TimelineSource): 
   let opening: OpenRun | undefined = startRun(timeline, 0);
   // A failure while unread must not be an unhandled 'error' event: the reader finds the stream destroyed.
   opening.stream.on('error', () => undefined);
-  const timer = setTimeout(close, limits.unreadTimeoutMs).unref();
+  let timer: NodeJS.Timeout | undefined;
 
   function close(): void {
     clearTimeout(timer);
@@ -100,6 +100,8 @@ export async function openSegments(request: OpenRequest, list: TimelineSource): 
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+  // Not earlier: the first segment of a live list may take longer.
+  timer = setTimeout(close, limits.unreadTimeoutMs).unref();
 
   const durationSeconds = timeline.isComplete && !timeline.isRounded ? durationOf(timeline.segments) : undefined;
   return {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { sendRequest } from '../../support/request.ts';
-import { init, listed, playlist, readAll, segments, useSegmentedSite, whole } from './segmented-fixture.ts';
+import { init, listed, playlist, readAll, segments, statusOf, useSegmentedSite, whole } from './segmented-fixture.ts';
 import { sha256 } from './upstream.ts';
 
 const site = useSegmentedSite();
@@ -62,6 +62,12 @@ describe('live HLS source', () => {
     site.serve({ '/index.m3u8': () => sliding(0, 2), ...files });
     const source = await site.open({ limits: { liveStallTimeoutMs: 50 } }, {}, true);
     expect(await readAll(source.readFrom(0).stream)).toBe('broken 502');
+  });
+
+  it('fails with 502 when no segment is ever listed, however soon an unread source is closed', async () => {
+    site.serve({ '/index.m3u8': () => sliding(0, 0) });
+    const limits = { unreadTimeoutMs: 10, liveStallTimeoutMs: 100 };
+    expect(await statusOf(site.open({ limits }, {}, true))).toBe(502);
   });
 
   it('stops reloading when the stream is destroyed', async () => {
