@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startOwnService } from '../contract/target.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { descendantsOf } from '../support/processes.ts';
+import { sendRequest } from '../support/request.ts';
+import { HOSTILE_LINKS, serveHostileLinks } from './hostile-links.ts';
+
+let dataDir: string;
+let origin: Origin;
+let service: Awaited<ReturnType<typeof startOwnService>>;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'reelay-attacks-'));
+  origin = await startOrigin({ mounts: { '/hostile/': serveHostileLinks() } });
+  service = await startOwnService(origin, { dataDir });
+});
+afterAll(async () => {
+  await service?.close();
+  await origin?.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const resolve = (path: string) =>
+  sendRequest(`${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin.url(path))}`);
+
+describe('a hostile link', () => {
+  it.each(HOSTILE_LINKS)('$name is answered with one of $statuses', async ({ name, statuses }) => {
+    const { status, body } = await resolve(`/hostile/${name}`);
+    expect(statuses, body.toString('utf8', 0, 300)).toContain(status);
+    expect(body.length).toBeLessThan(2_000_000);
+    expect(body.toString()).not.toMatch(/root:|169\.254/);
+  });
+});
+
+describe('after all hostile links', () => {
+  it('the service resolves and streams as before', async () => {
+    const { status, body } = await resolve('/files/clip.mp4');
+    expect(status).toBe(200);
+    const { bestQualityKey: key } = JSON.parse(body.toString()).mediaItems[0].video;
+    const stream = await sendRequest(`${service.baseUrl}/api/Stream/Media/${key}`);
+    expect(stream.status).toBe(200);
+    expect(stream.body.equals((await sendRequest(origin.url('/files/clip.mp4'))).body)).toBe(true);
+  });
+
+  it('no process and no connection of them remains', async () => {
+    // The worker of yt-dlp with a fork in reserve, and the process of the probe, stay for the next link.
+    await expect
+      .poll(async () => (await descendantsOf(process.pid)).length, { timeout: 30_000 })
+      .toBeLessThanOrEqual(4);
+    await expect.poll(() => origin.connections, { timeout: 30_000 }).toBe(0);
+  });
+});

@@ -1,0 +1,227 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startOwnService } from '../contract/target.ts';
+import type { OriginHandler } from '../origin/handler.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { descendants } from '../support/processes.ts';
+import { sendRequest } from '../support/request.ts';
+
+/** What the playlists answer: harmless while a link is resolved, hostile when it is streamed. */
+let answerPlaylist: OriginHandler;
+let dataDir: string;
+let origin: Origin;
+let service: Awaited<ReturnType<typeof startOwnService>>;
+/** Paths that reached a host which must not be requested. */
+const inner: string[] = [];
+
+const answerText =
+  (body: string): OriginHandler =>
+  ({ response }) =>
+    void response.writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' }).end(body);
+/** Below `/hls/ts/`. */
+const harmless: OriginHandler = async ({ response, mediaDir }) => {
+  const playlist = await readFile(join(mediaDir, 'hls/ts/index.m3u8'), 'utf8');
+  response
+    .writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' })
+    .end(playlist.replace(/^([\w-]+\.ts)/gm, '/hls/ts/$1'));
+};
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'reelay-attacks-'));
+  origin = await startOrigin({
+    mounts: {
+      '/swapped/': (exchange) => answerPlaylist(exchange),
+      '/long/': (exchange) => answerPlaylist(exchange),
+      '/named/': ({ url, response }) => {
+        const data = {
+          '@type': 'VideoObject',
+          name: url.searchParams.get('title'),
+          contentUrl: origin.url('/files/clip.mp4'),
+        };
+        const script = `<script type="application/ld+json">${JSON.stringify({ '@context': 'https://schema.org', ...data })}</script>`;
+        response.writeHead(200, { 'content-type': 'text/html' }).end(`<html><head>${script}</head></html>`);
+      },
+      '/inner/': ({ path, response }) => {
+        inner.push(path);
+        response.writeHead(404).end();
+      },
+    },
+  });
+  service = await startOwnService(origin, { dataDir });
+});
+afterAll(async () => {
+  await service?.close();
+  await origin?.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const resolve = (link: string) =>
+  sendRequest(`${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(link)}`);
+let links = 0;
+/** Resolves a harmless playlist; gives the address of its stream. */
+async function harmlessStream(): Promise<string> {
+  answerPlaylist = harmless;
+  const { status, body } = await resolve(origin.url(`/swapped/${links++}.m3u8`));
+  expect(status, body.toString()).toBe(200);
+  const { bestQualityKey, urlType } = JSON.parse(body.toString()).mediaItems[0].video;
+  return `${service.baseUrl}/api/Stream/${urlType}/${bestQualityKey}`;
+}
+
+const playlist = (lines: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:4\n${lines}\n#EXT-X-ENDLIST\n`;
+const chunks = (body: string) => Buffer.from([...body].map((byte) => `1\r\n${byte}\r\n`).join(''));
+
+const SWAPPED: readonly (readonly [name: string, handler: OriginHandler])[] = [
+  [
+    '25,000 preload hints and no segment',
+    answerText(playlist('#EXT-X-PRELOAD-HINT:TYPE=PART,URI="p"\n'.repeat(25_000))),
+  ],
+  [
+    '17 nested variables',
+    answerText(
+      playlist(
+        `${Array.from({ length: 17 }, (_, n) => `#EXT-X-DEFINE:NAME="v${n + 1}",VALUE="{$v${n}}{$v${n}}"`).join('\n')}\n#EXTINF:4,\n{$v17}`,
+      ),
+    ),
+  ],
+  ['8 MB of tags without a name', answerText(playlist('#EXT\n'.repeat(1_600_000)))],
+  ['more than 8 MiB', answerText(playlist('#'.repeat(9_000_000)))],
+  ['a million segments', answerText(playlist('#EXTINF:1,\na\n'.repeat(1_000_000)))],
+  [
+    'a segment of 2^60 seconds at 2^60',
+    answerText(playlist('#EXT-X-MEDIA-SEQUENCE:1152921504606846976\n#EXTINF:1152921504606846976,\n/none')),
+  ],
+  [
+    'a range of 2^53 bytes',
+    answerText(playlist('#EXTINF:4,\n#EXT-X-BYTERANGE:9007199254740991@9007199254740991\n/hls/ts/0.ts')),
+  ],
+  [
+    'a key of the wrong length',
+    answerText(playlist('#EXT-X-KEY:METHOD=AES-128,URI="/files/clip.mp4"\n#EXTINF:4,\n/hls/ts/0.ts')),
+  ],
+  ['segments of other schemes', answerText(playlist('#EXTINF:4,\nfile:///etc/passwd\n#EXTINF:4,\nconcat:/etc/passwd'))],
+  ['segments on this machine', answerText(playlist('#EXTINF:4,\nhttp://127.0.0.1:1/inner/a.ts'))],
+  [
+    'itself as its variant',
+    ({ path, response }) => void response.end(`#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n${path}\n`),
+  ],
+  ['a redirect to itself', ({ url, response }) => void response.writeHead(302, { location: url.href }).end()],
+  [
+    'a redirect to a URL of 15,000 characters',
+    ({ response }) => void response.writeHead(302, { location: `/long/${'a'.repeat(15_000)}` }).end(),
+  ],
+  [
+    'half a million chunks of one byte',
+    ({ request: { socket } }) => {
+      socket.write(
+        'HTTP/1.1 200 OK\r\nContent-Type: application/vnd.apple.mpegurl\r\nTransfer-Encoding: chunked\r\n\r\n',
+      );
+      socket.end(
+        Buffer.concat([
+          chunks(`#EXTM3U\n${'#'.repeat(1000)}`),
+          Buffer.alloc(6 * 500_000, '1\r\n#\r\n'),
+          chunks('\n#EXT-X-ENDLIST\n'),
+          Buffer.from('0\r\n\r\n'),
+        ]),
+      );
+    },
+  ],
+  [
+    '1 MB of header',
+    ({ response }) => void response.writeHead(200, { 'x-large': 'x'.repeat(1_000_000) }).end(playlist('')),
+  ],
+];
+
+describe('a playlist that was harmless when it was resolved', () => {
+  it.each(SWAPPED)('is a 404, a 502 or a broken stream with %s', async (_, handler) => {
+    const stream = await harmlessStream();
+    answerPlaylist = handler;
+    const outcome = await sendRequest(stream).then(
+      ({ status }) => status,
+      () => 'broken',
+    );
+    expect([404, 502, 'broken']).toContain(outcome);
+    expect(inner).toEqual([]);
+  });
+});
+
+describe('names that sources choose', () => {
+  const named = (title: string) => `/named/?title=${encodeURIComponent(title)}`;
+  it.each([
+    ['a line break', 'a\r\nSet-Cookie: b=1'],
+    ['a device of Windows', 'NUL.txt'],
+    ['a device with a superscript digit', 'com\u00b9'],
+    ['an override of the writing direction', '\u202egpj.exe'],
+    ['a path', '../../etc/passwd'],
+    ['quotes', '"; filename="x.exe'],
+  ])('with %s give a safe file name', async (_, title) => {
+    const { body } = await resolve(origin.url(named(title)));
+    const { bestQualityKey } = JSON.parse(body.toString()).mediaItems[0].video;
+    const { headers } = await sendRequest(`${service.baseUrl}/api/Stream/Media/${bestQualityKey}`, { method: 'HEAD' });
+    expect(headers['set-cookie']).toBeUndefined();
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    const [, name = ''] =
+      /^attachment; filename="([^"\\/]*)"; filename\*=UTF-8''[\w.~%!#$&+^`|-]+$/.exec(
+        headers['content-disposition'] ?? '',
+      ) ?? [];
+    expect(name).toMatch(/\.mp4$/);
+    expect(name).not.toMatch(/^(?:nul|com\S)\.|\u202e|^\./i);
+  });
+});
+
+describe('raw requests', () => {
+  const send = async (lines: readonly string[], body = '') => {
+    const { hostname: host, port: at } = new URL(service.baseUrl);
+    const socket = connect(Number(at), host);
+    socket.on('error', () => undefined);
+    socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`);
+    return (await text(socket)).split(' ')[1];
+  };
+  it.each([
+    ['another Host', ['GET /api/App HTTP/1.1', 'Host: rebound.example', 'Connection: close'], '421'],
+    ['two Host fields', ['GET /api/App HTTP/1.1', 'Host: localhost', 'Host: localhost', 'Connection: close'], '400'],
+    ['the absolute form', ['GET http://localhost/api/App HTTP/1.1', 'Host: localhost', 'Connection: close'], '200'],
+    [
+      'the absolute form of another host',
+      ['GET http://x.example/api/App HTTP/1.1', 'Host: localhost', 'Connection: close'],
+      '421',
+    ],
+    ['CONNECT', ['CONNECT x.example:443 HTTP/1.1', 'Host: x.example:443', 'Connection: close'], undefined],
+    [
+      '100 KB of header',
+      ['GET /api/App HTTP/1.1', 'Host: localhost', `X: ${'x'.repeat(100_000)}`, 'Connection: close'],
+      '431',
+    ],
+    [
+      'both lengths',
+      ['POST /api/App HTTP/1.1', 'Host: localhost', 'Content-Length: 5', 'Transfer-Encoding: chunked'],
+      '400',
+    ],
+    ['a NUL in the path', ['GET /api/App\0 HTTP/1.1', 'Host: localhost', 'Connection: close'], '400'],
+    [
+      'a resolve for an image of another site',
+      [
+        `GET /api/Fetch/GetResource?url=http://a.example/ HTTP/1.1`,
+        'Host: localhost',
+        'Sec-Fetch-Site: cross-site',
+        'Sec-Fetch-Mode: no-cors',
+        'Connection: close',
+      ],
+      '403',
+    ],
+  ] as const)('with %s', async (_, lines, status) => {
+    expect(await send(lines)).toBe(status);
+  });
+});
+
+describe('after all of them', () => {
+  it('no FFmpeg and no connection remains', async () => {
+    await expect.poll(() => descendants('ffmpeg'), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => origin.connections, { timeout: 30_000 }).toBe(0);
+    const stream = await harmlessStream();
+    expect((await sendRequest(stream)).status).toBe(200);
+  });
+});
