@@ -212,6 +212,17 @@ describe('raw requests', () => {
       ],
       '403',
     ],
+    [
+      'a one-shot link for an image of another site',
+      [
+        `GET /api/Get?url=http://a.example/ HTTP/1.1`,
+        'Host: localhost',
+        'Sec-Fetch-Site: cross-site',
+        'Sec-Fetch-Mode: no-cors',
+        'Connection: close',
+      ],
+      '403',
+    ],
   ] as const)('with %s', async (_, lines, status) => {
     expect(await send(lines)).toBe(status);
   });

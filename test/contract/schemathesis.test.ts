@@ -44,6 +44,7 @@ describe('the service, by the requests that schemathesis derives from the OpenAP
     });
     await rm(folder, { recursive: true, force: true });
     expect(isPassed, output).toBe(true);
-    expect(output).toMatch(/Tested: 6\n/);
+    const operations = Object.keys(target.api.json.paths).length;
+    expect(output).toMatch(new RegExp(`Tested: ${operations}\\n`));
   });
 });

@@ -1,5 +1,6 @@
 import { parseLinkParameter } from '../../core/api/link-parameter.ts';
 import { Problem } from '../../core/api/problem.ts';
+import { parseQualityParameters } from '../../core/api/quality-parameters.ts';
 import { checkCookies } from '../../core/config/cookies-file.ts';
 import { createAddressGuard, isLiteral } from '../../core/egress/guard/address-guard.ts';
 import { UpstreamError } from '../../core/errors/errors.ts';
@@ -308,6 +309,17 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
     errors: [Problem],
     seeds: ['url=https%3A%2F%2Fu:p@a.example%2Fwatch%3Fv%3D1%23!/x', 'url=http://[::1]:80/'],
     maxSteps: { fixed: 5_000, perByte: 200 },
+  },
+  'quality-parameters': {
+    run(input) {
+      const { clip, quality } = parseQualityParameters(header(input));
+      check(Number(clip.start ?? 0) < Number(clip.end ?? 1e6), 'A clip ends before its start');
+      check(typeof quality === 'string' || quality.maxHeight < 1e6, 'Implausible height');
+    },
+    errors: [Problem],
+    seeds: ['url=http%3A%2F%2Fa&quality=720p&codec=any&start=1.5&end=20', 'quality=mp3&format=mp3', 'start=1&start=2'],
+    // Most of them in Node's parser of queries. A request has at most 64 KB.
+    maxSteps: { fixed: 20_000_000, perByte: 2000 },
   },
   host: {
     run(input) {
