@@ -243,8 +243,31 @@ describe('another instance', () => {
     await page.keyboard.press('Enter');
   };
 
-  it('is used and remembered when it allows this origin', async () => {
+  it('is asked for first, and gets no request when it is declined', async () => {
+    const link = service.origin.url('/site/combined/declined');
+    const { page, requests } = await open(at(`${asking(second.baseUrl)}&url=${encodeURIComponent(link)}`));
+    await page.getByRole('heading', { name: `Use the server ${new URL(second.baseUrl).host}?` }).waitFor();
+    await button(page, 'No, stay here').click();
+    await article(page, 'declined').waitFor();
+    expect(requests.some((request) => request.url().startsWith(second.baseUrl))).toBe(false);
+    await page.goto(at('/'));
+    await page.getByRole('textbox').waitFor();
+    expect(await page.getByText('Connected to').count()).toBe(0);
+  });
+
+  it('is used in one tab alone when that is accepted', async () => {
+    const { page, context } = await open(at(asking(second.baseUrl)));
+    await button(page, 'Use it in this tab').click();
+    await page.getByText(`Connected to ${new URL(second.baseUrl).host}`).waitFor();
+    const other = await context.newPage();
+    await other.goto(at('/'));
+    await other.getByRole('textbox').waitFor();
+    expect(await other.getByText('Connected to').count()).toBe(0);
+  });
+
+  it('is used and remembered when that is accepted', async () => {
     const { page, requests } = await open(at(asking(second.baseUrl)));
+    await button(page, 'Always use it').click();
     await page.getByText(`Connected to ${new URL(second.baseUrl).host}`).waitFor();
     await lookUp(page, 'elsewhere');
     await article(page, 'elsewhere').waitFor();
@@ -262,6 +285,7 @@ describe('another instance', () => {
 
   it('is reported as unreachable when it does not allow this origin', async () => {
     const { page } = await open(second.baseUrl + asking(service.baseUrl), { expectedErrors: /CORS policy/ });
+    await button(page, 'Use it in this tab').click();
     await lookUp(page, 'refused');
     await page.getByRole('heading', { name: 'Can’t reach the server' }).waitFor();
     await page.getByRole('status').getByText('not allow this site').waitFor();

@@ -167,11 +167,27 @@ export const STATES: readonly PageState[] = [
       await page.getByText('You’re offline').waitFor();
     },
   },
-  { name: 'other-instance', path: '/?api=https://other.example', shows: 'Connected to other.example.' },
+  { name: 'proposed-instance', path: '/?api=https://other.example', shows: 'Use the server other.example?' },
+  {
+    name: 'other-instance',
+    path: '/?api=https://other.example',
+    shows: 'Use the server other.example?',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Use it in this tab' }).click();
+      await page.getByText('Connected to other.example.').waitFor();
+    },
+  },
   {
     name: 'unreachable',
     path: `/?api=https://other.example&url=${encodeURIComponent('https://video.example/x')}`,
-    shows: /not responding|Can.t reach/,
+    shows: 'Use the server other.example?',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Use it in this tab' }).click();
+      await page
+        .getByText(/not responding|Can.t reach/)
+        .first()
+        .waitFor();
+    },
   },
   { name: 'history', path: '/', shows: HEADLINE, act: (page) => visit(page, ['video', 'audio', 'list', 'long']) },
   { name: 'status', path: '/status', shows: 'All systems working' },

@@ -1,6 +1,7 @@
 import type { AppInfo, MediaRendition, ResourceInformation } from './contract.ts';
 import { ApiFailure } from './failure.ts';
 import { type Fetch, fetchResponse, readJson } from './responses.ts';
+import { asAppInfo, asResource } from './validate.ts';
 
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export type { Fetch } from './responses.ts';
@@ -53,9 +54,8 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async getAppInfo(signal) {
       const response = await get('/api/App', APP_TIMEOUT_MS, signal);
       const info = await readJson(response, 'app');
-      if (!isAppInfo(info)) throw new ApiFailure('unreachable');
       const tools = readTools(response.headers.get('x-tools') ?? '');
-      return { ...info, tools };
+      return { ...validated(asAppInfo, info), tools };
     },
     async getRequestCount(signal) {
       const response = await get('/api/App/requests', APP_TIMEOUT_MS, signal);
@@ -68,9 +68,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async resolve(link, signal) {
       if (!isLink(link)) throw new ApiFailure('bad-link');
       const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
-      const resource = await readJson(await get(path, RESOLVE_TIMEOUT_MS, signal), 'resolve');
-      if (!('mediaItems' in (resource as object))) throw new ApiFailure('unreachable');
-      return resource as ResourceInformation;
+      return validated(asResource, await readJson(await get(path, RESOLVE_TIMEOUT_MS, signal), 'resolve'));
     },
     streamUrl({ key, convertTo }, clip) {
       const query = new URLSearchParams();
@@ -94,5 +92,11 @@ function readTools(header: string): InstalledTools | undefined {
 const isLink = (link: string): boolean =>
   link.length <= MAX_LINK_CHARACTERS && /^https?:\/\/[^/?#\\]/i.test(link) && URL.canParse(link) && link.isWellFormed();
 
-const isAppInfo = (value: unknown): value is AppInfo =>
-  typeof value === 'object' && value !== null && 'isHealthy' in value && typeof value.isHealthy === 'boolean';
+/** @throws ApiFailure when the answer is not what the contract says: the server is no Reelay, or hostile */
+function validated<T>(read: (value: unknown) => T, value: unknown): T {
+  try {
+    return read(value);
+  } catch (cause) {
+    throw new ApiFailure('unreachable', {}, { cause });
+  }
+}

@@ -7,33 +7,44 @@ export interface BaseUrl {
   readonly isOther: boolean;
   /** `?api=` was not a usable URL and is ignored. */
   readonly isRefused: boolean;
+  /** Another instance that `?api=` names: it is used only after the visitor has agreed. */
+  readonly proposed?: string;
 }
 
 export interface BaseUrlOptions {
   /** `location.origin`. */
   readonly origin: string;
-  /** `location.search`: `?api=https://other` is stored, an empty `?api=` removes it. */
+  /** `location.search`: `?api=https://other` proposes an instance, an empty `?api=` returns to the page's own. */
   readonly search: string;
+  /** Of all tabs, for an instance that is to be remembered. */
   readonly storage?: Store | undefined;
+  /** Of this tab. */
+  readonly tabStorage?: Store | undefined;
 }
 
 const NAME = 'reelay.api';
 /** Hosts that connect-src in security-headers.json allows over http. */
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
-/** Selects the instance: any https URL, or http on loopback. */
-export function readBaseUrl({ origin, search, storage }: BaseUrlOptions): BaseUrl {
-  const asked = new URLSearchParams(search).get('api');
-  const wanted = asked?.trim() ? normalize(asked.trim()) : undefined;
-  if (asked?.trim() === '' || wanted === origin) forgetBaseUrl(storage);
-  else if (wanted !== undefined) store(storage, NAME, wanted);
-  const isEmpty = asked !== null && asked.trim() === '';
-  const base = wanted ?? (isEmpty ? origin : (normalize(readStored(storage, NAME) ?? '') ?? origin));
-  return { base, isOther: base !== origin, isRefused: asked !== null && !isEmpty && wanted === undefined };
+/** Selects the instance: any https URL, or http on loopback. A link to the page alone never changes it. */
+export function readBaseUrl({ origin, search, storage, tabStorage }: BaseUrlOptions): BaseUrl {
+  const asked = new URLSearchParams(search).get('api')?.trim();
+  const wanted = asked ? normalize(asked) : undefined;
+  if (asked === '' || wanted === origin) forgetBaseUrl(storage, tabStorage);
+  const accepted = normalize(readStored(tabStorage, NAME) ?? '') ?? normalize(readStored(storage, NAME) ?? '');
+  const base = accepted ?? origin;
+  const isRefused = Boolean(asked) && wanted === undefined;
+  const proposed = wanted === base ? undefined : wanted;
+  return { base, isOther: base !== origin, isRefused, proposed };
 }
 
+/** Uses an instance that the visitor has agreed to, in the tab or everywhere, by the store. @param base as proposed */
+export const acceptBaseUrl = (base: string, storage: Store | undefined): boolean => store(storage, NAME, base);
+
 /** Returns to the instance that served this page. */
-export const forgetBaseUrl = (storage: Store | undefined): void => void store(storage, NAME, null);
+export function forgetBaseUrl(...storages: readonly (Store | undefined)[]): void {
+  for (const storage of storages) store(storage, NAME, null);
+}
 
 function normalize(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;

@@ -1,5 +1,5 @@
 export { type Api, type ClipTimes, createApi } from './api.ts';
-export { type BaseUrl, forgetBaseUrl, readBaseUrl } from './base-url.ts';
+export { acceptBaseUrl, type BaseUrl, forgetBaseUrl, readBaseUrl } from './base-url.ts';
 export type { MediaInformation, MediaRendition, ResourceInformation, StreamReference } from './contract.ts';
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
 export { createRangeSupport } from './range-support.ts';

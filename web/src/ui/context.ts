@@ -26,6 +26,8 @@ export interface Page {
   readonly announcement: Subject<string>;
   /** Returns to the instance that served this page. */
   readonly forgetInstance: () => void;
+  /** Answers the question whether to use the proposed instance, and loads the page again. */
+  readonly answerProposal: (answer: 'once' | 'always' | 'no') => void;
   /** Changes and stores the language; keeps the current one if loading fails. */
   readonly setLocale: (locale: Locale) => Promise<void>;
 }

@@ -4,14 +4,14 @@ import { usePage } from '../context.ts';
 import { Icon, type IconName, NextTry } from '../controls/index.ts';
 import { failureText, isWorthRetrying } from '../failure-text.ts';
 
-interface NoticeProps {
+export interface NoticeProps {
   readonly look: 'bad' | 'waiting';
   readonly icon: IconName;
   readonly title: string;
   readonly children: ComponentChildren;
 }
 
-const Notice = ({ look, icon, title, children }: NoticeProps) => (
+export const Notice = ({ look, icon, title, children }: NoticeProps) => (
   <section class={`panel notice ${look}`}>
     <span class="notice-icon">
       <Icon name={icon} />

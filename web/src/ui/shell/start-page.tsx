@@ -1,5 +1,5 @@
 import { type ComponentChild, render } from 'preact';
-import { createApi, forgetBaseUrl, readBaseUrl } from '../../api/index.ts';
+import { acceptBaseUrl, createApi, forgetBaseUrl, readBaseUrl } from '../../api/index.ts';
 import { createJournal } from '../../download/index.ts';
 import {
   createFormat,
@@ -8,6 +8,7 @@ import {
   loadFirstTexts,
   loadTexts,
   openLocalStore,
+  openTabStore,
   readStored,
   store,
   wantedLocales,
@@ -18,6 +19,8 @@ import { createFileNameStore } from '../file-name-store.ts';
 import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
 import { createSession } from '../session.ts';
+import { ErrorBoundary } from './error-boundary.tsx';
+import { ProposedInstance } from './proposed-instance.tsx';
 import { openLocation } from './use-location.ts';
 
 const LANGUAGE = 'reelay.language';
@@ -28,7 +31,8 @@ const LANGUAGE = 'reelay.language';
  */
 export async function startPage(content: ComponentChild, search = ''): Promise<void> {
   const storage = openLocalStore();
-  const instance = readBaseUrl({ origin: location.origin, search: location.search, storage });
+  const tabStorage = openTabStore();
+  const instance = readBaseUrl({ origin: location.origin, search: location.search, storage, tabStorage });
   const api = createApi(instance.base);
   const history = createHistory({ storage, events: window });
   const fileNames = createFileNameStore(storage);
@@ -44,11 +48,19 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     downloads: createDownloads(api, createJournal(storage), fileNames),
     announcement: createLiveRegion(),
     forgetInstance() {
-      forgetBaseUrl(storage);
+      forgetBaseUrl(storage, tabStorage);
       location.assign('/');
     },
+    answerProposal(answer: 'once' | 'always' | 'no') {
+      const { proposed } = instance;
+      if (proposed && answer !== 'no') acceptBaseUrl(proposed, answer === 'always' ? storage : tabStorage);
+      const address = new URL(location.href);
+      address.searchParams.delete('api');
+      location.replace(address);
+    },
   };
-  openLocation(fixed, search);
+  // No link goes to any instance before the question is answered.
+  if (!instance.proposed) openLocation(fixed, search);
   const root = document.getElementById('app') ?? document.body;
 
   let texts = await loadFirstTexts(wantedLocales(navigator.languages, readStored(storage, LANGUAGE)));
@@ -59,7 +71,12 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     document.documentElement.lang = texts.locale;
     document.documentElement.dir = texts.direction;
     const page = { ...fixed, texts, format: createFormat(texts.locale), setLocale };
-    render(<PageContext.Provider value={page}>{content}</PageContext.Provider>, root);
+    const guarded = (
+      <ErrorBoundary>
+        {instance.proposed ? <ProposedInstance host={new URL(instance.proposed).host} /> : content}
+      </ErrorBoundary>
+    );
+    render(<PageContext.Provider value={page}>{guarded}</PageContext.Provider>, root);
   }
   async function setLocale(locale: Locale): Promise<void> {
     lastAsked = locale;
