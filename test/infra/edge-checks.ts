@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../core/api/operations.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { withoutHash } from './permissions.ts';
@@ -21,9 +22,11 @@ export function checkEdge(): void {
         ['/???/*', 'api'],
         ['/swagger*', 'api'],
       ]);
+      const [streams, ...others] = CacheBehaviors;
+      expect(streams?.CachePolicyId).toEqual({ Ref: expect.stringMatching(/^EdgeStreamCache/) });
+      for (const { CachePolicyId } of others) expect(CachePolicyId).toBe(CACHING_DISABLED);
       for (const behaviour of CacheBehaviors) {
         expect(behaviour).toMatchObject({
-          CachePolicyId: CACHING_DISABLED,
           OriginRequestPolicyId: ALL_VIEWER_EXCEPT_HOST,
           Compress: false,
           FunctionAssociations: [{ EventType: 'viewer-request' }],
@@ -58,6 +61,28 @@ export function checkEdge(): void {
         expect(properties.Environment).toMatchObject({ Variables: { ORIGIN_SECRET: attribute('Accepted') } });
       }
       expect(onlyResource(of, 'Custom::OriginSecret')).toMatchObject({ rotation: 'initial' });
+    });
+
+    it('caches streams by path, by the parameters that change their bytes, and for an hour at most', () => {
+      const { CachePolicyConfig } = onlyResource(of, 'AWS::CloudFront::CachePolicy') as never as {
+        CachePolicyConfig: object;
+      };
+      const parameters = operations
+        .filter(({ servedBy }) => servedBy === 'stream-service')
+        .flatMap((operation) => operation.parameters.filter((parameter) => parameter.in === 'query'))
+        .map(({ name: parameter }) => parameter);
+      expect(CachePolicyConfig).toMatchObject({
+        MinTTL: 0,
+        DefaultTTL: 0,
+        MaxTTL: 3600,
+        ParametersInCacheKeyAndForwardedToOrigin: {
+          CookiesConfig: { CookieBehavior: 'none' },
+          HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['Origin'] },
+          QueryStringsConfig: { QueryStringBehavior: 'whitelist', QueryStrings: parameters.sort() },
+          EnableAcceptEncodingGzip: false,
+          EnableAcceptEncodingBrotli: false,
+        },
+      });
     });
 
     it('sends a rotated secret only once every function accepts it, the published resolver included', () => {

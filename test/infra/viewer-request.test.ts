@@ -78,6 +78,22 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
     expect(await handle(mode, { uri })).toMatchObject({ result: { uri: path }, choice: { id: 'page' } }),
   );
 
+  it.each([
+    ['format=mp3&start=1&end=2', { format: 'mp3', start: '1', end: '2' }],
+    ['format=mp3&format=m4a', { format: 'mp3' }],
+    ['Format=mp3&utm=1&constructor=1&url=x', {}],
+    ['', {}],
+  ])(
+    'a stream with ?%s reaches the cache and the origin with the parameters that change its bytes',
+    async (query, kept) => {
+      const { result } = await handle(mode, { uri: `/api/Stream/Media/${KEY}?${query}` });
+      const values = Object.entries(kept).map(([name, value]) => [name, { value }]);
+      expect(result.querystring).toEqual(Object.fromEntries(values));
+      const { result: other } = await handle(mode, { uri: `/api/Fetch/GetResource?url=a&url=b` });
+      expect(other.querystring).toMatchObject({ url: { multiValue: [{ value: 'a' }, { value: 'b' }] } });
+    },
+  );
+
   it('removes an origin secret sent by the viewer', async () => {
     const headers = { 'x-reelay-origin': 'guess', range: 'bytes=0-1' };
     for (const uri of [`/api/Stream/Media/${KEY}`, '/api/App', '/']) {

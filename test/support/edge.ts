@@ -8,10 +8,17 @@ import { runProgram } from './media-tools.ts';
 
 export type EdgeMode = 'balanced' | 'on-demand';
 
+interface EdgeParameter {
+  readonly value: string;
+  readonly multiValue?: readonly { readonly value: string }[];
+}
+
 /** The request of a viewer-request event. */
 export interface EdgeRequest {
   readonly uri: string;
   readonly method: string;
+  /** As CloudFront parses it: of a repeated parameter `value` is the first one. */
+  readonly querystring?: Readonly<Record<string, EdgeParameter>>;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, { readonly value: string }>>;
 }
@@ -47,11 +54,23 @@ const MODULE = join(import.meta.dirname, 'cloudfront-module.js');
 /** The source of the deployed function. */
 export const edgeSource = (mode: EdgeMode): string => viewerRequestSource(mode);
 
+/** @param uri with its query string, if any */
 export const requestOf = (uri: string, { method = 'GET', headers = {} } = {}): EdgeRequest => ({
-  uri,
+  uri: uri.split('?')[0] ?? '',
   method,
+  querystring: parseQuery(uri.split('?')[1] ?? ''),
   headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { value: String(value) }])),
 });
+
+function parseQuery(text: string): Record<string, EdgeParameter> {
+  const values = Map.groupBy(new URLSearchParams(text), ([name]) => name);
+  return Object.fromEntries(
+    [...values].map(([name, pairs]) => {
+      const all = pairs.map(([, value]) => ({ value }));
+      return [name, { value: all[0]?.value ?? '', ...(all.length > 1 && { multiValue: all }) }];
+    }),
+  );
+}
 
 /** The edge function in this process. @param now epoch milliseconds */
 export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number = Date.now) {

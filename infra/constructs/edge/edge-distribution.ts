@@ -26,6 +26,7 @@ import type { Deployment } from '../../config/index.ts';
 import { regionalName, suppressNag } from '../shared/index.ts';
 import { API_PREFIX, anyCasePattern, STREAM_PREFIX } from './path-prefixes.ts';
 import { apiHeaders, createHeadersPolicy, pageHeaders } from './security-headers.ts';
+import { createStreamCachePolicy } from './stream-cache-policy.ts';
 import { viewerRequestSource } from './viewer-request-source.ts';
 
 export interface EdgeDistributionProps {
@@ -141,6 +142,7 @@ export class EdgeDistribution extends Construct {
       stream: {
         ...uncached,
         origin: streamOrigin,
+        cachePolicy: createStreamCachePolicy(this, 'StreamCache'),
         // Origin groups allow no other methods.
         ...(deployment.profile.streamHost === 'on-demand' && { allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS }),
       },

@@ -10,6 +10,7 @@ const MODE = '__MODE__';
 const ROUTES = JSON.parse('__ROUTES__');
 // Set at deployment, in lower case: `/api/`.
 const API_PREFIX = '__API_PREFIX__';
+const STREAM_PARAMETERS = '__STREAM_PARAMETERS__'.split(',');
 const READ = 'GET, HEAD, OPTIONS';
 const PAGES = { '/': '/index.html', '/status': '/status.html', '/status/': '/status.html' };
 
@@ -37,9 +38,21 @@ async function handler(event) {
     if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
     request.uri = route.path;
   }
+  if (route.origin === 'stream') request.querystring = canonicalQuery(request.querystring || {});
   if (route.origin === 'stream' && MODE === 'on-demand') await selectTask();
   else cf.selectRequestOriginById(route.origin);
   return request;
+}
+
+// The parameters of streams alone, each with its first value, as the service reads it: the cache key then contains all that
+// the origin sees.
+function canonicalQuery(query) {
+  const kept = {};
+  STREAM_PARAMETERS.forEach((name) => {
+    if (query[name])
+      kept[name] = { value: query[name].multiValue ? query[name].multiValue[0].value : query[name].value };
+  });
+  return kept;
 }
 
 // The route of a path in any case. Not `known`: the API answers 404.

@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { StateUnavailable } from '../../../core/errors/errors.ts';
+import { codedSound, ffmpeg as encode, writeWav } from '../../stream-service/conversions/mp3/coded-sound.ts';
+import { fileSource } from '../../stream-service/conversions/mp3/fixture.ts';
+import { ffmpeg, mediaKey, resourceOf, type Service, startService, trackOf } from '../../stream-service/fixture.ts';
+import { createEdge, requestOf } from '../../support/edge.ts';
+import { withTemporaryFolder } from '../../support/media-tools.ts';
+import { type NginxCache, startNginxCache } from '../../support/nginx-cache.ts';
+import { sendRequest } from '../../support/request.ts';
+
+const SECONDS = 20;
+const PAGE = 'https://page.example';
+
+/** The viewer-request function and the cache in front of the stream service, in the place of CloudFront. */
+describe('the edge cache', () => {
+  const calls = { resources: 0, sources: 0, reads: 0, ffmpeg: 0 };
+  let isTableDown = false;
+  let service: Service;
+  let cache: NginxCache;
+  let expected: Buffer;
+
+  beforeAll(async () => {
+    const sound = await withTemporaryFolder(async (folder) => {
+      await writeWav(join(folder, 'sound.wav'), codedSound(SECONDS));
+      await encode('-i', join(folder, 'sound.wav'), '-c:a', 'aac', join(folder, 'sound.m4a'));
+      return readFile(join(folder, 'sound.m4a'));
+    });
+    const counted = (source: ReturnType<typeof fileSource>) => async () => {
+      calls.sources += 1;
+      const read = (first: number, last?: number) => {
+        calls.reads += 1;
+        return source.read(first, last);
+      };
+      return { ...source, read };
+    };
+    const tracks = ['sound', 'unsized'].map((id) => trackOf(id, { video: null, container: 'm4a' }));
+    const resource = resourceOf(tracks, { durationSeconds: SECONDS });
+    service = await startService(
+      resource,
+      { sound: counted(fileSource(sound)), unsized: counted(fileSource(sound, { sized: false })) },
+      {
+        state: {
+          getResource: async (id) => {
+            calls.resources += 1;
+            if (isTableDown) throw new StateUnavailable('Down');
+            return id === resource.id ? resource : undefined;
+          },
+          touchResource: async () => undefined,
+        },
+        ffmpeg: () => {
+          calls.ffmpeg += 1;
+          return ffmpeg;
+        },
+        corsAllowedOrigins: [PAGE, 'https://other.example'],
+      },
+    );
+    cache = await startNginxCache(service.url);
+    expected = (await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('sound')}?format=mp3`)).body;
+  });
+  afterAll(async () => {
+    await cache.close();
+    await service.close();
+  });
+  beforeEach(() => {
+    Object.assign(calls, { resources: 0, sources: 0, reads: 0, ffmpeg: 0 });
+  });
+
+  /** A request of a viewer. */
+  async function view(path: string, headers: Record<string, string> = {}) {
+    const { result } = await createEdge('balanced', () => undefined)(requestOf(`/api/Stream/${path}`));
+    const query = Object.entries(result.querystring ?? {}).map(([name, { value }]): [string, string] => [name, value]);
+    const search = query.length > 0 ? `?${new URLSearchParams(query)}` : '';
+    const response = await sendRequest(`${cache.url}${result.uri}${search}`, { headers });
+    return { ...response, cache: response.headers['x-cache'] };
+  }
+  const conversion = (query = 'format=mp3') => `Media/${mediaKey('sound')}?${query}`;
+
+  it('serves the second listener of a conversion without FFmpeg, source or state table', async () => {
+    const first = await view(conversion());
+    expect([first.status, first.cache, first.body.equals(expected)]).toEqual([200, 'MISS', true]);
+    expect(calls.ffmpeg).toBeGreaterThan(0);
+    expect(calls.reads).toBeGreaterThan(0);
+    const before = { ...calls };
+    const second = await view(conversion());
+    expect([second.status, second.cache, second.body.equals(expected)]).toEqual([200, 'HIT', true]);
+    const part = await view(conversion(), { range: 'bytes=100000-199999' });
+    expect([part.status, part.body.equals(expected.subarray(100_000, 200_000))]).toEqual([206, true]);
+    expect(calls).toEqual(before);
+  });
+
+  it('has one entry whatever parameters a viewer adds, none of which reaches the origin', async () => {
+    await view(conversion());
+    Object.assign(calls, { resources: 0 });
+    for (const query of ['format=mp3&x=1', 'x=2&format=mp3&format=m4a', 'format=mp3&Start=5'])
+      expect((await view(conversion(query))).cache).toBe('HIT');
+    expect(calls.resources).toBe(0);
+  });
+
+  it('has an entry for each conversion, clip and origin', async () => {
+    const clip = await view(conversion('format=mp3&start=5&end=9'));
+    expect([clip.status, clip.cache]).toEqual([200, 'MISS']);
+    expect(clip.body.length).toBeLessThan(expected.length);
+    expect((await view(conversion('format=mp3&start=5&end=8'))).cache).toBe('MISS');
+    expect((await view(conversion(''))).cache).toBe('MISS');
+    for (const origin of [PAGE, 'https://other.example']) {
+      const { headers, cache: status } = await view(conversion(''), { origin });
+      expect([status, headers['access-control-allow-origin']]).toEqual(['MISS', origin]);
+    }
+    expect((await view(conversion(''), { origin: PAGE })).headers['access-control-allow-origin']).toBe(PAGE);
+  });
+
+  it('keeps nothing of unknown length', async () => {
+    for (let request = 0; request < 2; request += 1) {
+      const { status, headers, cache: kept } = await view(`Media/${mediaKey('unsized')}`);
+      expect([status, headers['cache-control'], kept]).toEqual([200, 'no-store', 'MISS']);
+    }
+    expect(calls.sources).toBe(2);
+  });
+
+  it('keeps no error', async () => {
+    const unknown = `Media/${mediaKey('sound').slice(0, -1)}!`;
+    for (let request = 0; request < 2; request += 1) {
+      const { status, headers } = await view(unknown);
+      expect([status, headers['cache-control']]).toEqual([404, 'no-store']);
+    }
+    const path = conversion('format=mp3&start=2');
+    isTableDown = true;
+    expect((await view(path)).status).toBeGreaterThanOrEqual(500);
+    isTableDown = false;
+    expect((await view(path)).status).toBe(200);
+    const invalid = await view(conversion('format=mp3&start=9&end=2'));
+    expect([invalid.status, invalid.headers['cache-control']]).toEqual([400, 'no-store']);
+  });
+});
