@@ -110,6 +110,13 @@ export const deploymentSettings = {
     defaultText: 'by profile',
     description: "Playlist entries resolved concurrently; each uses one of the account's concurrent Lambda executions",
   },
+  resolverConcurrency: {
+    scope: 'aws',
+    parse: wholeNumber(2, 10_000),
+    defaultText: "the account's quota",
+    description:
+      'Executions of the resolver at once, above `entriesAtOnce`; bounds its bill. Lambda requires 100 unreserved ones beside it, which new accounts lack',
+  },
   resolverMemory: {
     scope: 'aws',
     parse: wholeNumber(1024, 10_240),

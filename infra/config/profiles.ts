@@ -19,11 +19,16 @@ export interface Profile {
   /** Requests per second that the HTTP API admits: sustained and in a burst. */
   readonly apiRate: number;
   readonly apiBurst: number;
+  /** The same for GetResource alone, by far the most expensive route. */
+  readonly resolveRate: number;
+  readonly resolveBurst: number;
+  /** Reserved concurrency of the resolver. Absent: bounded by the account's. */
+  readonly resolverConcurrency?: number;
   /** Playlist entries resolved concurrently, each by an invocation of the resolver. */
   readonly entriesAtOnce: number;
   /** `essential` fits the ten free alarms of an account; each scaling policy creates two more. */
   readonly alarms: 'essential' | 'full';
-  /** US dollars a month. */
+  /** US dollars a month: above the bill with the traffic that `npm run cost` assumes. */
   readonly monthlyBudget: number;
 }
 
@@ -37,6 +42,8 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     pointInTimeRecovery: false,
     apiRate: 10,
     apiBurst: 20,
+    resolveRate: 2,
+    resolveBurst: 10,
     entriesAtOnce: 4,
     alarms: 'essential',
     monthlyBudget: 10,
@@ -50,6 +57,8 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     pointInTimeRecovery: false,
     apiRate: 20,
     apiBurst: 40,
+    resolveRate: 5,
+    resolveBurst: 20,
     entriesAtOnce: 8,
     alarms: 'essential',
     monthlyBudget: 60,
@@ -64,19 +73,21 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     firewall: { resolves: 300, streams: 3000 },
     apiRate: 100,
     apiBurst: 200,
+    resolveRate: 20,
+    resolveBurst: 60,
     entriesAtOnce: 24,
     alarms: 'full',
-    monthlyBudget: 250,
+    monthlyBudget: 4500,
   },
 };
 
 /**
  * The profile that the settings name, with the sizes that they override.
- * @throws SettingError when minTasks exceeds maxTasks
+ * @throws SettingError when minTasks exceeds maxTasks, or when resolverConcurrency leaves playlists no room
  */
 export function profileOf(settings: DeploymentSettings): Profile {
   const profile = profiles[settings.profile];
-  const { taskCpu, taskMemory, minTasks, maxTasks, entriesAtOnce, monthlyBudget } = settings;
+  const { taskCpu, taskMemory, minTasks, maxTasks, entriesAtOnce, monthlyBudget, resolverConcurrency } = settings;
   const changed: Profile = {
     ...profile,
     taskCpu: taskCpu ?? profile.taskCpu,
@@ -85,9 +96,14 @@ export function profileOf(settings: DeploymentSettings): Profile {
     maxTasks: maxTasks ?? profile.maxTasks,
     entriesAtOnce: entriesAtOnce ?? profile.entriesAtOnce,
     monthlyBudget: monthlyBudget ?? profile.monthlyBudget,
+    resolverConcurrency,
   };
   if (changed.minTasks > changed.maxTasks) {
     throw new SettingError(`minTasks must be at most maxTasks (${changed.maxTasks}), not ${changed.minTasks}`);
+  }
+  // A playlist runs in one execution and uses one more for each entry at once.
+  if (resolverConcurrency !== undefined && resolverConcurrency <= changed.entriesAtOnce) {
+    throw new SettingError(`resolverConcurrency must be above entriesAtOnce (${changed.entriesAtOnce})`);
   }
   return changed;
 }

@@ -20,7 +20,14 @@ export const regional = {
   hobby: await synthesize({ profile: 'hobby', stage: 'blue' }, EUROPE),
   team: await synthesize({ profile: 'team', stage: 'blue', architecture: 'arm64', ...DOMAIN }, VIRGINIA),
   public: await synthesize(
-    { profile: 'public', stage: 'blue', alarmEmail: 'ops@example.com', cookiesSecret: SECRET, entriesAtOnce: 60 },
+    {
+      profile: 'public',
+      stage: 'blue',
+      alarmEmail: 'ops@example.com',
+      cookiesSecret: SECRET,
+      entriesAtOnce: 60,
+      resolverConcurrency: 90,
+    },
     EUROPE,
   ),
 };

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../core/api/operations.ts';
+import { profiles } from '../../infra/config/profiles.ts';
 import { PROFILE_NAMES, regional, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { withoutHash } from './permissions.ts';
-import { onlyResource, resourcesOfType } from './template.ts';
+import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 const ALL_VIEWER_EXCEPT_HOST = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
@@ -109,6 +110,18 @@ export function checkEdge(): void {
         StageName: '$default',
         DefaultRouteSettings: { ThrottlingRateLimit: expect.any(Number), ThrottlingBurstLimit: expect.any(Number) },
       });
+    });
+
+    it('throttles resolves below the throttle of all routes, once their route exists', () => {
+      const { DefaultRouteSettings, RouteSettings } = onlyResource(of, 'AWS::ApiGatewayV2::Stage') as never as {
+        DefaultRouteSettings: { ThrottlingRateLimit: number };
+        RouteSettings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>;
+      };
+      expect(Object.keys(RouteSettings)).toEqual(['ANY /api/Fetch/GetResource']);
+      const [{ ThrottlingRateLimit = 0 } = {}] = Object.values(RouteSettings);
+      expect(ThrottlingRateLimit).toBe(profiles[name].resolveRate);
+      expect(ThrottlingRateLimit).toBeLessThan(DefaultRouteSettings.ThrottlingRateLimit / 2);
+      expect(dependenciesOf(of, 'AWS::ApiGatewayV2::Stage', /./)).toContain('ApiHttpANYapiFetchGetResource');
     });
 
     it('logs requests without link and client address', () => {

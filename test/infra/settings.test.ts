@@ -146,6 +146,13 @@ describe('profileOf', () => {
     expect(profileOf(readContext({ profile: 'public', ...sizes }))).toEqual({ ...profiles.public, ...sizes });
   });
 
+  it('rejects a resolverConcurrency that leaves playlists no room', () => {
+    expect(profileOf(readContext({ profile: 'hobby', resolverConcurrency: 5 })).resolverConcurrency).toBe(5);
+    expect(() => profileOf(readContext({ profile: 'hobby', resolverConcurrency: 4 }))).toThrow(
+      /^resolverConcurrency must be above entriesAtOnce \(4\)$/,
+    );
+  });
+
   it('rejects minTasks above maxTasks', () =>
     expect(() => profileOf(readContext({ minTasks: 5 }))).toThrow(/^minTasks must be at most maxTasks \(4\), not 5$/));
 });

@@ -289,6 +289,16 @@ describe('settings', () => {
     expect(atOnce(regionalTemplate('public'))).toBe('60');
   });
 
+  it('reserve the executions of the resolver, which bounds its bill', () => {
+    const reserved = (of: Template) =>
+      resourcesOfType(of, 'AWS::Lambda::Function').flatMap(({ id, properties }) => {
+        const { ReservedConcurrentExecutions: executions } = properties;
+        return executions === undefined ? [] : [[withoutHash(id), executions]];
+      });
+    expect(reserved(regionalTemplate('public'))).toEqual([['ApiResolver', 90]]);
+    expect(reserved(template('public'))).toEqual([]);
+  });
+
   it('alarmEmail receives every alarm and the budget notification', () => {
     const of = regionalTemplate('public');
     expect(onlyResource(of, 'AWS::SNS::Subscription')).toMatchObject({

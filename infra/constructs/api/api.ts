@@ -1,6 +1,13 @@
 import { type CustomResource, Duration, Fn, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import { HttpApi, HttpMethod, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
+import {
+  type CfnStage,
+  HttpApi,
+  HttpMethod,
+  type HttpRoute,
+  type HttpStage,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IFunction, Function as LambdaFunction, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
@@ -59,6 +66,7 @@ export class Api extends Construct {
   /** Complete when every function accepts the current origin secret. */
   readonly accessControl: readonly IDependable[];
   readonly #props: ApiProps;
+  readonly #routes: HttpRoute[] = [];
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
@@ -91,7 +99,7 @@ export class Api extends Construct {
       // Answers unknown paths with the service's ProblemDetails instead of API Gateway's message.
       defaultIntegration: new HttpLambdaIntegration('NotFoundIntegration', notFound),
     });
-    this.httpApi.addStage('Stage', {
+    const stage = this.httpApi.addStage('Stage', {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: deployment.profile.apiRate, burstLimit: deployment.profile.apiBurst },
@@ -115,6 +123,7 @@ export class Api extends Construct {
     }
     this.#route('/swagger', description);
     this.#route('/swagger/{proxy+}', description);
+    this.#throttleResolves(stage);
     suppressNag(this.httpApi, {
       APIG4: 'The API is public by design; its functions accept only requests that carry the origin secret of the edge',
     });
@@ -129,6 +138,7 @@ export class Api extends Construct {
       timeout: RESOLVE_TIMEOUT,
       // The resolver invokes itself once per playlist entry; entries never invoke it again.
       recursiveLoop: RecursiveLoop.ALLOW,
+      reservedConcurrentExecutions: profile.resolverConcurrency,
       permissions: [
         table.allowItems(['link#*', 'resource#*', 'tools', 'maintenance'], 'GetItem'),
         table.allowItems(['link#*', 'resource#*'], 'PutItem'),
@@ -173,10 +183,22 @@ export class Api extends Construct {
     });
   }
 
+  /** The stage's throttle is for all routes together; without one of its own this route could use up all of it. */
+  #throttleResolves(stage: HttpStage): void {
+    const { resolveRate, resolveBurst } = this.#props.deployment.profile;
+    const { path } = getOperation('GetResource');
+    const throttle = { ThrottlingRateLimit: resolveRate, ThrottlingBurstLimit: resolveBurst };
+    const resource = stage.node.defaultChild as CfnStage;
+    resource.routeSettings = { [`ANY ${path}`]: throttle };
+    // API Gateway rejects settings of a route that does not exist.
+    stage.node.addDependency(...this.#routes.filter((route) => route.path === path));
+  }
+
   #route(path: string, handler: IFunction): void {
     const integration = new HttpLambdaIntegration(`${handler.node.id}Integration`, handler);
     const routes = this.httpApi.addRoutes({ path, methods: [HttpMethod.ANY], integration });
     // The permission to invoke the alias requires that it exists.
     for (const route of routes) route.node.addDependency(this.toolsInstalled);
+    this.#routes.push(...routes);
   }
 }

@@ -32,6 +32,7 @@ export interface ServiceFunctionProps {
   readonly ephemeralStorage?: Size;
   readonly layers?: FunctionProps['layers'];
   readonly recursiveLoop?: FunctionProps['recursiveLoop'];
+  readonly reservedConcurrentExecutions?: number;
 }
 
 const XRAY_WILDCARD: Wildcard = { finding: /^Resource::\*$/, reason: 'The X-Ray write actions support no resource' };
@@ -74,6 +75,7 @@ export class ServiceFunction extends LambdaFunction {
       ephemeralStorageSize: ephemeralStorage,
       layers: props.layers,
       recursiveLoop: props.recursiveLoop,
+      reservedConcurrentExecutions: props.reservedConcurrentExecutions,
       environment: {
         STAGE: settings.stage,
         POWERTOOLS_SERVICE_NAME: name,

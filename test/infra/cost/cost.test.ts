@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { profiles } from '../../../infra/config/profiles.ts';
 import type { ProfileName } from '../../../infra/config/settings.ts';
 import { calculateBill, totalUsd } from '../../../infra/cost/bill.ts';
 import { fixedUsage, type Template, UnpricedResource } from '../../../infra/cost/fixed-costs.ts';
@@ -106,3 +107,17 @@ describe('monthly bill', () => {
     );
   });
 });
+
+it.each(['hobby', 'team', 'public'] as const)(
+  'the budget of %s warns above its stated bill, and below three times that',
+  (name) => {
+    const { 'reelay-main': template } = regionless[name].templates;
+    const bill = calculateBill([
+      ...fixedUsage(template as Template),
+      ...trafficUsage(template as Template, TRAFFIC[name]),
+    ]);
+    const { monthlyBudget } = profiles[name];
+    expect(monthlyBudget).toBeGreaterThan(totalUsd(bill));
+    expect(monthlyBudget).toBeLessThan(Math.max(3 * totalUsd(bill), 15));
+  },
+);
