@@ -1,4 +1,4 @@
-import { matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
+import { links, matching, oneOf, oneOfNumbers, secretArn, wholeNumber, zoneIds } from './parsers.ts';
 import type { SettingsTable } from './setting.ts';
 
 /** CPU units of a Fargate task (1,024 are one core). */
@@ -79,6 +79,12 @@ export const deploymentSettings = {
     parse: matching(/^\d{4}\.\d{2}\.\d{2}(\.\d{1,8})?$/, 'a release of yt-dlp such as 2026.11.20'),
     defaultText: 'the newest that works',
     description: 'Release of yt-dlp to run, within `toolsChannel`; updates are suspended while it is set',
+  },
+  canaryLinks: {
+    scope: 'aws',
+    parse: links,
+    description:
+      'Links that a release of yt-dlp must resolve before it replaces the one in use, on sites that your instance depends on',
   },
   taskCpu: {
     scope: 'aws',

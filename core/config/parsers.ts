@@ -81,6 +81,11 @@ export interface HostPort {
   readonly port: number;
 }
 
+/** Links; a comma within one is percent-encoded. */
+export const links: Parser<string[]> = listOf('a comma list of http and https links', (item) =>
+  /^https?:$/.test(URL.parse(item)?.protocol ?? '') ? item : undefined,
+);
+
 /** A name, an IPv4 address, or an IPv6 address in brackets; no wildcards. */
 const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
 

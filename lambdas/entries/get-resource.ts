@@ -21,7 +21,7 @@ import {
   required,
 } from '../runtime/index.ts';
 import { wakeAhead } from '../stream-host/index.ts';
-import { createTryLayer } from '../tools-update/index.ts';
+import { type CheckEvent, createCheckResolver } from '../tools-update/index.ts';
 
 /** Where Lambda unpacks layers. */
 const LAYER_DIR = '/opt';
@@ -58,11 +58,7 @@ const warm = tools
   .catch((error) => log.error('yt-dlp worker failed to start', { error }));
 await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
 
-/** Sent by the function that updates the tools, before it makes a version of this function live. */
-interface CheckEvent {
-  readonly kind: 'check';
-}
-const checkTools = createTryLayer({ find: async () => tools.ytDlp(), smokeTest: () => resolver.warm(), log });
+const checkResolver = createCheckResolver({ tools, resolver, log });
 const resolveEntry = createResolveEntry({ resolver, log });
 
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();
@@ -90,5 +86,5 @@ export const handler = routeEvent({
   }),
   direct: middy<EntryEvent | CheckEvent>()
     .use(loadTools(tools))
-    .handler((event) => (event.kind === 'check' ? checkTools() : resolveEntry(event))),
+    .handler((event) => (event.kind === 'check' ? checkResolver(event) : resolveEntry(event))),
 });

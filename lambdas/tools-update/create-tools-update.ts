@@ -69,6 +69,7 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
       state: createState({ storage: createDynamoDbStorage({ tableName }), log }),
       scratchDir: tmpdir(),
       resolver,
+      canaryLinks: environment.canaryLinks,
       ...{ asset, metrics, log, onStep },
       ...(pinned && { pinned }),
       ...(leaseSeconds !== undefined && { leaseSeconds }),

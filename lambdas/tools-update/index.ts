@@ -1,3 +1,4 @@
+export { type CheckEvent, createCheckResolver } from './check-resolver.ts';
 export { createToolsUpdate } from './create-tools-update.ts';
 export { installMissingTools } from './install-missing-tools.ts';
 export { type RollBackOutcome, rollBack } from './roll-back.ts';

@@ -11,10 +11,12 @@ import { LEASE_SECONDS, withLease } from './with-lease.ts';
  * @throws the first error, or AggregateError when moving back failed too
  */
 export async function switchRelease(next: Pointer, parts: UpdateToolsDependencies, signal: AbortSignal): Promise<void> {
-  const { resolver, archive, onStep } = parts;
+  const { resolver, archive, canaryLinks = [], onStep } = parts;
   const former = await resolver.read();
   const version = await resolver.publish((layers) => replaceLayer(layers, next.layerVersionArn), signal);
-  const verdict = await resolver.check(version, signal);
+  const isOther = former.version !== undefined && !former.layers.includes(next.layerVersionArn);
+  // A deployment must not fail because a site does: links are tried where a release that works would be replaced.
+  const verdict = await resolver.check(version, signal, isOther ? canaryLinks : []);
   const reason = verdict.ok ? wrongVersion(verdict.version, next.version) : verdict.reason;
   if (reason !== undefined) throw new Error(`The resolver does not work with yt-dlp ${next.version}: ${reason}`);
   onStep('checked');
@@ -30,7 +32,7 @@ export async function switchRelease(next: Pointer, parts: UpdateToolsDependencie
     }
     onStep('pointed');
   };
-  if (former.version === undefined || former.layers.includes(next.layerVersionArn)) return move();
+  if (!isOther) return move();
   await inMaintenance(parts, next.version, signal, async (held) => {
     held.throwIfAborted();
     await move();

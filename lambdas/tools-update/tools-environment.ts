@@ -17,6 +17,7 @@ export interface ToolsEnvironment {
   /** The file of a release for that architecture. */
   readonly asset: string;
   readonly stage: string;
+  readonly canaryLinks: readonly string[];
 }
 
 /** Node names by Lambda architecture. */
@@ -45,5 +46,6 @@ export function readToolsEnvironment(environment: Readonly<Record<string, string
     architecture,
     asset,
     stage: read('STAGE'),
+    canaryLinks: environment.CANARY_LINKS?.split(',').filter(Boolean) ?? [],
   };
 }

@@ -47,8 +47,8 @@ export interface LiveFunction {
    * @throws Error when the change does not take effect
    */
   publish(to: (layers: readonly string[]) => readonly string[], signal: AbortSignal): Promise<string>;
-  /** Invokes a version to learn whether it works. */
-  check(version: string, signal: AbortSignal): Promise<CanaryVerdict>;
+  /** Invokes a version to learn whether it works. @param links that it must resolve */
+  check(version: string, signal: AbortSignal, links: readonly string[]): Promise<CanaryVerdict>;
   /** Moves the alias; creates it if necessary. */
   switchTo(version: string): Promise<void>;
 }

@@ -19,4 +19,6 @@ export interface UpdateDependencies extends PrepareDependencies {
 
 export interface UpdateToolsDependencies extends UpdateDependencies {
   readonly resolver: LiveFunction;
+  /** Links that the resolver must resolve with another release before it is switched to. @default none */
+  readonly canaryLinks?: readonly string[];
 }

@@ -16,6 +16,7 @@ const full = async (profile: string) =>
       {
         ...{ profile, corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
         toolsVersion: '2026.11.20',
+        canaryLinks: 'https://site.example/watch',
         ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
       },
       EUROPE,

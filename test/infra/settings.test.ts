@@ -120,6 +120,7 @@ describe('readContext', () => {
     ['zones', { zones: 'use1-az1,use1-az1' }],
     ['zones', { zones: 'us-east-1a,us-east-1b' }],
     ['zones', { zones: 'use1-az1,usw2-az2' }],
+    ['canaryLinks', { canaryLinks: 'https://a.example/,ftp://b.example/' }],
     ['originSecretRotation', { originSecretRotation: 'in november' }],
     ['stage', { stage: { name: 'main' } }],
     ['profil', { profil: 'hobby' }],

@@ -82,7 +82,7 @@ export class Tools extends Construct {
     { name, timeout, resolver }: { name: string; timeout: Duration; resolver: ServiceFunction },
   ): ServiceFunction {
     const { deployment, table } = this.#props;
-    const { toolsChannel, toolsVersion, architecture } = deployment.settings;
+    const { toolsChannel, toolsVersion, canaryLinks, architecture } = deployment.settings;
     const layerArn = arnInStack(this, 'lambda', `layer:${this.#layerName}`);
     return new ServiceFunction(scope, id, {
       deployment,
@@ -96,6 +96,7 @@ export class Tools extends Construct {
         CANARY_FUNCTION: this.#canary.functionName,
         TOOLS_CHANNEL: toolsChannel,
         ...(toolsVersion && { TOOLS_VERSION: toolsVersion }),
+        ...(canaryLinks && { CANARY_LINKS: canaryLinks.join(',') }),
         ARCHITECTURE: architecture,
         RESOLVER_FUNCTION: resolver.functionName,
       },

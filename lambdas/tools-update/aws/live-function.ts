@@ -9,6 +9,7 @@ import {
   UpdateAliasCommand,
   waitUntilPublishedVersionActive,
 } from '@aws-sdk/client-lambda';
+import type { CheckEvent } from '../check-resolver.ts';
 import type { FunctionLayers, LiveFunction } from '../types.ts';
 import { verdictIn } from './canary.ts';
 
@@ -25,7 +26,6 @@ export interface LiveFunctionOptions {
 
 /** For a published version to become active. */
 const ACTIVE_TIMEOUT_SECONDS = 60;
-const CHECK_EVENT = JSON.stringify({ kind: 'check' });
 
 /**
  * A Lambda function behind an alias: versions are immutable, so that a change reaches clients only when the alias moves,
@@ -62,8 +62,9 @@ export function createLiveFunction(options: LiveFunctionOptions): LiveFunction {
       );
       return version;
     },
-    async check(version, signal) {
-      const invoke = new InvokeCommand({ FunctionName, Qualifier: version, Payload: CHECK_EVENT });
+    async check(version, signal, links) {
+      const event: CheckEvent = { kind: 'check', links };
+      const invoke = new InvokeCommand({ FunctionName, Qualifier: version, Payload: JSON.stringify(event) });
       const { FunctionError, Payload } = await client.send(invoke, { abortSignal: signal });
       const text = Payload?.transformToString() ?? '';
       return FunctionError ? { ok: false, reason: text.slice(0, 200) } : verdictIn(text);

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { silentLog } from '../../../core/log/log.ts';
+import { switchRelease } from '../../../lambdas/tools-update/switch-release.ts';
+import type { LiveFunction, Pointer } from '../../../lambdas/tools-update/types.ts';
+import type { UpdateToolsDependencies } from '../../../lambdas/tools-update/update-tools.ts';
+
+const LINKS = ['https://site.example/watch'];
+const next = { version: '2026.11.20', layerVersionArn: 'arn:layer:2' } as Pointer;
+
+/** Switches from a live version, and returns the links that the new version was asked for. */
+async function linksAsked(live: Awaited<ReturnType<LiveFunction['read']>>) {
+  const asked: (readonly string[])[] = [];
+  const parts: Partial<UpdateToolsDependencies> = {
+    resolver: {
+      read: async () => live,
+      publish: async () => '2',
+      check: async (_version, _signal, links) => {
+        asked.push(links);
+        return { ok: true, version: next.version };
+      },
+      switchTo: async () => undefined,
+    },
+    archive: { movePointer: async () => undefined } as unknown as UpdateToolsDependencies['archive'],
+    state: {
+      takeMaintenance: async () => true,
+      endMaintenance: async () => undefined,
+    } as unknown as UpdateToolsDependencies['state'],
+    metrics: { maintained: () => undefined } as unknown as UpdateToolsDependencies['metrics'],
+    canaryLinks: LINKS,
+    onStep: () => undefined,
+    log: silentLog,
+  };
+  await switchRelease(next, parts as UpdateToolsDependencies, new AbortController().signal);
+  return asked;
+}
+
+it.each([
+  ['another release would be replaced', { version: '1', layers: ['arn:layer:1'] }, [LINKS]],
+  ['a deployment keeps the release', { version: '1', layers: ['arn:layer:2'] }, [[]]],
+  ['nothing is live', { version: undefined, layers: [] }, [[]]],
+])(
+  'switchRelease requires the canary links to resolve only when a release is replaced: %s',
+  async (_, live, expected) => expect(await linksAsked(live)).toEqual(expected),
+);
