@@ -48,6 +48,7 @@ describe('the edge cache', () => {
             return id === resource.id ? resource : undefined;
           },
           touchResource: async () => undefined,
+          putExactSize: async () => undefined,
         },
         ffmpeg: () => {
           calls.ffmpeg += 1;
