@@ -161,6 +161,7 @@ describe('a link that its client no longer waits for', () => {
     leaving.abort(new Error('The client has left'));
     await expect(resolving).rejects.toThrow('The client has left');
     await hasEnded(forks[0] ?? 0);
-    expect((await workers()).forks).toEqual([]);
+    // The fork that waits for the next request.
+    expect((await workers()).forks.length).toBeLessThanOrEqual(1);
   });
 });
