@@ -4,7 +4,7 @@ import type { State } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
 import { createConverters } from './conversions/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
-import { buildApp, createFindRendition, createStalledClients } from './http/index.ts';
+import { buildApp, createFindByKey, createStalledClients } from './http/index.ts';
 import { createMux } from './mux/ffmpeg/index.ts';
 import { createRepresentations, createSizeRecorder } from './representations/index.ts';
 import {
@@ -78,8 +78,8 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     converters: createConverters({ inputServer, admission, observer, log }),
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });
-  const findRendition = createFindRendition(options);
-  const app = buildApp({ ...options, findRendition, sessions, representations, stalledClients });
+  const find = createFindByKey(options);
+  const app = buildApp({ ...options, find, sessions, representations, stalledClients });
   await app.ready();
 
   return {

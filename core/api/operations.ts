@@ -1,4 +1,5 @@
 import { conversionNames } from '../conversions/index.ts';
+import { SUBTITLE_FORMATS } from '../media/subtitles/index.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** An operation of the API. The table of operations drives the routes of every host, CORS, OpenAPI and the edge function. */
@@ -80,6 +81,24 @@ const table = [
       400: failure('The url parameter is missing or malformed'),
       404: failure('The link did not resolve to anything'),
       415: failure('Protected, refused by the source, or a shape of link that is not handled; detail says which'),
+      502: failure('Extraction failed for another reason'),
+      503: failure('The instance is updating its tools and is briefly unavailable'),
+    },
+    methods: ['GET'],
+  },
+  {
+    operationId: 'GetDetails',
+    servedBy: 'function',
+    path: '/api/Fetch/GetDetails',
+    summary: 'Resolves a media URL into description, date, chapters, thumbnails and subtitles',
+    parameters: [{ name: 'url', in: 'query', description: 'The media link to resolve' }],
+    responses: {
+      200: { description: 'The details of the item', schema: 'MediaDetails' },
+      400: failure('The url parameter is missing or malformed'),
+      404: failure('The link did not resolve to anything'),
+      415: failure(
+        'Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which',
+      ),
       502: failure('Extraction failed for another reason'),
       503: failure('The instance is updating its tools and is briefly unavailable'),
     },
@@ -172,6 +191,25 @@ const table = [
       404: failure('No such key or file, its source is gone, or the media is of another version'),
       415: failure('The rendition cannot be sent by byte ranges of MP4; detail says why'),
       416: failure('The range cannot be satisfied'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
+    operationId: 'Subtitle',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Subtitle/{key}',
+    summary: 'A subtitle file, converted to the requested format',
+    parameters: [
+      KEY,
+      { name: 'format', in: 'query', description: `${SUBTITLE_FORMATS.join(', ')} (a transcript); vtt by default` },
+    ],
+    responses: {
+      200: { description: 'The file, whole', media: ['text/vtt', 'application/x-subrip', 'text/plain'] },
+      206: { description: 'The requested part of the file', media: ['text/vtt', 'application/x-subrip', 'text/plain'] },
+      400: failure('The format is unknown'),
+      404: failure('No such key, or its source is gone'),
+      416: failure('The range cannot be satisfied'),
+      502: failure('The source cannot be read, or is no subtitle file'),
     },
     methods: ['GET', 'HEAD'],
   },

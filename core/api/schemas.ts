@@ -76,6 +76,47 @@ const ResourceInformation = object({
   mediaItems: listOf('MediaInformation', MediaInformation),
 });
 
+const Chapter = object({
+  title: text,
+  startSeconds: Type.Number({ format: 'double' }),
+  endSeconds: Type.Optional(nullable(Type.Number({ format: 'double' }))),
+});
+
+const Thumbnail = object({
+  url: text,
+  width: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
+  height: Type.Optional(nullable(Type.Integer({ format: 'int32' }))),
+});
+
+const SubtitleInformation = object({
+  key: text,
+  language: text,
+  name: Type.Optional(text),
+  isAutomatic: Type.Boolean(),
+});
+
+/** An extension of the contract. */
+const MediaDetails = object({
+  type: reference('MediaType', MediaType),
+  title: text,
+  author: text,
+  coverUrl: text,
+  durationSeconds: Type.Optional(nullable(Type.Number({ format: 'double' }))),
+  isLive: Type.Boolean(),
+  description: Type.Optional(text),
+  uploadDate: Type.Optional(nullable(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }))),
+  tags: Type.Array(Type.String()),
+  chapters: Type.Unsafe<Static<typeof Chapter>[]>({ type: 'array', items: { $ref: '#/components/schemas/Chapter' } }),
+  thumbnails: Type.Unsafe<Static<typeof Thumbnail>[]>({
+    type: 'array',
+    items: { $ref: '#/components/schemas/Thumbnail' },
+  }),
+  subtitles: Type.Unsafe<Static<typeof SubtitleInformation>[]>({
+    type: 'array',
+    items: { $ref: '#/components/schemas/SubtitleInformation' },
+  }),
+});
+
 /** RFC 9457; the only object that allows additional properties. */
 const ProblemDetails = Type.Object({
   type: Type.Optional(text),
@@ -99,10 +140,13 @@ export type ResourceInformation = Static<typeof ResourceInformation>;
 export type MediaInformation = Static<typeof MediaInformation>;
 export type StreamReference = Static<typeof StreamReference>;
 export type MediaRendition = Static<typeof MediaRendition>;
+export type MediaDetails = Static<typeof MediaDetails>;
 
 /** By the names that references use. */
 export const schemas = {
   AppInfo,
+  Chapter,
+  MediaDetails,
   MediaInformation,
   MediaRendition,
   MediaType,
@@ -110,6 +154,8 @@ export const schemas = {
   RequestCount,
   ResourceInformation,
   StreamReference,
+  SubtitleInformation,
+  Thumbnail,
   UrlType,
 } as const;
 

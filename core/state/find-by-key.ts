@@ -1,5 +1,5 @@
 import { parseKey } from './keys.ts';
-import type { Rendition, Resource, Track } from './resource.ts';
+import type { Rendition, Resource, Subtitle, Track } from './resource.ts';
 import type { State } from './state.ts';
 
 /** The rendition that a key identifies. */
@@ -27,3 +27,27 @@ export async function findByKey(key: string, getResource: State['getResource']):
     ? { key, resource, rendition, tracks: [first, ...rest] }
     : undefined;
 }
+
+/** The subtitle file that a key identifies. */
+export interface KeyedSubtitle {
+  readonly key: string;
+  readonly resource: Resource;
+  readonly subtitle: Subtitle;
+  readonly track: Track;
+}
+
+/** As `findByKey`, for subtitle files. */
+export async function findSubtitleByKey(
+  key: string,
+  getResource: State['getResource'],
+): Promise<KeyedSubtitle | undefined> {
+  const ids = parseKey(key);
+  const resource = ids && (await getResource(ids.resourceId));
+  const subtitle = resource?.subtitles?.find(({ id }) => id === ids?.renditionId);
+  const track = resource?.tracks.find(({ formatId }) => formatId === subtitle?.formatId);
+  return resource && subtitle && track ? { key, resource, subtitle, track } : undefined;
+}
+
+/** Whether a key identifies a rendition or a subtitle file. */
+export const hasKey = async (key: string, getResource: State['getResource']): Promise<boolean> =>
+  Boolean((await findByKey(key, getResource)) ?? (await findSubtitleByKey(key, getResource)));

@@ -1,10 +1,12 @@
 export { createState } from './create-state.ts';
-export { findByKey, type KeyedRendition } from './find-by-key.ts';
+export { findByKey, findSubtitleByKey, hasKey, type KeyedRendition, type KeyedSubtitle } from './find-by-key.ts';
 export { ItemTooLarge } from './item.ts';
-export { keyOf, linkId, renditionId, resourceId } from './keys.ts';
+export { keyOf, linkId, renditionId, resourceId, subtitleId } from './keys.ts';
 export type {
   AudioTraits,
+  Chapter,
   Delivery,
+  Details,
   Fragment,
   Link,
   PlaylistEntry,
@@ -13,6 +15,8 @@ export type {
   Rendition,
   Resource,
   ResourceOrigin,
+  Subtitle,
+  Thumbnail,
   Track,
   VideoTraits,
 } from './resource.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Rendition, ResourceOrigin } from './resource.ts';
+import type { Rendition, ResourceOrigin, Subtitle } from './resource.ts';
 
 /** base64url characters of each digest: 132 bits for the resource, 66 for the rendition within it. */
 const RESOURCE_CHARACTERS = 22;
@@ -23,8 +23,12 @@ export const linkId = (url: string): string => digest(['link', url], RESOURCE_CH
 export const renditionId = ({ side, urlType, formatIds }: Pick<Rendition, 'side' | 'urlType' | 'formatIds'>): string =>
   digest(['rendition', side, urlType, ...formatIds], RENDITION_CHARACTERS);
 
-/** The key by which clients request a rendition. */
-export const keyOf = (resourceId: string, renditionId: string): string => resourceId + renditionId;
+/** The id of a subtitle file within its resource. */
+export const subtitleId = ({ language, isAutomatic }: Pick<Subtitle, 'language' | 'isAutomatic'>): string =>
+  digest(['subtitle', language, String(isAutomatic)], RENDITION_CHARACTERS);
+
+/** The key by which clients request a rendition or a subtitle file. */
+export const keyOf = (resourceId: string, partId: string): string => resourceId + partId;
 
 /** The two digests of a key; undefined if it is malformed. */
 export function parseKey(key: string): { resourceId: string; renditionId: string } | undefined {

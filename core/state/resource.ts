@@ -28,6 +28,10 @@ export interface Resource extends PromisedConversions {
    * and after a resolve that found other files.
    */
   readonly exactSizes?: Readonly<Record<string, number>>;
+  /** Files of `tracks` with the subtitles, best first. Absent: none. */
+  readonly subtitles?: readonly Subtitle[];
+  /** What only GetDetails answers. */
+  readonly details?: Details;
   /** The outgoing identity that resolved it: many sources bind URLs to the client address. */
   readonly egress: string;
   /** Epoch seconds. Until then GetResource answers from the table. */
@@ -131,6 +135,42 @@ export interface Rendition {
   readonly height?: number;
   /** kbit/s. */
   readonly bitrate?: number;
+}
+
+/** A subtitle file, which is a track without video and audio. */
+export interface Subtitle {
+  /** Digest of language and kind (`keys.ts`): the second part of its key. */
+  readonly id: string;
+  readonly formatId: string;
+  /** As the source names it, usually BCP 47: `en`, `pt-BR`. */
+  readonly language: string;
+  readonly name?: string;
+  /** Made by speech recognition. */
+  readonly isAutomatic: boolean;
+}
+
+/** Metadata besides title, author and cover. All texts and lists are bounded. */
+export interface Details {
+  readonly description?: string;
+  /** ISO 8601: `2026-11-22`. */
+  readonly uploadDate?: string;
+  readonly tags?: readonly string[];
+  readonly chapters?: readonly Chapter[];
+  readonly thumbnails?: readonly Thumbnail[];
+}
+
+export interface Chapter {
+  readonly title: string | null;
+  readonly startSeconds: number;
+  /** Absent: until the next one. */
+  readonly endSeconds?: number;
+}
+
+export interface Thumbnail {
+  readonly url: string;
+  /** Pixels. */
+  readonly width?: number;
+  readonly height?: number;
 }
 
 /** Offered conversions by name, such as `mp3`. Fixed at resolve. */

@@ -3,6 +3,7 @@ import type { Handler } from '../middleware/index.ts';
 import { createGet } from './get.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
 import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
+import { createGetDetails } from './get-details.ts';
 import { createGetRequestCount } from './get-request-count.ts';
 import { createGetResource } from './get-resource.ts';
 import { createNotFound } from './not-found.ts';
@@ -24,6 +25,7 @@ export function createFunctions(options: FunctionsOptions): {
     GetAppInfo: createGetAppInfo({ ...options, ...methodsOf('GetAppInfo') }),
     GetRequestCount: createGetRequestCount({ ...options, ...methodsOf('GetRequestCount') }),
     GetResource: createGetResource({ ...options, ...methodsOf('GetResource') }),
+    GetDetails: createGetDetails({ ...options, ...methodsOf('GetDetails') }),
     Get: createGet({ ...options, ...methodsOf('Get') }),
   };
   const operationIds = Object.keys(handlers) as FunctionOperationId[];

@@ -1,8 +1,8 @@
 import { getOperation, parseQualityParameters, problems } from '../../core/api/index.ts';
-import { type Resolved, selectQuality } from '../../core/resolve/index.ts';
-import { keyOf, type Resource } from '../../core/state/index.ts';
+import { selectQuality } from '../../core/resolve/index.ts';
+import { keyOf } from '../../core/state/index.ts';
 import { createHandler, type Handler } from '../middleware/index.ts';
-import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
+import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
 
 /** GET /api/Get: redirects to the stream of one rendition of a link. */
 export const createGet = (options: ResolveOptions): Handler => {
@@ -24,12 +24,3 @@ export const createGet = (options: ResolveOptions): Handler => {
 };
 
 const withFormat = (format: string | undefined) => (format ? { format } : undefined);
-
-/** @throws Problem 415 for a playlist of several entries, 404 for one whose only entry is gone */
-function singleResource(resolved: Resolved): Resource {
-  if (resolved.type === 'Media') return resolved.resource;
-  const [first, second] = resolved.items;
-  if (second) throw problems.notDeliverable('The link is a playlist. Use the link of one of its entries.');
-  if (!first?.resource) throw problems.notFound();
-  return first.resource;
-}

@@ -3,6 +3,7 @@ export { createFunctions } from './functions.ts';
 export { createGet } from './get.ts';
 export { createGetApiDescription } from './get-api-description.ts';
 export { createGetAppInfo } from './get-app-info.ts';
+export { createGetDetails } from './get-details.ts';
 export { createGetRequestCount } from './get-request-count.ts';
 export { createGetResource } from './get-resource.ts';
 export { createNotFound } from './not-found.ts';

@@ -2,7 +2,7 @@ import { parseLinkParameter, problems } from '../../core/api/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
 import { traceStep } from '../../core/log/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
-import type { State } from '../../core/state/index.ts';
+import type { Resource, State } from '../../core/state/index.ts';
 import {
   clientOfEvent,
   type Event,
@@ -70,4 +70,13 @@ function createMaintenanceCheck(state: Pick<State, 'getTools' | 'getMaintenance'
     if (!tools) throw new InMaintenance(FIRST_INSTALL);
     availableUntil = performance.now() + AVAILABILITY_TTL_MS;
   };
+}
+
+/** The item of a link. @throws Problem 415 for a playlist of several entries, 404 for one whose only entry is gone */
+export function singleResource(resolved: Resolved): Resource {
+  if (resolved.type === 'Media') return resolved.resource;
+  const [first, second] = resolved.items;
+  if (second) throw problems.notDeliverable('The link is a playlist. Use the link of one of its entries.');
+  if (!first?.resource) throw problems.notFound();
+  return first.resource;
 }

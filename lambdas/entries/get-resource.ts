@@ -9,7 +9,14 @@ import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
 import { findLayeredYtDlp } from '../../layers/tools/index.ts';
-import { createFanOut, createGet, createGetResource, createResolveEntry, type EntryEvent } from '../api/index.ts';
+import {
+  createFanOut,
+  createGet,
+  createGetDetails,
+  createGetResource,
+  createResolveEntry,
+  type EntryEvent,
+} from '../api/index.ts';
 import { loadTools, resolveMetrics, routeEvent, routeOperation } from '../middleware/index.ts';
 import {
   createFunctionLog,
@@ -82,6 +89,7 @@ const options = {
 export const handler = routeEvent({
   http: routeOperation({
     GetResource: createGetResource({ ...options, methods: getOperation('GetResource').methods }),
+    GetDetails: createGetDetails({ ...options, methods: getOperation('GetDetails').methods }),
     Get: createGet({ ...options, methods: getOperation('Get').methods }),
   }),
   direct: middy<EntryEvent | CheckEvent>()

@@ -1,5 +1,5 @@
-import { getOperation, Problem, problems, toProblem } from '../../core/api/index.ts';
-import { findByKey, type State } from '../../core/state/index.ts';
+import { getOperation, operations, Problem, problems, toProblem } from '../../core/api/index.ts';
+import { hasKey, type State } from '../../core/state/index.ts';
 import { createNotFound } from '../api/index.ts';
 import { createHandler, type Event, type Handler, type HandlerOptions } from '../middleware/index.ts';
 import { HostUnavailable } from './host-unavailable.ts';
@@ -11,7 +11,19 @@ export interface WakeOnStreamOptions extends Omit<HandlerOptions, 'methods' | 't
   readonly wakeHost: WakeHost;
 }
 
-const STREAM_PATH = /^\/api\/stream\/(?:(?:media|combined)\/([^/]+)|hls\/([^/]+)\/[^/]+)$/i;
+const streamPaths = operations
+  .filter(({ servedBy }) => servedBy === 'stream-service')
+  .map(({ path }) => {
+    const pattern = path
+      .replaceAll('.', '\\.')
+      .replace('{key}', '(?<key>[^/]+)')
+      .replace(/\{\w+\}/g, '[^/]+');
+    return new RegExp(`^${pattern}$`, 'i');
+  });
+
+/** The key in a path of the stream service; undefined for other paths. */
+const keyOfPath = (path: string): string | undefined =>
+  streamPaths.map((pattern) => pattern.exec(path)?.groups?.key).find((key) => key !== undefined);
 
 /**
  * Answers stream requests while no host serves them. An existing key wakes the host, and is answered 503 with what the
@@ -19,8 +31,7 @@ const STREAM_PATH = /^\/api\/stream\/(?:(?:media|combined)\/([^/]+)|hls\/([^/]+)
  */
 export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStreamOptions): Handler {
   const answer = async ({ rawPath }: Event): Promise<never> => {
-    const [, mediaKey, key = mediaKey ?? ''] = STREAM_PATH.exec(rawPath) ?? [];
-    if (!(await findByKey(key, state.getResource))) throw problems.notFound();
+    if (!(await hasKey(keyOfPath(rawPath) ?? '', state.getResource))) throw problems.notFound();
     throw describeWait(await wakeHost());
   };
   const onStream = createHandler(
@@ -28,7 +39,7 @@ export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStream
     answer,
   );
   const onOther = createNotFound(options);
-  return (event, context) => (STREAM_PATH.test(event.rawPath) ? onStream : onOther)(event, context);
+  return (event, context) => (keyOfPath(event.rawPath) === undefined ? onOther : onStream)(event, context);
 }
 
 /** The 503 that tells the client why no host serves the stream yet, and when to retry. */

@@ -1,4 +1,4 @@
 export { buildApp } from './app.ts';
 export { MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 export { createStalledClients } from './stalled-clients.ts';
-export { createFindRendition } from './stream-routes.ts';
+export { createFindByKey } from './stream-routes.ts';

@@ -10,7 +10,7 @@ import type { ClipTimes, RepresentationHead } from '../representation.ts';
  */
 export function responseHeaders(
   operationId: StreamOperationId,
-  { resource: { title, author, isLive } }: KeyedRendition,
+  { resource: { title, author, isLive } }: Pick<KeyedRendition, 'resource'>,
   {
     size,
     mimeType,

@@ -17,7 +17,7 @@ import type { StalledClients } from './stalled-clients.ts';
 
 export interface SendOptions {
   readonly operationId: StreamOperationId;
-  readonly found: KeyedRendition;
+  readonly found: Pick<KeyedRendition, 'resource'>;
   readonly representation: Representation;
   readonly session: StreamSession;
   readonly stalledClients: StalledClients;

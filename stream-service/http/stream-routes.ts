@@ -1,10 +1,24 @@
 import type { FastifyInstance } from 'fastify';
-import { getOperation, operations, parseClipParameters, type StreamOperationId } from '../../core/api/index.ts';
+import {
+  getOperation,
+  operations,
+  parseClipParameters,
+  problems,
+  type StreamOperationId,
+} from '../../core/api/index.ts';
 import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { InvalidParameter, NotFound } from '../../core/errors/index.ts';
 import { predictRange } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { findByKey, type KeyedRendition, type Resource, type State } from '../../core/state/index.ts';
+import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
+import {
+  findByKey,
+  findSubtitleByKey,
+  type KeyedRendition,
+  type KeyedSubtitle,
+  type Resource,
+  type State,
+} from '../../core/state/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Representations } from '../representations/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
@@ -30,7 +44,7 @@ export const methodsOfPath = (path: string): string | undefined =>
   streamPaths.find(({ pattern }) => pattern.test(path))?.methods;
 
 export interface StreamRoutesDependencies {
-  readonly findRendition: FindRendition;
+  readonly find: FindByKey;
   readonly sessions: StreamSessions;
   readonly representations: Representations;
   readonly stalledClients: StalledClients;
@@ -44,18 +58,19 @@ interface Route {
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
-  const { findRendition, sessions, representations, stalledClients, log } = dependencies;
+  const { find, sessions, representations, stalledClients, log } = dependencies;
 
-  const route = (
+  const route = <Found extends Keyed>(
     operationId: StreamOperationId,
+    findByKey: (key: string) => Promise<Found>,
     /** @throws Problem 400 when the query makes no sense */
-    parse: (query: Route['Querystring'], params: Route['Params']) => (found: KeyedRendition) => RepresentationOpener,
+    parse: (query: Route['Querystring'], params: Route['Params']) => (found: Found) => RepresentationOpener,
   ) => {
     const path = routePath(operationId);
     // Explicit: Fastify's own HEAD would run GET and read the whole source.
     app.head<Route>(path, async (request, reply) => {
       const choose = parse(request.query, request.params);
-      const found = await findRendition(request.params.key);
+      const found = await findByKey(request.params.key);
       const openSession = () => sessions.open(request.ip, reply.raw);
       const head = await describeForHead(choose(found), openSession, log);
       return reply.headers(responseHeaders(operationId, found, head)).send();
@@ -63,7 +78,7 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
 
     app.get<Route>(path, async (request, reply) => {
       const choose = parse(request.query, request.params);
-      const found = await findRendition(request.params.key);
+      const found = await findByKey(request.params.key);
       const session = sessions.open(request.ip, reply.raw);
       const range = predictRange(request.headers.range);
       const representation = await choose(found).open(session, range);
@@ -71,16 +86,26 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
     });
   };
 
-  route('Media', (query) => {
+  route('Media', find.rendition, (query) => {
     const options = { format: firstOf(query.format), clip: parseClipParameters(query) };
     return (found) => representations.media(found, options);
   });
-  route('Combined', () => (found) => representations.combined(found));
-  route('HlsMaster', () => (found) => representations.hls(found, { name: 'master.m3u8' }));
-  route('HlsFile', (query, { file = '' }) => {
+  route('Combined', find.rendition, () => (found) => representations.combined(found));
+  route('HlsMaster', find.rendition, () => (found) => representations.hls(found, { name: 'master.m3u8' }));
+  route('HlsFile', find.rendition, (query, { file = '' }) => {
     const options = { name: file, entity: firstOf(query.entity) };
     return (found) => representations.hls(found, options);
   });
+  route('Subtitle', find.subtitle, (query) => {
+    const format = parseSubtitleFormat(firstOf(query.format));
+    return (found) => representations.subtitle(found, format);
+  });
+}
+
+function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {
+  const format = SUBTITLE_FORMATS.find((known) => known === text.toLowerCase());
+  if (!format) throw problems.badRequest(`format has to be ${SUBTITLE_FORMATS.join(', ')}, or absent`);
+  return format;
 }
 
 /** Of a repeated parameter the first counts. */
@@ -102,26 +127,36 @@ async function describeForHead(
   }
 }
 
-/** @throws NotFound when no rendition has the key, StateUnavailable */
-export type FindRendition = (key: string) => Promise<KeyedRendition>;
+/** What a key identifies, of a resource. */
+type Keyed = Pick<KeyedRendition, 'key' | 'resource'>;
 
-export interface FindRenditionDependencies {
+/** Look keys up. @throws NotFound when nothing has the key, StateUnavailable */
+export interface FindByKey {
+  rendition(key: string): Promise<KeyedRendition>;
+  subtitle(key: string): Promise<KeyedSubtitle>;
+}
+
+export interface FindByKeyDependencies {
   readonly state: Pick<State, 'getResource' | 'touchResource'>;
   readonly log: Log;
 }
 
 /** Looks keys up in the state table, and extends the expiry of the resources that are used. */
-export function createFindRendition({ state, log }: FindRenditionDependencies): FindRendition {
+export function createFindByKey({ state, log }: FindByKeyDependencies): FindByKey {
   // Concurrent requests for one resource share a read, so that a rush of clients does not flood the table.
   const reads = createSingleFlight<Resource | undefined>();
+  const getResource = (id: string) => reads(id, () => state.getResource(id));
 
-  return async (key) => {
-    const found = await findByKey(key, (id) => reads(id, () => state.getResource(id)));
-    if (!found) throw new NotFound('No rendition has the key');
+  const touched = <Found extends Keyed>(found: Found | undefined): Found => {
+    if (!found) throw new NotFound('Nothing has the key');
     const { resource } = found;
     state
       .touchResource(resource)
       .catch((error) => log.warn('Extending the expiry of a resource failed', { resource: resource.id, error }));
     return found;
+  };
+  return {
+    rendition: async (key) => touched(await findByKey(key, getResource)),
+    subtitle: async (key) => touched(await findSubtitleByKey(key, getResource)),
   };
 }

@@ -1,7 +1,8 @@
 import { getOperation } from '../../core/api/index.ts';
 import { findConversionName } from '../../core/conversions/index.ts';
 import { isMp4Container, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
-import type { KeyedRendition, Track } from '../../core/state/index.ts';
+import type { SubtitleFormat } from '../../core/media/subtitles/index.ts';
+import type { KeyedRendition, KeyedSubtitle, Track } from '../../core/state/index.ts';
 import type { Converters } from '../conversions/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import { needsRemux } from '../source/index.ts';
@@ -11,6 +12,7 @@ import { file } from './file.ts';
 import { type HlsDependencies, type HlsFile, hls } from './hls.ts';
 import { remux } from './remux.ts';
 import { type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
+import { subtitle } from './subtitle.ts';
 
 export interface RepresentationsDependencies
   extends ConvertedDependencies,
@@ -28,6 +30,7 @@ export interface Representations {
   combined(found: KeyedRendition): RepresentationOpener;
   /** @throws NotFound for a file that no presentation has, UnsupportedRendition when the rendition has none */
   hls(found: KeyedRendition, file: HlsFile): RepresentationOpener;
+  subtitle(found: KeyedSubtitle, format: SubtitleFormat): RepresentationOpener;
 }
 
 export interface MediaOptions {
@@ -50,6 +53,7 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);
     },
     hls: (found, file) => hls(found, file, dependencies),
+    subtitle: (found, format) => subtitle(found, format, dependencies.openSource),
     combined(found) {
       if (isPair(found)) return withoutRanges(seekablePair(found, dependencies), mediaPath(found));
       const [track] = found.tracks;

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { NotFound, UnsupportedRendition } from '../../core/errors/index.ts';
 import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import {
@@ -13,6 +11,7 @@ import type { KeyedRendition } from '../../core/state/index.ts';
 import type { Representation, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { HlsLayouts, KnownLayout } from '../virtual-mp4/index.ts';
 import { isMp4File } from './combined.ts';
+import { inMemory } from './in-memory.ts';
 import { type LaidOutDependencies, laidOut, loadLayout } from './laid-out.ts';
 
 export interface HlsDependencies extends LaidOutDependencies {
@@ -63,7 +62,7 @@ export function hls(found: KeyedRendition, file: HlsFile, dependencies: HlsDepen
 
   const write = (known: KnownLayout<HlsLayout> | UnsupportedMp4): Representation => {
     if (known instanceof Error) return refuse(known);
-    return toRepresentation(writePlaylist(name, known));
+    return inMemory(PLAYLIST_TYPE, writePlaylist(name, known));
   };
   const { peekSource, openSource, cache, request } = options;
   return {
@@ -83,16 +82,6 @@ function writePlaylist(name: string, { layout, etag }: KnownLayout<HlsLayout>): 
   if (!stream && name !== MASTER) throw new NotFound('No such playlist');
   return Buffer.from(stream ? writeMediaPlaylist(stream, uris) : writeMasterPlaylist(layout, uris));
 }
-
-const toRepresentation = (text: Buffer): Representation => ({
-  ...PLAYLIST_TYPE,
-  size: text.length,
-  acceptRanges: 'bytes',
-  etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
-  // The reader owns the chunk.
-  read: (first, last = text.length - 1) =>
-    Readable.from([Buffer.from(text.subarray(first, last + 1))], { objectMode: false }),
-});
 
 const withoutQuotes = (etag: string) => etag.slice(1, -1);
 

@@ -137,6 +137,16 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['path key string required', 'path file string required', 'query entity string'],
     responses: HLS_RESPONSES,
   },
+  'GET /api/Stream/Subtitle/{key}': {
+    operationId: 'Subtitle',
+    parameters: ['path key string required', 'query format string'],
+    responses: { 200: undefined, 206: undefined, 400: PROBLEM, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
+  },
+  'GET /api/Fetch/GetDetails': {
+    operationId: 'GetDetails',
+    parameters: ['query url string'],
+    responses: { 200: 'MediaDetails', ...RESOLVE_FAILURES },
+  },
   'GET /api/Get': {
     operationId: 'Get',
     parameters: ['url', 'quality', 'codec', 'format', 'start', 'end'].map((name) => `query ${name} string`),

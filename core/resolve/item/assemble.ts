@@ -9,7 +9,15 @@ import {
   type Track,
 } from '../../state/index.ts';
 import { selectRenditions } from '../renditions/index.ts';
-import { type Candidate, type Info, infoList, readMetadata, text } from '../yt-dlp/index.ts';
+import {
+  type Candidate,
+  type Info,
+  infoList,
+  readDetails,
+  readMetadata,
+  readSubtitleTracks,
+  text,
+} from '../yt-dlp/index.ts';
 
 const FRESH_SECONDS = 3600;
 const FRESH_LIVE_SECONDS = 30;
@@ -44,6 +52,8 @@ export function assembleResource(
   const { renditions, tracks, conversions, conversionOf } = selectRenditions(candidates);
   if (renditions.length === 0) throw noRenditionError(info);
   const metadata = readMetadata(info);
+  const details = readDetails(info);
+  const subtitles = readSubtitleTracks(info, now);
   const live = isLive(info);
   const formatId = renditions.find(({ id }) => id === conversionOf)?.formatIds[0];
   const converted = tracks.find((track) => track.formatId === formatId);
@@ -56,8 +66,10 @@ export function assembleResource(
     ...metadata,
     ...(durationSeconds && { durationSeconds }),
     isLive: live,
-    tracks,
+    tracks: [...tracks, ...subtitles.map(({ track }) => track)],
     renditions,
+    ...(subtitles.length > 0 && { subtitles: subtitles.map(({ subtitle }) => subtitle) }),
+    ...(details && { details }),
     ...promiseConversions(conversions, durationSeconds, tagText(metadata)),
     egress,
     freshUntil: freshUntil(tracks, live, now),

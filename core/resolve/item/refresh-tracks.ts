@@ -1,6 +1,6 @@
 import { NotFound } from '../../errors/index.ts';
 import type { Resource, ResourceOrigin } from '../../state/index.ts';
-import { type Info, readTracks } from '../yt-dlp/index.ts';
+import { type Info, readSubtitleTracks, readTracks } from '../yt-dlp/index.ts';
 import { freshUntil, isLive, RETENTION_SECONDS } from './assemble.ts';
 import { isList, readEntries } from './list-entries.ts';
 
@@ -11,7 +11,8 @@ import { isList, readEntries } from './list-entries.ts';
  * @throws NotFound when none of its formats is left
  */
 export function refreshTracks(resource: Resource, info: Info, now: number): Resource {
-  const found = new Map(readTracks(info, now).map(({ track }) => [track.formatId, track]));
+  const all = [...readTracks(info, now), ...readSubtitleTracks(info, now)];
+  const found = new Map(all.map(({ track }) => [track.formatId, track]));
   const tracks = resource.tracks.flatMap((known) => {
     const track = found.get(known.formatId);
     if (!track) return [];

@@ -1,6 +1,8 @@
+export { readDetails } from './details.ts';
 export { createExtractor, type Extractor } from './extractor.ts';
 export { isFinal } from './failures.ts';
 export { readMetadata } from './metadata.ts';
 export type { RankingFacts } from './ranking-facts.ts';
+export { readSubtitleTracks } from './subtitles.ts';
 export { type Candidate, readTracks } from './tracks.ts';
 export { type Info, infoList, positiveInteger, positiveNumber, text, webUrl, withoutAbsent } from './yt-dlp-info.ts';

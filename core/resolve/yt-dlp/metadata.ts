@@ -47,8 +47,8 @@ const coverUrl = (value: unknown): string | undefined => {
 };
 
 /** Truncated, without half of a surrogate pair at the end. */
-const bounded = (value: string | undefined): string | null =>
+export const bounded = (value: string | undefined, maxLength = MAX_TEXT_LENGTH): string | null =>
   value
     ?.toWellFormed()
-    .slice(0, MAX_TEXT_LENGTH)
+    .slice(0, maxLength)
     .replace(/[\ud800-\udbff]$/, '') ?? null;

@@ -116,6 +116,7 @@ export class Api extends Construct {
     const functions: Readonly<Record<FunctionOperationId, IFunction>> = {
       ...ownFunctions,
       GetResource: resolver,
+      GetDetails: resolver,
       Get: resolver,
     };
     for (const [operationId, handler] of Object.entries(functions)) {

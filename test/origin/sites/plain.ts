@@ -28,6 +28,16 @@ const OTHER: Readonly<Record<string, readonly [type: string, body: string | Buff
   empty: ['application/octet-stream', ''],
   'empty-video': ['video/mp4', ''],
   'empty-page': ['text/html', ''],
+  'subtitles.vtt': ['text/vtt', 'WEBVTT\n\n00:01.000 --> 00:02.500\nHello &amp; <i>welcome</i>\n'],
+  'subtitles.srt': ['application/x-subrip', '1\n00:00:01,000 --> 00:00:02,500\nHello\n'],
+  'subtitles.ttml': [
+    'application/ttml+xml',
+    '<tt xmlns="http://www.w3.org/ns/ttml"><body><div><p begin="1s" end="2.5s">Bonjour<br/>à tous</p></div></body></tt>',
+  ],
+  'subtitles.json3': [
+    'application/json',
+    '{"events":[{"tStartMs":1000,"dDurationMs":1500,"segs":[{"utf8":"Hallo"}]}]}',
+  ],
   noise: ['video/mp4', Buffer.alloc(64 * 1024, 'noise ')],
 };
 

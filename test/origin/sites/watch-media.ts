@@ -44,6 +44,35 @@ interface Kind {
   readonly format?: Info;
 }
 
+/** Metadata besides title and author. */
+const DETAILS: Info = {
+  description: '  First line\n<script>alert(1)</script>\nLast line  ',
+  upload_date: '20260301',
+  tags: ['music', 'music', 'live'],
+  chapters: [
+    { start_time: 0, end_time: 1.5, title: 'Intro' },
+    { start_time: 1.5, end_time: 2, title: 'End' },
+  ],
+};
+
+/** One file of each kind; the addresses are those of `/plain/`. */
+const subtitlesOf = (origin: string): Info => {
+  const file = (path: string, ext: string, more: Info = {}) => ({ url: `${origin}/plain/${path}`, ext, ...more });
+  return {
+    language: 'de',
+    subtitles: {
+      en: [file('subtitles.srt', 'srt'), file('subtitles.vtt', 'vtt', { name: 'English' })],
+      fr: [file('subtitles.ttml', 'ttml')],
+      it: [file('text', 'vtt')],
+      pt: [file('subtitles.gone', 'vtt')],
+      live_chat: [file('json', 'json')],
+      es: [file('subtitles.m3u8', 'vtt', { protocol: 'm3u8_native' })],
+      'x/../y': [file('subtitles.vtt', 'vtt')],
+    },
+    automatic_captions: { en: [file('subtitles.json3', 'json3')], de: [file('subtitles.json3', 'json3')] },
+  };
+};
+
 const SEPARATE = ['av1-180', 'vp9-360', 'h264-360', 'h264-720', 'aac-48', 'opus-96', 'aac-128'];
 
 /** The formats of `/site/{kind}/{id}`. */
@@ -75,6 +104,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   odd: { formats: ['both-360'] },
   'only-odd': { formats: [] },
   embedded: { formats: ['both-360'] },
+  detailed: { formats: ['both-360'], info: DETAILS },
   live: { formats: [], info: { is_live: true } },
   'hls-referer': { formats: [], seconds: SECONDS.clip },
 };
@@ -106,6 +136,7 @@ function describeItem({ id, origin, kind }: MediaRequest, { seconds = SECONDS.la
       { url: `${origin}/files/wide.jpg`, width: 1280, height: 720, preference: 1 },
     ],
     ...info,
+    ...(kind === 'detailed' && subtitlesOf(origin)),
   };
 }
 

@@ -7,10 +7,11 @@ from yt_dlp.utils import ExtractorError
 
 from ._reelay_bounds import TooLarge
 from ._reelay_failures import describe
+from ._reelay_subtitles import reduce_subtitles
 
 MAX_RESPONSE_BYTES = 16 << 20  # of one line: parsing it blocks the service for some 100 ms
 # Fields that the service does not read, and that can be large.
-UNUSED_FIELDS = {'automatic_captions', 'subtitles', 'requested_subtitles', 'requested_formats', 'requested_downloads',
+UNUSED_FIELDS = {'requested_subtitles', 'requested_formats', 'requested_downloads',
                  'comments', 'heatmap', '_format_sort_fields', 'hls_media_playlist_data'}
 
 
@@ -20,6 +21,7 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
         begun = time.monotonic()
         use_proxy(ydl, request['proxy'])
         info = extract(ydl, request)
+        reduce_subtitles(info)
         durations = {'waitedMs': _ms(request['receivedAt'], begun), 'extractedMs': _ms(begun, time.monotonic())}
         line = encode({'id': request['id'], 'ok': True, 'info': plain(ydl.sanitize_info(info)), **durations})
         if len(line) <= MAX_RESPONSE_BYTES:

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { MediaDetails } from '../../core/api/schemas.ts';
+import { useTarget } from './target.ts';
+
+const target = useTarget();
+async function getDetails(path: string): Promise<MediaDetails> {
+  const answer = await target.get(`/api/Fetch/GetDetails?url=${encodeURIComponent(target.origin.url(path))}`);
+  return target.api.expectAnswer('GET', '/api/Fetch/GetDetails', answer) as MediaDetails;
+}
+
+describe('GET /api/Fetch/GetDetails', () => {
+  it('answers what the source describes', async () => {
+    const details = await getDetails('/site/detailed/one');
+    expect(details).toMatchObject({
+      type: 'Media',
+      author: 'Ärtist Example',
+      isLive: false,
+      description: 'First line\n<script>alert(1)</script>\nLast line',
+      uploadDate: '2026-03-01',
+      tags: ['music', 'live'],
+      chapters: [
+        { title: 'Intro', startSeconds: 0, endSeconds: 1.5 },
+        { title: 'End', startSeconds: 1.5, endSeconds: 2 },
+      ],
+      thumbnails: [
+        { width: 1280, height: 720 },
+        { width: 640, height: 640 },
+      ],
+    });
+    expect(details.durationSeconds).toBeGreaterThan(1);
+    const listed = details.subtitles.map(({ language, name, isAutomatic }) => [language, name, isAutomatic]);
+    expect(listed).toEqual([
+      ['en', 'English', false],
+      ['fr', null, false],
+      ['it', null, false],
+      ['pt', null, false],
+      ['de', null, true],
+    ]);
+  });
+
+  it('answers from the resolve of GetResource', async () => {
+    await target.resolve('/site/detailed/shared');
+    const before = target.origin.requests.length;
+    await getDetails('/site/detailed/shared');
+    expect(target.origin.requests.length).toBe(before);
+  });
+
+  it('answers 415 for a playlist and 404 for nothing', async () => {
+    const of = (path: string) => target.get(`/api/Fetch/GetDetails?url=${encodeURIComponent(target.origin.url(path))}`);
+    expect((await of('/site/list/details?n=2')).status).toBe(415);
+    expect((await of('/site/nothing/details')).status).toBe(404);
+  });
+});
+
+describe('GET /api/Stream/Subtitle/{key}', () => {
+  const keyOf = async (language: string) =>
+    (await getDetails('/site/detailed/one')).subtitles.find((subtitle) => subtitle.language === language)?.key ?? '';
+  const get = async (language: string, more = '', options = {}) =>
+    target.get(`/api/Stream/Subtitle/${await keyOf(language)}${more}`, options);
+
+  it.each([
+    ['en', '', 'text/vtt; charset=utf-8', 'WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nHello &amp; welcome\n\n'],
+    [
+      'fr',
+      '?format=srt',
+      'application/x-subrip; charset=utf-8',
+      '1\n00:00:01,000 --> 00:00:02,500\nBonjour\nà tous\n\n',
+    ],
+    ['de', '?format=TXT', 'text/plain; charset=utf-8', 'Hallo\n'],
+  ])('converts %s%s', async (language, query, type, body) => {
+    const { status, headers, body: bytes } = await get(language, query);
+    expect([status, headers['content-type'], bytes.toString()]).toEqual([200, type, body]);
+    expect(headers['content-length']).toBe(String(bytes.length));
+    expect(headers['content-disposition']).toContain(`.${language}.`);
+  });
+
+  it('answers ranges of the converted file', async () => {
+    const { status, headers, body } = await get('en', '', { headers: { range: 'bytes=0-5' } });
+    expect([status, body.toString()]).toEqual([206, 'WEBVTT']);
+    expect(headers.etag).toMatch(/^"/);
+  });
+
+  it.each([
+    ['it', '', 502],
+    ['pt', '', 404],
+    ['en', '?format=ass', 400],
+  ])('%s%s is answered with %d', async (language, query, status) => {
+    expect((await get(language, query)).status).toBe(status);
+  });
+
+  it('serves keys of subtitles here only, and no others', async () => {
+    const key = await keyOf('en');
+    expect((await target.get(`/api/Stream/Media/${key}`)).status).toBe(404);
+    const { resource } = await target.resolve('/site/detailed/one');
+    expect((await target.get(`/api/Stream/Subtitle/${resource.mediaItems[0]?.video?.bestQualityKey}`)).status).toBe(
+      404,
+    );
+  });
+
+  it('describes the file for HEAD', async () => {
+    const { status, headers, body } = await get('en', '?format=srt', { method: 'HEAD' });
+    expect([status, headers['content-type'], body.length]).toEqual([200, 'application/x-subrip; charset=utf-8', 0]);
+  });
+});
