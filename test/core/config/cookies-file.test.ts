@@ -12,6 +12,10 @@ const COOKIE = '.media.example\tTRUE\t/\tFALSE\t2147483647\tsid\ts3cret';
 const ALL = [
   HEADER,
   '# a comment',
+  '#\twith\ttabs\tas\tin\ta\tcookie',
+  'no {"JSON"}',
+  'no{"JSON"}',
+  COOKIE.replace('.media.example\tTRUE', 'media.example\tFALSE'),
   '',
   'words',
   COOKIE,
@@ -48,6 +52,28 @@ describe('COOKIES_FILE', () => {
   ])('accepts a file %s', async (_, content) => {
     const file = await write(content);
     expect(cookiesOf(file)).toBe(file);
+  });
+
+  it.each([
+    ['its line 2 cannot be read', CONTRADICTION],
+    ['its line 2 cannot be read', `${HEADER}\nx#HttpOnly_${COOKIE}\n`],
+    ['it is not UTF-8', Buffer.from([0x23, 0xff])],
+    ['its first line is not "# Netscape HTTP Cookie File"', ''],
+  ])('gives the reason of a rejection: %s', async (reason, content) => {
+    const file = await write(content);
+    expect(() => cookiesOf(file)).toThrow(
+      expect.objectContaining({ message: `COOKIES_FILE must be a Netscape cookies file: ${reason}` }),
+    );
+  });
+
+  it('rejects a missing file with its path and the system error', () => {
+    const file = join(dir, 'missing.txt');
+    expect(() => cookiesOf(file)).toThrow(
+      expect.objectContaining({
+        message: `COOKIES_FILE must be a file that can be read: ${file} (ENOENT)`,
+        cause: expect.objectContaining({ code: 'ENOENT' }),
+      }),
+    );
   });
 
   it.each([

@@ -1,5 +1,7 @@
-import { totalmem } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { availableMemoryBytes, memoryShares } from '../../../core/config/index.ts';
 
 const GIB = 2 ** 30;
@@ -22,5 +24,20 @@ describe('memoryShares', () => {
   it('is at most the memory of this machine', () => {
     expect(availableMemoryBytes()).toBeGreaterThan(GIB / 4);
     expect(availableMemoryBytes()).toBeLessThanOrEqual(totalmem());
+  });
+});
+
+describe('availableMemoryBytes with a container limit', () => {
+  it.each([
+    ['1048576\n', 1_048_576],
+    ['max\n', undefined],
+    ['0\n', undefined],
+    ['-1\n', undefined],
+  ])('of %j is %j', (content, limit) => {
+    const dir = mkdtempSync(join(tmpdir(), 'reelay-memory-'));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    const [file, missing] = [join(dir, 'memory.max'), join(dir, 'missing')];
+    writeFileSync(file, content);
+    expect(availableMemoryBytes([missing, file])).toBe(limit ?? availableMemoryBytes([]));
   });
 });

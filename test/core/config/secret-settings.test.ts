@@ -29,15 +29,21 @@ describe('loadSecretSettings', () => {
   });
 
   it.each([
-    ['is empty', async () => ' '],
-    ['has no text', async () => undefined],
-    ['cannot be read', () => Promise.reject(new Error('p4ssword'))],
-  ])('names the setting and nothing of the secret when it %s', async (_, fetchSecret) => {
+    ['is blank', 'names a secret without text', async () => ' '],
+    ['has no text', 'names a secret without text', async () => undefined],
+    ['cannot be read', 'cannot be read: TypeError', () => Promise.reject(new TypeError('p4ssword'))],
+    ['fails otherwise', 'cannot be read: it failed', () => Promise.reject('p4ssword')],
+  ])('names the setting and nothing of the secret when it %s', async (_, reason, fetchSecret) => {
     const load = loadSecretSettings({ COOKIES_SECRET: COOKIES }, { ...secrets({}), fetchSecret });
     const error = await load.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SettingError);
-    expect(String(error)).toContain('COOKIES_SECRET');
-    expect(String(error)).not.toContain('p4ssword');
+    expect(String(error)).toBe(`SettingError: COOKIES_SECRET ${reason}`);
+  });
+
+  it('keeps the failure of a fetch as the cause', async () => {
+    const cause = new Error('refused');
+    const options = { ...secrets({}), fetchSecret: () => Promise.reject(cause) };
+    await expect(loadSecretSettings({ COOKIES_SECRET: COOKIES }, options)).rejects.toMatchObject({ cause });
   });
 
   it.each([
