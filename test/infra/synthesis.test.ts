@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { createApp } from '../../infra/create-app.ts';
-import { installPythonPackage } from '../support/python-packages.ts';
+import { installPythonPackages } from '../support/python-packages.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import { flags, placeholderBundle, synthesize, temporaryFolder, VIRGINIA } from './synth.ts';
 
@@ -21,7 +21,7 @@ it('synthesizes one tree to identical stacks', async () => {
 });
 
 it('passes cfn-lint', { timeout: 180_000 }, async () => {
-  const python = await installPythonPackage('cfn-lint', 'cfn-lint==1.58.0');
+  const python = await installPythonPackages('cfn-lint', 'cfn-lint==1.58.0');
   const folder = temporaryFolder();
   const files = PROFILE_NAMES.map((name) => {
     const file = join(folder, `${name}.json`);

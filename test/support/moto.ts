@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { installPythonPackage, PYTHON_PACKAGES_DIR } from './python-packages.ts';
+import { installPythonPackages, PYTHON_PACKAGES_DIR } from './python-packages.ts';
 
 /** Region of the clients. */
 export const REGION = 'eu-west-1';
@@ -22,7 +22,8 @@ export interface Moto {
 
 /** Starts a moto server. moto is installed into a virtual environment on first use. */
 export async function startMoto(): Promise<Moto> {
-  const python = await installPythonPackage('moto', 'moto[server]==5.2.5');
+  // Not `moto[server]`: that installs several times as much, for services that no test uses.
+  const python = await installPythonPackages('moto', 'moto==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5');
   const server = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: PYTHON_PACKAGES_DIR, PYTHONUNBUFFERED: '1' },
