@@ -19,6 +19,8 @@ export interface Server {
   proportionalBytes(): number;
   /** Processes that run now, children too. */
   processes(): number;
+  /** Process ids of its children, and theirs. */
+  descendants(): readonly number[];
   /** What its own open descriptors are: `socket:[…]`, `pipe:[…]`, or the path of a file. */
   descriptors(): readonly string[];
   close(): Promise<void>;
@@ -75,6 +77,7 @@ export async function startServer(
     residentBytes: () => sum(family(pid).map(residentOf)),
     proportionalBytes: () => sum(family(pid).map(proportionalOf)),
     processes: () => family(pid).length,
+    descendants: () => family(pid).flatMap((entry) => (entry.pid === pid ? [] : [entry.pid])),
     descriptors: () => globSync(`/proc/${pid}/fd/*`).flatMap(linkOf),
     close,
   };

@@ -3,7 +3,9 @@
  * curl. Arguments name cases: `npm run bench -- mux mp3`.
  */
 import { type Case, startBench } from './bench.ts';
+import { campaign } from './cases/campaign.ts';
 import { crowd } from './cases/crowd.ts';
+import { fairness } from './cases/fairness.ts';
 import { memory } from './cases/memory.ts';
 import { mp3 } from './cases/mp3.ts';
 import { mux } from './cases/mux.ts';
@@ -24,6 +26,8 @@ const CASES: Readonly<Record<string, Case>> = {
   crowd,
   soak,
   memory,
+  fairness,
+  campaign,
 };
 
 const wanted = process.argv.slice(2);

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atRest } from '../at-rest.ts';
 import { type Case, startReelay } from '../bench.ts';
 import { median } from '../figures.ts';
 import type { Server } from '../processes.ts';
@@ -135,25 +136,6 @@ async function client({ number, urls, origin, tally, signal }: ClientOptions): P
 async function ask(url: string, signal: AbortSignal): Promise<IncomingMessage> {
   const [answer] = await once(get(url, { agent: false, signal }), 'response');
   return answer;
-}
-
-/** Counts once they have stopped falling: connections kept for the next request close by themselves. */
-async function atRest(service: Server, data: string) {
-  const look = () => {
-    const open = service.descriptors();
-    const sockets = open.filter((link) => /^(socket|pipe):/.test(link)).length;
-    // The table keeps as many files as it likes.
-    const files = open.filter((link) => link.startsWith('/') && !link.startsWith(data)).length;
-    return { processes: service.processes(), sockets, files };
-  };
-  let last = look();
-  for (let still = 0, tries = 0; still < 16 && tries < 120; tries += 1) {
-    await pause(500);
-    const now = look();
-    still = JSON.stringify(now) === JSON.stringify(last) ? still + 1 : 0;
-    last = now;
-  }
-  return last;
 }
 
 /** Resolves a link and gives the URL of its stream. */
