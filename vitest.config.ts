@@ -39,6 +39,7 @@ export default defineConfig({
     // Real processes share the cores, and many tests wait for deadlines: generous bounds, one worker more than cores.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     maxWorkers: 3,
     sequence: { sequencer: LongestFirstSequencer },
     projects: [
