@@ -4,6 +4,8 @@ import type { FileSource } from '../../source/index.ts';
 
 /** Reading and discarding up to so many bytes costs less than another upstream request. */
 const MAX_SKIPPED_BYTES = 256 * 1024;
+/** Beyond this, the source's stream is paused: pausing it for every chunk costs as much as reading it. */
+const MAX_BUFFERED_BYTES = 128 * 1024;
 
 export interface ByteReaderOptions {
   /**
@@ -14,8 +16,8 @@ export interface ByteReaderOptions {
 }
 
 /**
- * Reads a file at a position that advances with the bytes taken. Holds at most one chunk of the source's stream, which
- * is paused until the chunk is taken.
+ * Reads a file at a position that advances with the bytes taken. Holds a few chunks of the source's stream, which is
+ * paused until they are taken.
  */
 export class ByteReader {
   /** Bytes of the file. */
@@ -28,7 +30,9 @@ export class ByteReader {
   #missingBytes = 0;
   #position = 0;
   #stream: Readable | undefined;
-  #chunk: Buffer | undefined;
+  /** Bytes from the position on, in order. */
+  readonly #chunks: Buffer[] = [];
+  #bufferedBytes = 0;
   /** Bytes of the stream to discard. */
   #skipBytes = 0;
   #failure: Error | undefined;
@@ -55,11 +59,11 @@ export class ByteReader {
   seek(position: number): void {
     const distance = position - this.#position;
     this.#position = position;
-    if (distance === 0 || !(this.#stream || this.#chunk)) return;
+    if (distance === 0 || !(this.#stream || this.#bufferedBytes > 0)) return;
     if (distance < 0 || distance + this.#skipBytes > MAX_SKIPPED_BYTES) this.#closeStream();
     else {
       this.#skipBytes += distance;
-      if (this.#chunk) this.#keep(this.#chunk);
+      this.#skip();
     }
   }
 
@@ -68,14 +72,14 @@ export class ByteReader {
    * @throws Error the source's failure, or that it ended early
    */
   take(maxBytes: number): Buffer | undefined {
-    const chunk = this.#chunk;
+    const [chunk] = this.#chunks;
     if (!chunk) {
       if (this.#failure) throw this.#failure;
       this.#startFlow();
       return undefined;
     }
-    this.#chunk = chunk.length > maxBytes ? chunk.subarray(maxBytes) : undefined;
     const taken = chunk.length > maxBytes ? chunk.subarray(0, maxBytes) : chunk;
+    this.#discard(taken.length);
     this.#position += taken.length;
     return taken;
   }
@@ -96,7 +100,7 @@ export class ByteReader {
 
   /** Settles when `take` has bytes. @throws as `take` */
   async ready(): Promise<void> {
-    while (!this.#chunk) {
+    while (this.#bufferedBytes === 0) {
       if (this.#failure) throw this.#failure;
       this.#startFlow();
       await this.#changed();
@@ -140,30 +144,45 @@ export class ByteReader {
     this.#skipBytes = 0;
     stream.on('data', (chunk: Buffer) => {
       if (this.#stream !== stream) return;
-      this.#keep(chunk);
-      if (this.#chunk) this.#notify();
-      if (this.#chunk) stream.pause(); // not taken by the listener
+      this.#chunks.push(chunk);
+      this.#bufferedBytes += chunk.length;
+      this.#skip();
+      if (this.#bufferedBytes > 0) this.#notify();
+      // Not taken by the listener.
+      if (this.#bufferedBytes >= MAX_BUFFERED_BYTES) stream.pause();
     });
     finished(stream, { writable: false }, (error) => {
       if (this.#stream !== stream) return;
-      // A complete stream is no failure: the chunk that is left can be taken, and another position can be read.
+      // A complete stream is no failure: the chunks that are left can be taken, and another position can be read.
       this.#stream = undefined;
-      const end = this.#position - this.#skipBytes + (this.#chunk?.length ?? 0);
+      const end = this.#position - this.#skipBytes + this.#bufferedBytes;
       if (error || end < this.#streamEnd) this.#failure = error ?? new Error('The source ended early');
       this.#notify();
     });
   }
 
-  #keep(chunk: Buffer): void {
-    const skipped = Math.min(this.#skipBytes, chunk.length);
+  /** Discards buffered bytes before the position. */
+  #skip(): void {
+    const skipped = Math.min(this.#skipBytes, this.#bufferedBytes);
     this.#skipBytes -= skipped;
-    this.#chunk = skipped < chunk.length ? chunk.subarray(skipped) : undefined;
+    this.#discard(skipped);
+  }
+
+  #discard(bytes: number): void {
+    this.#bufferedBytes -= bytes;
+    for (let left = bytes; left > 0; ) {
+      const chunk = this.#chunks.shift();
+      if (!chunk) return;
+      if (chunk.length > left) this.#chunks.unshift(chunk.subarray(left));
+      left -= chunk.length;
+    }
   }
 
   #closeStream(): void {
     const stream = this.#stream;
     this.#stream = undefined;
-    this.#chunk = undefined;
+    this.#chunks.length = 0;
+    this.#bufferedBytes = 0;
     this.#skipBytes = 0;
     stream?.on('error', () => undefined).destroy();
   }
