@@ -3,7 +3,7 @@ import type { Layout, SourceIndex, SourceSpan } from '../../core/media/virtual-m
 import { sourceSpan, splitAtMedia } from '../../core/media/virtual-mp4/index.ts';
 import { ByteReader } from '../mux/native/index.ts';
 import type { FileSource } from '../source/index.ts';
-import { readBytes, readFragment } from './read-fragment.ts';
+import { readFragment, type SourceRead } from './read-fragment.ts';
 
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 /** Own bytes are copied in pieces of this size: the reader of the stream owns its chunks. */
@@ -30,16 +30,21 @@ export const firstRead = (layout: Layout, source: SourceIndex, range: SourceSpan
 
 /** Reads a range of a layout, with only the bytes of each source that the range needs. */
 export class LayoutStream extends Readable {
-  readonly #bytes: AsyncGenerator<Buffer>;
+  readonly #steps: AsyncGenerator<Buffer | SourceRead>;
+  /** The read in progress: its bytes are pushed as they arrive, since a generator would add several ticks to each chunk. */
+  #copying: { readonly reader: ByteReader; missingBytes: number } | undefined;
   readonly #readers: ByteReader[] = [];
   #isPulling = false;
+  /** `_read` was called while pulling. */
+  #isWanted = false;
 
   constructor(options: LayoutStreamOptions) {
     super({ highWaterMark: HIGH_WATER_MARK_BYTES });
-    this.#bytes = this.#generate(options);
+    this.#steps = this.#generate(options);
   }
 
   override _read(): void {
+    this.#isWanted = true;
     if (this.#isPulling) return;
     this.#isPulling = true;
     this.#pull().catch((error) => this.destroy(error));
@@ -51,21 +56,42 @@ export class LayoutStream extends Readable {
   }
 
   async #pull(): Promise<void> {
-    for (;;) {
-      const { value, done } = await this.#bytes.next();
-      if (this.destroyed) return;
-      if (done) {
-        this.push(null);
-        return;
-      }
-      // Before pushing: that may call `_read`.
-      const hasRoom = value.length === 0 || this.push(value);
-      if (!hasRoom) break;
-    }
+    do {
+      this.#isWanted = false;
+      while (await this.#step());
+    } while (this.#isWanted);
     this.#isPulling = false;
   }
 
-  async *#generate({ layout, first, last, openSource }: LayoutStreamOptions): AsyncGenerator<Buffer> {
+  /** Pushes some bytes, or begins to copy some. Returns whether there is room for more. */
+  async #step(): Promise<boolean> {
+    if (this.#copying) return (await this.#copy(this.#copying)) && !this.destroyed;
+    const { value, done } = await this.#steps.next();
+    if (this.destroyed) return false;
+    if (done) this.push(null);
+    else if (Buffer.isBuffer(value)) return value.length === 0 || this.push(value);
+    else {
+      value.reader.seek(value.start);
+      this.#copying = { reader: value.reader, missingBytes: value.end - value.start };
+    }
+    return !done;
+  }
+
+  /** Pushes what is available of a read, or waits for it. Returns whether there is room for more. */
+  async #copy(copying: { readonly reader: ByteReader; missingBytes: number }): Promise<boolean> {
+    const { reader } = copying;
+    let chunk = reader.take(copying.missingBytes);
+    if (!chunk) await reader.ready();
+    while (chunk) {
+      copying.missingBytes -= chunk.length;
+      if (copying.missingBytes === 0) this.#copying = undefined;
+      if (!this.push(chunk)) return false;
+      chunk = copying.missingBytes > 0 ? reader.take(copying.missingBytes) : undefined;
+    }
+    return true;
+  }
+
+  async *#generate({ layout, first, last, openSource }: LayoutStreamOptions): AsyncGenerator<Buffer | SourceRead> {
     const parts = splitAtMedia(layout, { first, last }).map((part) => ({
       ...part,
       readers: this.#openReaders(layout, part, openSource),
@@ -104,7 +130,10 @@ interface LayoutPart extends SourceSpan {
   readonly readers: Readers;
 }
 
-async function* generatePart(layout: Layout, { first, last, readers }: LayoutPart): AsyncGenerator<Buffer> {
+async function* generatePart(
+  layout: Layout,
+  { first, last, readers }: LayoutPart,
+): AsyncGenerator<Buffer | SourceRead> {
   for (let at = first; at <= last; ) {
     const extent = layout.extentAt(at);
     const end = Math.min(extent.start + extent.bytes, last + 1);
@@ -114,7 +143,7 @@ async function* generatePart(layout: Layout, { first, last, readers }: LayoutPar
       const reader = await readers[extent.source];
       if (!reader) throw new Error(`Source ${extent.source} is not open`);
       if (extent.kind === 'samples') {
-        yield* readBytes(reader, extent.sourceOffset + skipped, extent.sourceOffset + end - extent.start);
+        yield { reader, start: extent.sourceOffset + skipped, end: extent.sourceOffset + end - extent.start };
       } else yield* readFragment(reader, { extent, track: layout.tracks[extent.source], first: at, end });
     }
     at = end;

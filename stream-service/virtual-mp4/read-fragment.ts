@@ -23,6 +23,13 @@ export interface FragmentRange {
   readonly end: number;
 }
 
+/** Bytes of a source to be passed on without copying. Offsets in the source, `end` excluded. */
+export interface SourceRead {
+  readonly reader: ByteReader;
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
  * Reads part of a fragment with its `moof` boxes patched. All else is passed on without copying, except that indexes of the
  * source become `free` boxes.
@@ -31,7 +38,7 @@ export interface FragmentRange {
 export async function* readFragment(
   reader: ByteReader,
   { extent, track, first, end }: FragmentRange,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Buffer | SourceRead> {
   const shift = extent.start - extent.sourceOffset;
   const sourceEnd = extent.sourceOffset + extent.bytes;
   /** The part of some bytes at an offset of the source that lies in the range. */
@@ -54,21 +61,9 @@ export async function* readFragment(
       yield clip(isIndexBox(type) ? hidden(bytes) : bytes, at);
       const from = Math.max(at + bytes.length, first - shift);
       const until = Math.min(at + size, end - shift);
-      if (from < until) yield* readBytes(reader, from, until);
+      if (from < until) yield { reader, start: from, end: until };
     }
     at += size;
-  }
-}
-
-/** Reads from one offset of a source to another, `end` excluded, without copying. */
-export async function* readBytes(reader: ByteReader, start: number, end: number): AsyncGenerator<Buffer> {
-  reader.seek(start);
-  for (let remaining = end - start; remaining > 0; ) {
-    const chunk = reader.take(remaining);
-    if (chunk) {
-      remaining -= chunk.length;
-      yield chunk;
-    } else await reader.ready();
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/box-parser.ts';
@@ -37,6 +38,28 @@ const PAIRS = [
 ] as const;
 
 describe('layout', () => {
+  it.each([
+    ['ladder/both-720.mp4', 'ladder/both-360.mp4'],
+    ['indexed.mp4', 'indexed.m4a'],
+  ])('of %s and %s is read at any pace', async (video, audio) => {
+    const files = [sized(await readFile(media.pathOf(video))), sized(await readFile(media.pathOf(audio)))] as const;
+    const layout = await layOut(files);
+    const paces: ((done: () => void) => void)[] = [(done) => done(), queueMicrotask, setImmediate, process.nextTick];
+    for (const [index, pace] of paces.entries()) {
+      let bytes = 0;
+      const consumer = new Writable({
+        highWaterMark: 1 + index * 70_000,
+        write(chunk: Buffer, _encoding, done) {
+          bytes += chunk.length;
+          pace(done);
+        },
+      });
+      const openSource = async (source: 0 | 1) => files[source];
+      await pipeline(new LayoutStream({ layout, first: 0, last: layout.size - 1, openSource }), consumer);
+      expect(bytes).toBe(layout.size);
+    }
+  });
+
   it.each(PAIRS)('of %s and %s returns the same bytes for any range', async (video, audio) => {
     const files = [sized(await readFile(media.pathOf(video))), sized(await readFile(media.pathOf(audio)))] as const;
     const layout = await layOut(files);
