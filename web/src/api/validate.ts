@@ -14,19 +14,19 @@ const MAX_RENDITIONS = 1_000;
 const MAX_TEXT = 10_000;
 
 const asObject = (value: unknown): Fields => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnexpectedShape('Not an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnexpectedShape();
   return value as Fields;
 };
 
 const asText = (value: unknown): string | null => {
   if (value === null || value === undefined) return null;
-  if (typeof value !== 'string' || value.length > MAX_TEXT) throw new UnexpectedShape('Not a text');
+  if (typeof value !== 'string' || value.length > MAX_TEXT) throw new UnexpectedShape();
   return value;
 };
 
 const asNumber = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw new UnexpectedShape('Not a number');
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw new UnexpectedShape();
   return value;
 };
 
@@ -39,33 +39,36 @@ const asWebUrl = (value: unknown): string | null => {
 
 function asList<T>(value: unknown, max: number, read: (entry: unknown) => T): T[] {
   if (value === null || value === undefined) return [];
-  if (!Array.isArray(value) || value.length > max) throw new UnexpectedShape('Not a list');
+  if (!Array.isArray(value) || value.length > max) throw new UnexpectedShape();
   return value.map(read);
 }
 
 const asUrlType = (value: unknown): 'Combined' | 'Media' | undefined => {
   if (value === undefined || value === null) return undefined;
-  if (value !== 'Combined' && value !== 'Media') throw new UnexpectedShape('Not a URL type');
+  if (value !== 'Combined' && value !== 'Media') throw new UnexpectedShape();
   return value;
 };
 
-const asRendition = (value: unknown): MediaRendition => {
+/** Named fields, each by its reader. */
+const asFields = <T>(value: unknown, readers: { readonly [K in keyof T]-?: (field: unknown) => T[K] }): T => {
   const fields = asObject(value);
-  const { key, label, description, fileExtension, mimeType, urlType, fileSizeBytes, height, bitrate, convertTo } =
-    fields;
-  return {
-    key: asText(key),
-    label: asText(label),
-    description: asText(description),
-    fileExtension: asText(fileExtension),
-    mimeType: asText(mimeType),
-    urlType: asUrlType(urlType),
-    fileSizeBytes: asNumber(fileSizeBytes),
-    height: asNumber(height),
-    bitrate: asNumber(bitrate),
-    convertTo: asText(convertTo),
-  };
+  const entries = Object.entries(readers) as [string, (field: unknown) => unknown][];
+  return Object.fromEntries(entries.map(([name, read]) => [name, read(fields[name])])) as T;
 };
+
+const asRendition = (value: unknown): MediaRendition =>
+  asFields(value, {
+    key: asText,
+    label: asText,
+    description: asText,
+    fileExtension: asText,
+    mimeType: asText,
+    urlType: asUrlType,
+    fileSizeBytes: asNumber,
+    height: asNumber,
+    bitrate: asNumber,
+    convertTo: asText,
+  });
 
 /** The fields of a side besides its renditions are texts: `bestQualityKey` and so on. */
 const asSide = (value: unknown): StreamReference | undefined => {
@@ -78,35 +81,35 @@ const asSide = (value: unknown): StreamReference | undefined => {
   };
 };
 
-const asItem = (value: unknown): MediaInformation => {
-  const { requestedUrl, video, audio, coverUrl, title, author } = asObject(value);
-  return {
-    requestedUrl: asWebUrl(requestedUrl),
-    video: asSide(video),
-    audio: asSide(audio),
-    coverUrl: asWebUrl(coverUrl),
-    title: asText(title),
-    author: asText(author),
-  };
+const asItem = (value: unknown): MediaInformation =>
+  asFields(value, {
+    requestedUrl: asWebUrl,
+    video: asSide,
+    audio: asSide,
+    coverUrl: asWebUrl,
+    title: asText,
+    author: asText,
+  });
+
+const asMediaType = (value: unknown): ResourceInformation['type'] => {
+  if (value !== 'Media' && value !== 'PlayList' && value !== 'Unknown') throw new UnexpectedShape();
+  return value;
+};
+
+const asItems = (value: unknown): MediaInformation[] => {
+  if (value === undefined) throw new UnexpectedShape();
+  return asList(value, MAX_ITEMS, asItem);
+};
+
+const asHealth = (value: unknown): boolean => {
+  if (typeof value !== 'boolean') throw new UnexpectedShape();
+  return value;
 };
 
 /** A resource as the contract describes it. @throws UnexpectedShape */
-export function asResource(value: unknown): ResourceInformation {
-  const { type, title, author, coverUrl, mediaItems } = asObject(value);
-  if (type !== 'Media' && type !== 'PlayList' && type !== 'Unknown') throw new UnexpectedShape('Not a media type');
-  if (mediaItems === undefined) throw new UnexpectedShape('No items');
-  return {
-    type,
-    title: asText(title),
-    author: asText(author),
-    coverUrl: asWebUrl(coverUrl),
-    mediaItems: asList(mediaItems, MAX_ITEMS, asItem),
-  };
-}
+export const asResource = (value: unknown): ResourceInformation =>
+  asFields(value, { type: asMediaType, title: asText, author: asText, coverUrl: asWebUrl, mediaItems: asItems });
 
 /** The state of an instance. @throws UnexpectedShape */
-export function asAppInfo(value: unknown): AppInfo {
-  const { version, isHealthy, environment, maintenance } = asObject(value);
-  if (typeof isHealthy !== 'boolean') throw new UnexpectedShape('Not a health');
-  return { version: asText(version), isHealthy, environment: asText(environment), maintenance: asText(maintenance) };
-}
+export const asAppInfo = (value: unknown): AppInfo =>
+  asFields(value, { version: asText, isHealthy: asHealth, environment: asText, maintenance: asText });

@@ -10,14 +10,20 @@ import { Footer } from './footer.tsx';
 import { Header } from './header.tsx';
 import { HistoryList } from './history-list.tsx';
 import { LinkField } from './link-field.tsx';
+import { ProposedInstance } from './proposed-instance.tsx';
 import { Result } from './result.tsx';
 import { ShareOptions } from './share-options.tsx';
 import { useDrop } from './use-drop.ts';
 import { opensElsewhere, useLocation } from './use-location.ts';
 import { usePaste } from './use-paste.ts';
 
-/** The page at `/`. */
+/** The page at `/`: first of all the question about another instance, if its address names one. */
 export const App = () => {
+  const { proposed } = usePage().instance;
+  return proposed ? <ProposedInstance host={new URL(proposed).host} /> : <MainPage />;
+};
+
+const MainPage = () => {
   const page = usePage();
   const { texts, session, downloads } = page;
   const { t } = texts;

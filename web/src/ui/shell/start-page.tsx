@@ -20,7 +20,6 @@ import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
 import { createSession } from '../session.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { ProposedInstance } from './proposed-instance.tsx';
 import { openLocation } from './use-location.ts';
 
 const LANGUAGE = 'reelay.language';
@@ -71,11 +70,7 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
     document.documentElement.lang = texts.locale;
     document.documentElement.dir = texts.direction;
     const page = { ...fixed, texts, format: createFormat(texts.locale), setLocale };
-    const guarded = (
-      <ErrorBoundary>
-        {instance.proposed ? <ProposedInstance host={new URL(instance.proposed).host} /> : content}
-      </ErrorBoundary>
-    );
+    const guarded = <ErrorBoundary>{content}</ErrorBoundary>;
     render(<PageContext.Provider value={page}>{guarded}</PageContext.Provider>, root);
   }
   async function setLocale(locale: Locale): Promise<void> {
