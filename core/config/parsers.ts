@@ -64,14 +64,26 @@ export const flag: Parser<boolean> = single('on or off', (text) => {
   return /^(off|false|0|no)$/i.test(text) ? false : undefined;
 });
 
+const WEB_PROTOCOLS = new Set(['http:', 'https:']);
+
+function parseWebUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  return url && WEB_PROTOCOLS.has(url.protocol) ? url : undefined;
+}
+
 /** Web origins, with or without a port and without a path; or `*`. */
 export const origins: Parser<string[]> = listOf(
   'a comma list of origins such as https://page.example, or *',
   (item) => {
     if (item === '*') return item;
-    const url = URL.parse(item);
-    return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url.origin : undefined;
+    const url = parseWebUrl(item);
+    return url && url.href === `${url.origin}/` ? url.origin : undefined;
   },
+);
+
+/** Links; a comma within one is percent-encoded. */
+export const links: Parser<string[]> = listOf('a comma list of http and https links', (item) =>
+  parseWebUrl(item) ? item : undefined,
 );
 
 /** One port of one host. */
@@ -81,17 +93,12 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** Links; a comma within one is percent-encoded. */
-export const links: Parser<string[]> = listOf('a comma list of http and https links', (item) =>
-  /^https?:$/.test(URL.parse(item)?.protocol ?? '') ? item : undefined,
-);
-
 /** A name, an IPv4 address, or an IPv6 address in brackets; no wildcards. */
 const HOST_PORT = /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+):(\d{1,5})$/i;
 
 /** Parses `host:port`. Undefined when it is something else. */
 export function parseHostPort(text: string): HostPort | undefined {
-  const [, host, port] = HOST_PORT.exec(text) ?? [];
+  const [host, port] = text.match(HOST_PORT)?.slice(1) ?? [];
   const url = host && URL.parse(`http://${host}/`);
   return url && Number(port) > 0 && Number(port) <= 65_535 ? { hostname: url.hostname, port: Number(port) } : undefined;
 }
@@ -117,8 +124,8 @@ export const proxyUrls: Parser<string[]> = defineParser(PROXY_URLS, (name, text)
 );
 
 function isProxyUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol) || url.pathname + url.search + url.hash !== '/') return false;
+  const url = parseWebUrl(text);
+  if (!url || url.pathname + url.search + url.hash !== '/') return false;
   return [url.username, url.password].every(isPercentEncoded);
 }
 
@@ -142,9 +149,9 @@ export const secretArn: Parser<string> = matching(
 export const zoneIds: Parser<readonly [string, string]> = single(
   'two zone ids of one region such as use1-az1,use1-az2',
   (text): readonly [string, string] | undefined => {
-    const [first, second, ...more] = splitList(text);
-    const regions = [first, second].map((zone) => /^([a-z]{2,6}\d)-az\d$/.exec(zone ?? '')?.[1]);
-    const isPair = regions[0] !== undefined && regions[0] === regions[1] && more.length === 0;
-    return first && second && isPair && first !== second ? [first, second] : undefined;
+    const zones = splitList(text);
+    const [first, second, ...more] = zones.map((zone) => /^([a-z]{2,6}\d)-az\d$/.exec(zone)?.[1]);
+    const isPair = first !== undefined && first === second && zones[0] !== zones[1] && more.length === 0;
+    return isPair ? (zones as [string, string]) : undefined;
   },
 );

@@ -3,6 +3,7 @@ import {
   flag,
   hostNames,
   hostPorts,
+  links,
   origins,
   type Parser,
   parseHostPort,
@@ -41,6 +42,15 @@ describe('origins', () => {
   it.each(['xhttp://a.example', 'httpx://a.example', 'ftp://a.example'])('rejects the scheme of %s', (text) =>
     rejects(origins, text),
   );
+});
+
+describe('links', () => {
+  it('accepts http and https', () =>
+    expect(parse(links, 'http://a.example/x?y,https://b.example')).toEqual([
+      'http://a.example/x?y',
+      'https://b.example',
+    ]));
+  it.each(['ftp://a.example/', 'a.example', 'http://'])('rejects %s', (text) => rejects(links, text));
 });
 
 describe('parseHostPort', () => {
