@@ -33,9 +33,9 @@ export function checkCookies(name: string, bytes: Buffer): void {
   const refuse = (reason: string): never => {
     throw new SettingError(`${name} must be a Netscape cookies file: ${reason}`);
   };
-  const lines = textOf(bytes)?.split(/\r?\n/) ?? refuse('it is not UTF-8');
-  if (!HEADER.test(lines[0] ?? '')) refuse('its first line is not "# Netscape HTTP Cookie File"');
-  const bad = lines.findIndex(isUnreadable);
+  const text = textOf(bytes) ?? refuse('it is not UTF-8');
+  if (!HEADER.test(text)) refuse('its first line is not "# Netscape HTTP Cookie File"');
+  const bad = text.split(/\r?\n/).findIndex(isUnreadable);
   if (bad >= 0) refuse(`its line ${bad + 1} cannot be read`);
 }
 

@@ -12,7 +12,7 @@ const COOKIE = '.media.example\tTRUE\t/\tFALSE\t2147483647\tsid\ts3cret';
 const ALL = [
   HEADER,
   '# a comment',
-  '#\twith\ttabs\tas\tin\ta\tcookie',
+  '#\tTRUE\tin\ta\tcomment\twith\ttabs',
   'no {"JSON"}',
   'no{"JSON"}',
   COOKIE.replace('.media.example\tTRUE', 'media.example\tFALSE'),
