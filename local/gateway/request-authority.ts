@@ -19,7 +19,8 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?)$/i;
 /** uri-host and port (RFC 9110 §7.2); names without wildcards, addresses of IPv6 in brackets. */
 const AUTHORITY = /^(\[[\da-f:.]+\]|[^\s/?#@[\]:\\]+)(?::(\d{0,5}))?$/i;
-const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)([^#]*)$/i;
+/** Authority and path; the second group starts with its own character, so that no target is read twice. */
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)((?:[/?][^#]*)?)$/i;
 
 /**
  * On a loopback address only known hosts are served: by DNS rebinding, a page of any site could otherwise have its own name

@@ -69,8 +69,8 @@ export function installWorkMeter(): void {
 }
 
 /**
- * A regular expression reads from where it starts to the end of its match, or to the end of the text. Backtracking does not
- * show: patterns that backtrack are found by test/structure.
+ * A regular expression reads from where it starts to the end of its match, or to the end of the text. Backtracking is not
+ * counted.
  */
 function meterRegularExpressions(): void {
   const original = RegExp.prototype.exec;

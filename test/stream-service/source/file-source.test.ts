@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { problems, toStreamProblem } from '../../../core/api/problem.ts';
+import { NotDeliverable } from '../../../core/errors/errors.ts';
 import type { Track } from '../../../core/state/resource.ts';
 import type { FileSource, Source } from '../../../stream-service/source/source.ts';
 import { createFaultHandler, type Fault, type FaultOptions } from '../../origin/faults.ts';
@@ -201,7 +202,7 @@ describe('file source with an expired URL', () => {
   it.each<[string, () => Promise<ReturnType<typeof resourceWith>>, string]>([
     ['the format is gone', async () => resourceWith(trackAt('', { formatId: 'another' })), 'broken 404'],
     ['the page is gone', () => Promise.reject(problems.notFound()), 'broken 404'],
-    ['it is protected now', () => Promise.reject(problems.notDeliverable('Protected')), 'broken 502'],
+    ['it is protected now', () => Promise.reject(new NotDeliverable('Protected')), 'broken 502'],
     ['resolving fails', () => Promise.reject(problems.fetchFailed()), 'broken 502'],
     ['resolving does not help', async () => fresh(trackAt(''), `${upstream.origin}/file`), 'broken 502'],
   ])('fails the stream when %s', async (_, refresh, outcome) => {
