@@ -220,7 +220,10 @@ const table = [
     summary: 'Muxes separate video and audio into MP4 while sending',
     parameters: [KEY],
     responses: {
-      200: { description: 'The muxed MP4 stream, from the beginning', media: ['video/mp4'] },
+      200: {
+        description: 'The MP4 stream, from the beginning; codecs that MP4 cannot hold in their own container',
+        media: ['video/*', 'audio/*'],
+      },
       404: failure('No such key, or its source is gone'),
     },
     methods: ['GET', 'HEAD'],

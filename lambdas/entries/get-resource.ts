@@ -83,8 +83,8 @@ const options = {
 };
 
 /**
- * The operations that resolve a link behind the HTTP API, and the playlist entries that it fans out to invocations of this same function: they
- * share its warm worker, where a second function would start its own.
+ * The operations that resolve a link behind the HTTP API, and the playlist entries that they fan out to invocations of this
+ * same function: all share its warm worker, where a second function would start its own.
  */
 export const handler = routeEvent({
   http: routeOperation({

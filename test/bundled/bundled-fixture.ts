@@ -30,8 +30,10 @@ const ROUTES: Readonly<Record<string, string>> = {
   GetAppInfo: 'get-app-info',
   GetRequestCount: 'get-request-count',
   GetResource: 'get-resource',
+  GetDetails: 'get-resource',
+  Get: 'get-resource',
 };
-const FUNCTIONS = [...Object.values(ROUTES), 'get-api-description', 'not-found'];
+const FUNCTIONS = [...new Set(Object.values(ROUTES)), 'get-api-description', 'not-found'];
 
 export async function startBundledFixture({
   originHosts,

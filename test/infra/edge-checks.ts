@@ -79,7 +79,7 @@ export function checkEdge(): void {
         ParametersInCacheKeyAndForwardedToOrigin: {
           CookiesConfig: { CookieBehavior: 'none' },
           HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['Origin'] },
-          QueryStringsConfig: { QueryStringBehavior: 'whitelist', QueryStrings: parameters.sort() },
+          QueryStringsConfig: { QueryStringBehavior: 'whitelist', QueryStrings: [...new Set(parameters)].sort() },
           EnableAcceptEncodingGzip: false,
           EnableAcceptEncodingBrotli: false,
         },
@@ -118,8 +118,11 @@ export function checkEdge(): void {
         DefaultRouteSettings: { ThrottlingRateLimit: number };
         RouteSettings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>;
       };
-      expect(Object.keys(RouteSettings)).toEqual(['ANY /api/Fetch/GetResource']);
-      const [{ ThrottlingRateLimit = 0 } = {}] = Object.values(RouteSettings);
+      expect(Object.keys(RouteSettings)).toEqual([
+        ...['ANY /api/Fetch/GetResource', 'ANY /api/Fetch/GetDetails', 'ANY /api/Get'],
+      ]);
+      const [{ ThrottlingRateLimit = 0 } = {}, ...others] = Object.values(RouteSettings);
+      for (const other of others) expect(other.ThrottlingRateLimit).toBe(ThrottlingRateLimit);
       expect(ThrottlingRateLimit).toBe(profiles[name].resolveRate);
       expect(ThrottlingRateLimit).toBeLessThan(DefaultRouteSettings.ThrottlingRateLimit / 2);
       expect(dependenciesOf(of, 'AWS::ApiGatewayV2::Stage', /./)).toContain('ApiHttpANYapiFetchGetResource');

@@ -50,6 +50,9 @@ const ACCESS_LOG = {
   integrationLatency: '$context.integrationLatency',
 };
 
+/** Operations that the resolver serves. */
+const RESOLVE_OPERATIONS = ['GetResource', 'GetDetails', 'Get'] as const;
+
 /**
  * The JSON endpoints: an HTTP API with access log and throttle, one function per endpoint, and one for unknown paths.
  * Streams do not pass through it, because API Gateway limits a response to 10 MB.
@@ -184,15 +187,15 @@ export class Api extends Construct {
     });
   }
 
-  /** The stage's throttle is for all routes together; without one of its own this route could use up all of it. */
+  /** The stage's throttle is for all routes together; without their own, these routes could use up all of it. */
   #throttleResolves(stage: HttpStage): void {
     const { resolveRate, resolveBurst } = this.#props.deployment.profile;
-    const { path } = getOperation('GetResource');
     const throttle = { ThrottlingRateLimit: resolveRate, ThrottlingBurstLimit: resolveBurst };
     const resource = stage.node.defaultChild as CfnStage;
-    resource.routeSettings = { [`ANY ${path}`]: throttle };
+    const paths = RESOLVE_OPERATIONS.map((operationId) => getOperation(operationId).path);
+    resource.routeSettings = Object.fromEntries(paths.map((path) => [`ANY ${path}`, throttle]));
     // API Gateway rejects settings of a route that does not exist.
-    stage.node.addDependency(...this.#routes.filter((route) => route.path === path));
+    stage.node.addDependency(...this.#routes.filter((route) => paths.includes(route.path ?? '')));
   }
 
   #route(path: string, handler: IFunction): void {

@@ -89,12 +89,16 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     clearTimeout(timer);
   };
   const kill = () => child.kill('SIGKILL');
-  signal?.addEventListener('abort', kill, { once: true });
-  void ended.then(() => signal?.removeEventListener('abort', kill));
+  // A worker that serves ends its forks itself, and collects their exit statuses.
+  let stop: () => void = kill;
+  const onAbort = () => stop();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  void ended.then(() => signal?.removeEventListener('abort', onAbort));
 
   const startTimer = setTimeout(kill, START_TIMEOUT_MS);
   const isReady = await Promise.race([client.ready.then(() => true), ended.then(() => false)]);
   clearTimeout(startTimer);
+  stop = () => void close();
   signal?.throwIfAborted();
   if (!isReady)
     throw child.signalCode && !child.killed
