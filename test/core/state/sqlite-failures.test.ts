@@ -226,6 +226,7 @@ describe('on a slow disk', () => {
     await writeMuch(storage);
     // Until the first sync is done, writes continue.
     await storage.put(record('early'));
+    await expect.poll(() => syncs.length).toBe(1);
     syncs[0]?.finish();
     await expect.poll(() => syncs.length).toBe(2);
     let isWritten = false;
@@ -248,6 +249,7 @@ describe('on a slow disk', () => {
     const { sync, syncs } = slowDisk();
     const storage = open({ sync });
     await writeMuch(storage);
+    await expect.poll(() => syncs.length).toBe(1);
     syncs[0]?.finish();
     await expect.poll(() => syncs.length).toBe(2);
     const writing = [storage.put(record('late')), storage.addRequest()];
@@ -266,6 +268,7 @@ describe('on a slow disk', () => {
     const { sync, syncs } = slowDisk();
     const storage = open({ sync });
     await writeMuch(storage);
+    await expect.poll(() => syncs.length).toBe(1);
     syncs[0]?.finish();
     await expect.poll(() => syncs.length).toBe(2);
     const writing = storage.put(record('late'));

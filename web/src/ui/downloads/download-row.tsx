@@ -4,7 +4,6 @@ import { type Page, useObservable, usePage } from '../context.ts';
 import { moveFocusFromRow, NextTry } from '../controls/index.ts';
 import { streamFailureText } from '../failure-text.ts';
 import { DownloadButtons } from './download-buttons.tsx';
-import { useMilestones } from './use-milestones.ts';
 
 export interface DownloadRowProps {
   readonly download: Download;
@@ -16,7 +15,6 @@ export const DownloadRow = ({ download, onRemove }: DownloadRowProps) => {
   const page = usePage();
   const state = useObservable(download.state);
   const name = download.fileName;
-  useMilestones(name, state);
   const { t } = page.texts;
   const { phase, failure } = state;
   const isOver = hasEnded(state);

@@ -2,11 +2,13 @@ import { useEffect } from 'preact/hooks';
 import { type Download, hasEnded } from '../../download/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { useLazy } from '../controls/index.ts';
+import { useMilestones } from './use-milestones.ts';
 
 /** All downloads of the page. The tray is loaded with the first download. */
 export const DownloadTray = () => {
   const { downloads } = usePage();
-  const isEmpty = useObservable(downloads.list).length === 0;
+  const list = useObservable(downloads.list);
+  const isEmpty = list.length === 0;
   const { loaded: Tray, error, retry } = useLazy(loadTray, !isEmpty);
   useLeaveGuard();
   useEffect(() => {
@@ -14,7 +16,20 @@ export const DownloadTray = () => {
     addEventListener('online', retry);
     return () => removeEventListener('online', retry);
   }, [error]);
-  return isEmpty || !Tray ? null : <Tray />;
+  return (
+    <>
+      {list.map((download) => (
+        <Milestones key={download.id} download={download} />
+      ))}
+      {!isEmpty && Tray && <Tray />}
+    </>
+  );
+};
+
+/** Announced from the start, also while the tray is being loaded. */
+const Milestones = ({ download }: { readonly download: Download }) => {
+  useMilestones(download.fileName, useObservable(download.state));
+  return null;
 };
 
 const loadTray = async () => (await import('./tray.tsx')).Tray;
