@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { linkOf, type Outcome } from '../app-state.ts';
 import { useObservable, usePage } from '../context.ts';
-import { useFocusFallback } from '../controls/index.ts';
+import { useFocusFallback, useLazy } from '../controls/index.ts';
 import { DownloadTray } from '../downloads/index.ts';
 import { Announcer } from './announcer.tsx';
 import { Banner } from './banner.tsx';
@@ -10,7 +10,6 @@ import { Footer } from './footer.tsx';
 import { Header } from './header.tsx';
 import { HistoryList } from './history-list.tsx';
 import { LinkField } from './link-field.tsx';
-import { ProposedInstance } from './proposed-instance.tsx';
 import { Result } from './result.tsx';
 import { ShareOptions } from './share-options.tsx';
 import { useDrop } from './use-drop.ts';
@@ -20,8 +19,12 @@ import { usePaste } from './use-paste.ts';
 /** The page at `/`: first of all the question about another instance, if its address names one. */
 export const App = () => {
   const { proposed } = usePage().instance;
-  return proposed ? <ProposedInstance host={new URL(proposed).host} /> : <MainPage />;
+  const { loaded: ProposedInstance } = useLazy(loadProposedInstance, proposed !== undefined);
+  if (!proposed) return <MainPage />;
+  return ProposedInstance ? <ProposedInstance host={new URL(proposed).host} /> : null;
 };
+
+const loadProposedInstance = async () => (await import('./proposed-instance.tsx')).ProposedInstance;
 
 const MainPage = () => {
   const page = usePage();
