@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
 import type { Resolver } from '../../core/resolve/resolver.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
-import { descendantsOf, isRunning } from '../support/processes.ts';
+import { descendantsOf, isRunning, type ProcessRow } from '../support/processes.ts';
 import { openTemporaryState } from '../support/temporary-state.ts';
 
 /** The resolver with its real processes, each of which is killed or stopped at the worst moment. */
@@ -60,10 +60,16 @@ const create = (): Resolver =>
     pluginDirs: [resolve(import.meta.dirname, '../origin/plugin')],
   });
 
-/** Ids of the children whose command line contains a text; those that have ended but are not reaped are an error. */
+/** Ids of the children whose command line contains a text, once every child that has ended is reaped. */
 async function processes(command: string): Promise<number[]> {
-  const rows = await descendantsOf(process.pid);
-  expect(rows.filter((row) => row.command.includes('<defunct>'))).toEqual([]);
+  const rows = await vi.waitFor(
+    async () => {
+      const all: readonly ProcessRow[] = await descendantsOf(process.pid);
+      expect(all.filter((row) => row.command.includes('<defunct>'))).toEqual([]);
+      return all;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
   return rows
     .filter((row) => /python|yt_dlp|probe-worker/.test(row.command) && row.command.includes(command))
     .map(({ pid }) => pid);

@@ -26,7 +26,7 @@ describe('createCheckResolver', () => {
   it('returns the version of a resolver whose worker starts', async () =>
     expect(await check(createFakes())).toEqual({ ok: true, version: '2026.11.20' }));
 
-  it('resolves every link anew, not from the table', async () => {
+  it('resolves every link again instead of reading it from the table', async () => {
     const fakes = createFakes();
     const links = ['https://a.example/watch?v=1', 'https://b.example/2#part'];
     for (let round = 0; round < 2; round += 1) expect(await check(fakes, links)).toMatchObject({ ok: true });

@@ -15,7 +15,7 @@ export const FileNameSetting = () => {
         <input
           dir="ltr"
           maxLength={MAX_PATTERN_CHARACTERS}
-          value={pattern}
+          defaultValue={pattern}
           placeholder={DEFAULT_PATTERN}
           onChange={({ currentTarget }) => fileNames.set(currentTarget.value)}
         />
