@@ -80,6 +80,8 @@ export function createSemaphore({ permits, maxWaitMs }: SemaphoreOptions): Semap
 
 /** The right to use one of a few slots, until it is released. */
 export interface Permit {
+  /** Permits that the tenant held already when this one was granted. */
+  readonly rank: number;
   /** Aborted when tenants with fewer permits wait for it: release it, and acquire another. */
   readonly revoked: AbortSignal;
   release(): void;
@@ -127,8 +129,10 @@ export function createFairSemaphore({
 
   const grant = (tenant: string): Permit => {
     const one: Held = { tenant, revocation: new AbortController() };
+    const rank = countOf(tenant);
     held.add(one);
     return {
+      rank,
       revoked: one.revocation.signal,
       release: () => {
         held.delete(one);

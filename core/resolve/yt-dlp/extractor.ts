@@ -44,6 +44,13 @@ const MAX_INTERRUPTIONS = 1;
 /** A request waits this long before one of a client that holds more than half of the forks is interrupted and requeued. */
 const REVOKE_AFTER_MS = 1_000;
 
+/**
+ * A client's further forks have lower priority: the first fork of another client then gets about half of the processor
+ * (nice(2): each step is a factor of 1.25).
+ */
+const NICENESS_PER_RANK = 5;
+const MAX_NICENESS = 10;
+
 /** Something killed the process that worked for a request. */
 class Interrupted extends Error {}
 
@@ -60,8 +67,11 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   });
   let pending = 0;
 
-  const extractBy = async (starting: Promise<WorkerProcess>, request: ExtractRequest): Promise<Info> => {
-    const { url, entry, identity, deadline, signal } = request;
+  const extractBy = async (
+    starting: Promise<WorkerProcess>,
+    request: ExtractRequest & { readonly niceness: number },
+  ): Promise<Info> => {
+    const { url, entry, identity, deadline, signal, niceness } = request;
     const worker = await abortable(starting, deadlineSignal(request)).catch((error) => {
       throw request.signal.aborted || isTimeout(error) ? error : new Interrupted(undefined, { cause: error });
     });
@@ -70,7 +80,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
       const response = await traceStep('worker', () =>
         worker.request(
-          { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit },
+          { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit, niceness },
           deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
         ),
       );
@@ -100,7 +110,8 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       const permit = await forks.acquire(request.client ?? NO_CLIENT, deadlineSignal(request));
       try {
         const signal = AbortSignal.any([request.signal, permit.revoked]);
-        return await workers.use((worker) => extractBy(worker, { ...request, signal }));
+        const niceness = Math.min(MAX_NICENESS, NICENESS_PER_RANK * permit.rank);
+        return await workers.use((worker) => extractBy(worker, { ...request, signal, niceness }));
       } catch (error) {
         if (permit.revoked.aborted) continue;
         if (!(error instanceof Interrupted)) throw error;

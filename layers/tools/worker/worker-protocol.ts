@@ -12,6 +12,8 @@ export interface WorkerRequest {
   readonly entry?: unknown;
   /** Maximum number of entries listed. */
   readonly playlistLimit: number;
+  /** Lowers the priority of the fork (0 to 19). @default 0 */
+  readonly niceness?: number;
 }
 
 /** One line from the worker. */

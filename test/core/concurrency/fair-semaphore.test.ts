@@ -26,6 +26,7 @@ describe('createFairSemaphore', () => {
     await revocationDelay();
     expect(granted).toEqual(['a1', 'a2', 'a3', 'a4']);
     expect(held.some(({ revoked }) => revoked.aborted)).toBe(false);
+    expect(held.map(({ rank }) => rank)).toEqual([0, 1, 2, 3]);
     held[2]?.release();
     await settled();
     expect(granted.at(-1)).toBe('a5');
@@ -78,7 +79,7 @@ describe('createFairSemaphore', () => {
     void acquire('a3');
     await settled();
     expect(granted).toEqual(['a1', 'a2']);
-    await acquire('b1');
+    expect((await acquire('b1')).rank).toBe(0);
     expect(granted.at(-1)).toBe('b1');
     held[0]?.release();
     await settled();

@@ -188,6 +188,14 @@ describe('a fork of the worker', () => {
     return answer.ok ? answer.info : answer;
   };
 
+  it('runs at the niceness of its request', async () => {
+    const resolve = (niceness?: number) => worker.request(requestOf('reelay-worker-test:niceness', { niceness }));
+    expect(await resolve()).toMatchObject({ info: { view_count: 0 } });
+    expect(await resolve(7)).toMatchObject({ info: { view_count: 7 } });
+    for (const malformed of [-1, 20, 0.5])
+      expect(await resolve(malformed)).toMatchObject({ ok: false, error: { kind: 'bug' } });
+  });
+
   it('has an environment of fixed variables only', async () => {
     const { tags } = (await extract('environment')) as { tags: string[] };
     const [directory, ...names] = tags.toReversed();
@@ -231,7 +239,11 @@ describe('the end of a worker process', () => {
 
     await until(async () => (await childrenOf(pid)).length === 1);
     expect(await infoOf()).toEqual(withoutRehearsal);
+
+    const waiting = ahead.request(requestOf('/site/sleep/ahead'));
+    await until(async () => (await childrenOf(pid)).length === 2);
     await ahead.close();
+    expect(await waiting).toMatchObject({ ok: false });
     await until(async () => !isAlive(pid));
     await rm(file);
   });

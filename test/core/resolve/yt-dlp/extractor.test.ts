@@ -185,6 +185,7 @@ describe('createExtractor', () => {
     const pending = workers[0]?.pending ?? [];
     const of = (path: string) => pending.filter(({ request }) => request.url.endsWith(path));
     expect(pending.map(({ signal }) => signal?.aborted)).toEqual([false, false, true, false, false]);
+    expect(pending.map(({ request }) => request.niceness)).toEqual([0, 5, 10, 0, 5]);
     of('other.example/')[0]?.answer({ id: 'other' });
     expect(await other).toEqual({ id: 'other' });
     await until(() => of('/3').length + of('/4').length === 2);

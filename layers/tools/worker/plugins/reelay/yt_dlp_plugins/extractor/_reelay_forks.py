@@ -31,6 +31,7 @@ class Fork:
         self.responses = responses
         self.id = None
         self.deadline = None
+        self.started_at = None
         self.response = bytearray()
         self.stopped_checks = 0
 
@@ -38,6 +39,7 @@ class Fork:
         """Starts the resolve of a request."""
         self.id = request['id']
         self.deadline = request['deadline']
+        self.started_at = time.monotonic()
         with contextlib.suppress(BrokenPipeError):  # it has ended: so will its response
             write(self.requests, json.dumps(request).encode() + b'\n')
 
@@ -113,6 +115,7 @@ class Forker:
         if not line:
             return
         request = json.loads(line)
+        os.nice(request.get('niceness', 0))
         # The thread cannot run while a long regular expression holds the interpreter lock: the alarm still ends the fork.
         seconds = max(1, int(request['deadline'] - time.monotonic()) + 2)
         signal.alarm(seconds)

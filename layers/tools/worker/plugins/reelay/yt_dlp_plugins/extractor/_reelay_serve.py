@@ -1,6 +1,6 @@
 """The server loop: reads requests as JSON lines, forks once per request, writes responses as JSON lines.
 
-Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?}
+Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?, "niceness"?}
 Cancel    {"cancel": id}
 Ping      {"ping": true}, answered by {"pong": true}: a worker that does not answer is stuck
 Response  {"id", "ok": true, "info": {...}, "waitedMs", "extractedMs"} or {"id", "ok": false, "error": {"kind", "message"?, ...}}
@@ -19,7 +19,9 @@ from ._reelay_resolve import MAX_RESPONSE_BYTES, failure, interrupted
 MAX_REQUEST_BYTES = 4 << 20  # of one line
 MAX_QUEUED_REQUESTS = 1024
 MAX_TIMEOUT_SECONDS = 600
+MAX_NICENESS = 19
 CHECK_SECONDS = 1
+SETTLED_SECONDS = 0.5
 
 
 class Server:
@@ -116,7 +118,10 @@ class Server:
         return [fd for fork in self.forks.values() for fd in (fork.requests, fork.responses)]
 
     def should_fork_ahead(self):
-        return self.may_fork_ahead and not self.spare and not self.forks
+        """Forks ahead once all forks have run long enough to wait for responses rather than for a processor."""
+        settled = time.monotonic() - SETTLED_SECONDS
+        return (self.may_fork_ahead and not self.spare and len(self.forks) < self.concurrency
+                and all(fork.started_at < settled for fork in self.forks.values()))
 
     def drop_spare(self):
         spare, self.spare = self.spare, None
@@ -235,6 +240,9 @@ def checked_timeout(message):
         raise ValueError('playlistLimit is not positive')
     if not isinstance(message.get('entry', {}), dict):
         raise ValueError('entry is not an object')
+    niceness = message.get('niceness', 0)
+    if isinstance(niceness, bool) or not isinstance(niceness, int) or not 0 <= niceness <= MAX_NICENESS:
+        raise ValueError('niceness is malformed')
     timeout = message.get('timeoutSeconds')
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= MAX_TIMEOUT_SECONDS:
         raise ValueError('timeoutSeconds is missing or malformed')
