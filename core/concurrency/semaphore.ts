@@ -80,7 +80,7 @@ export function createSemaphore({ permits, maxWaitMs }: SemaphoreOptions): Semap
 
 /** The right to use one of a few slots, until it is released. */
 export interface Permit {
-  /** Permits that the tenant held already when this one was granted. */
+  /** Further permits that the tenant held or waited for when this one was granted. */
   readonly rank: number;
   /** Aborted when tenants with fewer permits wait for it: release it, and acquire another. */
   readonly revoked: AbortSignal;
@@ -129,7 +129,7 @@ export function createFairSemaphore({
 
   const grant = (tenant: string): Permit => {
     const one: Held = { tenant, revocation: new AbortController() };
-    const rank = countOf(tenant);
+    const rank = countOf(tenant) + (queues.get(tenant)?.length ?? 0);
     held.add(one);
     return {
       rank,

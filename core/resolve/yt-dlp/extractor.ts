@@ -45,8 +45,8 @@ const MAX_INTERRUPTIONS = 1;
 const REVOKE_AFTER_MS = 1_000;
 
 /**
- * A client's further forks have lower priority: the first fork of another client then gets about half of the processor
- * (nice(2): each step is a factor of 1.25).
+ * Forks of a client that has further links running or waiting get a lower priority, so that the only fork of another client
+ * gets most of a processor (sched(7): each step is a factor of 1.25).
  */
 const NICENESS_PER_RANK = 5;
 const MAX_NICENESS = 10;

@@ -100,7 +100,9 @@ class Forker:
         return Fork(pid, requests_writer, responses)
 
     def _serve_one(self, requests, responses, ahead):
-        os.setsid()
+        # A group of its own to kill, but no session: Linux schedules sessions equally, whatever the niceness of their
+        # processes (sched(7), autogroup).
+        os.setpgrp()
         die_with_parent()
         threading.Thread(target=end_with_parent, args=(self.lifeline,), daemon=True).start()
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
