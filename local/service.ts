@@ -64,6 +64,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         ...settings,
         state,
         ...createSourceOpeners({ egress, refresh: resolver.refresh, log }),
+        resolve: resolver.resolve,
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
         limits: settings,

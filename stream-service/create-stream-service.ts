@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../core/log/index.ts';
+import type { Resolver } from '../core/resolve/index.ts';
 import type { State } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
+import { createArchives } from './archive/index.ts';
 import { createConverters } from './conversions/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createFindByKey, createStalledClients } from './http/index.ts';
@@ -18,10 +20,15 @@ import type { OpenSource } from './source/index.ts';
 import { createClips, createHlsLayouts, createLayouts } from './virtual-mp4/index.ts';
 
 export interface StreamServiceOptions {
-  readonly state: Pick<State, 'getResource' | 'touchResource' | 'putExactSize'>;
+  readonly state: Pick<
+    State,
+    'getResource' | 'touchResource' | 'putExactSize' | 'getArchivedList' | 'touchArchivedList'
+  >;
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD says only what the state table knows. */
   readonly peekSource?: OpenSource;
+  /** Resolves entries of archives that are not stored. Absent: they are missing. */
+  readonly resolve?: Resolver['resolve'];
   /** Absent until the first install is done. */
   readonly ffmpeg: () => Ffmpeg | undefined;
   /** The activity in progress, if any: the title of a 503 while FFmpeg is missing. */
@@ -79,7 +86,8 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });
   const find = createFindByKey(options);
-  const app = buildApp({ ...options, find, sessions, representations, stalledClients });
+  const archives = createArchives({ ...options, representations });
+  const app = buildApp({ ...options, find, sessions, representations, archives, stalledClients });
   await app.ready();
 
   return {

@@ -47,8 +47,9 @@ export interface RepresentationOpener {
   /**
    * Describes it from its open sources, for HEAD: resolves nothing again and encodes nothing. Absent where that would
    * tell no more than `describe`.
+   * @param range as for `open`. @default everything
    */
-  readonly inspect?: (session: StreamSession) => Promise<RepresentationHead>;
+  readonly inspect?: (session: StreamSession, range?: PredictedRange) => Promise<RepresentationHead>;
   /**
    * Opens its sources. They are closed with the session.
    * @param range what will probably be read: a file is opened with a request for it

@@ -1,3 +1,5 @@
+export { ARCHIVE_FORMATS, type ArchiveFormat } from './archive-format.ts';
+export { type ArchiveParameters, parseArchiveParameters } from './archive-parameters.ts';
 export { type ClipParameters, parseClipParameters } from './clip-parameters.ts';
 export { parseLinkParameter } from './link-parameter.ts';
 export { openApiDocument } from './openapi.ts';

@@ -1,5 +1,6 @@
 import { conversionNames } from '../conversions/index.ts';
 import { SUBTITLE_FORMATS } from '../media/subtitles/index.ts';
+import { ARCHIVE_FORMATS } from './archive-format.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** An operation of the API. The table of operations drives the routes of every host, CORS, OpenAPI and the edge function. */
@@ -124,7 +125,7 @@ const table = [
       {
         name: 'format',
         in: 'query',
-        description: `${conversionNames.join(', ')} re-encodes the audio of the selection`,
+        description: `${conversionNames.join(', ')} re-encodes the audio of the selection; ${ARCHIVE_FORMATS.join(' or ')} redirects to an archive of all entries of a list`,
       },
       ...CLIP,
     ],
@@ -210,6 +211,29 @@ const table = [
       404: failure('No such key, or its source is gone'),
       416: failure('The range cannot be satisfied'),
       502: failure('The source cannot be read, or is no subtitle file'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
+    operationId: 'Archive',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Archive/{key}',
+    summary: 'Streams the entries of a list as one archive, one after another',
+    parameters: [
+      { ...KEY, description: 'The key in the location that Get answers for a list with format=zip or tar' },
+      { name: 'quality', in: 'query', description: 'As for Get, of each entry' },
+      { name: 'codec', in: 'query', description: 'As for Get' },
+      { name: 'format', in: 'query', description: `${ARCHIVE_FORMATS.join(' (default) or ')}` },
+      { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
+    ],
+    responses: {
+      200: { description: 'The archive, from the beginning', media: ['application/zip', 'application/x-tar'] },
+      206: { description: 'The requested part of a TAR of known length', media: ['application/x-tar'] },
+      400: failure('A parameter is malformed, or the list has no entry of that number; detail says which'),
+      404: failure('No such key, or none of the entries is there'),
+      415: failure('No entry has a length beforehand, which TAR requires'),
+      416: failure('The range cannot be satisfied'),
+      502: failure('None of the entries can be read'),
     },
     methods: ['GET', 'HEAD'],
   },

@@ -1,4 +1,5 @@
 import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
+import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
 import { parseClipParameters } from './clip-parameters.ts';
 import { problems } from './problem.ts';
 
@@ -8,6 +9,8 @@ export interface QualityParameters {
   /** `compatible`: what any device plays is preferred. */
   readonly codec: 'compatible' | 'any';
   readonly format?: ConversionName;
+  /** The entries of a list as one file, instead of `format`. */
+  readonly archive?: ArchiveFormat;
   /** `start` and `end` as sent, validated. */
   readonly clip: Readonly<Record<string, string>>;
 }
@@ -24,11 +27,14 @@ export function parseQualityParameters(rawQuery: string): QualityParameters {
   const query = new URLSearchParams(rawQuery);
   const read = (name: string) => query.get(name)?.trim().toLowerCase() || undefined;
   const { start, end } = { start: query.getAll('start'), end: query.getAll('end') };
-  parseClipParameters({ start: oneOrAll(start), end: oneOrAll(end) });
+  const clip = parseClipParameters({ start: oneOrAll(start), end: oneOrAll(end) });
+  const archive = findArchiveFormat(read('format'));
+  if (archive && clip) throw problems.badRequest('start and end apply to a single item');
   return {
     quality: parseQuality(read('quality') ?? 'best'),
     codec: parseCodec(read('codec')),
-    format: parseFormat(read('format')),
+    format: archive ? undefined : parseFormat(read('format')),
+    archive,
     clip: { ...(start[0] !== undefined && { start: start[0] }), ...(end[0] !== undefined && { end: end[0] }) },
   };
 }
@@ -52,6 +58,6 @@ function parseCodec(text: string | undefined): QualityParameters['codec'] {
 function parseFormat(text: string | undefined): ConversionName | undefined {
   const format = findConversionName(text);
   if (text !== undefined && !format)
-    throw problems.badRequest(`format has to be ${conversionNames.join(' or ')}, or absent`);
+    throw problems.badRequest(`format has to be ${[...conversionNames, ...ARCHIVE_FORMATS].join(', ')}, or absent`);
   return format;
 }

@@ -1,10 +1,11 @@
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
+import { parseKey } from './keys.ts';
 import { createLeaseItem } from './lease-item.ts';
 import { readLease, readMaintenance, readStreamTask } from './leases.ts';
 import { rotateOriginSecret } from './origin-secrets.ts';
-import type { Link, Resource } from './resource.ts';
+import type { ArchivedList, Link, Resource } from './resource.ts';
 import type { State, ToolsRecord } from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
@@ -23,6 +24,9 @@ const EXACT_SIZE_PREFIX = 'exactSize#';
 /** Lifetime of a resource after a touch, and the minimum interval between the writes of touches. */
 const RESOURCE_TTL_SECONDS = 24 * 3600;
 const TOUCH_INTERVAL_SECONDS = 3600;
+
+/** Among the resources: stream hosts may read those, but no links. */
+const ARCHIVED_LIST_PREFIX = 'resource#archive#';
 
 /** Creates the state over a table. Reads are consistent; every call throws `StateUnavailable` if the table fails. */
 export function createState({ storage, now = Date.now, log = silentLog }: StateOptions): State {
@@ -45,6 +49,14 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     return packItem(whole.pk, { ...resource, tracks } as Resource);
   };
 
+  const touch = async (pk: string, expiresAt: number) => {
+    const time = seconds();
+    const staleUntil = time + RESOURCE_TTL_SECONDS - TOUCH_INTERVAL_SECONDS;
+    if (expiresAt > staleUntil) return;
+    // Excludes expired items, which a touch would restore, and items that a concurrent touch has extended.
+    await storage.extend(pk, { after: time, upTo: staleUntil, expiresAt: time + RESOURCE_TTL_SECONDS });
+  };
+
   const state: State = {
     getResource: async (id) => {
       const item = await storage.get(`resource#${id}`);
@@ -52,18 +64,17 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
       return resource && withExactSizes(resource, item);
     },
     putResource: async (resource) => put(await packResource(resource)),
-    touchResource: async ({ id, expiresAt }) => {
-      const time = seconds();
-      const staleUntil = time + RESOURCE_TTL_SECONDS - TOUCH_INTERVAL_SECONDS;
-      if (expiresAt > staleUntil) return;
-      // Excludes expired items, which a touch would restore, and items that a concurrent touch has extended.
-      const change = { after: time, upTo: staleUntil, expiresAt: time + RESOURCE_TTL_SECONDS };
-      await storage.extend(`resource#${id}`, change);
-    },
+    touchResource: ({ id, expiresAt }) => touch(`resource#${id}`, expiresAt),
     putExactSize: ({ id }, renditionId, bytes) =>
       storage.annotate(`resource#${id}`, EXACT_SIZE_PREFIX + renditionId, bytes, seconds()),
     getLink: async (id) => unpackItem<Link>(await storage.get(`link#${id}`), id, seconds()),
     putLink: async (link) => put(await packItem(`link#${link.id}`, link)),
+    getArchivedList: async (key) =>
+      parseKey(key)
+        ? unpackItem<ArchivedList>(await storage.get(ARCHIVED_LIST_PREFIX + key), key, seconds())
+        : undefined,
+    putArchivedList: async (list) => put(await packItem(ARCHIVED_LIST_PREFIX + list.id, list)),
+    touchArchivedList: ({ id, expiresAt }) => touch(ARCHIVED_LIST_PREFIX + id, expiresAt),
     requireSpace: () => storage.requireSpace(),
     addRequest: () => storage.addRequest(),
     countRequests: () => storage.countRequests(),

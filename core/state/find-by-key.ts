@@ -48,6 +48,11 @@ export async function findSubtitleByKey(
   return resource && subtitle && track ? { key, resource, subtitle, track } : undefined;
 }
 
-/** Whether a key identifies a rendition or a subtitle file. */
-export const hasKey = async (key: string, getResource: State['getResource']): Promise<boolean> =>
-  Boolean((await findByKey(key, getResource)) ?? (await findSubtitleByKey(key, getResource)));
+/** Whether a key identifies a rendition, a subtitle file or the archive of a list. */
+export const hasKey = async (
+  key: string,
+  { getResource, getArchivedList }: Pick<State, 'getResource' | 'getArchivedList'>,
+): Promise<boolean> =>
+  Boolean(
+    (await findByKey(key, getResource)) ?? (await findSubtitleByKey(key, getResource)) ?? (await getArchivedList(key)),
+  );

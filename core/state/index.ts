@@ -1,8 +1,9 @@
 export { createState } from './create-state.ts';
 export { findByKey, findSubtitleByKey, hasKey, type KeyedRendition, type KeyedSubtitle } from './find-by-key.ts';
 export { ItemTooLarge } from './item.ts';
-export { keyOf, linkId, renditionId, resourceId, subtitleId } from './keys.ts';
+export { archiveKey, keyOf, linkId, renditionId, resourceId, subtitleId } from './keys.ts';
 export type {
+  ArchivedList,
   AudioTraits,
   Chapter,
   Delivery,

@@ -222,3 +222,16 @@ export interface PlaylistEntry {
   /** The metadata of the list replaces the item's own. */
   readonly isNamedByList?: true;
 }
+
+/** A list whose entries are streamed as one archive, by its key. Kept as long as a resource. */
+export interface ArchivedList {
+  /** Digest of the link (`keys.ts`), and the key of the archive. */
+  readonly id: string;
+  /** The link as resolved. */
+  readonly url: string;
+  readonly title: string | null;
+  readonly author: string | null;
+  readonly entries: readonly PlaylistEntry[];
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}

@@ -1,5 +1,5 @@
 import type { Lease } from './lease-item.ts';
-import type { Link, Resource } from './resource.ts';
+import type { ArchivedList, Link, Resource } from './resource.ts';
 
 /**
  * The persistent state of an instance. Every call throws `StateUnavailable` if the table fails or does not respond in time.
@@ -22,6 +22,12 @@ export interface State {
   getLink(id: string): Promise<Link | undefined>;
   /** @throws ItemTooLarge, StorageFull */
   putLink(link: Link): Promise<void>;
+  /** A list by the key of its archive. An invalid key causes no read. */
+  getArchivedList(key: string): Promise<ArchivedList | undefined>;
+  /** @throws ItemTooLarge, StorageFull */
+  putArchivedList(list: ArchivedList): Promise<void>;
+  /** As `touchResource`. */
+  touchArchivedList(list: ArchivedList): Promise<void>;
   /** @throws StorageFull while there is no disk space to store what a resolve finds */
   requireSpace(): Promise<void>;
   /** Counts one served resolve. */

@@ -1,6 +1,6 @@
 import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
 import type { Handler } from '../middleware/index.ts';
-import { createGet } from './get.ts';
+import { createGet, type GetOptions } from './get.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
 import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
 import { createGetDetails } from './get-details.ts';
@@ -12,7 +12,7 @@ import type { ResolveOptions } from './resolve-request.ts';
 export interface FunctionsOptions
   extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state' | 'methods'>,
     Pick<ResolveOptions, 'resolver'> {
-  readonly state: GetAppInfoOptions['state'] & ResolveOptions['state'] & { countRequests(): Promise<number> };
+  readonly state: GetAppInfoOptions['state'] & GetOptions['state'] & { countRequests(): Promise<number> };
 }
 
 /** The functions by lower-case path; a path that ends in `*` matches every path with that prefix. */

@@ -7,7 +7,7 @@ import type { WakeHost } from './wake-host.ts';
 import type { WakePlan } from './wake-plan.ts';
 
 export interface WakeOnStreamOptions extends Omit<HandlerOptions, 'methods' | 'toProblem'> {
-  readonly state: Pick<State, 'getResource'>;
+  readonly state: Pick<State, 'getResource' | 'getArchivedList'>;
   readonly wakeHost: WakeHost;
 }
 
@@ -31,7 +31,7 @@ const keyOfPath = (path: string): string | undefined =>
  */
 export function createWakeOnStream({ state, wakeHost, ...options }: WakeOnStreamOptions): Handler {
   const answer = async ({ rawPath }: Event): Promise<never> => {
-    if (!(await hasKey(keyOfPath(rawPath) ?? '', state.getResource))) throw problems.notFound();
+    if (!(await hasKey(keyOfPath(rawPath) ?? '', state))) throw problems.notFound();
     throw describeWait(await wakeHost());
   };
   const onStream = createHandler(

@@ -1,16 +1,21 @@
-import { encodeExtended } from 'content-disposition';
 import type { StreamOperationId } from '../../core/api/index.ts';
-import type { KeyedRendition } from '../../core/state/index.ts';
-import type { ClipTimes, RepresentationHead } from '../representation.ts';
+import type { Resource } from '../../core/state/index.ts';
+import { contentDisposition } from '../file-name.ts';
+import type { RepresentationHead } from '../representation.ts';
+
+/** What names a response. */
+export interface Named {
+  readonly resource: Pick<Resource, 'title' | 'author' | 'isLive'>;
+}
 
 /**
  * The headers of a whole representation, for GET and HEAD alike. What is unknown is left out. What has an
  * exact length may be kept for an hour, by ranges; caches must not keep the rest, which has no ranges to resume with, nor
- * Combined, which ignores them.
+ * Combined and ZIP archives, which ignore them.
  */
 export function responseHeaders(
   operationId: StreamOperationId,
-  { resource: { title, author, isLive } }: Pick<KeyedRendition, 'resource'>,
+  { resource: { title, author, isLive } }: Named,
   {
     size,
     mimeType,
@@ -23,10 +28,12 @@ export function responseHeaders(
     isInline,
   }: RepresentationHead,
 ): Record<string, string> {
+  const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
+  const isCacheable = !isLive && size !== undefined && isRanged;
   return {
     'content-type': mimeType,
     ...(!isInline && { 'content-disposition': contentDisposition({ title, author, clip }, fileExtension) }),
-    'cache-control': isLive || operationId === 'Combined' || size === undefined ? 'no-store' : 'public, max-age=3600',
+    'cache-control': isCacheable ? 'public, max-age=3600' : 'no-store',
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),
@@ -34,69 +41,3 @@ export function responseHeaders(
     ...(estimatedBytes && { 'estimated-content-length': String(estimatedBytes) }),
   };
 }
-
-/** Characters of the name without its extension: at 4 bytes each they fit the 255 bytes of file systems. */
-const MAX_CHARACTERS = 60;
-/**
- * Control and direction characters, lone surrogates, and characters that file systems reserve. The two joiners stay:
- * emoji and some scripts need them.
- */
-const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"/\\|?*%]+|(?![\u200c\u200d])\p{Cf}/gu;
-/** Device names, which Windows reserves with any extension, several ones too, and with superscript digits. */
-const RESERVED =
-  /^(con|prn|aux|nul|conin\$|conout\$|com[\d\u00b9\u00b2\u00b3]|lpt[\d\u00b9\u00b2\u00b3])(?=[ ]*(?:\.|$))/i;
-
-export interface Naming {
-  readonly title: string | null;
-  readonly author: string | null;
-  readonly clip?: ClipTimes;
-}
-
-/**
- * `Artist - Title.ext`, safe for file systems; a title that names the artist is enough. A clip has its times behind the
- * title: `Title (1-05–1-20.5).mp4`. `fileExtension` with a leading dot.
- */
-export function fileName({ title, author, clip }: Naming, fileExtension: string): string {
-  const suffix = clip ? ` (${formatClipTime(clip.startSeconds)}–${formatClipTime(clip.endSeconds)})` : '';
-  const names = [author, title].map((part) => part?.normalize('NFC').trim() ?? '');
-  const [artist = '', name = ''] = names;
-  const text = (isNamed(artist, name) ? [name] : names).filter(Boolean).join(' - ');
-  const clean = [...text.replace(FORBIDDEN, ' ').replace(/\s+/g, ' ')]
-    .slice(0, MAX_CHARACTERS - suffix.length)
-    .join('')
-    .replace(/^[. \u200c\u200d]+|[. \u200c\u200d]+$/g, '');
-  return (clean === '' ? 'media' : clean.replace(RESERVED, '$1_')) + suffix + fileExtension;
-}
-
-/** `1-05.5`, `1-02-03`: file systems reserve the colon. Empty for the end of media of unknown duration. */
-function formatClipTime(seconds: number): string {
-  if (!Number.isFinite(seconds)) return '';
-  const milliseconds = Math.round(seconds * 1000);
-  const [hours, minutes] = [Math.floor(milliseconds / 3_600_000), Math.floor(milliseconds / 60_000) % 60];
-  const rest = String((milliseconds % 60_000) / 1000);
-  const padded = rest.includes('.')
-    ? rest.padStart(rest.indexOf('.') === 1 ? rest.length + 1 : 0, '0')
-    : rest.padStart(2, '0');
-  return [...(hours > 0 ? [hours, String(minutes).padStart(2, '0')] : [minutes]), padded].join('-');
-}
-
-/** Whether a text contains a name as words of its own, in any case. */
-function isNamed(name: string, text: string): boolean {
-  const [wanted, words] = [name, text].map((part) => part.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
-  return (wanted ?? []).length > 0 && ` ${words?.join(' ')} `.includes(` ${wanted?.join(' ')} `);
-}
-
-/** Content-Disposition of a download: an ASCII name for old clients, and the full name (RFC 6266 §5). */
-export function contentDisposition(naming: Naming, fileExtension: string): string {
-  const name = fileName(naming, fileExtension);
-  // Always quoted: some clients parse nothing else.
-  return `attachment; filename="${toAscii(name)}"; filename*=${encodeExtended(name)}`;
-}
-
-/** Removes accents from letters and replaces other characters by underscores. */
-const toAscii = (text: string) =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .replace(/[^\x20-\x7e]/gu, '_')
-    .replace(/["\\/%]/g, '_');

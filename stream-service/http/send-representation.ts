@@ -6,18 +6,17 @@ import { releaseBuffer } from '../../core/egress/guard/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { type ByteRange, decideRange, formatContentRange } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { KeyedRendition } from '../../core/state/index.ts';
 import { toReadError } from '../read-error.ts';
 import type { Representation } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
-import { responseHeaders } from './response-headers.ts';
+import { type Named, responseHeaders } from './response-headers.ts';
 import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 import type { StalledClients } from './stalled-clients.ts';
 
 export interface SendOptions {
   readonly operationId: StreamOperationId;
-  readonly found: Pick<KeyedRendition, 'resource'>;
+  readonly found: Named;
   readonly representation: Representation;
   readonly session: StreamSession;
   readonly stalledClients: StalledClients;

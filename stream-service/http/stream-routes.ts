@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import {
   getOperation,
   operations,
+  parseArchiveParameters,
   parseClipParameters,
   problems,
   type StreamOperationId,
@@ -12,6 +13,7 @@ import { predictRange } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import {
+  type ArchivedList,
   findByKey,
   findSubtitleByKey,
   type KeyedRendition,
@@ -19,10 +21,11 @@ import {
   type Resource,
   type State,
 } from '../../core/state/index.ts';
+import type { Archives } from '../archive/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Representations } from '../representations/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
-import { responseHeaders } from './response-headers.ts';
+import { type Named, responseHeaders } from './response-headers.ts';
 import { sendRepresentation } from './send-representation.ts';
 import type { StalledClients } from './stalled-clients.ts';
 
@@ -47,18 +50,21 @@ export interface StreamRoutesDependencies {
   readonly find: FindByKey;
   readonly sessions: StreamSessions;
   readonly representations: Representations;
+  readonly archives: Archives;
   readonly stalledClients: StalledClients;
   readonly log: Log;
 }
 
+type Parameter = 'format' | 'start' | 'end' | 'entity' | 'quality' | 'codec' | 'from';
+
 interface Route {
   Params: { key: string; file?: string };
-  Querystring: { readonly [Name in 'format' | 'start' | 'end' | 'entity']?: string | string[] };
+  Querystring: { readonly [Name in Parameter]?: string | string[] };
 }
 
 /** GET and HEAD of the Stream endpoints: find the rendition, open a session and the representation, send it. */
 export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
-  const { find, sessions, representations, stalledClients, log } = dependencies;
+  const { find, sessions, representations, archives, stalledClients, log } = dependencies;
 
   const route = <Found extends Keyed>(
     operationId: StreamOperationId,
@@ -100,6 +106,10 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
     const format = parseSubtitleFormat(firstOf(query.format));
     return (found) => representations.subtitle(found, format);
   });
+  route('Archive', find.archive, (query) => {
+    const parameters = parseArchiveParameters(query);
+    return ({ list }) => archives.open(list, parameters);
+  });
 }
 
 function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {
@@ -127,17 +137,25 @@ async function describeForHead(
   }
 }
 
-/** What a key identifies, of a resource. */
-type Keyed = Pick<KeyedRendition, 'key' | 'resource'>;
+/** What a key identifies. */
+interface Keyed extends Named {
+  readonly key: string;
+}
+
+/** A list whose archive a key identifies. */
+interface KeyedArchive extends Keyed {
+  readonly list: ArchivedList;
+}
 
 /** Look keys up. @throws NotFound when nothing has the key, StateUnavailable */
 export interface FindByKey {
   rendition(key: string): Promise<KeyedRendition>;
   subtitle(key: string): Promise<KeyedSubtitle>;
+  archive(key: string): Promise<KeyedArchive>;
 }
 
 export interface FindByKeyDependencies {
-  readonly state: Pick<State, 'getResource' | 'touchResource'>;
+  readonly state: Pick<State, 'getResource' | 'touchResource' | 'getArchivedList' | 'touchArchivedList'>;
   readonly log: Log;
 }
 
@@ -147,7 +165,7 @@ export function createFindByKey({ state, log }: FindByKeyDependencies): FindByKe
   const reads = createSingleFlight<Resource | undefined>();
   const getResource = (id: string) => reads(id, () => state.getResource(id));
 
-  const touched = <Found extends Keyed>(found: Found | undefined): Found => {
+  const touched = <Found extends Keyed & { readonly resource: Resource }>(found: Found | undefined): Found => {
     if (!found) throw new NotFound('Nothing has the key');
     const { resource } = found;
     state
@@ -158,5 +176,14 @@ export function createFindByKey({ state, log }: FindByKeyDependencies): FindByKe
   return {
     rendition: async (key) => touched(await findByKey(key, getResource)),
     subtitle: async (key) => touched(await findSubtitleByKey(key, getResource)),
+    async archive(key) {
+      const list = await state.getArchivedList(key);
+      if (!list) throw new NotFound('Nothing has the key');
+      state
+        .touchArchivedList(list)
+        .catch((error) => log.warn('Extending the expiry of a list failed', { list: list.id, error }));
+      const { title, author } = list;
+      return { key, list, resource: { title, author, isLive: false } };
+    },
   };
 }

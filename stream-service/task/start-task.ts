@@ -6,7 +6,7 @@ import { createEgress } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage, createTableClient } from '../../core/state/dynamodb/index.ts';
-import { createState } from '../../core/state/index.ts';
+import { createState, type State } from '../../core/state/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../create-stream-service.ts';
 import { createSourceOpeners } from '../source/index.ts';
 import { HEALTH_PATH, healthRoute } from './health-route.ts';
@@ -64,7 +64,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     shutdown.defer(() => s3.destroy());
     const pointer = task.toolsBucket ? createToolsPointer({ s3, bucket: task.toolsBucket }) : undefined;
     const tools = shutdown.own(startTaskTools({ settings, egress, pointer, ...timing, log }));
-    const resolver = shutdown.own(createResolver({ ...settings, tools, egress, state, log }));
+    const resolver = shutdown.own(createResolver({ ...settings, tools, egress, state: withoutLinks(state), log }));
 
     const toolVersion = () => tools.ytDlp()?.version;
     const metrics = shutdown.own(createMetrics({ stage: task.stage, toolVersion, write: writeMetrics }));
@@ -84,6 +84,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       ...settings,
       state,
       ...createSourceOpeners({ egress, refresh, log }),
+      resolve: resolver.resolve,
       ffmpeg: tools.ffmpeg,
       maintenance: async () => tools.activity() ?? (await state.getMaintenance())?.activity,
       limits: settings,
@@ -119,6 +120,13 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
       },
     };
   });
+
+/** The role of the task has no access to links, which tell what users resolve. Entries of archives are found by resource. */
+const withoutLinks = (state: State): State => ({
+  ...state,
+  getLink: async () => undefined,
+  putLink: async () => undefined,
+});
 
 /** Fails within seconds when the bucket does not respond; callers bound how long a whole object may take. */
 const createS3Client = () =>

@@ -142,6 +142,22 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['path key string required', 'query format string'],
     responses: { 200: undefined, 206: undefined, 400: PROBLEM, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
   },
+  'GET /api/Stream/Archive/{key}': {
+    operationId: 'Archive',
+    parameters: [
+      'path key string required',
+      ...['quality', 'codec', 'format', 'from'].map((name) => `query ${name} string`),
+    ],
+    responses: {
+      200: undefined,
+      206: undefined,
+      400: PROBLEM,
+      404: PROBLEM,
+      415: PROBLEM,
+      416: PROBLEM,
+      502: PROBLEM,
+    },
+  },
   'GET /api/Fetch/GetDetails': {
     operationId: 'GetDetails',
     parameters: ['query url string'],

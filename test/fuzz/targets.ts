@@ -46,7 +46,7 @@ import { readTracks } from '../../core/resolve/yt-dlp/tracks.ts';
 import { isInfo } from '../../core/resolve/yt-dlp/yt-dlp-info.ts';
 import { parseKey } from '../../core/state/keys.ts';
 import { toResourceInformation } from '../../lambdas/api/resource-information.ts';
-import { contentDisposition, fileName } from '../../stream-service/http/response-headers.ts';
+import { contentDisposition, fileName } from '../../stream-service/file-name.ts';
 import { retryDelayMs } from '../../stream-service/source/request/retry-policy.ts';
 import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
 import * as seeds from './seeds.ts';

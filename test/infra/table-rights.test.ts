@@ -11,6 +11,7 @@ const RIGHTS = expectedItems('hobby');
 const lease = { owner: 'one', expiresAt: 2e9, activity: 'Updating', startedAt: 1 };
 const tools = { ytDlp: '1', ffmpeg: '1', verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' }, installedAt: 1 };
 const link = { type: 'Media', id: 'l', url: 'https://a.example/', resourceId: 'r', freshUntil: 2e9, expiresAt: 2e9 };
+const list = { id: 'k'.repeat(33), url: link.url, title: null, author: null, entries: [], expiresAt: 2e8 };
 
 /** Calls of the state interface that the code of each role makes. */
 const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>[]>> = {
@@ -19,15 +20,17 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
   ApiResolverRole: (state) => [
     ...[state.getTools(), state.getMaintenance(), state.addRequest(), state.getLink('l'), state.getResource('r')],
     ...[state.putLink(link as never), state.putResource(aResource(1)), state.touchResource(aResource(1))],
+    state.putArchivedList(list),
   ],
   OriginSecretMakerRole: (state) => [state.rotateOriginSecret('one', 'secret')],
   ToolsLayerRole: (state) => ofUpdates(state),
   ToolUpdatesFunctionRole: (state) => ofUpdates(state),
   TaskTaskRole: (state) => [
     ...[state.getMaintenance(), state.getResource('r'), state.touchResource(aResource(1))],
-    state.putResource(aResource(1)),
+    ...[state.putResource(aResource(1)), state.getArchivedList(list.id), state.touchArchivedList(list)],
   ],
   StreamsWakeRole: (state) => [
+    state.getArchivedList(list.id),
     ...[state.getResource('r'), state.getStreamTask(), state.takeStreamTask(lease), state.endStreamTask('one')],
   ],
 };

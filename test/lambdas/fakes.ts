@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { StateUnavailable, StorageFull } from '../../core/errors/errors.ts';
 import { fieldsWithoutSecrets } from '../../core/log/log.ts';
 import type { Resolved, Resolver } from '../../core/resolve/resolver.ts';
-import type { Resource } from '../../core/state/resource.ts';
+import type { ArchivedList, Resource } from '../../core/state/resource.ts';
 import type { MaintenanceLease, ToolsRecord } from '../../core/state/state.ts';
 import { createFunctions } from '../../lambdas/api/functions.ts';
 import type { Event, Result } from '../../lambdas/middleware/event.ts';
@@ -24,6 +24,8 @@ export interface ApiFakes {
   /** Returned by a resolve, or thrown when it is an error. */
   outcome: Resolved | Error;
   readonly resolves: { readonly url: string; readonly deadline: number }[];
+  /** Lists stored for archives. */
+  readonly lists: ArchivedList[];
   readonly logged: string[];
 }
 
@@ -61,6 +63,7 @@ export const createApiFakes = (): ApiFakes => ({
   count: 0,
   outcome: { type: 'Media', resource: RESOURCE },
   resolves: [],
+  lists: [],
   logged: [],
 });
 
@@ -93,6 +96,7 @@ export function functionsOver(fakes: ApiFakes, environment = 'Development') {
         if (fakes.countless === 'hanging') return new Promise<never>(() => undefined);
         fakes.count++;
       },
+      putArchivedList: async (list) => void fakes.lists.push(list),
     },
     resolver,
     version: '1.2.3',

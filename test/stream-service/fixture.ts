@@ -81,6 +81,8 @@ export async function startService(
       getResource: async (id) => (id === resource.id ? resource : undefined),
       touchResource: async ({ id }) => void touched.push(id),
       putExactSize: async (_resource, id, bytes) => void sizes.set(id, bytes),
+      getArchivedList: async () => undefined,
+      touchArchivedList: async () => undefined,
     },
     openSource: async (of, track, signal, first) => {
       const source = sources[track.formatId];

@@ -49,6 +49,8 @@ describe('the edge cache', () => {
           },
           touchResource: async () => undefined,
           putExactSize: async () => undefined,
+          getArchivedList: async () => undefined,
+          touchArchivedList: async () => undefined,
         },
         ffmpeg: () => {
           calls.ffmpeg += 1;

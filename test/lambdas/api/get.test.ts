@@ -45,13 +45,43 @@ describe('GET /api/Get', () => {
     [{ quality: '0p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
     [{ quality: '1080p,720p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec has to be any, or absent'],
-    [{ format: 'wma' }, 'format has to be mp3, or absent'],
+    [{ format: 'wma' }, 'format has to be mp3, zip, tar, or absent'],
     [{ start: '-1' }, 'start has to be a number of seconds, such as 12.5'],
     [{ start: '5', end: '5' }, 'end has to be later than start'],
   ])('rejects %j without a resolve', async (parameters, detail) => {
     const answer = await ask(fakes, query(parameters));
     expect(jsonOf(answer)).toEqual({ title: 'Bad Request', status: 400, detail });
     expect(fakes.resolves).toEqual([]);
+  });
+
+  it.each([
+    ['zip', {}, '?format=zip'],
+    ['tar', { quality: 'MP3', from: '3' }, '?quality=MP3&format=tar&from=3'],
+  ])('redirects format=%s to the archive of a list, whose entries it stores', async (format, more, search) => {
+    const entry = { url: `${LINK}2`, title: 'Two', author: null, coverUrl: null, resourceId: 'r2' };
+    fakes.outcome = { type: 'PlayList', title: 'List', author: 'Someone', coverUrl: null, items: [{ entry }] };
+    const { statusCode, headers } = await ask(fakes, query({ format, ...more }));
+    const [list] = fakes.lists;
+    expect([statusCode, headers?.location]).toEqual([302, `/api/Stream/Archive/${list?.id}${search}`]);
+    expect(list).toMatchObject({ url: LINK, title: 'List', author: 'Someone', entries: [entry] });
+    expect(list?.id).toMatch(/^[\w-]{33}$/);
+    expect(list?.expiresAt).toBeGreaterThan(Date.now() / 1000 + 86_000);
+  });
+
+  it('stores a single item as a list of one, without userinfo in its link', async () => {
+    await ask(fakes, query({ url: 'https://me:secret@media.example/v#x', format: 'zip' }));
+    expect(fakes.lists).toMatchObject([
+      { url: 'https://media.example/v', entries: [{ url: 'https://media.example/v', resourceId: RESOURCE.id }] },
+    ]);
+  });
+
+  it('answers 404 for an archive of a list without entries', async () => {
+    fakes.outcome = { type: 'PlayList', title: null, author: null, coverUrl: null, items: [] };
+    expect((await ask(fakes, query({ format: 'zip' }))).statusCode).toBe(404);
+  });
+
+  it('rejects a clip of a list', async () => {
+    expect(jsonOf(await ask(fakes, query({ format: 'zip', start: '1' })))).toMatchObject({ status: 400 });
   });
 
   it('rejects a repeated start', async () => {

@@ -131,7 +131,8 @@ describe('CORS', () => {
 describe('an unavailable state table', () => {
   it('answers 502', async () => {
     const failing = () => Promise.reject(new StateUnavailable('the table at 10.0.0.1 timed out'));
-    const state = { getResource: failing, touchResource: failing, putExactSize: failing };
+    const lists = { getArchivedList: failing, touchArchivedList: failing };
+    const state = { getResource: failing, touchResource: failing, putExactSize: failing, ...lists };
     const broken = await startService(resourceOf([]), {}, { state });
     const { status, body } = await sendRequest(broken.url + media);
     expect(status).toBe(502);
@@ -142,7 +143,8 @@ describe('an unavailable state table', () => {
   it('sends the stream when extending the expiry fails', async () => {
     const resource = resourceOf([trackOf('file')]);
     const throttle = () => Promise.reject(new Error('throttled'));
-    const state = { getResource: async () => resource, touchResource: throttle, putExactSize: throttle };
+    const lists = { getArchivedList: throttle, touchArchivedList: throttle };
+    const state = { getResource: async () => resource, touchResource: throttle, putExactSize: throttle, ...lists };
     const throttled = await startService(resource, { file: source() }, { state });
     expect((await sendRequest(throttled.url + media)).status).toBe(200);
     await throttled.close();

@@ -1,6 +1,6 @@
 import { parse } from 'content-disposition';
 import { describe, expect, it } from 'vitest';
-import { contentDisposition, fileName } from '../../../stream-service/http/response-headers.ts';
+import { contentDisposition, fileName } from '../../../stream-service/file-name.ts';
 
 describe('fileName', () => {
   it.each([

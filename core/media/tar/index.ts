@@ -1,0 +1,1 @@
+export { TAR_END_BYTES, type TarEntry, tarHeader, tarPaddingBytes } from './tar-records.ts';

@@ -1,0 +1,8 @@
+export {
+  centralDirectory,
+  dataDescriptor,
+  localHeader,
+  type WrittenZipEntry,
+  type ZipEntry,
+  zipBytes,
+} from './zip-records.ts';

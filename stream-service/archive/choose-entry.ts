@@ -1,0 +1,95 @@
+import type { ArchiveParameters } from '../../core/api/index.ts';
+import { NotDeliverable, NotFound } from '../../core/errors/index.ts';
+import { type Resolver, selectQuality } from '../../core/resolve/index.ts';
+import {
+  type ArchivedList,
+  findByKey,
+  keyOf,
+  type PlaylistEntry,
+  type Resource,
+  type State,
+} from '../../core/state/index.ts';
+import type { RepresentationOpener } from '../representation.ts';
+import type { Representations } from '../representations/index.ts';
+import type { StreamSession } from '../sessions/index.ts';
+
+export interface ChooseEntryDependencies {
+  readonly state: Pick<State, 'getResource' | 'touchResource'>;
+  readonly representations: Pick<Representations, 'media'>;
+  /** Resolves entries that are not stored. Absent: they are missing. */
+  readonly resolve?: Resolver['resolve'];
+}
+
+/** An entry whose rendition is chosen and not open yet. */
+export interface ChosenEntry {
+  readonly title: string | null;
+  readonly author: string | null;
+  /** The upload date where it is known, else a fixed date: the bytes of an archive do not depend on the clock. */
+  readonly modifiedAt: Date;
+  readonly opener: RepresentationOpener;
+}
+
+/** Chooses what an archive has of an entry. */
+export interface ChooseEntry {
+  /**
+   * By the state table alone; undefined when the entry is not stored.
+   * @throws NotFound, NotDeliverable when there is nothing to send
+   */
+  stored(entry: PlaylistEntry, parameters: ArchiveParameters): Promise<ChosenEntry | undefined>;
+  /** As `stored`, and resolves an entry that is not. @throws what `Resolver.resolve` throws */
+  resolved(
+    list: ArchivedList,
+    entry: PlaylistEntry,
+    parameters: ArchiveParameters,
+    session: StreamSession,
+  ): Promise<ChosenEntry>;
+}
+
+const RESOLVE_TIMEOUT_MS = 25_000;
+/** The first date that ZIP can express. */
+const UNKNOWN_DATE = new Date(Date.UTC(1980, 0, 1));
+
+export function createChooseEntry({ state, representations, resolve }: ChooseEntryDependencies): ChooseEntry {
+  const choose = async (resource: Resource, parameters: ArchiveParameters): Promise<ChosenEntry> => {
+    if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
+    const selected = selectQuality(resource, parameters);
+    const found = selected && (await findByKey(keyOf(resource.id, selected.rendition.id), async () => resource));
+    if (!found) throw new NotFound('No rendition of this quality');
+    // Not awaited: the archive does not depend on it.
+    void state.touchResource(resource).catch(() => undefined);
+    const { title, author, details } = resource;
+    return {
+      title,
+      author,
+      modifiedAt: details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE,
+      opener: representations.media(found, { format: selected?.format }),
+    };
+  };
+
+  const readStored = async ({ resourceId }: PlaylistEntry): Promise<Resource | undefined> =>
+    resourceId === undefined ? undefined : state.getResource(resourceId);
+
+  const resolveEntry = async (list: ArchivedList, entry: PlaylistEntry, session: StreamSession): Promise<Resource> => {
+    if (!resolve) throw new NotFound('The entry is not stored');
+    if (entry.url === list.url && entry.resourceId === undefined)
+      throw new NotDeliverable('The entry is the list itself.');
+    const { client, signal } = session;
+    const resolved = await resolve(entry.url, { deadline: Date.now() + RESOLVE_TIMEOUT_MS, signal, client });
+    if (resolved.type === 'Media') return resolved.resource;
+    // An entry without a link of its own comes with the page of its list.
+    const item = resolved.items.find(({ resource }) => resource && resource.id === entry.resourceId);
+    if (!item?.resource) throw new NotDeliverable('The entry is a list itself.');
+    return item.resource;
+  };
+
+  return {
+    async stored(entry, parameters) {
+      const resource = await readStored(entry);
+      return resource && choose(resource, parameters);
+    },
+    async resolved(list, entry, parameters, session) {
+      const resource = (await readStored(entry)) ?? (await resolveEntry(list, entry, session));
+      return choose(resource, parameters);
+    },
+  };
+}

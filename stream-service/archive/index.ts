@@ -1,0 +1,1 @@
+export { type Archives, createArchives } from './create-archives.ts';

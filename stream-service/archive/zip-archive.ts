@@ -1,0 +1,78 @@
+import { crc32 } from 'node:zlib';
+import {
+  centralDirectory,
+  dataDescriptor,
+  localHeader,
+  type WrittenZipEntry,
+  type ZipEntry,
+} from '../../core/media/zip/index.ts';
+import { type EntryFeed, isFailed, type OpenEntry } from './entry-feed.ts';
+import { type EntryResult, reasonOf } from './index-text.ts';
+
+export interface ZipArchiveOptions {
+  readonly feed: EntryFeed;
+  /** The last file, for what became of the others. */
+  readonly indexFile: (results: readonly EntryResult[]) => ZipEntry & { readonly text: string };
+  /** Every byte is promised: a failure ends the archive. */
+  readonly isExact: boolean;
+  /** Reports an entry that broke off. What it throws ends the archive. */
+  readonly onBreak: (index: number, error: unknown) => void;
+}
+
+/**
+ * The bytes of a ZIP archive. Data that breaks off midway stays in the archive without an entry in the central directory,
+ * so that no truncated file is extracted; the index names it.
+ * @throws when an entry fails and every byte is promised
+ */
+export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArchiveOptions): AsyncGenerator<Buffer> {
+  const written: WrittenZipEntry[] = [];
+  const results: EntryResult[] = [];
+  let offset = 0;
+
+  for (let next = await feed.next(); next; next = await feed.next()) {
+    if (isFailed(next)) {
+      if (isExact) throw next.error;
+      results.push({ index: next.index, reason: reasonOf(next.error) });
+      continue;
+    }
+    const entry = { path: next.path, size: next.head.size, modifiedAt: next.modifiedAt };
+    const header = localHeader(entry);
+    const start = offset;
+    offset += header.length;
+    yield header;
+    const data = { size: 0, crc32: 0 };
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      for await (const chunk of next.body as AsyncIterable<Buffer>) {
+        data.crc32 = crc32(chunk, data.crc32);
+        data.size += chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      onBreak(next.index, error);
+      if (isExact) throw error;
+      failure = { error };
+    } finally {
+      next.close();
+    }
+    const descriptor = dataDescriptor({ entry, ...data });
+    offset += data.size + descriptor.length;
+    yield descriptor;
+    if (failure) {
+      results.push({ index: next.index, reason: `Broke off after ${data.size} bytes. ${reasonOf(failure.error)}` });
+    } else {
+      written.push({ entry, ...data, offset: start });
+      results.push(resultOf(next));
+    }
+  }
+
+  const { text, ...entry } = indexFile(results);
+  const content = Buffer.from(text);
+  const data = { entry, size: content.length, crc32: crc32(content) };
+  const records = [localHeader(entry), content, dataDescriptor(data)];
+  written.push({ ...data, offset });
+  offset += records.reduce((sum, { length }) => sum + length, 0);
+  yield Buffer.concat([...records, centralDirectory(written, offset)]);
+}
+
+const resultOf = ({ index, path }: OpenEntry): EntryResult => ({ index, path });

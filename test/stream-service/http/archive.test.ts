@@ -1,0 +1,449 @@
+import { execFile } from 'node:child_process';
+import { open, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { NotDeliverable, NotFound } from '../../../core/errors/errors.ts';
+import { centralDirectory, dataDescriptor, localHeader, zipBytes } from '../../../core/media/zip/zip-records.ts';
+import type { Resolved, Resolver } from '../../../core/resolve/resolver.ts';
+import { archiveKey } from '../../../core/state/keys.ts';
+import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
+import type { FileSource, OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { openResponse, sendRequest } from '../../support/request.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { failingSource, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
+
+const run = promisify(execFile);
+const URL_OF_LIST = 'https://site.example/list';
+const KEY = archiveKey(URL_OF_LIST);
+const BYTES_PER_ENTRY = 200_000;
+
+let service: Service | undefined;
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+/** Bytes that differ between entries, and not in their length. */
+const bytesOf = (index: number, size = BYTES_PER_ENTRY) =>
+  Buffer.from(Uint8Array.from({ length: size }, (_, at) => (at * 31 + index * 7 + (at >> 8)) & 255));
+
+interface EntryFixture {
+  readonly title?: string;
+  /** @default a file of `bytesOf` */
+  readonly source?: Source | OpenSource;
+  /** @default exact */
+  readonly isUnsized?: boolean;
+  readonly isUnstored?: boolean;
+  readonly resource?: Partial<Resource>;
+  readonly entry?: Partial<PlaylistEntry>;
+}
+
+interface StartOptions {
+  readonly resolve?: Resolver['resolve'];
+  readonly list?: Partial<ArchivedList>;
+  readonly maxStreamsPerClient?: number;
+}
+
+/** Starts a service with one list. */
+async function start(entries: readonly EntryFixture[], { resolve, list, maxStreamsPerClient = 10 }: StartOptions = {}) {
+  const resources = entries.map(({ title, isUnsized, resource }, index) => {
+    const size = isUnsized ? { sizeIsExact: false } : { sizeIsExact: true, sizeBytes: BYTES_PER_ENTRY };
+    const track = trackOf(`file-${index}`, size);
+    return resourceOf([track], { id: `r${index}`.padEnd(22, '_'), title: title ?? `Title ${index}`, ...resource });
+  });
+  const sources = Object.fromEntries(
+    entries.map(({ source }, index) => [`file-${index}`, source ?? fileSource(bytesOf(index))]),
+  );
+  const stored: ArchivedList = {
+    id: KEY,
+    url: URL_OF_LIST,
+    title: 'A list',
+    author: null,
+    expiresAt: 2e9,
+    entries: entries.map(({ title, isUnstored, entry }, index) => ({
+      url: `https://site.example/${index}`,
+      title: title ?? `Title ${index}`,
+      author: null,
+      coverUrl: null,
+      ...(!isUnstored && { resourceId: resources[index]?.id }),
+      ...entry,
+    })),
+    ...list,
+  };
+  const touched: string[] = [];
+  const first = resources[0] ?? resourceOf([]);
+  service = await startService(first, sources, {
+    resolve,
+    limits: { maxStreams: 20, maxStreamsPerClient, maxFfmpeg: 4 },
+    peekSource: async (of, track, signal, range) => {
+      const source = sources[track.formatId];
+      if (!source) throw new NotFound();
+      return typeof source === 'function' ? source(of, track, signal, range) : source;
+    },
+    state: {
+      getResource: async (id) => resources.find((one, index) => one.id === id && !entries[index]?.isUnstored),
+      touchResource: async () => undefined,
+      putExactSize: async () => undefined,
+      getArchivedList: async (key) => (key === KEY ? stored : undefined),
+      touchArchivedList: async ({ id }) => void touched.push(id),
+    },
+  });
+  const url = (query = '') => `${service?.url}/api/Stream/Archive/${KEY}${query}`;
+  return { url, resources, touched };
+}
+
+/** Names and SHA-256 of the files that Python's zipfile or tarfile reads, after a check of every checksum. */
+async function extract(body: Buffer, format: 'zip' | 'tar') {
+  return withTemporaryFolder(async (folder) => {
+    const file = join(folder, `archive.${format}`);
+    await writeFile(file, body);
+    const code = `
+import hashlib, json, sys, tarfile, zipfile
+found = []
+if sys.argv[2] == 'zip':
+    with zipfile.ZipFile(sys.argv[1]) as archive:
+        assert archive.testzip() is None
+        for info in archive.infolist(): found.append([info.filename, archive.read(info)])
+else:
+    with tarfile.open(sys.argv[1]) as archive:
+        for info in archive: found.append([info.name, archive.extractfile(info).read()])
+print(json.dumps([[name, hashlib.sha256(data).hexdigest(), data.decode() if name.endswith('.txt') else None] for name, data in found]))`;
+    const { stdout } = await run('python3', ['-c', code, file, format], { maxBuffer: 2 ** 26 });
+    const rows = JSON.parse(stdout) as [string, string, string | null][];
+    return { names: rows.map(([name]) => name), hashes: rows.map(([, hash]) => hash), index: rows.at(-1)?.[2] ?? '' };
+  });
+}
+
+const sha256 = async (bytes: Buffer) =>
+  Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))).toString('hex');
+
+const THREE = [
+  'A list/01 - Someone - Title 0.mp4',
+  'A list/02 - Someone - Title 1.mp4',
+  'A list/03 - Someone - Title 2.mp4',
+];
+
+describe('an archive of entries with lengths', () => {
+  it.each(['zip', 'tar'] as const)('is a %s of announced length that other programs read', async (format) => {
+    const { url, touched } = await start([{}, {}, {}]);
+    const { status, headers, body } = await sendRequest(url(`?format=${format}`));
+    expect(status).toBe(200);
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers['content-type']).toBe(format === 'zip' ? 'application/zip' : 'application/x-tar');
+    expect(headers['content-disposition']).toContain(`filename="A list.${format}"`);
+    expect(headers['accept-ranges']).toBe(format === 'zip' ? 'none' : 'bytes');
+    expect(headers['cache-control']).toBe(format === 'zip' ? 'no-store' : 'public, max-age=3600');
+    const { names, hashes, index } = await extract(body, format);
+    expect(names).toEqual([...THREE, 'A list/index.txt']);
+    expect(hashes.slice(0, 3)).toEqual(await Promise.all([0, 1, 2].map((at) => sha256(bytesOf(at)))));
+    expect(index).toContain('3 entries in the list, 3 in this archive, 0 missing');
+    expect(index).toContain('https://site.example/1');
+    expect(touched).toEqual([KEY]);
+  });
+
+  it.each(['zip', 'tar'] as const)('has the headers of %s under HEAD', async (format) => {
+    const { url } = await start([{}, {}]);
+    const head = await sendRequest(url(`?format=${format}`), { method: 'HEAD' });
+    const { headers } = await sendRequest(url(`?format=${format}`));
+    for (const name of ['content-length', 'etag', 'accept-ranges', 'content-type', 'content-disposition'])
+      expect(head.headers[name]).toBe(headers[name]);
+    expect(head.body).toHaveLength(0);
+  });
+
+  it('is a TAR that continues at any byte, with a strong ETag', async () => {
+    const { url } = await start([{}, {}, {}]);
+    const whole = await sendRequest(url('?format=tar'));
+    const etag = whole.headers.etag ?? '';
+    expect(etag).toMatch(/^"[\w-]{22}"$/);
+    const size = whole.body.length;
+    const header = 512 + BYTES_PER_ENTRY;
+    const starts = [0, 1, 511, 512, 513, header - 1, header, header + 700, size - 1025, size - 1, 300_000, 450_123];
+    for (const first of starts) {
+      const { status, headers, body } = await sendRequest(url('?format=tar'), {
+        headers: { range: `bytes=${first}-`, 'if-range': etag },
+      });
+      expect([first, status, headers['content-range']]).toEqual([first, 206, `bytes ${first}-${size - 1}/${size}`]);
+      expect(body.equals(whole.body.subarray(first))).toBe(true);
+    }
+    const part = await sendRequest(url('?format=tar'), { headers: { range: 'bytes=199000-401000' } });
+    expect(part.body.equals(whole.body.subarray(199_000, 401_001))).toBe(true);
+    const other = await sendRequest(url('?format=tar'), { headers: { range: 'bytes=5-', 'if-range': '"other"' } });
+    expect([other.status, other.body.length]).toEqual([200, size]);
+    expect((await sendRequest(url('?format=tar'), { headers: { range: `bytes=${size}-` } })).status).toBe(416);
+  });
+
+  it('ignores Range for ZIP, and continues at an entry with its number', async () => {
+    const { url } = await start([{}, {}, {}]);
+    expect((await sendRequest(url(), { headers: { range: 'bytes=5-' } })).status).toBe(200);
+    const { names, index } = await extract((await sendRequest(url('?from=3'))).body, 'zip');
+    expect(names).toEqual([THREE[2], 'A list/index.txt']);
+    expect(index).toContain('3 entries in the list, 1 in this archive');
+    const beyond = await sendRequest(url('?from=4'));
+    expect(JSON.parse(beyond.body.toString())).toEqual({
+      title: 'Bad Request',
+      status: 400,
+      detail: 'The list has 3 entries.',
+    });
+  });
+
+  it('breaks when an entry turns out different, and has no length afterwards', async () => {
+    const { url } = await start([{}, { source: fileSource(bytesOf(1, 1000)) }, {}]);
+    await expect(sendRequest(url())).rejects.toThrow();
+    const { headers, body } = await sendRequest(url());
+    expect(headers['content-length']).toBeUndefined();
+    expect((await extract(body, 'zip')).names).toHaveLength(4);
+  });
+
+  it('breaks when an entry breaks off', async () => {
+    const source = fileSource(bytesOf(1), { cutAt: 100_000 });
+    for (const format of ['zip', 'tar']) {
+      const { url } = await start([{}, { source }]);
+      await expect(sendRequest(url(`?format=${format}`))).rejects.toThrow();
+      await service?.close();
+    }
+  });
+});
+
+describe('an archive of entries without lengths', () => {
+  const unsized = (index: number) => ({ isUnsized: true, source: fileSource(bytesOf(index), { sized: false }) });
+
+  it('is a ZIP from the beginning, without length and cache', async () => {
+    const { url } = await start([unsized(0), {}, unsized(2)]);
+    const { headers, body } = await sendRequest(url());
+    expect([headers['content-length'], headers.etag, headers['accept-ranges'], headers['cache-control']]).toEqual([
+      ...[undefined, undefined, 'none', 'no-store'],
+    ]);
+    const { names, hashes } = await extract(body, 'zip');
+    expect(names).toEqual([...THREE, 'A list/index.txt']);
+    expect(hashes.slice(0, 3)).toEqual(await Promise.all([0, 1, 2].map((at) => sha256(bytesOf(at)))));
+  });
+
+  it('leaves them out of a TAR, with the reason in the index', async () => {
+    const { url } = await start([{}, unsized(1)]);
+    const { names, index } = await extract((await sendRequest(url('?format=tar'))).body, 'tar');
+    expect(names).toEqual([THREE[0], 'A list/index.txt']);
+    expect(index).toContain('MISSING: Unsupported Media Type. Its length is known at its end only');
+  });
+
+  it('is refused as TAR when none has a length', async () => {
+    const { url } = await start([unsized(0), unsized(1)]);
+    const { status, body } = await sendRequest(url('?format=tar'));
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([
+      415,
+      'No entry has a length beforehand, which TAR requires. Use format=zip.',
+    ]);
+  });
+
+  it('leaves an entry that breaks off out of the directory, and names it in the index', async () => {
+    const cut = { isUnsized: true, source: fileSource(bytesOf(1), { sized: false, cutAt: 100_000 }) };
+    const { url } = await start([{}, cut, {}]);
+    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(names).toEqual([THREE[0], THREE[2], 'A list/index.txt']);
+    expect(index).toMatch(/MISSING: Broke off after 1\d+ bytes\./);
+  });
+});
+
+describe('the format', () => {
+  const unsized = (index: number, cutAt?: number) => ({
+    isUnsized: true,
+    source: fileSource(bytesOf(index), { sized: false, ...(cutAt && { cutAt }) }),
+  });
+  const CHECKS = {
+    zip: ['unzip -tq', '7z t', 'bsdtar -tf', 'bsdtar -tf - <'],
+    tar: ['tar -tf', '7z t', 'bsdtar -tf', 'bsdtar -tf - <'],
+  };
+
+  it.each([
+    ['zip', 'with a length', [{}, {}]],
+    ['zip', 'without a length', [unsized(0), {}, unsized(2)]],
+    ['zip', 'with an entry that broke off', [unsized(0), unsized(1, 100_000), {}]],
+    ['tar', 'with a length', [{ title: 'ünïcode 🎵' }, {}]],
+    ['tar', 'without a length', [{}, unsized(1), {}]],
+  ] as const)('%s %s is accepted by other programs, from a file and from a pipe', async (format, _name, entries) => {
+    const { url } = await start(entries);
+    const { body } = await sendRequest(url(`?format=${format}`));
+    await withTemporaryFolder(async (folder) => {
+      const file = join(folder, `archive.${format}`);
+      await writeFile(file, body);
+      for (const check of CHECKS[format]) {
+        const { code, output } = await runProgram('sh', ['-c', `${check} '${file}'`]);
+        expect([check, code, code ? output : '']).toEqual([check, 0, '']);
+      }
+    });
+  });
+
+  it('lists entries beyond 4 GiB, in a file with holes', async () => {
+    const size = 5 * 2 ** 30;
+    const entries = ['a', 'b'].map((path) => ({ path, size, modifiedAt: new Date(0) }));
+    await withTemporaryFolder(async (folder) => {
+      const file = join(folder, 'large.zip');
+      const handle = await open(file, 'w');
+      let offset = 0;
+      const written = [];
+      for (const entry of entries) {
+        const header = localHeader(entry);
+        const descriptor = dataDescriptor({ entry, size, crc32: 0 });
+        written.push({ entry, size, crc32: 0, offset });
+        await handle.write(header, 0, header.length, offset);
+        offset += header.length + size + descriptor.length;
+        await handle.write(descriptor, 0, descriptor.length, offset - descriptor.length);
+      }
+      const directory = centralDirectory(written, offset);
+      await handle.write(directory, 0, directory.length, offset);
+      await handle.close();
+      expect((await stat(file)).size).toBe(zipBytes(entries));
+      for (const check of ['unzip -l', '7z l', 'bsdtar -tvf']) {
+        const { code, output } = await runProgram('sh', ['-c', `${check} '${file}'`]);
+        expect([check, code, output.split(String(size)).length > 2]).toEqual([check, 0, true]);
+      }
+    });
+  });
+});
+
+describe('entries that cannot be opened', () => {
+  const dead: OpenSource = async () => {
+    throw new NotFound('gone');
+  };
+
+  it('are named in the index with the reason, and the others keep their numbers', async () => {
+    const { url } = await start([{ isUnsized: true, source: dead }, {}, { resource: { isLive: true } }]);
+    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(names).toEqual([THREE[1], 'A list/index.txt']);
+    expect(index).toContain('1 in this archive, 2 missing');
+    expect(index).toContain('1. Title 0\n   https://site.example/0\n   MISSING: Resource Not Found');
+    expect(index).toContain('MISSING: Unsupported Media Type. The entry is live and has no end.');
+  });
+
+  it('fail the request when there is no other', async () => {
+    const { url } = await start([
+      { isUnsized: true, source: dead },
+      { isUnsized: true, source: dead },
+    ]);
+    expect((await sendRequest(url())).status).toBe(404);
+  });
+
+  it('are missing when the list has none of the quality, with a length', async () => {
+    const { url } = await start([{}, { resource: { renditions: [] } }]);
+    const { headers, body } = await sendRequest(url());
+    expect(headers['content-length']).toBe(String(body.length));
+    expect((await extract(body, 'zip')).index).toContain('1 in this archive, 1 missing');
+  });
+});
+
+describe('entries that are not stored', () => {
+  it('are resolved when it is their turn, for the same client', async () => {
+    const asked: string[] = [];
+    const { url, resources } = await start([{}, { isUnstored: true }, {}], {
+      resolve: async (link, { client }) => {
+        asked.push(`${link} ${client}`);
+        return { type: 'Media', resource: resources[1] } as Resolved;
+      },
+    });
+    const { headers, body } = await sendRequest(url());
+    expect(headers['content-length']).toBeUndefined();
+    expect((await extract(body, 'zip')).names).toEqual([...THREE, 'A list/index.txt']);
+    expect(asked).toEqual(['https://site.example/1 127.0.0.1']);
+  });
+
+  it.each<[string, Resolved | Error, string]>([
+    [
+      'a list',
+      { type: 'PlayList', title: null, author: null, coverUrl: null, items: [] },
+      'The entry is a list itself.',
+    ],
+    ['protected', new NotDeliverable('DRM protected.'), 'Unsupported Media Type. DRM protected.'],
+  ])('are missing when they are %s', async (_name, outcome, reason) => {
+    const { url } = await start([{}, { isUnstored: true }], {
+      resolve: async () => {
+        if (outcome instanceof Error) throw outcome;
+        return outcome;
+      },
+    });
+    const { index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(index).toContain(`MISSING: ${reason.startsWith('The') ? 'Unsupported Media Type. ' : ''}${reason}`);
+  });
+
+  it('are missing without a resolve when they are the list that has them', async () => {
+    const { url } = await start([{}, { isUnstored: true, entry: { url: URL_OF_LIST, resourceId: undefined } }], {
+      resolve: async () => expect.fail('A list must not wait for itself'),
+    });
+    const { index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(index).toContain('The entry is the list itself.');
+  });
+});
+
+describe('names within an archive', () => {
+  it('stay within its folder, whatever titles are', async () => {
+    const titles = [
+      '../../etc/passwd',
+      '/etc/shadow',
+      'C:\\x',
+      'con',
+      'a/b',
+      '..',
+      '\u202egpj.exe',
+      'x\r\n9. Forged',
+      '',
+    ];
+    const { url } = await start(
+      titles.map((title) => ({ title, resource: { author: null } })),
+      {
+        list: { title: '../..', author: null },
+      },
+    );
+    for (const format of ['zip', 'tar'] as const) {
+      const { names, index } = await extract((await sendRequest(url(`?format=${format}`))).body, format);
+      expect(new Set(names).size).toBe(titles.length + 1);
+      for (const name of names) expect(name).toMatch(/^[^./\\][^/\\:]*\/(\d\d - [^/\\:]+|index\.txt)$/);
+      expect(index.split('\n').filter((line) => /^\d+\. /.test(line))).toHaveLength(titles.length);
+    }
+  });
+});
+
+describe('one archive', () => {
+  it('opens an entry while the one before it is sent, and no further one', async () => {
+    const opened: number[] = [];
+    const sources = [0, 1, 2, 3].map((index): OpenSource => {
+      const source = fileSource(bytesOf(index), { sized: false });
+      return async () => {
+        opened.push(index);
+        return source;
+      };
+    });
+    const held = failingSource(fileSource(bytesOf(0)) as FileSource, 1);
+    const first: OpenSource = async () => {
+      opened.push(0);
+      return { ...held, size: undefined };
+    };
+    const { url } = await start([first, ...sources.slice(1)].map((source) => ({ source, isUnsized: true })));
+    const { body } = await openResponse(url());
+    body.on('error', () => undefined);
+    // Planning asks the first ones for their length, and stops at the first without one.
+    const planned = opened.length;
+    await until(() => opened.includes(1));
+    expect(opened.slice(planned).filter((index) => index > 1)).toEqual([]);
+    body.destroy();
+  });
+
+  it('is one stream of its client, and ends all when the client leaves', async () => {
+    const held = failingSource(fileSource(bytesOf(0)) as FileSource, 1000);
+    const next = fileSource(bytesOf(1));
+    const { url } = await start([{ source: held }, { source: next }], { maxStreamsPerClient: 1 });
+    const response = await openResponse(url());
+    response.body.on('error', () => undefined);
+    expect((await sendRequest(url())).status).toBe(429);
+    response.body.destroy();
+    await until(async () => (await sendRequest(url('?from=2'))).status === 200);
+    expect(next.reading.size).toBe(0);
+    held.fail();
+  });
+});
+
+describe('an unknown key', () => {
+  it.each([`${'k'.repeat(33)}`, 'short', `${'x'.repeat(22)}11111111111`])('%s is 404', async (key) => {
+    await start([{}]);
+    expect((await sendRequest(`${service?.url}/api/Stream/Archive/${key}`)).status).toBe(404);
+  });
+});
