@@ -28,7 +28,7 @@ export const UNIT_TESTS = [
   'test/lambdas/runtime/!(custom-resource|invoker).test.ts',
   'test/lambdas/stream-host/{host-store,host-task,registration,wake-ahead,wake-plan}.test.ts',
   'test/lambdas/tools-update/{plan,switch-release,tools-environment}.test.ts',
-  'test/layers/tools/{bounded-lines,installer,version-store,versions,worker-client}.test.ts',
+  'test/layers/tools/{bounded-lines,failure-report,installer,version-store,versions,worker-client}.test.ts',
   'test/local/process-log.test.ts',
   'test/stream-service/conversions/mp3/{block-cache,encoder-slots,layout,ranged-stream,segment-buffer}.test.ts',
   'test/stream-service/conversions/mp3/{segment-clock,split-remaining}.test.ts',

@@ -1,4 +1,4 @@
-import { startWorker, type Tools } from '../../layers/tools/index.ts';
+import { startYtDlp, type Tools, type YtDlpMode } from '../../layers/tools/index.ts';
 import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
 import { memoryShares } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
@@ -49,8 +49,10 @@ export interface ResolverOptions {
   readonly maxResolvesPerClient?: number;
   /** Where entries of a playlist are resolved. @default in this process; a Lambda hands each to its own invocation */
   readonly resolveEntry?: ResolveEntry;
-  /** How yt-dlp is started. @default the warm worker */
-  readonly startWorker?: typeof startWorker;
+  /** How yt-dlp is started. @default as a warm worker, else as one process per link */
+  readonly startWorker?: typeof startYtDlp;
+  /** Called with each change of the mode of yt-dlp, and at its start. */
+  readonly onYtDlpMode?: (mode: YtDlpMode) => void;
   readonly log?: Log;
 }
 
@@ -73,7 +75,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   const cache = createCachedState(options.state);
   const extractor = createExtractor({
     ...options,
-    startWorker: options.startWorker ?? startWorker,
+    startWorker: options.startWorker ?? startYtDlp,
     concurrency,
     memoryBytes,
     maxBytes,

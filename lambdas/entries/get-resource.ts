@@ -45,6 +45,7 @@ const tools = createLayeredTools({
   find: () => findLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER_DIR, join(tmpdir(), 'yt-dlp')),
   log,
 });
+const metrics = createResolveMetrics(environment.stage);
 const invoker = createInvoker();
 // Entries run in the version that fanned them out: while the alias moves, another one may carry other tools.
 const ownVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '$LATEST';
@@ -55,6 +56,7 @@ const resolver = createResolver({
   egress,
   state,
   log,
+  onYtDlpMode: metrics.ytDlpMode,
   entriesAtOnce: readEntriesAtOnce(process.env),
   resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.invoke(ownName, event, signal) }),
 });
@@ -78,7 +80,7 @@ const options = {
   middleware: [
     loadTools(tools),
     ...(wakeFunction ? [wakeAhead({ wakeFunction, invoker, log })] : []),
-    resolveMetrics(createResolveMetrics(environment.stage)),
+    resolveMetrics(metrics),
   ],
 };
 

@@ -14,7 +14,7 @@ const OUTCOMES = new Map([
 ]);
 
 /** Records the outcome and the duration of every GET. A handler that fails without a response is counted by Lambda. */
-export function resolveMetrics(metrics: ResolveMetrics): HttpMiddleware {
+export function resolveMetrics(metrics: Pick<ResolveMetrics, 'resolved'>): HttpMiddleware {
   const startTimes = new WeakMap<object, number>();
   const record = (request: Request<Event, Result>) => {
     const { event, response } = request;

@@ -1,9 +1,12 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
+import type { YtDlpMode } from '../../layers/tools/index.ts';
 
 /** Metrics of the resolver. */
 export interface ResolveMetrics {
   /** Counts one response. @param outcome by status: `resolved`, `not found`, … */
   resolved(outcome: string, milliseconds: number): void;
+  /** How links are given to yt-dlp from now on: `ProcessPerLink` is 1 without the warm worker, else 0. */
+  ytDlpMode(mode: YtDlpMode): void;
 }
 
 /** Metrics of the tools update. */
@@ -47,6 +50,7 @@ export function createResolveMetrics(stage: string): ResolveMetrics {
       write('Resolves', 'Count', 1, { Outcome: outcome });
       write('ResolveMilliseconds', 'Milliseconds', milliseconds);
     },
+    ytDlpMode: (mode) => write('ProcessPerLink', 'Count', mode === 'process-per-link' ? 1 : 0),
   };
 }
 

@@ -38,6 +38,7 @@ export const createCheckResolver =
     const smokeTest = async () => {
       await resolver.warm();
       await Promise.all(links.map(resolve));
+      return undefined;
     };
     return createTryLayer({ find: async () => tools.ytDlp(), smokeTest, log })();
   };

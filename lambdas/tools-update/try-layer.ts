@@ -1,12 +1,12 @@
 import { describeError, type Log } from '../../core/log/index.ts';
-import type { YtDlp } from '../../layers/tools/index.ts';
+import type { YtDlp, YtDlpMode } from '../../layers/tools/index.ts';
 import type { CanaryVerdict } from './types.ts';
 
 export interface TryLayerOptions {
   /** The yt-dlp of the layer, with the version that it reports; undefined when the layer has none. */
   readonly find: () => Promise<YtDlp | undefined>;
-  /** @throws Error when it does not work as a worker */
-  readonly smokeTest: (ytDlp: YtDlp) => Promise<void>;
+  /** @returns the mode in which it works, if that is known. @throws Error when it works in none */
+  readonly smokeTest: (ytDlp: YtDlp) => Promise<YtDlpMode | undefined>;
   readonly log: Log;
 }
 
@@ -17,8 +17,10 @@ export const createTryLayer =
     try {
       const ytDlp = await find();
       if (!ytDlp) return { ok: false, reason: 'the layer has no yt-dlp' };
-      await smokeTest(ytDlp);
-      return { ok: true, version: ytDlp.version };
+      const { version } = ytDlp;
+      if ((await smokeTest(ytDlp)) !== 'process-per-link') return { ok: true, version };
+      log.warn('yt-dlp works as one process per link only', { version });
+      return { ok: true, version, mode: 'process-per-link' };
     } catch (error) {
       log.error('Smoke test of the layer failed', { error });
       return { ok: false, reason: describeError(error instanceof Error ? error.message : error).split('\n')[0] ?? '' };

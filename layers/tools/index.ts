@@ -8,15 +8,22 @@ export {
   type Releases,
   type ReleasesOptions,
 } from './release/index.ts';
+export { smokeTestYtDlp, startYtDlp } from './runner/index.ts';
 export type { FetchOptions, ToolProvider } from './tool-provider.ts';
-export { type Activity, type Ffmpeg, type Tools, type ToolsInPlace, ToolUnavailable, type YtDlp } from './tools.ts';
-export { compareVersions, isReleaseTag } from './versions.ts';
 export {
-  smokeTestYtDlp,
-  startWorker,
-  type WorkerFailure,
-  type WorkerFailureKind,
-  type WorkerOptions,
-  type WorkerProcess,
+  type Activity,
+  type Ffmpeg,
+  type Tools,
+  type ToolsInPlace,
+  ToolUnavailable,
+  type YtDlp,
+  type YtDlpMode,
+} from './tools.ts';
+export { compareVersions, isReleaseTag } from './versions.ts';
+export type {
+  WorkerFailure,
+  WorkerFailureKind,
+  WorkerOptions,
+  WorkerProcess,
 } from './worker/index.ts';
 export { assetFor, findLayeredYtDlp, unpackYtDlp } from './yt-dlp/index.ts';

@@ -15,7 +15,12 @@ export interface YtDlp {
   /** The program and the arguments before those of yt-dlp, e.g. `['/usr/bin/python3', '/…/yt_dlp']`. */
   readonly command: readonly [string, ...string[]];
   readonly source: ToolSource;
+  /** The only mode in which it passed its smoke test. Absent: the warm worker is tried first. */
+  readonly mode?: 'process-per-link';
 }
+
+/** How links are given to yt-dlp: one warm process that forks for each, or a process per link. */
+export type YtDlpMode = 'worker' | 'process-per-link';
 
 /** One installed build of FFmpeg. */
 export interface Ffmpeg {

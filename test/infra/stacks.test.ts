@@ -222,7 +222,15 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     ];
     const more = [
       ...['MaintenanceTooLong', 'TableThrottles'],
-      ...['CpuExhausted', 'FfmpegFailures', 'ReResolvesMany', 'ResolvesSlow', 'StreamErrors', 'ToolsOld'],
+      ...[
+        'CpuExhausted',
+        'FfmpegFailures',
+        'ProcessPerLink',
+        'ReResolvesMany',
+        'ResolvesSlow',
+        'StreamErrors',
+        'ToolsOld',
+      ],
     ];
     expect(alarms.sort()).toEqual(
       [...essential, isHobby ? 'TaskRunsLong' : 'TasksMissing', ...(name === 'public' ? more : [])].sort(),

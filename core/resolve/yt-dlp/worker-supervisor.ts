@@ -1,4 +1,4 @@
-import type { startWorker, Tools, WorkerOptions, WorkerProcess, YtDlp } from '../../../layers/tools/index.ts';
+import type { startYtDlp, Tools, WorkerOptions, WorkerProcess, YtDlp, YtDlpMode } from '../../../layers/tools/index.ts';
 import { getRetryDelay } from '../../concurrency/index.ts';
 import { InMaintenance, UpstreamError } from '../../errors/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
@@ -6,7 +6,9 @@ import { describeError, type Log } from '../../log/index.ts';
 export interface WorkerSupervisorOptions
   extends Pick<WorkerOptions, 'concurrency' | 'memoryBytes' | 'cookiesFile' | 'pluginDirs'> {
   readonly tools: Pick<Tools, 'ytDlp'>;
-  readonly startWorker: typeof startWorker;
+  readonly startWorker: typeof startYtDlp;
+  /** Called with each change of the mode of yt-dlp, and at its start. */
+  readonly onYtDlpMode?: ((mode: YtDlpMode) => void) | undefined;
   readonly log: Log;
 }
 
@@ -45,7 +47,7 @@ const QUERY = /\?\S+/g;
 const BACKOFF = { initialDelayMs: 500, maxDelayMs: 30_000 };
 
 export function createWorkerSupervisor(options: WorkerSupervisorOptions): WorkerSupervisor {
-  const { tools, log, concurrency, memoryBytes, cookiesFile, pluginDirs } = options;
+  const { tools, log, concurrency, memoryBytes, cookiesFile, pluginDirs, onYtDlpMode } = options;
   const closing = new AbortController();
   const alive = new Set<Running>();
   let current: Running | undefined;
@@ -61,6 +63,12 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
       cookiesFile,
       pluginDirs,
       signal: closing.signal,
+      onMode: (mode, reason) => {
+        const { version } = ytDlp;
+        if (mode === 'worker') log.info('yt-dlp runs as a warm worker', { version });
+        else log.warn('yt-dlp runs as one process per link', { version, reason: reason?.replaceAll(QUERY, '?…') });
+        onYtDlpMode?.(mode);
+      },
       onStderr: (line) => log.warn('yt-dlp stderr', { line: line.replaceAll(QUERY, '?…') }),
     });
     const process = started.catch((cause) => {

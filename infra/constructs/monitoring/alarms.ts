@@ -200,6 +200,12 @@ function additionalAlarms({
       metric: serviceMetric(stage, 'ToolAgeHours', { statistic: 'Minimum', period: Duration.hours(1) }),
       above: MAX_TOOL_AGE_HOURS,
     },
+    ProcessPerLink: {
+      description:
+        'the warm worker does not fit the release of yt-dlp in use: each link takes a process, and a second more',
+      metric: serviceMetric(stage, 'ProcessPerLink', { statistic: 'Maximum' }),
+      above: 0,
+    },
     // CloudFront's metrics exist in us-east-1 only, and an alarm reads metrics of its own region.
     ...(Stack.of(edge).region === 'us-east-1' && {
       EdgeErrors: {

@@ -72,6 +72,7 @@ function toolWidgets({ deployment }: MonitoringProps): IWidget[] {
     graph('Updates of the tools', [
       serviceMetric(stage, 'ToolUpdateFailed', { label: 'failed' }),
       serviceMetric(stage, 'MaintenanceSeconds', { label: 'seconds of maintenance', statistic: 'Maximum' }),
+      serviceMetric(stage, 'ProcessPerLink', { label: 'resolvers without a warm worker' }),
     ]),
   ];
 }

@@ -13,6 +13,7 @@ export type ServiceMetric =
   | 'ToolAgeHours'
   | 'ToolUpdateFailed'
   | 'ToolsMissing'
+  | 'ProcessPerLink'
   | 'MaintenanceSeconds';
 
 /** A service metric of this stage. @param options default to the sum over five minutes */

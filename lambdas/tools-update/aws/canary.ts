@@ -24,7 +24,9 @@ export function createCanary({ client, functionName, layers }: CanaryOptions): C
 /** Parses the payload of a canary's response. @throws Error when it is no verdict */
 export function verdictIn(text: string): CanaryVerdict {
   const verdict = parse(text);
-  if (verdict.ok === true && typeof verdict.version === 'string') return { ok: true, version: verdict.version };
+  const mode = verdict.mode === 'process-per-link' ? verdict.mode : undefined;
+  if (verdict.ok === true && typeof verdict.version === 'string')
+    return { ok: true, version: verdict.version, ...(mode && { mode }) };
   if (verdict.ok === false && typeof verdict.reason === 'string')
     return { ok: false, reason: verdict.reason.slice(0, 200) };
   throw new Error(`Invalid response of the canary: ${text.slice(0, 200)}`);

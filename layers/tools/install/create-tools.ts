@@ -161,7 +161,12 @@ function createInstallers(options: ToolsOptions & { readonly log: Log }, signal:
         ? [ytDlpAtPath(ytDlpPath)]
         : (providers?.ytDlp ?? [ytDlpRelease({ download, channel }), ytDlpFromPypi({ channel }), ytDlpOfSystem()]),
       isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
-      check: (candidate) => smokeTest(candidate, signal),
+      check: async (candidate) => {
+        const mode = await smokeTest(candidate, signal);
+        if (mode !== 'process-per-link') return undefined;
+        log.warn('yt-dlp works as one process per link only', { version: candidate.version });
+        return { mode };
+      },
       ...{ onActivity, onFailure, log },
     }),
     ffmpeg: createInstaller<Ffmpeg>({

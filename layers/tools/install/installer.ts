@@ -14,8 +14,8 @@ export interface InstallerOptions<Tool> {
   readonly providers: readonly ToolProvider<Tool>[];
   /** Whether the settings allow an installed version. */
   readonly isAllowed: (tool: Tool) => boolean;
-  /** The smoke test. @throws when a candidate does not work */
-  readonly check: (candidate: Tool) => Promise<void>;
+  /** The smoke test. @returns what is recorded with the version. @throws when a candidate does not work */
+  readonly check: (candidate: Tool) => Promise<Partial<Tool> | undefined>;
   readonly onActivity: (activity: Activity) => void;
   /** Called with one line when an update failed. */
   readonly onFailure: (reason: string) => void;
@@ -67,9 +67,9 @@ export function createInstaller<Tool extends { readonly version: string; readonl
     const candidate = locate(staged);
     if (newerThan !== undefined && compareVersions(candidate.version, newerThan) <= 0)
       throw new Error(`the download is version ${candidate.version}`);
-    await check(candidate);
+    const facts = await check(candidate);
     signal.throwIfAborted();
-    return store.activate(staged, locate);
+    return store.activate(staged, (folder) => ({ ...locate(folder), ...facts }));
   };
 
   /** Switches to the newest other installed version that works. */

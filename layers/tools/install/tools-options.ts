@@ -1,7 +1,7 @@
 import type { Log } from '../../../core/log/index.ts';
 import type { Download } from '../release/index.ts';
 import type { ToolProvider } from '../tool-provider.ts';
-import type { Activity, Ffmpeg, ToolsInPlace, YtDlp } from '../tools.ts';
+import type { Activity, Ffmpeg, ToolsInPlace, YtDlp, YtDlpMode } from '../tools.ts';
 
 export interface ToolsOptions {
   /** Where versions are installed side by side. Several processes may share it. */
@@ -14,8 +14,11 @@ export interface ToolsOptions {
   readonly download: Download;
   /** Called for each step, and again as bytes arrive. Not called when everything is installed. */
   readonly onActivity: (activity: Activity) => void;
-  /** @throws when a candidate does not work as a worker; the signal is aborted when the tools are closed */
-  readonly smokeTest: (candidate: YtDlp, signal: AbortSignal) => Promise<void>;
+  /**
+   * @returns the mode in which a candidate works; undefined: to be found out when it starts
+   * @throws when it works in none; the signal is aborted when the tools are closed
+   */
+  readonly smokeTest: (candidate: YtDlp, signal: AbortSignal) => Promise<YtDlpMode | undefined>;
   /** Stores what is installed, for the rest of the instance. */
   readonly record: (inPlace: ToolsInPlace) => Promise<void>;
   /** Called with one line when an update failed; the current version stays in use. */

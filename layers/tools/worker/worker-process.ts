@@ -8,6 +8,7 @@ import type { YtDlp } from '../tools.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
 import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
+import { extractionFlags } from './yt-dlp-flags.ts';
 
 export interface WorkerOptions {
   readonly ytDlp: YtDlp;
@@ -32,6 +33,8 @@ export interface WorkerProcess {
   readonly ended: Promise<void>;
   /** Whether the process has ended, or is about to be reported so by `ended`. */
   hasEnded(): boolean;
+  /** Whether something else than this module has killed it: that says nothing about the version of yt-dlp. */
+  wasKilled(): boolean;
   /** Ends the worker and its forks. */
   close(): Promise<void>;
 }
@@ -101,7 +104,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   stop = () => void close();
   signal?.throwIfAborted();
   if (!isReady)
-    throw child.signalCode && !child.killed
+    throw child.signalCode !== null && !child.killed
       ? new WorkerKilled(`yt-dlp was killed before it was ready: ${child.signalCode}`)
       : new Error(`yt-dlp ended before it was ready: ${lastLine}`);
   // Counted in pings rather than in time: when this process was suspended or busy, so was the reading of answers.
@@ -109,7 +112,8 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     if (client.ping() > MAX_UNANSWERED_PINGS) kill();
   }, PING_INTERVAL_MS).unref();
   void ended.then(() => clearInterval(watchdog));
-  return { request: client.send, ended, hasEnded: () => isGone, close };
+  const wasKilled = () => child.signalCode !== null && !child.killed;
+  return { request: client.send, ended, hasEnded: () => isGone, wasKilled, close };
 }
 
 function spawnWorker(options: WorkerOptions, home: string): Child {
@@ -124,21 +128,18 @@ function spawnWorker(options: WorkerOptions, home: string): Child {
   });
 }
 
-function flagsOf({ concurrency, memoryBytes, cookiesFile, pluginDirs = [] }: WorkerOptions, home: string): string[] {
-  return [
-    ...['--quiet', '--ignore-config', '--no-update', '--abort-on-error', '--color', 'never'],
-    ...['--no-plugin-dirs', ...[PLUGIN_DIR, ...pluginDirs].flatMap((dir) => ['--plugin-dirs', dir])],
-    ...['--cache-dir', join(home, 'cache'), '--no-remote-components'],
-    ...['--no-js-runtimes', '--js-runtimes', `node:${process.execPath}`],
-    // Nothing listens there: a request without its own proxy cannot connect.
-    ...['--proxy', 'http://127.0.0.1:9'],
-    ...['--socket-timeout', '10', '--retries', '1', '--extractor-retries', '1'],
-    ...['--flat-playlist', '--no-playlist', '--no-check-formats', '--no-mark-watched', '--no-wait-for-video'],
-    ...['--xff', 'never', '--default-search', 'error', '--format', 'bv*+ba/b/bv*/ba'],
-    ...(cookiesFile ? ['--cookies', cookiesFile] : []),
-    `reelay-worker:concurrency=${concurrency}&memory=${memoryBytes}`,
-  ];
-}
+const flagsOf = (options: WorkerOptions, home: string): string[] => [
+  ...extractionFlags({
+    cacheDir: join(home, 'cache'),
+    pluginDirs: [PLUGIN_DIR, ...(options.pluginDirs ?? [])],
+    jsRuntime: process.execPath,
+    cookiesFile: options.cookiesFile,
+  }),
+  '--abort-on-error',
+  // Nothing listens there: a request without its own proxy cannot connect.
+  ...['--proxy', 'http://127.0.0.1:9'],
+  `reelay-worker:concurrency=${options.concurrency}&memory=${options.memoryBytes}`,
+];
 
 /** Resolves when the process is gone and its output is read; with an error when it could not be spawned. */
 function endOf(child: Child): Promise<Error | undefined> {

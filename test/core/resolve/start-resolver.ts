@@ -1,17 +1,23 @@
 import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
+import type { YtDlp } from '../../../layers/tools/tools.ts';
 import { type OriginOptions, startOrigin } from '../../origin/server.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { createMemoryState } from './memory-state.ts';
 
+interface StartOptions extends OriginOptions, Pick<ResolverOptions, 'pluginDirs' | 'onYtDlpMode'> {
+  /** The yt-dlp to use instead. */
+  readonly adapt?: (ytDlp: YtDlp) => YtDlp;
+}
+
 /** Starts a resolver with the real yt-dlp and egress, a table in memory, and a media origin that it may reach. */
-export async function startResolver({ mounts, pluginDirs }: OriginOptions & Pick<ResolverOptions, 'pluginDirs'> = {}) {
-  const { ytDlp } = await installedTools();
+export async function startResolver({ mounts, adapt = (ytDlp) => ytDlp, ...options }: StartOptions = {}) {
+  const ytDlp = adapt((await installedTools()).ytDlp);
   const origin = await startOrigin({ mounts });
   const egress = createEgress({ allow: [origin.host] });
   const { state, resources } = createMemoryState();
-  const resolver = createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, pluginDirs });
+  const resolver = createResolver({ tools: { ytDlp: () => ytDlp }, egress, state, ...options });
   afterAll(async () => {
     await resolver.close();
     await egress.close();

@@ -35,11 +35,15 @@ describe('createResolveMetrics and createToolMetrics', () => {
     const metrics = createResolveMetrics(STAGE);
     metrics.resolved('not found', 12.5);
     metrics.resolved('resolved', 30);
+    metrics.ytDlpMode('process-per-link');
+    metrics.ytDlpMode('worker');
     expect(lines).toEqual([
       line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'not found' }),
       line('ResolveMilliseconds', 'Milliseconds', 12.5, { Stage: STAGE }),
       line('Resolves', 'Count', 1, { Stage: STAGE, Outcome: 'resolved' }),
       line('ResolveMilliseconds', 'Milliseconds', 30, { Stage: STAGE }),
+      line('ProcessPerLink', 'Count', 1, { Stage: STAGE }),
+      line('ProcessPerLink', 'Count', 0, { Stage: STAGE }),
     ]);
   });
 

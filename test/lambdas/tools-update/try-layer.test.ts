@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../core/log/log.ts';
 import { createTryLayer } from '../../../lambdas/tools-update/try-layer.ts';
-import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
+import { smokeTestYtDlp } from '../../../layers/tools/runner/smoke-test.ts';
 import { installedTools } from '../../support/installed-tools.ts';
+import { misfit } from '../../support/misfit-yt-dlp.ts';
 import { openTestProxySession } from '../../support/proxy-session.ts';
 
 const { ytDlp } = await installedTools();
@@ -12,6 +13,11 @@ const tryLayer = createTryLayer({ find: async () => ytDlp, smokeTest, log: silen
 describe('createTryLayer', () => {
   it('returns the version of a working yt-dlp', async () => {
     expect(await tryLayer()).toEqual({ ok: true, version: ytDlp.version });
+  });
+
+  it('returns the mode of a yt-dlp that the worker does not fit', async () => {
+    const verdict = await createTryLayer({ find: async () => misfit(ytDlp), smokeTest, log: silentLog })();
+    expect(verdict).toEqual({ ok: true, version: ytDlp.version, mode: 'process-per-link' });
   });
 
   it.each([

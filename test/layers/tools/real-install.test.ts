@@ -5,8 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { ffmpegFromPypi } from '../../../layers/tools/ffmpeg/ffmpeg-providers.ts';
 import { createTools } from '../../../layers/tools/install/create-tools.ts';
+import { smokeTestYtDlp } from '../../../layers/tools/runner/smoke-test.ts';
 import type { Activity } from '../../../layers/tools/tools.ts';
-import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
 import { openTestProxySession } from '../../support/proxy-session.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { smokeTestYtDlp } from '../../../layers/tools/runner/smoke-test.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
-import { smokeTestYtDlp } from '../../../layers/tools/worker/smoke-test.ts';
 import { installedTools } from '../../support/installed-tools.ts';
+import { misfit } from '../../support/misfit-yt-dlp.ts';
 import { openTestProxySession } from '../../support/proxy-session.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -23,7 +24,11 @@ const worker = async (name: string, answer: string): Promise<YtDlp> => {
 };
 
 describe('smokeTestYtDlp', () => {
-  it('accepts the real yt-dlp', () => smokeTestYtDlp(ytDlp, { openProxy: openTestProxySession }));
+  it('accepts the real yt-dlp as a worker', async () =>
+    expect(await smokeTestYtDlp(ytDlp, { openProxy: openTestProxySession })).toBe('worker'));
+
+  it('accepts a yt-dlp that the worker does not fit as one process per link', async () =>
+    expect(await smokeTestYtDlp(misfit(ytDlp), { openProxy: openTestProxySession })).toBe('process-per-link'));
 
   it.each<[string, () => Promise<YtDlp>, RegExp]>([
     ['does not exist', async () => ({ ...ytDlp, command: [join(dir, 'nothing')] }), /before it was ready/],

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { YtDlp } from '../tools.ts';
-import { startWorker, WorkerKilled } from './worker-process.ts';
-import type { WorkerResponse } from './worker-protocol.ts';
+import { startLinkProcesses } from '../process-per-link/index.ts';
+import type { YtDlp, YtDlpMode } from '../tools.ts';
+import { startWorker, WorkerKilled, type WorkerResponse } from '../worker/index.ts';
 
 export interface SmokeTestOptions {
   /** Opens a proxy that connects only to this `host:port` on loopback. */
@@ -17,14 +17,37 @@ const TIMEOUT_SECONDS = 20;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Checks that a version of yt-dlp works as a worker on this machine: it starts, resolves a link, and reports a 404, both
- * through its proxy. The plugin interface of yt-dlp is not stable between versions.
- * @throws Error in one line
+ * Checks that a version of yt-dlp works on this machine, as a warm worker or else as one process per link: it starts,
+ * resolves a link, and reports a 404, both through its proxy. The plugin interface of yt-dlp, which the worker needs, is not
+ * stable between versions; its command line is.
+ * @returns the mode in which it works
+ * @throws Error in one line when it works in neither
  */
-export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): Promise<void> {
+export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): Promise<YtDlpMode> {
+  try {
+    await testRepeatedly(startWorker, ytDlp, options);
+    return 'worker';
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (error instanceof WorkerKilled) throw error;
+    try {
+      await testRepeatedly(startLinkProcesses, ytDlp, options);
+      return 'process-per-link';
+    } catch (secondError) {
+      options.signal?.throwIfAborted();
+      throw new Error(`${messageOf(error)}; as a process per link: ${messageOf(secondError)}`, { cause: secondError });
+    }
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+type Start = typeof startWorker;
+
+async function testRepeatedly(start: Start, ytDlp: YtDlp, options: SmokeTestOptions): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await testOnce(ytDlp, options);
+      return await testOnce(start, ytDlp, options);
     } catch (error) {
       // It says nothing about this version.
       if (!(error instanceof WorkerKilled) || attempt === MAX_ATTEMPTS) throw error;
@@ -32,7 +55,7 @@ export async function smokeTestYtDlp(ytDlp: YtDlp, options: SmokeTestOptions): P
   }
 }
 
-async function testOnce(ytDlp: YtDlp, { openProxy, signal }: SmokeTestOptions): Promise<void> {
+async function testOnce(start: Start, ytDlp: YtDlp, { openProxy, signal }: SmokeTestOptions): Promise<void> {
   const origin = createServer((request, response) => {
     if (request.url !== '/clip.mp4') response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 4 }).end('mp4!');
@@ -42,10 +65,7 @@ async function testOnce(ytDlp: YtDlp, { openProxy, signal }: SmokeTestOptions): 
   try {
     const proxy = await openProxy(host);
     try {
-      const worker = await startWorker({
-        ...{ ytDlp, concurrency: 1, memoryBytes: MEMORY_BYTES },
-        ...(signal && { signal }),
-      });
+      const worker = await start({ ytDlp, concurrency: 1, memoryBytes: MEMORY_BYTES, signal });
       const resolveLink = (path: string) =>
         worker.request({
           ...{ url: `http://${host}${path}`, timeoutSeconds: TIMEOUT_SECONDS, proxy: proxy.proxyUrl },

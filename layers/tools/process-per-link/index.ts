@@ -1,0 +1,1 @@
+export { startLinkProcesses } from './link-processes.ts';

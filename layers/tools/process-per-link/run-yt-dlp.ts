@@ -1,0 +1,134 @@
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { killWhenStopped } from '../process/index.ts';
+import type { YtDlp } from '../tools.ts';
+import { extractionFlags, type WorkerRequest } from '../worker/index.ts';
+import { limitedCommand } from './limited-command.ts';
+
+export interface RunOptions {
+  readonly ytDlp: YtDlp;
+  /** Address space. */
+  readonly memoryBytes: number;
+  readonly pluginDirs: readonly string[];
+  readonly cookiesFile: string | undefined;
+  /** For the cache, and for the folder of this process. */
+  readonly dir: string;
+  readonly jsRuntime: string;
+  /** Kills the process. */
+  readonly signal: AbortSignal;
+}
+
+/** How a process of yt-dlp has ended. */
+export interface RunResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Its output exceeded the limit. */
+  readonly isTooLarge: boolean;
+  /** Something else than its limits and its signal killed it. */
+  readonly wasKilled: boolean;
+  /** Why it could not be started. */
+  readonly spawnError?: string;
+}
+
+/** Of stdout and of stderr each: as MAX_RESPONSE_BYTES of `_reelay_resolve.py`. */
+const MAX_OUTPUT_BYTES = 16 * 2 ** 20;
+/** Processor time beyond the deadline, after which the system kills a process that its parent has not killed. */
+const EXTRA_CPU_SECONDS = 2;
+
+/** The fields of an execa result that are read here; execa 5 is a dependency of yt-dlp-exec. */
+interface ProcessResult {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly signal?: string;
+  readonly code?: string;
+  readonly originalMessage?: string;
+}
+
+/** Runs yt-dlp for one request, in a process group of its own, and waits until all of it has ended. Never rejects. */
+export async function runYtDlp(request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
+  const home = await mkdtemp(join(options.dir, 'link-'));
+  try {
+    return await runIn(home, request, options);
+  } catch (error) {
+    return { stdout: '', stderr: '', isTooLarge: false, wasKilled: false, spawnError: String(error) };
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+  }
+}
+
+async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: RunOptions): Promise<RunResult> {
+  const { ytDlp, memoryBytes, signal } = options;
+  const flags = await prepareFlags(home, request, options);
+  const cpuSeconds = request.timeoutSeconds + EXTRA_CPU_SECONDS;
+  const [program, ...args] = limitedCommand(ytDlp.command, { memoryBytes, cpuSeconds });
+  // Loaded on first use: a worker that fits needs none of it.
+  const { create } = await import('yt-dlp-exec');
+  signal.throwIfAborted();
+  const child = create(program).exec([...args, ...flags] as never, undefined, {
+    cwd: home,
+    // Nothing of this process: no credentials, no proxies, no variables that Node or Python read.
+    env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
+    extendEnv: false,
+    stdin: 'ignore',
+    maxBuffer: MAX_OUTPUT_BYTES,
+    // Its own process group, which is killed as a whole: yt-dlp may have started a JavaScript runtime.
+    detached: true,
+    reject: false,
+  });
+  killWhenStopped(child);
+  const kill = () => killGroup(child.pid);
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    const { stdout = '', stderr = '', signal: endedBy, code, originalMessage = '' }: ProcessResult = await child;
+    const isTooLarge = code === 'ERR_STREAM_MAXBUFFER' || /maxBuffer/.test(originalMessage);
+    return {
+      ...{ stdout, stderr, isTooLarge },
+      wasKilled: endedBy === 'SIGKILL' && !signal.aborted && !isTooLarge,
+      ...(child.pid === undefined && { spawnError: originalMessage }),
+    };
+  } finally {
+    signal.removeEventListener('abort', kill);
+    kill();
+  }
+}
+
+/**
+ * The options on the command line. Other users of the machine see it: the link and the credentials of its proxy are in files
+ * of the folder, which only this user can read.
+ */
+async function prepareFlags(
+  home: string,
+  { url, entry, proxy, flat, playlistLimit }: Omit<WorkerRequest, 'id'>,
+  options: RunOptions,
+): Promise<string[]> {
+  const { dir, pluginDirs, jsRuntime } = options;
+  // A copy: yt-dlp writes the file when it ends.
+  const cookiesFile = options.cookiesFile && join(home, 'cookies.txt');
+  if (options.cookiesFile && cookiesFile) await copyFile(options.cookiesFile, cookiesFile);
+  const proxyOption = join(home, 'yt-dlp.conf');
+  await writeFile(proxyOption, `--proxy ${quote(proxy)}\n`);
+  const target = join(home, 'target');
+  // An entry by its list's metadata, and not by its URL alone: this keeps its title, duration and thumbnail.
+  await writeFile(target, entry === undefined ? url.replaceAll(/[\r\n]/g, '') : JSON.stringify(entry));
+  return [
+    ...extractionFlags({ cacheDir: join(dir, 'cache'), pluginDirs, jsRuntime, cookiesFile }),
+    ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
+    ...['--playlist-end', String(playlistLimit)],
+    // A failed entry of a playlist becomes null. Tracebacks of failures are written by `--verbose` alone.
+    ...['--ignore-errors', '--verbose', '--config-locations', proxyOption],
+    ...(entry === undefined ? ['--batch-file', target] : ['--no-clean-info-json', '--load-info-json', target]),
+  ];
+}
+
+/** For `shlex.split` of Python. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
+
+/** @param pid of the leader of the group; undefined when it could not be started */
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of it has ended.
+  }
+}

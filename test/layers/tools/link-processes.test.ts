@@ -1,0 +1,220 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEgress } from '../../../core/egress/create-egress.ts';
+import { startLinkProcesses } from '../../../layers/tools/process-per-link/link-processes.ts';
+import type { WorkerOptions, WorkerProcess } from '../../../layers/tools/worker/worker-process.ts';
+import { startOrigin } from '../../origin/server.ts';
+import { installedTools } from '../../support/installed-tools.ts';
+
+/** The real yt-dlp, one process per link, through the real egress, against the origin. */
+const { ytDlp } = await installedTools();
+const origin = await startOrigin();
+const egress = createEgress({ allow: [origin.host] });
+const proxySession = await egress.openProxySession({});
+const temporary = await mkdtemp(join(tmpdir(), 'reelay-link-test-'));
+const cookiesFile = join(temporary, 'cookies.txt');
+const pluginDirs = ['../../origin/plugin', './plugin'].map((dir) => fileURLToPath(new URL(dir, import.meta.url)));
+const systemTemporary = process.env.TMPDIR;
+
+const start = (options: Partial<WorkerOptions> = {}) =>
+  startLinkProcesses({ ytDlp, pluginDirs, concurrency: 2, memoryBytes: 2 ** 29, ...options });
+const requestOf = (url: string, more: object = {}) => ({
+  ...{ url: url.startsWith('/') ? origin.url(url) : url, timeoutSeconds: 30, proxy: proxySession.proxyUrl },
+  ...{ flat: true, playlistLimit: 10, ...more },
+});
+/** A program instead of yt-dlp. Its arguments are those of yt-dlp. */
+const program = (script: string) => start({ ytDlp: { ...ytDlp, command: ['/bin/sh', '-c', script, 'sh'] } });
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // no such process
+  }
+};
+const until = (condition: () => unknown) => expect.poll(condition, { interval: 10, timeout: 10_000 }).toBe(true);
+
+let processes: WorkerProcess;
+const COOKIES = '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tfrom-file\n';
+beforeAll(async () => {
+  await writeFile(cookiesFile, COOKIES);
+  process.env.TMPDIR = temporary;
+  processes = await start({ cookiesFile });
+});
+afterAll(async () => {
+  await processes.close();
+  expect(await readdir(temporary)).toEqual(['cookies.txt']);
+  if (systemTemporary === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = systemTemporary;
+  proxySession.close();
+  await egress.close();
+  await origin.close();
+  await rm(temporary, { recursive: true, force: true });
+});
+
+describe('startLinkProcesses', () => {
+  it('resolves a direct file, with the cookies of the operator, and leaves their file as it is', async () => {
+    expect(await processes.request(requestOf('/files/clip.mp4?cookies'))).toMatchObject({
+      ok: true,
+      info: { id: 'clip', direct: true, formats: [{ url: origin.url('/files/clip.mp4?cookies') }] },
+    });
+    const [request] = origin.requestsTo('/files/clip.mp4?cookies');
+    expect(request?.headers.cookie).toBe('session=from-file');
+    expect(await readFile(cookiesFile, 'utf8')).toBe(COOKIES);
+  });
+
+  it.concurrent.each([
+    ['/trouble/404', { kind: 'http', httpStatus: 404 }],
+    ['/pages/words', { kind: 'unsupported' }],
+    ['/trouble/reset', { kind: expect.stringMatching(/^(network|http)$/) }],
+    ['/site/drm/1', { kind: 'drm', extractor: 'ReelayTest', expected: true }],
+    ['/site/login/1', { kind: 'login' }],
+    // Both mean that there is nothing yet.
+    ['/site/upcoming/1', { kind: expect.stringMatching(/^(upcoming|no_formats|expected)$/) }],
+    ['/site/not-live/1', { kind: 'not_live' }],
+    ['/site/no-formats/1', { kind: 'no_formats' }],
+    ['/site/private/1', { kind: 'expected', message: expect.stringMatching(/private/i) }],
+    ['/site/bug/1', { kind: 'bug' }],
+    ['/site/memory/1', { kind: 'memory' }],
+    ['/site/exit/1', { kind: 'crash' }],
+    ['/site/kill/1', { kind: 'crash', isInterrupted: true }],
+    ['https://open.spotify.com/track/0', { kind: 'site_drm' }],
+    ['mms://media.example/x', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ['--version', { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ["x' --exec 'touch /tmp/x", { kind: expect.stringMatching(/^(bad_scheme|expected)$/) }],
+    ['reelay-worker-test:large', { kind: 'too_large' }],
+  ])('classifies the failure of %s', async (url, error) =>
+    expect(await processes.request(requestOf(url))).toMatchObject({ ok: false, error }),
+  );
+
+  it('connects through the proxy of the request only', async () => {
+    const gone = await egress.openProxySession({});
+    gone.close();
+    const answer = await processes.request(requestOf('/files/clip.mp4?gone', { proxy: gone.proxyUrl }));
+    expect(answer).toMatchObject({ ok: false, error: { kind: expect.stringMatching(/^(proxy|http)$/) } });
+    expect(JSON.stringify(answer)).not.toContain(new URL(gone.proxyUrl).password);
+    expect(origin.requestsTo('/files/clip.mp4?gone')).toEqual([]);
+
+    const session = await egress.openProxySession({});
+    await processes.request(requestOf('/inward/redirect?to=http://10.1.2.3/x.mp4', { proxy: session.proxyUrl }));
+    expect(session.refused()).toBe(true);
+    session.close();
+  });
+
+  it('lists a playlist up to the limit, without resolving its entries', async () => {
+    const answer = await processes.request(requestOf('/site/list/links?n=6', { playlistLimit: 3 }));
+    expect(answer).toMatchObject({ ok: true, info: { _type: 'playlist', entries: [{}, {}, { _type: 'url' }] } });
+    expect(origin.requestsTo('/site-api/watch/links')).toEqual([]);
+  });
+
+  it('keeps the metadata that a list has for an entry', async () => {
+    const entry = { _type: 'url_transparent', url: origin.url('/files/clip.mp4'), title: "As the list 'calls' it" };
+    expect(await processes.request(requestOf('/files/clip.mp4', { entry }))).toMatchObject({
+      ok: true,
+      info: { title: "As the list 'calls' it", direct: true },
+    });
+  });
+
+  it('reads constants of Python that are not JSON', async () =>
+    expect(await processes.request(requestOf('reelay-worker-test:not-a-number'))).toMatchObject({
+      ok: true,
+      info: { average_rating: null, tags: [null], description: '\ud800 \u2028 "}\n{' },
+    }));
+
+  it('gives yt-dlp an environment of fixed variables only', async () => {
+    const answer = await processes.request(requestOf('reelay-worker-test:environment'));
+    const { tags } = (answer.ok ? answer.info : answer) as { tags: string[] };
+    const [directory, ...names] = tags.toReversed();
+    const own = ['HOME', 'LANG', 'PATH', 'TMPDIR'];
+    // Shells set these by themselves.
+    expect(names.filter((name) => !/^(LC_\w+|PWD|SHLVL|OLDPWD|_)$/.test(name)).sort()).toEqual(own);
+    expect(directory).toMatch(temporary);
+  });
+
+  it('runs scripts of sites under its memory limit', async () => {
+    const answer = await processes.request(requestOf('reelay-worker-test:runtime'));
+    expect(answer).toMatchObject({ info: { description: '42\n', view_count: 0, duration: 2 ** 29 } });
+  });
+});
+
+describe('a process per link', () => {
+  it('ends at the deadline', async () =>
+    expect(await processes.request(requestOf('/trouble/drip', { timeoutSeconds: 1 }))).toMatchObject({
+      ok: false,
+      error: { kind: 'timeout' },
+    }));
+
+  it('ends with the request that is cancelled, and all that it has started', async () => {
+    const file = join(temporary, 'pids');
+    const sleeping = await program(`/bin/sleep 600 & echo "$$ $!" >${file}; wait`);
+    const leaving = new AbortController();
+    const response = sleeping.request(requestOf('/files/clip.mp4'), leaving.signal);
+    await until(async () => /\d \d/.test(await readFile(file, 'utf8').catch(() => '')));
+    const pids = (await readFile(file, 'utf8')).trim().split(' ').map(Number);
+    leaving.abort();
+    expect(await response).toMatchObject({ ok: false, error: { kind: 'cancelled' } });
+    await until(() => !pids.some(isAlive));
+    await sleeping.close();
+    await rm(file);
+  });
+
+  it('waits for one of `concurrency` slots, until its deadline', async () => {
+    const sleeping = await program('/bin/sleep 600');
+    const leaving = new AbortController();
+    const busy = [1, 2].map(() => sleeping.request(requestOf('/files/clip.mp4'), leaving.signal));
+    const waiting = await sleeping.request(requestOf('/files/clip.mp4', { timeoutSeconds: 0.2 }));
+    expect(waiting).toMatchObject({ ok: false, error: { kind: 'timeout' } });
+    leaving.abort();
+    await Promise.all(busy);
+    await sleeping.close();
+  });
+
+  it('ends with close, and its request fails', async () => {
+    const sleeping = await program('/bin/sleep 600');
+    const response = sleeping.request(requestOf('/files/clip.mp4'));
+    await sleeping.close();
+    expect(await response).toMatchObject({ ok: false, error: { kind: 'crash', isInterrupted: true } });
+    expect(sleeping.hasEnded()).toBe(true);
+    await sleeping.ended;
+  });
+
+  it('has the limits of the operating system of a fork', async () => {
+    const limited = await program(
+      'echo "{\\"tags\\":[$(ulimit -S -v),$(ulimit -H -v),$(ulimit -n),$(ulimit -f),$(ulimit -c),$(ulimit -t)]}"',
+    );
+    expect(await limited.request(requestOf('/files/clip.mp4', { timeoutSeconds: 7 }))).toMatchObject({
+      info: { tags: [2 ** 19, 2 ** 23, 256, 2 ** 17, 0, 9] },
+    });
+    await limited.close();
+  });
+
+  it('keeps the link and the credentials of its proxy off the command line', async () => {
+    const shown = await program('printf "%s\\n" "$@" >&2; echo "ERROR: $*"; exit 1');
+    const answer = await shown.request(requestOf('/files/clip.mp4?secret'));
+    expect(JSON.stringify(answer)).not.toMatch(/secret/);
+    expect(JSON.stringify(answer)).not.toContain(new URL(proxySession.proxyUrl).password);
+    await shown.close();
+  });
+
+  it.each<[string, string, object]>([
+    ['no output', 'exit 0', { kind: 'crash' }],
+    ['output that is no JSON', 'echo "<html>"', { kind: 'crash' }],
+    ['a list', 'echo "[1]"', { kind: 'crash' }],
+    ['half of an object', 'echo \'{"id":\'', { kind: 'crash' }],
+    [
+      'an error beside an empty playlist',
+      `echo '{"_type":"playlist","entries":[null]}'; echo 'ERROR: [A] 1: gone' >&2`,
+      { kind: 'expected', message: 'gone' },
+    ],
+    ['endless output', '/usr/bin/yes', { kind: 'too_large' }],
+    ['endless errors', '/usr/bin/yes >&2', { kind: 'too_large' }],
+    ['a program that does not exist', 'exec /nonexistent', { kind: 'crash' }],
+    ['a program that something else kills', 'kill -KILL $$', { kind: 'crash', isInterrupted: true }],
+  ])('fails with %s', async (_, script, error) => {
+    const hostile = await program(script);
+    expect(await hostile.request(requestOf('/files/clip.mp4'))).toMatchObject({ ok: false, error });
+    await hostile.close();
+  });
+});
