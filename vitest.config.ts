@@ -41,10 +41,11 @@ export const UNIT_TESTS = [
   'test/stream-service/task/{dockerfile,idle-timer,metrics,task-settings}.test.ts',
   'test/stream-service/virtual-mp4/generated-layouts.test.ts',
   'test/structure/*.test.ts',
-  'test/web/api/{base-url,contract,validate}.test.ts',
+  'test/web/api/{base-url,contract,playlist-counts,validate}.test.ts',
   'test/web/download/{journal,queue,sinks}.test.ts',
   'test/web/lib/*.test.ts',
   'test/web/player/*.test.ts',
+  'test/web/playlist/*.test.ts',
   'test/web/renditions/{choices,format-lists,quality}.test.ts',
 ];
 

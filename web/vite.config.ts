@@ -1,12 +1,10 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
+import { FIRST_LOAD } from './first-load.ts';
 import { shellPlugin } from './shell-plugin.ts';
 
 const WEB = import.meta.dirname;
 const page = (name: string) => resolve(WEB, `${name}.html`);
-
-const FIRST_LOAD =
-  /preact|web\/src\/(?:api|lib|download|renditions|ui\/controls|ui\/[\w-]+\.ts|ui\/shell\/(?!resolved|proposed))/;
 
 /** The web page. `vite build --config web/vite.config.ts` writes the complete folder. */
 export default defineConfig({

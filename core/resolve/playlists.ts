@@ -11,7 +11,7 @@ import {
   toUnresolved,
 } from './item/index.ts';
 import type { ResolvedPlaylist } from './resolver.ts';
-import { type Info, isFinal, readMetadata } from './yt-dlp/index.ts';
+import { type Info, isFinal, positiveInteger, readMetadata, withoutAbsent } from './yt-dlp/index.ts';
 
 export interface PlaylistsOptions {
   readonly cache: CachedState;
@@ -55,6 +55,9 @@ export interface Playlists {
 }
 
 type Item = ResolvedPlaylist['items'][number];
+/** An item at its place in the list; undefined for one that is gone, private or protected. */
+type Place = Item | undefined;
+type ListCounts = Pick<ResolvedPlaylist, 'totalEntries' | 'isCut' | 'unavailable'>;
 
 const FRESH_SECONDS = 3600;
 /** Kept of the deadline to store and write the answer; at most a tenth of the time left. */
@@ -64,10 +67,10 @@ const TABLE_READ_CONCURRENCY = 16;
 /** Playlists: entries are resolved concurrently, as many as the deadline allows; one that fails does not fail the list. */
 export function createPlaylists({ cache, playlistLimit, concurrency }: PlaylistsOptions): Playlists {
   const resolveAll = async (
-    entries: readonly (ListedEntry | Item)[],
+    entries: readonly (ListedEntry | Place)[],
     resolveListed: ResolveListed,
     bounds: Deadline,
-  ): Promise<Item[]> => {
+  ): Promise<Place[]> => {
     const { deadline, signal } = bounds;
     const until = deadline - Math.min(RESERVE_MS, Math.max(0, deadline - Date.now()) / 10);
     const bounded = { ...bounds, deadline: until, signal: deadlineSignal({ deadline: until, signal }) };
@@ -81,12 +84,15 @@ export function createPlaylists({ cache, playlistLimit, concurrency }: Playlists
 
   const store = async (
     { link, cacheKey }: ListLocation,
-    { title, author, coverUrl }: Omit<ResolvedPlaylist, 'type' | 'items'>,
-    items: readonly Item[],
+    { title, author, coverUrl, totalEntries, isCut }: Omit<ResolvedPlaylist, 'type' | 'items' | 'unavailable'>,
+    places: readonly Place[],
     freshUntil: number,
   ): Promise<ResolvedPlaylist> => {
+    const items = places.filter((place) => place !== undefined);
     if (items.length === 0) throw new NotFound('No entry of the playlist is available');
-    const metadata = { title, author, coverUrl };
+    const unavailable = places.flatMap((place, index) => (place ? [] : [index + 1]));
+    const counts = withoutAbsent<ListCounts>({ totalEntries, isCut, unavailable });
+    const metadata = { title, author, coverUrl, ...counts };
     await cache.putLink({
       type: 'PlayList',
       id: linkId(cacheKey),
@@ -108,9 +114,13 @@ export function createPlaylists({ cache, playlistLimit, concurrency }: Playlists
 
   return {
     async resolve(list, location, resolveListed, deadline) {
-      const entries = readEntries(list, location.link).slice(0, playlistLimit);
-      const items = await resolveAll(entries, resolveListed, deadline);
-      return store(location, readMetadata(list), items, epochSeconds() + FRESH_SECONDS);
+      const listed = readEntries(list, location.link);
+      const entries = listed.slice(0, playlistLimit);
+      const totalEntries = positiveInteger(list.playlist_count);
+      const isCut = listed.length >= playlistLimit && totalEntries !== playlistLimit;
+      const places = await resolveAll(entries, resolveListed, deadline);
+      const metadata = { ...readMetadata(list), totalEntries, isCut };
+      return store(location, metadata, places, epochSeconds() + FRESH_SECONDS);
     },
 
     async complete(stored, location, resolveListed, deadline) {
@@ -118,27 +128,29 @@ export function createPlaylists({ cache, playlistLimit, concurrency }: Playlists
       const entries = await Promise.all(stored.entries.map((entry) => limit(() => readStored(entry))));
       const unresolved = entries.filter(isUnresolved);
       if (unresolved.some(({ entry }) => entry.url === stored.url)) return undefined;
-      if (unresolved.length === 0) {
-        const { title, author, coverUrl } = stored;
-        return { type: 'PlayList', title, author, coverUrl, items: entries };
-      }
-      const items = await resolveAll(entries, resolveListed, deadline);
+      const { title, author, coverUrl, totalEntries, isCut = false, unavailable = [] } = stored;
+      if (unresolved.length === 0)
+        return { type: 'PlayList', title, author, coverUrl, totalEntries, isCut, unavailable, items: entries };
+      const places: (ListedEntry | Place)[] = [...entries];
+      // In ascending order: each is at its place once those before it are.
+      for (const number of unavailable) places.splice(number - 1, 0, undefined);
       // Not fresh for longer than before: an entry that always fails must not keep the list from being resolved again.
-      return store(location, stored, items, stored.freshUntil);
+      const metadata = { title, author, coverUrl, totalEntries, isCut };
+      return store(location, metadata, await resolveAll(places, resolveListed, deadline), stored.freshUntil);
     },
   };
 }
 
-const isUnresolved = (entry: ListedEntry | Item): entry is ListedEntry => 'isResolved' in entry;
+const isUnresolved = (entry: ListedEntry | Place): entry is ListedEntry => entry !== undefined && 'isResolved' in entry;
 
-/** No item when the entry is gone, private or protected; bare metadata when it could not be resolved in time. */
-async function settle(listed: ListedEntry, resolveListed: ResolveListed, deadline: Deadline): Promise<Item[]> {
+/** Undefined when the entry is gone, private or protected; bare metadata when it could not be resolved in time. */
+async function settle(listed: ListedEntry, resolveListed: ResolveListed, deadline: Deadline): Promise<Place[]> {
   if (deadline.signal.aborted) return [{ entry: listed.entry }];
   try {
     const resources = await abortable(resolveListed(listed, deadline), deadline.signal);
     return resources.map((resource) => toItem(listed, resource, resources.length === 1));
   } catch (error) {
-    return isFinal(error) ? [] : [{ entry: listed.entry }];
+    return isFinal(error) ? [undefined] : [{ entry: listed.entry }];
   }
 }
 

@@ -48,6 +48,12 @@ export interface ResolvedPlaylist {
   readonly coverUrl: string | null;
   /** Entries that missed the deadline have no `resource`. */
   readonly items: readonly { readonly entry: PlaylistEntry; readonly resource?: Resource }[];
+  /** Entries of the list at its source, as far as it says. */
+  readonly totalEntries?: number;
+  /** The list was cut at the limit of entries. */
+  readonly isCut?: boolean;
+  /** One-based places of entries that are gone, private or protected, ascending; `items` omits them. */
+  readonly unavailable?: readonly number[];
 }
 
 /** One entry of a playlist to resolve. Serializable as JSON: it may be resolved in another process. */

@@ -209,6 +209,11 @@ export interface PlaylistLink extends LinkBase {
   readonly author: string | null;
   readonly coverUrl: string | null;
   readonly entries: readonly PlaylistEntry[];
+  /** Entries of the list at its source. */
+  readonly totalEntries?: number;
+  readonly isCut?: boolean;
+  /** One-based places of entries that `entries` omits, ascending. */
+  readonly unavailable?: readonly number[];
 }
 
 export interface PlaylistEntry {

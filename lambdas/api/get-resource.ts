@@ -1,5 +1,6 @@
 import { abortable } from '../../core/concurrency/index.ts';
 import { type Log, traceStep } from '../../core/log/index.ts';
+import type { ResolvedPlaylist } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 import { createHandler, type Handler } from '../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
@@ -14,9 +15,24 @@ export const createGetResource = (options: ResolveOptions): Handler => {
   return createHandler(options, async (event, context) => {
     const { resolved, sent } = await resolveRequest(event, context);
     await traceStep('count', () => countRequest(options.state, options.log));
-    return { json: toResourceInformation(resolved, sent) };
+    const json = toResourceInformation(resolved, sent);
+    return resolved.type === 'PlayList' ? { json, headers: { 'x-playlist': describePlaylist(resolved) } } : { json };
   });
 };
+
+/**
+ * What the response cannot say, as a dictionary (RFC 9651): `listed` entries, `total` at the source if known, `cut` at the
+ * limit, and the one-based places of `unavailable` entries.
+ */
+function describePlaylist({ items, totalEntries, isCut, unavailable = [] }: ResolvedPlaylist): string {
+  const members = [
+    `listed=${items.length}`,
+    totalEntries !== undefined && `total=${totalEntries}`,
+    isCut && 'cut',
+    unavailable.length > 0 && `unavailable=(${unavailable.join(' ')})`,
+  ];
+  return members.filter(Boolean).join(', ');
+}
 
 /** A counter that fails or hangs does not fail the response. */
 async function countRequest(state: Pick<State, 'addRequest'>, log: Log): Promise<void> {

@@ -3,4 +3,4 @@ import './styles/status.css';
 import { startPage } from './ui/shell/index.ts';
 import { StatusPage } from './ui/status/index.ts';
 
-void startPage(<StatusPage />);
+void startPage(<StatusPage />, '', true);

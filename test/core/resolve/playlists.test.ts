@@ -101,6 +101,35 @@ describe('playlists', () => {
     expect(await items()).toHaveLength(3);
   });
 
+  it('count the entries at their source, and name the places of those that are not available', async () => {
+    const answers: Record<string, Info | WorkerFailure> = {
+      [PAGE]: { ...list(...['a', 'gone', 'late', 'private'].map((name) => listed(name))), playlist_count: 9 },
+      [entryUrl('a')]: item('a'),
+      [entryUrl('late')]: { kind: 'timeout' },
+      [entryUrl('private')]: { kind: 'login' },
+    };
+    const { resolve, items } = createFixture(answers, { playlistLimit: 4 });
+    const counts = { totalEntries: 9, isCut: true, unavailable: [2, 4] };
+    expect(await resolve()).toMatchObject(counts);
+    // From the table, once with an entry to resolve and once without.
+    answers[entryUrl('late')] = item('late');
+    expect(await resolve()).toMatchObject(counts);
+    expect(await items()).toEqual([
+      ['Title a', 'a'],
+      ['Title late', 'late'],
+    ]);
+    expect(await resolve()).toMatchObject(counts);
+  });
+
+  it('that end at the limit are not cut', async () => {
+    const answers = { [entryUrl('a')]: item('a'), [entryUrl('b')]: item('b') };
+    const { resolve } = createFixture(
+      { [PAGE]: { ...list(listed('a'), listed('b')), playlist_count: 2 }, ...answers },
+      { playlistLimit: 2 },
+    );
+    expect(await resolve()).toMatchObject({ totalEntries: 2, isCut: false, unavailable: [] });
+  });
+
   it('pass the metadata of an entry to yt-dlp, without the data smuggled in its URL', async () => {
     const entry = listed('a', { _type: 'url_transparent', url: `${entryUrl('a')}#__youtubedl_smuggle=%7B%7D` });
     const { resolver, workers } = createFixture();

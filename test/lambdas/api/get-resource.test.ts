@@ -36,6 +36,16 @@ describe('GET /api/Fetch/GetResource', () => {
     expect(fakes.count).toBe(1);
   });
 
+  it('describes what a playlist leaves out in X-Playlist', async () => {
+    const entry = { url: 'https://media.example/1', title: null, author: null, coverUrl: null };
+    const list = { type: 'PlayList' as const, title: 'List', author: null, coverUrl: null, items: [{ entry }] };
+    fakes.outcome = list;
+    expect((await ask(fakes, FOR_LINK)).headers?.['x-playlist']).toBe('listed=1');
+    fakes.outcome = { ...list, totalEntries: 500, isCut: true, unavailable: [2, 17] };
+    const counts = 'listed=1, total=500, cut, unavailable=(2 17)';
+    expect((await ask(fakes, FOR_LINK)).headers?.['x-playlist']).toBe(counts);
+  });
+
   it.each(['failing', 'hanging'] as const)('answers 200 with a %s counter', async (countless) => {
     fakes.countless = countless;
     expect((await ask(fakes, FOR_LINK)).statusCode).toBe(200);

@@ -69,6 +69,7 @@ export const STATES: readonly PageState[] = [
   { name: 'plain', path: link('plain'), shows: 'Untitled' },
   { name: 'audio', path: link('audio'), shows: 'Étude for a Slow Machine' },
   { name: 'list', path: link('list'), shows: 'Northern Coast, All Parts' },
+  { name: 'list-counts', path: link('feed'), shows: 'Every Episode of the Coast' },
   { name: 'list-long-title', path: link('long-list'), shows: 'The Complete and Unabridged' },
   {
     name: 'list-picked',

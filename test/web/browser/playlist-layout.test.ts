@@ -51,6 +51,35 @@ describe('sticky playlist toolbar', () => {
   });
 });
 
+describe('a long playlist', () => {
+  it('says what is not listed, and shows the places of unavailable entries', async () => {
+    const page = await see('feed', 1280);
+    const head = page.locator('.playlist-head');
+    await head.getByText('197 of 500 entries').waitFor();
+    await head.getByText(/Not available: 3\. Not loaded yet: 6\..*lists up to 200 entries/).waitFor();
+    const rows = page.locator('ol > li');
+    await expect.poll(() => rows.count()).toBe(200);
+    expect(await rows.nth(1).innerText()).toMatch(/2\s+Removed or private/);
+    // The place at the source, in the file name too.
+    expect(await rows.nth(2).innerText()).toMatch(/^3\s+Episode 2\b/);
+    await page.getByRole('button', { name: 'Download Episode 2', exact: true }).click();
+    await page.getByText(/^003 - Quiet Journeys - Episode 2 /).waitFor();
+  });
+
+  it('is filtered; selecting all affects what is shown', async () => {
+    const page = await see('feed', 1280);
+    const all = page.getByRole('checkbox', { name: 'Select all' });
+    await all.uncheck();
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('ada 19');
+    await expect.poll(() => page.locator('ol > li').count()).toBe(6);
+    await all.check();
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('no such episode');
+    await page.getByText('No entries match.').waitFor();
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('');
+    await page.getByRole('button', { name: 'Download 6', exact: true }).waitFor();
+  });
+});
+
 describe('playlist header', () => {
   it.each([320, 1280])('keeps its proportions with a long title at %i px', async (width) => {
     const page = await see('long-list', width);

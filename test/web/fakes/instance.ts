@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { buildPage } from '../../../local/page/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
-import { REFUSALS, RESOURCES } from './resources.ts';
+import { PLAYLIST_COUNTS, REFUSALS, RESOURCES } from './resources.ts';
 
 export type Health = 'healthy' | 'maintenance' | 'unhealthy';
 
@@ -102,6 +102,8 @@ function resolve(response: ServerResponse, request: IncomingMessage, link: strin
   const origin = `http://${request.headers.host}`;
   const resource = RESOURCES[name];
   if (!resource) return sendJson(response, 404, { status: 404, title: 'Resource Not Found' });
+  const counts = PLAYLIST_COUNTS[name];
+  if (counts) response.setHeader('x-playlist', counts);
   sendJson(response, 200, JSON.parse(JSON.stringify(resource).replaceAll('"/covers/', `"${origin}/covers/`)));
 }
 

@@ -106,6 +106,23 @@ const LIST: ResourceInformation = {
   ],
 };
 
+const FEED: ResourceInformation = {
+  ...LIST,
+  title: 'Every Episode of the Coast',
+  mediaItems: Array.from({ length: 197 }, (_, index) =>
+    item(`Episode ${index + 1}`, index % 2 ? 'Quiet Journeys' : 'Ada Example', {
+      requestedUrl: `https://video.example/watch/episode-${index}`,
+      coverUrl: cover(`episode-${index % 7}`),
+      ...(index > 190 && { video: undefined, audio: undefined }),
+    }),
+  ),
+};
+
+/** `X-Playlist` by the last segment of the link's path. */
+export const PLAYLIST_COUNTS: Readonly<Record<string, string>> = {
+  feed: 'listed=197, total=500, cut, unavailable=(2 17 42)',
+};
+
 /** Resources by the last segment of the link's path. */
 export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
   video: media(item('A Walk Along the Northern Coast in Late Winter', 'Quiet Journeys')),
@@ -115,6 +132,7 @@ export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
   japanese: media(item('冬の終わりの北の海岸を歩く：灯台守たちの静かな一日と、その記憶について', '静かな旅')),
   arabic: media(item('نزهة على الساحل الشمالي في أواخر الشتاء', 'رحلات هادئة')),
   list: LIST,
+  feed: FEED,
   'long-list': { ...LIST, title: LONG_TITLE },
 };
 

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import english from '../../../web/locales/en.json' with { type: 'json' };
+import { FIRST_LOAD } from '../../../web/first-load.ts';
+import first from '../../../web/locales/en.json' with { type: 'json' };
+import lazy from '../../../web/locales/lazy/en.json' with { type: 'json' };
 
 const SOURCES = resolve(import.meta.dirname, '../../../web/src');
 
@@ -17,10 +19,11 @@ const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
   ['`status.${', /^status\.(checking|good|maintenance|bad|unreachable)$/],
 ];
 
-const source = readdirSync(SOURCES, { recursive: true, withFileTypes: true })
+const files = readdirSync(SOURCES, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-  .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
-  .join('\n');
+  .map(({ parentPath, name }) => join(parentPath, name));
+const read = (paths: readonly string[]) => paths.map((path) => readFileSync(path, 'utf8')).join('\n');
+const source = read(files);
 
 // The type of `t` already rejects keys that English lacks; texts.test.ts compares the other languages with English.
 describe('texts', () => {
@@ -28,7 +31,12 @@ describe('texts', () => {
     const isUsed = (key: string) =>
       source.includes(`'${key}'`) ||
       COMPOSED.some(([template, pattern]) => source.includes(template) && pattern.test(key));
-    expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
+    expect(Object.keys({ ...first, ...lazy }).filter((key) => !isUsed(key))).toEqual([]);
+  });
+
+  it('of the first load are in its files', () => {
+    const loadedFirst = read(files.filter((path) => FIRST_LOAD.test(path)));
+    expect(Object.keys(lazy).filter((key) => loadedFirst.includes(`'${key}'`))).toEqual([]);
   });
 
   it.each(COMPOSED)('%s…} composes keys', (template) => {

@@ -12,8 +12,9 @@ import {
 } from '../../../web/src/lib/texts.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../web/locales');
-const read = (locale: string) =>
-  JSON.parse(readFileSync(join(FOLDER, `${locale}.json`), 'utf8')) as Record<string, Text>;
+const readFile = (name: string) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as Record<string, Text>;
+/** The texts of a language, those of lazily loaded components last. */
+const read = (locale: string) => ({ ...readFile(`${locale}.json`), ...readFile(`lazy/${locale}.json`) });
 const english = read('en');
 const others = LOCALES.filter((locale) => locale !== 'en');
 
@@ -24,8 +25,10 @@ const valuesOf = (text: Text | undefined): string[] =>
 
 describe('locale files', () => {
   it('exist for exactly the supported languages', () => {
-    const files = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
-    expect(files.sort()).toEqual(LOCALES.map((locale) => `${locale}.json`).sort());
+    for (const folder of [FOLDER, join(FOLDER, 'lazy')]) {
+      const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+      expect(files.sort()).toEqual(LOCALES.map((locale) => `${locale}.json`).sort());
+    }
   });
 
   it.each(others)('%s has the English keys in their order', (locale) => {
@@ -56,6 +59,20 @@ describe('locale files', () => {
     const texts = await loadTexts(locale);
     expect(texts).toMatchObject({ locale, direction: locale === 'ar' ? 'rtl' : 'ltr' });
     expect(texts.t('app.name')).toBe('Reelay');
+    expect(texts.t('list.all')).toBe('list.all');
+    await texts.loadLazy();
+    expect(texts.t('list.all')).toBe(read(locale)['list.all']);
+    expect(texts.t('app.name')).toBe('Reelay');
+  });
+
+  it('of lazily loaded components are requested once, and again after a failure', async () => {
+    const answers = [Promise.reject(new TypeError('Failed to fetch')), Promise.resolve({ 'list.all': 'All' })];
+    const texts = createTexts('en', {}, () => answers.shift() ?? Promise.reject(new Error('A third request')));
+    expect(texts.isLazyWanted).toBe(false);
+    await expect(texts.loadLazy()).rejects.toThrow('Failed to fetch');
+    await texts.loadLazy();
+    await texts.loadLazy();
+    expect([texts.isLazyWanted, texts.t('list.all')]).toEqual([true, 'All']);
   });
 });
 

@@ -1,5 +1,6 @@
-import type { AppInfo, MediaRendition, ResourceInformation } from './contract.ts';
+import type { AppInfo, MediaRendition } from './contract.ts';
 import { ApiFailure } from './failure.ts';
+import { parsePlaylistCounts, type ResolvedLink } from './playlist-counts.ts';
 import { type Fetch, fetchResponse, readJson } from './responses.ts';
 import { asAppInfo, asResource } from './validate.ts';
 
@@ -13,7 +14,7 @@ export interface Api {
   getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: InstalledTools }>;
   /** Number of resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
-  resolve(link: string, signal?: AbortSignal): Promise<ResourceInformation>;
+  resolve(link: string, signal?: AbortSignal): Promise<ResolvedLink>;
   /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
   streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, clip?: ClipTimes): string;
 }
@@ -68,7 +69,10 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async resolve(link, signal) {
       if (!isLink(link)) throw new ApiFailure('bad-link');
       const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
-      return validated(asResource, await readJson(await get(path, RESOLVE_TIMEOUT_MS, signal), 'resolve'));
+      const response = await get(path, RESOLVE_TIMEOUT_MS, signal);
+      const counts = parsePlaylistCounts(response.headers.get('x-playlist'));
+      const resource = validated(asResource, await readJson(response, 'resolve'));
+      return counts ? { ...resource, counts } : resource;
     },
     streamUrl({ key, convertTo }, clip) {
       const query = new URLSearchParams();

@@ -2,6 +2,7 @@ export { type Api, type ClipTimes, createApi } from './api.ts';
 export { acceptBaseUrl, type BaseUrl, forgetBaseUrl, readBaseUrl } from './base-url.ts';
 export type { MediaInformation, MediaRendition, ResourceInformation, StreamReference } from './contract.ts';
 export { ApiFailure, type FailureFacts, type FailureKind } from './failure.ts';
+export type { PlaylistCounts, ResolvedLink } from './playlist-counts.ts';
 export { createRangeSupport } from './range-support.ts';
 export { connectionFailure, type Fetch, failureOf, fetchResponse, isOnline } from './responses.ts';
 export {

@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
-import type { ResourceInformation } from './contract.ts';
 import { ApiFailure } from './failure.ts';
+import type { ResolvedLink } from './playlist-counts.ts';
 import { connectionFailure, type Fetch, failureOf, fetchResponse } from './responses.ts';
 
 /** Why a request waits, and until when. */
@@ -62,11 +62,7 @@ export const sleep: Sleep = (milliseconds, signal) =>
  * Resolves a link. Waits out maintenance by polling `/api/App`, and rate limits for the Retry-After of the response.
  * @throws ApiFailure a permanent one at once, a temporary one after `maxWaitSeconds`
  */
-export async function resolveWhenAvailable(
-  api: Api,
-  link: string,
-  options: WaitOptions = {},
-): Promise<ResourceInformation> {
+export async function resolveWhenAvailable(api: Api, link: string, options: WaitOptions = {}): Promise<ResolvedLink> {
   const patience = createWaitBudget(options);
   for (;;) {
     try {

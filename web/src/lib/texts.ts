@@ -1,7 +1,8 @@
 import type en from '../../locales/en.json';
+import type lazy from '../../locales/lazy/en.json';
 
 /** Keys of all texts: `error.notFound.title`. */
-export type TextKey = keyof typeof en;
+export type TextKey = keyof typeof en | keyof typeof lazy;
 
 export const LOCALES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'] as const;
 export type Locale = (typeof LOCALES)[number];
@@ -14,6 +15,10 @@ export interface Texts {
   readonly direction: 'ltr' | 'rtl';
   /** The text of a key with its `{placeholders}` filled in. */
   t(key: TextKey, values?: Values): string;
+  /** Loads the texts of lazily loaded components, once. @throws TypeError when the file cannot be fetched */
+  loadLazy(): Promise<void>;
+  /** Whether `loadLazy` was called. */
+  readonly isLazyWanted: boolean;
 }
 
 /** One text, or one per plural category (`Intl.PluralRules`). */
@@ -30,7 +35,11 @@ export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
   ar: 'العربية',
 };
 
-const FILES: Readonly<Record<Locale, () => Promise<{ readonly default: Readonly<Record<string, Text>> }>>> = {
+type TextFile = Readonly<Record<string, Text>>;
+type Files = Readonly<Record<Locale, () => Promise<{ readonly default: TextFile }>>>;
+
+/** Texts of what every page shows first. */
+const FILES: Files = {
   en: () => import('../../locales/en.json'),
   de: () => import('../../locales/de.json'),
   fr: () => import('../../locales/fr.json'),
@@ -38,6 +47,17 @@ const FILES: Readonly<Record<Locale, () => Promise<{ readonly default: Readonly<
   pt: () => import('../../locales/pt.json'),
   ja: () => import('../../locales/ja.json'),
   ar: () => import('../../locales/ar.json'),
+};
+
+/** Texts of lazily loaded components. */
+const LAZY_FILES: Files = {
+  en: () => import('../../locales/lazy/en.json'),
+  de: () => import('../../locales/lazy/de.json'),
+  fr: () => import('../../locales/lazy/fr.json'),
+  es: () => import('../../locales/lazy/es.json'),
+  pt: () => import('../../locales/lazy/pt.json'),
+  ja: () => import('../../locales/lazy/ja.json'),
+  ar: () => import('../../locales/lazy/ar.json'),
 };
 
 /** The supported locales of `navigator.languages`, the stored one first, English last. */
@@ -49,7 +69,7 @@ export function wantedLocales(wanted: readonly string[], remembered?: string | n
 /** Loads the texts of one locale. @throws TypeError when the file cannot be fetched */
 export async function loadTexts(locale: Locale): Promise<Texts> {
   const { default: texts } = await FILES[locale]();
-  return createTexts(locale, texts);
+  return createTexts(locale, texts, async () => (await LAZY_FILES[locale]()).default);
 }
 
 /** Loads the first available locale. @throws TypeError when none can be fetched */
@@ -64,19 +84,42 @@ export async function loadFirstTexts([first, ...others]: readonly Locale[], load
 }
 
 /** @param texts by key */
-export function createTexts(locale: Locale, texts: Readonly<Record<string, Text>>): Texts {
+export function createTexts(
+  locale: Locale,
+  texts: TextFile,
+  loadMore: () => Promise<TextFile> = async () => ({}),
+): Texts {
+  let all = texts;
+  let loading: Promise<void> | undefined;
+  let isLazyWanted = false;
   const plurals = new Intl.PluralRules(locale);
   const numbers = new Intl.NumberFormat(locale);
   return {
     locale,
     direction: locale === 'ar' ? 'rtl' : 'ltr',
     t(key, values = {}) {
-      const text = texts[key];
+      const text = all[key];
       const form = typeof text === 'object' ? pluralForm(text, plurals, values.count) : text;
       return (form ?? key).replace(/\{(\w+)\}/g, (hole, name: string) => {
         const value = values[name];
         return typeof value === 'number' ? numbers.format(value) : (value ?? hole);
       });
+    },
+    loadLazy() {
+      isLazyWanted = true;
+      loading ??= loadMore().then(
+        (more) => {
+          all = { ...all, ...more };
+        },
+        (error) => {
+          loading = undefined;
+          throw error;
+        },
+      );
+      return loading;
+    },
+    get isLazyWanted() {
+      return isLazyWanted;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Api, ApiFailure, type ResourceInformation, resolveWhenAvailable } from '../api/index.ts';
+import { type Api, ApiFailure, type ResolvedLink, resolveWhenAvailable } from '../api/index.ts';
 import { createSubject, createTtlCache, type History, type Observable } from '../lib/index.ts';
 import { type Outcome, type OutcomeEvent, reduce } from './app-state.ts';
 
@@ -27,7 +27,7 @@ const RECENT_RESOURCES = { maxEntries: 5, ttlMs: 120_000 };
 
 export function createSession({ api, history, now = () => performance.now() }: SessionOptions): Session {
   const outcome = createSubject<Outcome>({ phase: 'idle' });
-  const recent = createTtlCache<ResourceInformation>({ ...RECENT_RESOURCES, now });
+  const recent = createTtlCache<ResolvedLink>({ ...RECENT_RESOURCES, now });
   let running = new AbortController();
 
   async function resolve(link: string, { signal }: AbortController): Promise<void> {
@@ -74,7 +74,7 @@ export function createSession({ api, history, now = () => performance.now() }: S
 export const toFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure ? error : new ApiFailure('failed', {}, { cause: error });
 
-function summaryOf({ title, author, coverUrl, mediaItems }: ResourceInformation) {
+function summaryOf({ title, author, coverUrl, mediaItems }: ResolvedLink) {
   const first = mediaItems?.[0];
   return {
     title: title ?? first?.title ?? null,

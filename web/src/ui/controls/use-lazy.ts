@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { usePage } from '../context.ts';
 
 export interface Lazy<T> {
   readonly loaded?: T;
@@ -7,13 +8,14 @@ export interface Lazy<T> {
   readonly retry: () => void;
 }
 
-/** Loads a module's part once it is wanted. @param load calls `import()` */
+/** Loads a module's part, and the texts of such parts, once it is wanted. @param load calls `import()` */
 export function useLazy<T>(load: () => Promise<T>, isWanted = true): Lazy<T> {
   const [state, setState] = useState<{ loaded?: T; error?: unknown }>({});
+  const { texts } = usePage();
   const start = () => {
     setState({});
-    load().then(
-      (loaded) => setState({ loaded }),
+    Promise.all([load(), texts.loadLazy()]).then(
+      ([loaded]) => setState({ loaded }),
       (error) => setState({ error }),
     );
   };

@@ -1,3 +1,4 @@
+import '../../styles/choices.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { MediaInformation } from '../../api/index.ts';
 import { openWithoutPicker } from '../../download/index.ts';

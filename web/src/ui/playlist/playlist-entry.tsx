@@ -46,7 +46,7 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
             onChange={({ currentTarget }) => onPick(currentTarget.checked)}
           />
         </label>
-        <Cover url={item.coverUrl} isSmall />
+        <EntryCover number={place?.number} url={item.coverUrl} />
         <div class="entry-text">
           <h3 dir="auto">{title}</h3>
           <EntryNote entry={entry} />
@@ -96,6 +96,27 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
         {isOpen && isKnown && (
           <Item key={String(isPlaying)} item={item} place={place} isNested startsPlaying={isPlaying} />
         )}
+      </div>
+    </li>
+  );
+};
+
+const EntryCover = ({ number, url }: { readonly number?: number; readonly url: string | null }) => (
+  <div class="entry-cover">
+    <Cover url={url} isSmall />
+    {number !== undefined && <span class="entry-number figures">{number}</span>}
+  </div>
+);
+
+/** The place of an entry that is gone, private or protected. */
+export const UnavailableEntry = ({ number }: { readonly number: number }) => {
+  const { t } = usePage().texts;
+  return (
+    <li class="entry unavailable">
+      <div class="entry-row">
+        <span class="entry-select" />
+        <EntryCover number={number} url={null} />
+        <p class="entry-text">{t('list.unavailable')}</p>
       </div>
     </li>
   );

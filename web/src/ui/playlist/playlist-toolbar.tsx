@@ -6,15 +6,22 @@ import { Icon, Select, usePublishedHeight } from '../controls/index.ts';
 export interface PlaylistToolbarProps {
   readonly count: number;
   readonly pickedCount: number;
+  /** Whether every entry that the filter shows is selected. */
+  readonly allPicked: boolean;
+  readonly filter: string;
+  readonly onFilter: (filter: string) => void;
   readonly format: PlaylistFormat;
   readonly onPickAll: (isAll: boolean) => void;
   readonly onFormat: (format: PlaylistFormat) => void;
   readonly onDownload: () => void;
 }
 
-/** Selection, format and download of a playlist. */
+/** Shorter lists are seen at a glance. */
+const MIN_FILTERED_ENTRIES = 10;
+
+/** Selection, filter, format and download of a playlist. */
 export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
-  const { count, pickedCount, format, onPickAll, onFormat, onDownload } = props;
+  const { count, pickedCount, allPicked, filter, format, onPickAll, onFilter, onFormat, onDownload } = props;
   const { t } = usePage().texts;
   const bar = useRef<HTMLDivElement>(null);
   usePublishedHeight(bar, '--toolbar');
@@ -24,12 +31,24 @@ export const PlaylistToolbar = (props: PlaylistToolbarProps) => {
         <input
           type="checkbox"
           class="checkbox"
-          checked={pickedCount === count}
-          indeterminate={pickedCount > 0 && pickedCount < count}
+          checked={pickedCount > 0 && allPicked}
+          indeterminate={pickedCount > 0 && !allPicked}
           onChange={({ currentTarget }) => onPickAll(currentTarget.checked)}
         />
         {t('list.all')}
       </label>
+      {count >= MIN_FILTERED_ENTRIES && (
+        <input
+          type="search"
+          class="filter"
+          value={filter}
+          placeholder={t('list.filter')}
+          aria-label={t('list.filter')}
+          autoComplete="off"
+          enterKeyHint="done"
+          onInput={({ currentTarget }) => onFilter(currentTarget.value)}
+        />
+      )}
       <Select
         label={t('list.prefer')}
         value={format}

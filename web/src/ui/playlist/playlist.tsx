@@ -1,23 +1,25 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { ApiFailure, type ResourceInformation, type WaitOptions } from '../../api/index.ts';
+import '../../styles/playlist.css';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiFailure, type ResolvedLink, type WaitOptions } from '../../api/index.ts';
 import { chooseFolder } from '../../download/index.ts';
 import { type Choice, choicesOf, type PlaylistFormat, selectForPlaylist } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { Cover } from '../controls/index.ts';
 import type { DeferredChoice } from '../downloads-state.ts';
 import { hasVersions, useEntries } from './entries.ts';
-import { PlaylistEntry } from './playlist-entry.tsx';
+import { PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
+import { PlaylistHead } from './playlist-head.tsx';
+import { countNotesOf, matches, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
 import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { useRetainedState } from './use-retained-state.ts';
 
 export interface PlaylistProps {
-  readonly resource: ResourceInformation;
+  readonly resource: ResolvedLink;
   /** Links entered together: resolved at once, and without numbers in file names. */
   readonly isBatch?: boolean;
 }
 
 /** A playlist: select entries and download them, or expand one. */
-export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
+export const Playlist = ({ resource, isBatch = false }: PlaylistProps) => {
   const { texts, formats, fileNames, downloads, announcement, primaryAction } = usePage();
   const { t } = texts;
   const entries = useEntries(resource, { resolvesAll: isBatch });
@@ -29,6 +31,18 @@ export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
   );
   const [format, setFormat] = useRetainedState<PlaylistFormat>(resource, 'format', () => 'recommended');
   const isChoosing = useRef(false);
+  const [filter, setFilter] = useState('');
+  const allRows = rowsOfPlaylist(count, resource.counts?.unavailable);
+  const rows = allRows.filter(({ index }) => {
+    const entry = index === undefined ? undefined : entries.all[index];
+    return filter.trim() === '' || (entry && matches(entry, filter.trim()));
+  });
+  const shownIndexes = rows.flatMap(({ index }) => index ?? []);
+  const rowCount = useIncrementalCount(rows.length);
+  const placeOf = (index: number) => {
+    const { number = index + 1 } = allRows.find((row) => row.index === index) ?? {};
+    return isBatch ? undefined : { number, count: allRows.length };
+  };
 
   const pick = (index: number, isPicked: boolean) => {
     const next = new Set(picked);
@@ -39,7 +53,7 @@ export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
   const order = (index: number): Choice | DeferredChoice | undefined => {
     const { item } = entries.all[index] ?? {};
     const options = {
-      place: isBatch ? undefined : { number: index + 1, count },
+      place: placeOf(index),
       pattern: fileNames.pattern.get(),
       preference: formats.get(),
     };
@@ -76,19 +90,12 @@ export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
     };
   });
 
+  const pendingCount = entries.all.filter(({ item, failure }) => !hasVersions(item) && !failure).length;
+  const notes = countNotesOf(count, pendingCount, resource.counts);
   const title = resource.title ?? t(isBatch ? 'batch.title' : 'item.untitled');
   return (
     <article aria-label={title}>
-      <div class={isBatch ? 'playlist-head batch' : 'playlist-head'}>
-        {!isBatch && <Cover url={resource.coverUrl ?? entries.all[0]?.item.coverUrl} />}
-        <div>
-          <h2 dir="auto">{title}</h2>
-          <p class="byline">
-            {resource.author && <bdi>{resource.author}</bdi>}
-            <span>{t('list.count', { count })}</span>
-          </p>
-        </div>
-      </div>
+      <PlaylistHead title={title} resource={resource} count={count} notes={notes} isBatch={isBatch} />
       {count === 0 ? (
         <p>{t('list.none')}</p>
       ) : (
@@ -96,25 +103,40 @@ export const Playlist = ({ resource, isBatch }: PlaylistProps) => {
           <PlaylistToolbar
             count={count}
             pickedCount={picked.size}
+            allPicked={shownIndexes.every((index) => picked.has(index))}
+            filter={filter}
+            onFilter={setFilter}
             format={format}
-            onPickAll={(isAll) => setPicked(new Set(isAll ? entries.all.keys() : []))}
+            onPickAll={(isAll) => {
+              const others = [...picked].filter((index) => !shownIndexes.includes(index));
+              setPicked(new Set(isAll ? [...others, ...shownIndexes] : others));
+            }}
             onFormat={setFormat}
             onDownload={downloadPicked}
           />
           <ol>
-            {entries.all.map((entry, index) => (
-              <PlaylistEntry
-                key={index}
-                entry={entry}
-                place={isBatch ? undefined : { number: index + 1, count }}
-                isPicked={picked.has(index)}
-                onPick={(isPicked) => pick(index, isPicked)}
-                onDownload={() => void download([index])}
-                onLookUp={() => entries.lookUp(index)}
-                onStop={() => entries.stop(index)}
-              />
-            ))}
+            {rows.slice(0, rowCount).map(({ number, index }) => {
+              const entry = index === undefined ? undefined : entries.all[index];
+              if (index === undefined || !entry) return <UnavailableEntry key={`gone ${number}`} number={number} />;
+              return (
+                <PlaylistEntry
+                  key={index}
+                  entry={entry}
+                  place={placeOf(index)}
+                  isPicked={picked.has(index)}
+                  onPick={(isPicked) => pick(index, isPicked)}
+                  onDownload={() => void download([index])}
+                  onLookUp={() => entries.lookUp(index)}
+                  onStop={() => entries.stop(index)}
+                />
+              );
+            })}
           </ol>
+          {rows.length === 0 && (
+            <p class="entry" role="status">
+              {t('list.noMatch')}
+            </p>
+          )}
         </div>
       )}
     </article>

@@ -11,6 +11,7 @@ import {
   openTabStore,
   readStored,
   store,
+  type Texts,
   wantedLocales,
 } from '../../lib/index.ts';
 import { PageContext } from '../context.ts';
@@ -27,8 +28,9 @@ const LANGUAGE = 'reelay.language';
 /**
  * Renders a page in the visitor's language.
  * @param search `location.search`, opened before the first rendering to avoid a layout shift
+ * @param needsLazyTexts of lazily loaded components
  */
-export async function startPage(content: ComponentChild, search = ''): Promise<void> {
+export async function startPage(content: ComponentChild, search = '', needsLazyTexts = false): Promise<void> {
   const storage = openLocalStore();
   const tabStorage = openTabStore();
   const instance = readBaseUrl({ origin: location.origin, search: location.search, storage, tabStorage });
@@ -63,6 +65,7 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
   const root = document.getElementById('app') ?? document.body;
 
   let texts = await loadFirstTexts(wantedLocales(navigator.languages, readStored(storage, LANGUAGE)));
+  if (needsLazyTexts) await texts.loadLazy();
   let lastAsked = texts.locale;
   show();
 
@@ -75,13 +78,20 @@ export async function startPage(content: ComponentChild, search = ''): Promise<v
   }
   async function setLocale(locale: Locale): Promise<void> {
     lastAsked = locale;
-    const loaded = await loadTexts(locale).catch(() => undefined);
+    const loaded = await loadLike(texts, locale).catch(() => undefined);
     if (locale !== lastAsked) return;
     if (loaded) texts = loaded;
     // Also after a failure: the select already shows the new language.
     show();
     if (loaded) store(storage, LANGUAGE, locale);
   }
+}
+
+/** The texts of another language, of lazily loaded components too where the current ones have them. */
+async function loadLike({ isLazyWanted }: Texts, locale: Locale): Promise<Texts> {
+  const texts = await loadTexts(locale);
+  if (isLazyWanted) await texts.loadLazy();
+  return texts;
 }
 
 /** Whether the address ends in `#download`, as the browser extension opens it. A reload does not download again. */

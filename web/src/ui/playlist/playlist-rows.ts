@@ -1,0 +1,74 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { PlaylistCounts } from '../../api/index.ts';
+import type { Entry } from './entries.ts';
+
+/** A row of a playlist: an entry, or the place of one that is not available. */
+export interface PlaylistRow {
+  /** One-based place in the list at its source. */
+  readonly number: number;
+  /** Index among the entries; undefined for one that is gone, private or protected. */
+  readonly index?: number;
+}
+
+/** The rows of a list in its order: `count` entries, with gaps at the unavailable places. */
+export function rowsOfPlaylist(count: number, unavailable: readonly number[] = []): readonly PlaylistRow[] {
+  const gaps = new Set(unavailable.filter((number) => number <= count + unavailable.length));
+  let index = 0;
+  return Array.from({ length: count + gaps.size }, (_, place) => {
+    const number = place + 1;
+    return gaps.has(number) ? { number } : { number, index: index++ };
+  });
+}
+
+/** What the counts of a list add to the number of its entries. */
+export interface CountNotes {
+  /** Entries at the source, where that is more than are listed. */
+  readonly total?: number;
+  readonly unavailableCount: number;
+  /** Entries that the server lists at most, where the list ends there. */
+  readonly limit?: number;
+  /** Entries that are resolved when they are opened or downloaded. */
+  readonly pendingCount: number;
+}
+
+export function countNotesOf(count: number, pendingCount: number, counts?: PlaylistCounts): CountNotes {
+  const unavailableCount = counts?.unavailable.length ?? 0;
+  const listed = count + unavailableCount;
+  const total = counts?.total !== undefined && counts.total > listed ? counts.total : undefined;
+  return { total, unavailableCount, limit: counts?.isCut ? listed : undefined, pendingCount };
+}
+
+/** Whether an entry's title or author contains every word of a filter, in any case and with or without diacritics. */
+export function matches({ item }: Entry, filter: string): boolean {
+  const text = folded(`${item.title ?? ''} ${item.author ?? ''}`);
+  return folded(filter)
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase();
+
+/** Rows rendered at first, and with each further frame. */
+const FIRST_ROWS = 20;
+const ROWS_PER_FRAME = 60;
+
+/** How many of `count` rows to render: the first ones at once, the rest frame by frame. */
+export function useIncrementalCount(count: number): number {
+  const [shown, setShown] = useState(FIRST_ROWS);
+  useEffect(() => {
+    if (shown >= count) return;
+    // A timer besides: there are no frames in a background tab.
+    const more = () => setShown(shown + ROWS_PER_FRAME);
+    const timer = setTimeout(more, 100);
+    const frame = requestAnimationFrame(() => setTimeout(more));
+    return () => {
+      clearTimeout(timer);
+      cancelAnimationFrame(frame);
+    };
+  }, [shown, count]);
+  return Math.min(shown, count);
+}
