@@ -15,6 +15,10 @@ export interface Api {
   /** Number of resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
   resolve(link: string, signal?: AbortSignal): Promise<ResolvedLink>;
+  /** A JSON object of another resolving operation, not validated. @param path with its query */
+  getJson(path: string, signal?: AbortSignal): Promise<unknown>;
+  /** URL of a subtitle file. */
+  subtitleUrl(key: string, format: 'vtt' | 'srt' | 'txt'): string;
   /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
   streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, clip?: ClipTimes): string;
 }
@@ -74,6 +78,8 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       const resource = validated(asResource, await readJson(response, 'resolve'));
       return counts ? { ...resource, counts } : resource;
     },
+    getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal), 'resolve'),
+    subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
     streamUrl({ key, convertTo }, clip) {
       const query = new URLSearchParams();
       if (convertTo) query.set('format', convertTo);

@@ -15,3 +15,4 @@ export {
   type WaitOptions,
   waitingOf,
 } from './retry-wait.ts';
+export { asFields, asList, asNumber, asText, asWebUrl, UnexpectedShape } from './validate.ts';

@@ -18,26 +18,26 @@ const asObject = (value: unknown): Fields => {
   return value as Fields;
 };
 
-const asText = (value: unknown): string | null => {
+export const asText = (value: unknown): string | null => {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'string' || value.length > MAX_TEXT) throw new UnexpectedShape();
   return value;
 };
 
-const asNumber = (value: unknown): number | null => {
+export const asNumber = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw new UnexpectedShape();
   return value;
 };
 
 /** An http or https URL; null for any other text: links and images are made of it. */
-const asWebUrl = (value: unknown): string | null => {
+export const asWebUrl = (value: unknown): string | null => {
   const text = asText(value);
   const protocol = text !== null && URL.canParse(text) ? new URL(text).protocol : undefined;
   return protocol === 'http:' || protocol === 'https:' ? text : null;
 };
 
-function asList<T>(value: unknown, max: number, read: (entry: unknown) => T): T[] {
+export function asList<T>(value: unknown, max: number, read: (entry: unknown) => T): T[] {
   if (value === null || value === undefined) return [];
   if (!Array.isArray(value) || value.length > max) throw new UnexpectedShape();
   return value.map(read);
@@ -50,7 +50,7 @@ const asUrlType = (value: unknown): 'Combined' | 'Media' | undefined => {
 };
 
 /** Named fields, each by its reader. */
-const asFields = <T>(value: unknown, readers: { readonly [K in keyof T]-?: (field: unknown) => T[K] }): T => {
+export const asFields = <T>(value: unknown, readers: { readonly [K in keyof T]-?: (field: unknown) => T[K] }): T => {
   const fields = asObject(value);
   const entries = Object.entries(readers) as [string, (field: unknown) => unknown][];
   return Object.fromEntries(entries.map(([name, read]) => [name, read(fields[name])])) as T;

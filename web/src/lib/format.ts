@@ -14,6 +14,8 @@ export interface Format {
   bitrate(kilobitsPerSecond: number): string;
   /** `42%` of a share between 0 and 1. */
   percent(share: number): string;
+  /** `Nov 22, 2026` of an ISO 8601 date; other text unchanged. */
+  date(isoDate: string): string;
   /** `5 minutes ago`. Epoch milliseconds. */
   ago(at: number, now: number): string;
 }
@@ -72,6 +74,12 @@ export function createFormat(locale: string): Format {
     },
     bitrate: (value) => `${number.format(Math.round(finite(value)))} kbit/s`,
     percent: (share) => percent.format(Math.min(Math.max(finite(share), 0), 1)),
+    date(isoDate) {
+      const at = Date.parse(isoDate);
+      if (Number.isNaN(at)) return isoDate;
+      // A date alone is midnight UTC.
+      return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(at);
+    },
     ago(at, now) {
       const seconds = Math.max(Math.round((now - at) / 1000), 0);
       const [name, length] = SPANS.find(([, span]) => seconds >= span) ?? ['second', 1];

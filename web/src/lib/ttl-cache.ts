@@ -3,6 +3,7 @@ export interface TtlCache<T> {
   put(key: string, value: T): void;
   /** Undefined when absent or expired. */
   get(key: string): T | undefined;
+  delete(key: string): void;
 }
 
 export interface TtlCacheOptions {
@@ -26,6 +27,7 @@ export function createTtlCache<T>({
       const [oldest] = kept.keys();
       if (kept.size > most && oldest !== undefined) kept.delete(oldest);
     },
+    delete: (key) => void kept.delete(key),
     get(key) {
       const found = kept.get(key);
       return found && now() < found.until ? found.value : undefined;

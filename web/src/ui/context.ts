@@ -5,6 +5,7 @@ import type { Format, History, Locale, Observable, Subject, Texts } from '../lib
 import type { Downloads } from './downloads-state.ts';
 import type { FileNameStore } from './file-name-store.ts';
 import type { FormatStore } from './format-store.ts';
+import type { PlaybackState } from './playback.ts';
 import type { Session } from './session.ts';
 
 /** Services available to every component. */
@@ -18,6 +19,7 @@ export interface Page {
   readonly history: History;
   readonly formats: FormatStore;
   readonly fileNames: FileNameStore;
+  readonly playback: PlaybackState;
   /** What Enter in the link field does once the result is shown; set by the result. */
   readonly primaryAction: { current: (() => void) | undefined };
   /** Whether the next result starts its preselected download. */

@@ -1,7 +1,7 @@
 import { type Choice, curlCommand, likelyShell, ytDlpCommand } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton } from '../controls/index.ts';
-import { useRanges } from './use-ranges.ts';
+import { useRanges } from '../ranges/index.ts';
 
 /** The download as commands for a terminal. */
 export const CommandLines = ({ choice }: { readonly choice: Choice }) => {

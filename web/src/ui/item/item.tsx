@@ -5,10 +5,11 @@ import { openWithoutPicker } from '../../download/index.ts';
 import { type Choice, type ChoiceGroup, choicesOf, preferenceOf } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
+import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
+import { DetailsButton } from './details-button.tsx';
 import { MediaStage } from './media-stage.tsx';
-import { useRanges } from './use-ranges.ts';
 
 export interface ItemProps {
   readonly item: MediaInformation;
@@ -22,18 +23,17 @@ export interface ItemProps {
 
 /** One item: metadata, renditions and actions. */
 export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
-  const { texts, formats, fileNames, downloads, primaryAction, startsDownload } = usePage();
+  const { texts, formats, fileNames, downloads, playback, primaryAction, startsDownload } = usePage();
   const { t } = texts;
   const pattern = useObservable(fileNames.pattern);
   const choices = useMemo(() => choicesOf(item, { place, pattern, preference: formats.get() }), [item, pattern]);
   const [selectedId, setSelectedId] = useState<string>();
-  const [playing, play] = useState(startsPlaying ? choices.preselected : undefined);
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
-  // Range support is requested after a choice, and where it is doubtful: of a pair, and without a size, which suggests a
-  // generated stream.
-  const isDoubtful = chosen?.isMuxed || chosen?.sizeBytes === undefined;
-  const selected = useRanges(chosen, selectedId !== undefined || isDoubtful);
+  // Range support is requested after a choice, and where it is doubtful.
+  const selected = useRanges(chosen, selectedId !== undefined || (chosen !== undefined && isRangeDoubtful(chosen)));
+  const current = useObservable(playback.current);
+  const playing = current && all.find(({ id }) => id === current.choice.id);
   const select = (choice: Choice) => {
     setSelectedId(choice.id);
     formats.set(preferenceOf(choice));
@@ -58,19 +58,40 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     if (choices.preselected) downloads.enqueue(choices.preselected, openWithoutPicker);
   }, []);
   const title = item.title ?? t('item.untitled');
+  const play = (choice: Choice, startSeconds?: number) => {
+    // Another format of the same item continues where the current one is.
+    const position = playing && playing.id !== choice.id ? playback.media.current?.currentTime : undefined;
+    const { author, coverUrl, requestedUrl: link } = item;
+    playback.current.set({ choice, title, author, coverUrl, link, startSeconds: startSeconds ?? position });
+  };
+  const seek = (seconds: number) => {
+    const { current: media } = playback.media;
+    if (playing && media) {
+      media.currentTime = seconds;
+      media.play().catch(() => undefined);
+    } else if (selected) play(selected, seconds);
+  };
+  useEffect(() => {
+    if (startsPlaying && choices.preselected) play(choices.preselected);
+  }, []);
   return (
     <article class={isNested ? 'item nested' : 'item'} aria-label={title}>
       <div>
         <MediaStage
           title={title}
-          author={item.author}
           coverUrl={item.coverUrl}
-          isAudio={choices.video.length === 0}
-          playing={playing}
+          isAudio={(playing?.element ?? (choices.video.length === 0 ? 'audio' : 'video')) === 'audio'}
+          isPlaying={playing !== undefined}
           onPlay={selected && (() => play(selected))}
-          onClose={() => play(undefined)}
         />
         {!isNested && <ItemHead title={title} author={item.author} link={item.requestedUrl} />}
+        {item.requestedUrl && (
+          <DetailsButton
+            link={item.requestedUrl}
+            coverUrl={item.coverUrl}
+            onSeek={selected && selected.canSeek !== false ? seek : undefined}
+          />
+        )}
       </div>
       <div class="panel download-panel">
         {selected ? (

@@ -1,46 +1,39 @@
-import { useEffect, useRef } from 'preact/hooks';
-import type { Choice } from '../../renditions/index.ts';
-import { isClippable } from '../../renditions/index.ts';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { usePage } from '../context.ts';
-import { Cover, Icon, useLazy } from '../controls/index.ts';
-import { Player } from './player.tsx';
+import { Cover, Icon } from '../controls/index.ts';
 
 export interface MediaStageProps {
   readonly title: string;
-  readonly author: string | null;
   readonly coverUrl: string | null;
   readonly isAudio: boolean;
-  /** The choice being played. */
-  readonly playing: Choice | undefined;
+  /** The page's player plays a choice of this item. */
+  readonly isPlaying: boolean;
   /** Absent without renditions. */
   readonly onPlay: (() => void) | undefined;
-  readonly onClose: () => void;
 }
 
-/** The cover, or the player in its place. */
-export const MediaStage = ({ title, author, coverUrl, isAudio, playing, onPlay, onClose }: MediaStageProps) => {
-  const { t } = usePage().texts;
+/** The cover, or the place of the page's player. */
+export const MediaStage = ({ title, coverUrl, isAudio, isPlaying, onPlay }: MediaStageProps) => {
+  const { texts, playback } = usePage();
   const play = useRef<HTMLButtonElement>(null);
-  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  const slot = useRef<HTMLDivElement>(null);
   const hasPlayed = useRef(false);
-  const isOffered = playing !== undefined && isClippable(playing);
-  const { loaded: ClipEditor } = useLazy(loadClipEditor, isOffered);
   useEffect(() => {
     // Closing the player returns the focus to the button that opened it.
-    if (!playing && hasPlayed.current) play.current?.focus({ preventScroll: true });
-    hasPlayed.current = playing !== undefined;
-  }, [playing]);
+    if (!isPlaying && hasPlayed.current) play.current?.focus({ preventScroll: true });
+    hasPlayed.current = isPlaying;
+  }, [isPlaying]);
+  // Layout effects are cleaned up before the slot is removed: the player moves on within the same task.
+  useLayoutEffect(() => {
+    const { current } = slot;
+    if (!isPlaying || !current) return;
+    playback.stage.set(current);
+    return () => {
+      if (playback.stage.get() === current) playback.stage.set(undefined);
+    };
+  }, [isPlaying]);
 
-  if (playing) {
-    return (
-      <>
-        <div class="media-stage playing">
-          <Player key={playing.id} choice={playing} {...{ title, author, coverUrl, media, onClose }} />
-        </div>
-        {isOffered && ClipEditor && <ClipEditor key={playing.id} choice={playing} media={media} />}
-      </>
-    );
-  }
+  if (isPlaying) return <div class={isAudio ? 'player-slot audio' : 'player-slot'} ref={slot} />;
   return (
     <div class="media-stage">
       <Cover url={coverUrl} fallback={isAudio ? 'music' : 'cover'} isWhole={isAudio} />
@@ -49,7 +42,7 @@ export const MediaStage = ({ title, author, coverUrl, isAudio, playing, onPlay, 
           ref={play}
           type="button"
           class="media-play"
-          aria-label={t('action.playNamed', { title })}
+          aria-label={texts.t('action.playNamed', { title })}
           onClick={onPlay}
         >
           <span>
@@ -60,5 +53,3 @@ export const MediaStage = ({ title, author, coverUrl, isAudio, playing, onPlay, 
     </div>
   );
 };
-
-const loadClipEditor = async () => (await import('../player/index.ts')).ClipEditor;

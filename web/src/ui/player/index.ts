@@ -1,1 +1,1 @@
-export { ClipEditor } from './clip-editor.tsx';
+export { PlayerHost } from './player-host.tsx';

@@ -21,7 +21,8 @@ export interface PlaylistEntryProps {
 export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLookUp, onStop }: PlaylistEntryProps) => {
   const { t } = usePage().texts;
   const [isOpen, setOpen] = useState(false);
-  const [isPlaying, setPlaying] = useState(false);
+  /** How often Play was pressed: each time a new item is mounted, which starts playing. */
+  const [plays, setPlays] = useState(0);
   const id = useId();
   const { item, isLooking, waiting, failure } = entry;
   const title = item.title ?? item.requestedUrl ?? t('item.untitled');
@@ -29,7 +30,7 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
   const isBusy = isLooking && !waiting;
   const act = () => {
     if (isBusy) return;
-    setPlaying(false);
+    setPlays(0);
     if (waiting) onStop();
     else if (!isKnown) void onLookUp();
     setOpen(waiting ? false : failure ? true : !isOpen);
@@ -68,7 +69,7 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
               aria-label={t('action.playNamed', { title })}
               title={t('action.play')}
               onClick={() => {
-                setPlaying(true);
+                setPlays(plays + 1);
                 setOpen(true);
               }}
             >
@@ -93,9 +94,7 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
         </div>
       </div>
       <div id={id} class="entry-details" hidden={!(isOpen && isKnown)}>
-        {isOpen && isKnown && (
-          <Item key={String(isPlaying)} item={item} place={place} isNested startsPlaying={isPlaying} />
-        )}
+        {isOpen && isKnown && <Item key={plays} item={item} place={place} isNested startsPlaying={plays > 0} />}
       </div>
     </li>
   );

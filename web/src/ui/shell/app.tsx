@@ -26,9 +26,11 @@ export const App = () => {
 
 const loadProposedInstance = async () => (await import('./proposed-instance.tsx')).ProposedInstance;
 
+const loadPlayerHost = async () => (await import('../player/index.ts')).PlayerHost;
+
 const MainPage = () => {
   const page = usePage();
-  const { texts, session, downloads } = page;
+  const { texts, session, downloads, playback } = page;
   const { t } = texts;
   const outcome = useObservable(session.outcome);
   const navigation = useLocation(page);
@@ -44,6 +46,8 @@ const MainPage = () => {
     event.preventDefault();
     navigation.close();
   };
+  const isPlaying = useObservable(playback.current) !== undefined;
+  const { loaded: PlayerHost } = useLazy(loadPlayerHost, isPlaying);
   const isIdle = outcome.phase === 'idle';
   const main = useRef<HTMLElement>(null);
   const result = useRef<HTMLDivElement>(null);
@@ -70,6 +74,7 @@ const MainPage = () => {
             <Result outcome={outcome} navigation={navigation} />
           </div>
         )}
+        {PlayerHost && <PlayerHost onOpen={navigation.reopen} />}
         <DownloadTray />
         {isIdle && <ShareOptions />}
         {isIdle && <HistoryList onOpen={navigation.open} />}

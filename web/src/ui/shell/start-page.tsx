@@ -19,6 +19,7 @@ import { createDownloads } from '../downloads-state.ts';
 import { createFileNameStore } from '../file-name-store.ts';
 import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
+import { createPlayback } from '../playback.ts';
 import { createSession } from '../session.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { openLocation } from './use-location.ts';
@@ -43,6 +44,7 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
     history,
     formats: createFormatStore(storage),
     fileNames,
+    playback: createPlayback(),
     primaryAction: { current: undefined },
     startsDownload: { current: takeDownloadRequest() },
     session: createSession({ api, history }),

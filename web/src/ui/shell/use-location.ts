@@ -13,6 +13,8 @@ type Opener = Pick<Page, 'session' | 'formats'>;
 
 export interface Navigation {
   readonly open: (link: string) => void;
+  /** Opens a link that may have been resolved a moment ago. */
+  readonly reopen: (link: string) => void;
   /** Opens one link, or several as a batch. */
   readonly openAll: (links: readonly string[]) => void;
   readonly close: () => void;
@@ -44,6 +46,13 @@ export function useLocation({ session, formats }: Opener): Navigation {
     },
     [session],
   );
+  const reopen = useCallback(
+    (link: string) => {
+      go(shareableLocation(link));
+      session.reopen(link);
+    },
+    [session],
+  );
   const openAll = useCallback(
     (links: readonly string[]) => {
       const [first] = links;
@@ -57,7 +66,7 @@ export function useLocation({ session, formats }: Opener): Navigation {
     go(shareableLocation(undefined));
     session.close();
   }, [session]);
-  return { open, openAll, close };
+  return { open, reopen, openAll, close };
 }
 
 /** Whether a click opens another tab or window. */

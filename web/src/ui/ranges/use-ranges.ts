@@ -5,6 +5,9 @@ import { useObservable, usePage } from '../context.ts';
 
 const book = createRangeSupport();
 
+/** Whether to ask for range support: of a pair, and without a size, which suggests a generated stream. */
+export const isRangeDoubtful = ({ isMuxed, sizeBytes }: Choice): boolean => isMuxed || sizeBytes === undefined;
+
 /**
  * The choice with `canSeek` once it is known.
  * @param isWanted whether to send the HEAD request, which costs the source a request

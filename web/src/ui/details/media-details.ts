@@ -1,0 +1,77 @@
+import {
+  type Api,
+  ApiFailure,
+  asFields,
+  asList,
+  asNumber,
+  asText,
+  asWebUrl,
+  UnexpectedShape,
+} from '../../api/index.ts';
+
+export interface Chapter {
+  readonly title: string | null;
+  readonly startSeconds: number;
+}
+
+export interface SubtitleInformation {
+  readonly key: string;
+  /** Usually BCP 47. */
+  readonly language: string;
+  readonly name: string | null;
+  /** Made by speech recognition. */
+  readonly isAutomatic: boolean;
+}
+
+/** What the page shows of `GET /api/Fetch/GetDetails`. */
+export interface MediaDetails {
+  readonly coverUrl: string | null;
+  readonly durationSeconds: number | null;
+  readonly description: string | null;
+  /** `2026-11-22`. */
+  readonly uploadDate: string | null;
+  readonly chapters: readonly Chapter[];
+  readonly subtitles: readonly SubtitleInformation[];
+}
+
+/** More are not shown. */
+const MAX_CHAPTERS = 500;
+const MAX_SUBTITLES = 500;
+
+const asRequiredText = (value: unknown): string => {
+  const text = asText(value);
+  if (!text) throw new UnexpectedShape();
+  return text;
+};
+
+const asChapter = (value: unknown): Chapter =>
+  asFields<Chapter>(value, { title: asText, startSeconds: (field) => asNumber(field) ?? 0 });
+
+const asSubtitle = (value: unknown): SubtitleInformation =>
+  asFields<SubtitleInformation>(value, {
+    key: asRequiredText,
+    language: asRequiredText,
+    name: asText,
+    isAutomatic: (field) => field === true,
+  });
+
+/** Details as the contract describes them. @throws UnexpectedShape */
+export const asMediaDetails = (value: unknown): MediaDetails =>
+  asFields<MediaDetails>(value, {
+    coverUrl: asWebUrl,
+    durationSeconds: asNumber,
+    description: asText,
+    uploadDate: asText,
+    chapters: (field) => asList(field, MAX_CHAPTERS, asChapter),
+    subtitles: (field) => asList(field, MAX_SUBTITLES, asSubtitle),
+  });
+
+/** Loads the details of one item. @throws ApiFailure, or the signal's reason */
+export async function loadDetails(api: Api, link: string, signal?: AbortSignal): Promise<MediaDetails> {
+  const value = await api.getJson(`/api/Fetch/GetDetails?url=${encodeURIComponent(link)}`, signal);
+  try {
+    return asMediaDetails(value);
+  } catch (cause) {
+    throw new ApiFailure('unreachable', {}, { cause });
+  }
+}

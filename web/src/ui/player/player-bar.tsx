@@ -1,0 +1,88 @@
+import type { RefObject } from 'preact';
+import { usePage } from '../context.ts';
+import { Icon, type IconName, Select } from '../controls/index.ts';
+import { type MediaState, toggleFullscreen, togglePictureInPicture, togglePlay } from './use-media-state.ts';
+
+export interface PlayerBarProps {
+  readonly media: RefObject<HTMLMediaElement | null>;
+  readonly state: MediaState;
+  readonly isVideo: boolean;
+  /** Whether the media element shows its own controls. */
+  readonly hasControls: boolean;
+  readonly isMini: boolean;
+}
+
+const SPEEDS = ['0.5', '0.75', '1', '1.25', '1.5', '1.75', '2'] as const;
+
+/** Controls besides those of the media element, or in their place. */
+export const PlayerBar = ({ media, state, isVideo, hasControls, isMini }: PlayerBarProps) => {
+  const { texts, format } = usePage();
+  const { t } = texts;
+  const { isPaused, isMuted, seconds } = state;
+  const speed = SPEEDS.find((one) => Number(one) === state.speed) ?? '1';
+  const setSpeed = (next: string) => {
+    if (media.current) media.current.playbackRate = Number(next);
+  };
+  const hasPictureInPicture = isVideo && document.pictureInPictureEnabled;
+  return (
+    <div class="player-bar">
+      {!hasControls && (
+        <>
+          <BarButton
+            icon={isPaused ? 'play' : 'pause'}
+            name={t(isPaused ? 'player.play' : 'player.pause')}
+            onClick={() => togglePlay(media.current)}
+          />
+          <span class="figures">{format.clock(seconds)}</span>
+        </>
+      )}
+      {!hasControls && !isMini && (
+        <>
+          <BarButton
+            icon={isMuted ? 'muted' : 'sound'}
+            name={t(isMuted ? 'player.unmute' : 'player.mute')}
+            onClick={() => {
+              if (media.current) media.current.muted = !media.current.muted;
+            }}
+          />
+          {isVideo && (
+            <BarButton
+              icon="fullscreen"
+              name={t('player.fullscreen')}
+              onClick={() => void toggleFullscreen(media.current)}
+            />
+          )}
+          <span class="muted">{t('player.noSeek')}</span>
+        </>
+      )}
+      {!isMini && (
+        <Select
+          label={t('player.speed')}
+          value={speed}
+          options={SPEEDS}
+          nameOf={(one) => `${format.number(Number(one))}×`}
+          onChange={setSpeed}
+        />
+      )}
+      {hasPictureInPicture && (
+        <BarButton
+          icon="mini"
+          name={t('player.pictureInPicture')}
+          onClick={() => void togglePictureInPicture(media.current)}
+        />
+      )}
+    </div>
+  );
+};
+
+interface BarButtonProps {
+  readonly icon: IconName;
+  readonly name: string;
+  readonly onClick: () => void;
+}
+
+const BarButton = ({ icon, name, onClick }: BarButtonProps) => (
+  <button type="button" class="button plain small square" aria-label={name} title={name} onClick={onClick}>
+    <Icon name={icon} />
+  </button>
+);

@@ -1,0 +1,142 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { untilStreamable } from '../../api/index.ts';
+import { isClippable } from '../../renditions/index.ts';
+import { usePage } from '../context.ts';
+import { Cover, Icon } from '../controls/index.ts';
+import type { Playback } from '../playback.ts';
+import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
+import { toFailure } from '../session.ts';
+import { ClipEditor } from './clip-editor.tsx';
+import { PlayerBar } from './player-bar.tsx';
+import { type PlaybackProblem, PlayerMessage } from './player-message.tsx';
+import { SubtitleTracks } from './subtitle-tracks.tsx';
+import { useMediaSession } from './use-media-session.ts';
+import { useMediaState } from './use-media-state.ts';
+import { useShortcuts } from './use-shortcuts.ts';
+
+export interface PlayerProps {
+  readonly playback: Playback;
+  /** Docked to the edge of the window. */
+  readonly isMini: boolean;
+  readonly onOpen: (link: string) => void;
+}
+
+/** Plays one choice: native controls where it can be sought in, else play, sound and full screen alone. */
+export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
+  const { api, texts, playback: player } = usePage();
+  const { t } = texts;
+  const { title, coverUrl, link, startSeconds = 0 } = playback;
+  const choice = useRanges(playback.choice, isRangeDoubtful(playback.choice));
+  const url = api.streamUrl(choice.rendition);
+  const isVideo = choice.element === 'video';
+  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  const state = useMediaState(media);
+  const canSeek = choice.canSeek !== false && state.durationSeconds !== Number.POSITIVE_INFINITY;
+  const [trouble, setTrouble] = useState<PlaybackProblem>();
+  const asking = useRef<AbortController>(null);
+  const hasAsked = useRef(false);
+  const close = () => player.current.set(undefined);
+
+  useEffect(() => {
+    const { current } = media;
+    player.media.current = current;
+    // Before data is loaded, currentTime sets the default playback start position (HTML standard).
+    if (current && startSeconds > 0) current.currentTime = startSeconds;
+    current?.focus({ preventScroll: true });
+    return () => {
+      asking.current?.abort();
+      if (player.media.current === current) player.media.current = null;
+    };
+  }, []);
+  useMediaSession(playback, media, canSeek);
+  useShortcuts(media, canSeek);
+
+  const again = () => {
+    const { current } = media;
+    if (!current) return;
+    setTrouble(undefined);
+    const place = current.currentTime;
+    current.load();
+    if (canSeek) current.currentTime = place;
+    // Autoplay may be blocked; the controls remain.
+    current.play().catch(() => undefined);
+  };
+  // A media element does not report the cause: a request to the stream does.
+  const explain = async () => {
+    if (hasAsked.current) {
+      setTrouble({ kind: media.current?.currentTime ? 'interrupted' : 'unsupported' });
+      return;
+    }
+    asking.current = new AbortController();
+    const { signal } = asking.current;
+    try {
+      await untilStreamable(url, { signal, onWaiting: (waiting) => setTrouble({ kind: 'waiting', waiting }) });
+      hasAsked.current = true;
+      again();
+    } catch (error) {
+      if (!signal.aborted) setTrouble({ kind: 'failed', failure: toFailure(error) });
+    }
+  };
+  const retry = () => {
+    hasAsked.current = false;
+    again();
+  };
+
+  const hasControls = canSeek && !isMini;
+  const common = {
+    ref: media,
+    src: url,
+    controls: hasControls,
+    autoplay: true,
+    preload: 'metadata',
+    tabIndex: 0,
+    // Tracks of another origin need it, and then the media too.
+    crossOrigin: new URL(api.base).origin === location.origin ? undefined : 'anonymous',
+    'aria-label': t('player.label', { title }),
+    onError: explain,
+    onPlaying: () => {
+      hasAsked.current = false;
+    },
+  } as const;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut; the button beside it does the same.
+    <div
+      class={`player${isMini ? ' mini' : ''}${isVideo ? '' : ' audio'}`}
+      onKeyDown={({ key }) => key === 'Escape' && !document.fullscreenElement && close()}
+    >
+      <div class={isVideo ? 'media-stage playing' : 'player-audio'}>
+        {isVideo ? (
+          <video {...common} playsInline poster={coverUrl ?? undefined}>
+            <SubtitleTracks link={link} />
+          </video>
+        ) : (
+          <>
+            <Cover url={coverUrl} fallback="music" isWhole />
+            <audio {...common} />
+          </>
+        )}
+        {trouble && !isMini && <PlayerMessage trouble={trouble} onRetry={retry} />}
+      </div>
+      {isMini && (
+        <p class="player-title">
+          <a
+            href={link ?? undefined}
+            dir="auto"
+            onClick={(event) => {
+              event.preventDefault();
+              if (link) onOpen(link);
+            }}
+          >
+            {title}
+          </a>
+          {trouble && <span class="error-text">{t('player.stopped')}</span>}
+        </p>
+      )}
+      <PlayerBar {...{ media, state, isVideo, hasControls, isMini }} />
+      <button type="button" class="button square small player-close" aria-label={t('player.close')} onClick={close}>
+        <Icon name="close" />
+      </button>
+      {!isMini && isClippable(choice) && <ClipEditor choice={choice} media={media} />}
+    </div>
+  );
+};

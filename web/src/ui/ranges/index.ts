@@ -1,0 +1,1 @@
+export { isRangeDoubtful, useRanges } from './use-ranges.ts';
