@@ -1,3 +1,9 @@
 /** Modules that every page loads first. Their texts are in `web/locales`, those of all others in `web/locales/lazy`. */
-export const FIRST_LOAD =
-  /preact|web\/src\/(?:api|lib|download|renditions|ui\/controls|ui\/[\w-]+\.ts|ui\/shell\/(?!resolved|proposed))/;
+export const FIRST_LOAD = new RegExp(
+  [
+    'preact|preload-helper|web/src/(?:(?:api|lib|ui/controls)/',
+    String.raw`|ui/[\w-]+\.ts|ui/shell/(?!resolved|proposed)`,
+    '|ui/downloads/(?:index|download-tray|use-milestones)',
+    '|download/(?:index|download-state|journal)|renditions/(?:index|file-name-pattern|format-preference))',
+  ].join(''),
+);

@@ -28,9 +28,12 @@ export default defineConfig({
         'not-found': page('not-found'),
         'service-worker': resolve(WEB, 'src/service-worker.ts'),
       },
+      // These modules only declare: an entry file that names lazily loaded ones must not load them.
+      treeshake: { moduleSideEffects: (id) => !/web\/src\/(?:download|renditions|ui)\/.*\.tsx?$/.test(id) },
       output: {
         // One chunk for what every page loads first: each request costs its headers, and small chunks compress worse.
-        codeSplitting: { groups: [{ name: 'shell', test: FIRST_LOAD }] },
+        // Not with the dependencies of an index.ts, which names more than the first load uses.
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'shell', test: FIRST_LOAD }] },
         // A service worker must keep its URL to be updated.
         entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
       },

@@ -91,6 +91,38 @@ export const STATES: readonly PageState[] = [
     },
   },
   {
+    name: 'details',
+    path: link('video'),
+    shows: 'A Walk Along',
+    act: async (page) => {
+      await button(page, 'Details').click();
+      await page.getByRole('heading', { name: 'Chapters' }).waitFor();
+    },
+  },
+  {
+    name: 'playing-mini',
+    path: link('plain'),
+    shows: 'Untitled',
+    act: async (page) => {
+      await button(page, 'Play').last().click();
+      await page.locator('video').evaluate('video => new Promise((play) => video.ontimeupdate = play)');
+      await page.getByRole('textbox').first().fill('https://video.example/watch/audio');
+      await page.keyboard.press('Enter');
+      await page.getByText('Étude for a Slow Machine').first().waitFor();
+      await page.getByRole('complementary').getByRole('link', { name: 'Untitled' }).waitFor();
+    },
+  },
+  {
+    name: 'playing-audio',
+    path: link('audio'),
+    shows: 'Étude for a Slow Machine',
+    act: async (page) => {
+      await page.getByRole('radio', { name: /129 kbps/ }).check();
+      await button(page, 'Play').last().click();
+      await page.locator('audio').waitFor();
+    },
+  },
+  {
     name: 'playing-fails',
     path: link('audio'),
     shows: 'Étude for a Slow Machine',

@@ -97,7 +97,7 @@ describe('player', () => {
     expect(await playing()).toBe('Ada Example');
     expect(await page.locator('audio').count()).toBe(1);
     await eventually(() =>
-      page.$eval('.media-stage img', (cover) => (cover as HTMLImageElement).naturalWidth),
+      page.$eval('.player-audio img', (cover) => (cover as HTMLImageElement).naturalWidth),
     ).toBeGreaterThan(100);
   });
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { buildPage } from '../../../local/page/build-page.ts';
 import headers from '../../../web/security-headers.json' with { type: 'json' };
 import { ensureMedia } from '../../origin/media.ts';
-import { PLAYLIST_COUNTS, REFUSALS, RESOURCES } from './resources.ts';
+import { DETAILS, PLAYLIST_COUNTS, REFUSALS, RESOURCES } from './resources.ts';
 
 export type Health = 'healthy' | 'maintenance' | 'unhealthy';
 
@@ -62,6 +62,9 @@ async function startFakeInstance({ pageDir, clip }: FakeInstanceOptions): Promis
       response.setHeader('x-request-count', '48213');
       return sendJson(response, 200, { schemaVersion: 1, label: 'requests', message: '48,213', color: '9f54e5' });
     }
+    if (pathname === '/api/Fetch/GetDetails') return sendDetails(response, searchParams.get('url') ?? '');
+    if (pathname.startsWith('/api/Stream/Subtitle/'))
+      return void response.writeHead(200, { 'content-type': 'text/vtt' }).end(SUBTITLES);
     if (pathname === '/api/Fetch/GetResource') return resolve(response, request, searchParams.get('url') ?? '');
     if (pathname.startsWith('/api/Stream/')) return stream(request, response, pathname, clip);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -106,6 +109,13 @@ function resolve(response: ServerResponse, request: IncomingMessage, link: strin
   if (counts) response.setHeader('x-playlist', counts);
   sendJson(response, 200, JSON.parse(JSON.stringify(resource).replaceAll('"/covers/', `"${origin}/covers/`)));
 }
+
+const sendDetails = (response: ServerResponse, link: string) =>
+  /login$/.test(link)
+    ? sendJson(response, 502, { status: 502, title: 'Fetch Failed' })
+    : sendJson(response, 200, DETAILS);
+
+const SUBTITLES = 'WEBVTT\n\n00:00.000 --> 00:05.000\nThe coast in winter.\n';
 
 const SIZE = 48_200_000;
 const PIECE = Buffer.alloc(400_000);

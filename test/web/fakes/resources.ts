@@ -1,4 +1,4 @@
-import type { MediaInformation, MediaRendition, ResourceInformation } from '../../../core/api/schemas.ts';
+import type { MediaDetails, MediaInformation, MediaRendition, ResourceInformation } from '../../../core/api/schemas.ts';
 
 const MB = 1_000_000;
 const cover = (name: string) => `/covers/${name}.svg`;
@@ -121,6 +121,29 @@ const FEED: ResourceInformation = {
 /** `X-Playlist` by the last segment of the link's path. */
 export const PLAYLIST_COUNTS: Readonly<Record<string, string>> = {
   feed: 'listed=197, total=500, cut, unavailable=(2 17 42)',
+};
+
+/** The details of every item. */
+export const DETAILS: MediaDetails = {
+  type: 'Media',
+  title: 'A Walk Along the Northern Coast in Late Winter',
+  author: 'Quiet Journeys',
+  coverUrl: null,
+  durationSeconds: 3723.4,
+  isLive: false,
+  description: `We walk from the harbour to the lighthouse.\n\n${'The wind comes from the north-west. '.repeat(20)}`,
+  uploadDate: '2026-02-14',
+  tags: ['coast'],
+  chapters: [
+    { title: 'The harbour', startSeconds: 0, endSeconds: 2 },
+    { title: 'Along the cliffs, with a view of the islands and of the old lighthouse', startSeconds: 2, endSeconds: 4 },
+    { title: 'المنارة', startSeconds: 4, endSeconds: null },
+  ],
+  thumbnails: [],
+  subtitles: [
+    { key: 'subtitle-en', language: 'en', name: null, isAutomatic: false },
+    { key: 'subtitle-pt', language: 'pt-BR', name: null, isAutomatic: true },
+  ],
 };
 
 /** Resources by the last segment of the link's path. */

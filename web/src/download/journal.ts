@@ -37,15 +37,16 @@ export interface Journal {
   claim(): Promise<readonly DownloadRecord[]>;
 }
 
-const NAME = 'reelay.downloads';
+/** Name of the stored records; nothing is stored without any. */
+export const JOURNAL_NAME = 'reelay.downloads';
 const MAX_RECORDS = 500;
 
 export function createJournal(storage: Store | undefined, locks = globalThis.navigator?.locks): Journal {
   const owned = new Set<string>();
-  const read = () => parse(readStored(storage, NAME));
+  const read = () => parse(readStored(storage, JOURNAL_NAME));
   // Read before each write: other pages write too.
   const write = (records: readonly DownloadRecord[]) =>
-    void store(storage, NAME, records.length > 0 ? JSON.stringify(records) : null);
+    void store(storage, JOURNAL_NAME, records.length > 0 ? JSON.stringify(records) : null);
   return {
     ids: () => new Set(read().map(({ id }) => id)),
     put(record) {

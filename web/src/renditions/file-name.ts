@@ -1,3 +1,5 @@
+import { DEFAULT_PATTERN, MAX_PATTERN_CHARACTERS, type PATTERN_PARTS } from './file-name-pattern.ts';
+
 /** At most 4 bytes each, these stay below the 255 bytes of file systems, with extension, place and quality. */
 const MAX_CHARACTERS = 60;
 const MAX_EXTENDED_CHARACTERS = 55;
@@ -20,12 +22,6 @@ export interface Naming {
   /** One-based place in a playlist and its length: files sort in its order. */
   readonly place?: { readonly number: number; readonly count: number };
 }
-
-/** Parts that a pattern may name. */
-export const PATTERN_PARTS = ['number', 'artist', 'title', 'quality'] as const;
-export const DEFAULT_PATTERN = '{number} - {artist} - {title} ({quality})';
-/** Longer patterns are cut. */
-export const MAX_PATTERN_CHARACTERS = 60;
 
 /**
  * The pattern's name, by default `03 - Artist - Title (1080p).ext`, valid on every file system. Parts without a value

@@ -1,6 +1,7 @@
 export type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
 export { choicesOf, isClippable } from './choices.ts';
 export { curlCommand, likelyShell, ytDlpCommand } from './commands.ts';
-export { DEFAULT_PATTERN, fileNameOf, MAX_PATTERN_CHARACTERS, PATTERN_PARTS } from './file-name.ts';
+export { fileNameOf } from './file-name.ts';
+export { DEFAULT_PATTERN, MAX_PATTERN_CHARACTERS, PATTERN_PARTS } from './file-name-pattern.ts';
 export { preferenceFromQuality, preferenceOf, qualityOf, rowsOf } from './format-preference.ts';
 export { PLAYLIST_FORMATS, type PlaylistFormat, selectForPlaylist } from './playlist-format.ts';

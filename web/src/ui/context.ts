@@ -16,6 +16,8 @@ export interface Page {
   readonly format: Format;
   readonly session: Session;
   readonly downloads: Downloads;
+  /** An earlier page left downloads. */
+  readonly hasUnendedDownloads: boolean;
   readonly history: History;
   readonly formats: FormatStore;
   readonly fileNames: FileNameStore;

@@ -1,30 +1,7 @@
-import { type Api, ApiFailure, resolveWhenAvailable, type WaitOptions } from '../api/index.ts';
-import {
-  createDeferredDownload,
-  createDownload,
-  createQueue,
-  type Download,
-  type DownloadRecord,
-  type DownloadState,
-  type EntryFormat,
-  hasEnded,
-  hasFilePicker,
-  type Journal,
-  newId,
-  type OpenSink,
-  openSink,
-  openWithoutPicker,
-  sweepStorage,
-} from '../download/index.ts';
-import { createSubject, type Observable, type Subject } from '../lib/index.ts';
-import {
-  type Choice,
-  choicesOf,
-  PLAYLIST_FORMATS,
-  type PlaylistFormat,
-  selectForPlaylist,
-} from '../renditions/index.ts';
-import type { FileNameStore } from './file-name-store.ts';
+import type { WaitOptions } from '../api/index.ts';
+import type { Download, OpenSink } from '../download/index.ts';
+import { createSubject, type Subject } from '../lib/index.ts';
+import type { Choice, PlaylistFormat } from '../renditions/index.ts';
 
 /** A choice that is known once its entry is resolved. */
 export interface DeferredChoice {
@@ -38,11 +15,16 @@ export interface DeferredChoice {
   find(options: WaitOptions): Promise<Choice>;
 }
 
-export interface Downloads {
+/** What the page observes of the downloads. */
+export interface DownloadSubjects {
   /** Newest first; those of a playlist in their order. */
-  readonly list: Observable<readonly Download[]>;
+  readonly list: Subject<readonly Download[]>;
   /** Whether the download tray is expanded. */
   readonly isOpen: Subject<boolean>;
+}
+
+/** Everything else, loaded with the first result or download. */
+export interface DownloadActions {
   /** Starts immediately. Call it in a click handler: the browser may ask for a location. */
   start(choice: Choice): void;
   /** Starts after the downloads enqueued before. */
@@ -64,148 +46,48 @@ export interface Downloads {
   cancelAll(): void;
 }
 
-/** Downloads of the page: single ones start immediately, those of playlists two at a time. */
-export function createDownloads(api: Api, journal: Journal, fileNames?: FileNameStore): Downloads {
+export interface Downloads extends DownloadSubjects, DownloadActions {
+  /** Loads the actions, and restores what an earlier page left; before it, every action throws. */
+  load(): Promise<void>;
+}
+
+/** Downloads of which only the state is there from the start: the start page does without the rest. */
+export function createLazyDownloads(load: (subjects: DownloadSubjects) => Promise<DownloadActions>): Downloads {
   const list = createSubject<readonly Download[]>([]);
   // A phone's screen is too small to open it unasked.
   const isOpen = createSubject(globalThis.matchMedia?.('(min-width: 48rem)').matches ?? true);
-  const queue = createQueue();
-  const urls = new WeakMap<Download, string>();
-
-  const prepare = ({ rendition, clip, fileName, sizeBytes }: Choice, sink: OpenSink, id = newId()): Download => {
-    const url = api.streamUrl(rendition, clip);
-    const download = createDownload({ id, url, fileName, openSink: sink, expectedBytes: sizeBytes });
-    urls.set(download, url);
-    return download;
+  let actions: DownloadActions | undefined;
+  let loading: Promise<void> | undefined;
+  const loaded = (): DownloadActions => {
+    if (!actions) throw new Error('The downloads are not loaded');
+    return actions;
   };
-
-  function remove(download: Download): void {
-    queue.remove(download);
-    // A failed one too: it may have a partial file.
-    download.cancel();
-    if (download.id) journal.delete(download.id);
-    list.set(list.get().filter((other) => other !== download));
-  }
-
-  const save = (download: Download) => {
-    const record = download.record();
-    if (record) journal.put(record);
-    else if (download.id) journal.delete(download.id);
-  };
-  const add = (download: Download, { isLast = false } = {}) => {
-    let last: string | undefined;
-    download.state.subscribe(({ phase, canResume }) => {
-      // At each change of phase, not of progress.
-      const current = `${phase} ${canResume}`;
-      if (current !== last) save(download);
-      last = current;
-    });
-    list.set(isLast ? [...list.get(), download] : [download, ...list.get()]);
-    save(download);
-  };
-
-  function enqueue(choice: Choice | DeferredChoice, sink: OpenSink, id = newId()): void {
-    const download = 'find' in choice ? defer(choice, sink, id) : prepare(choice, sink, id);
-    add(download, { isLast: true });
-    queue.add(download);
-  }
-
-  function defer({ name, link, format, place, find }: DeferredChoice, sink: OpenSink, id: string): Download {
-    const download = createDeferredDownload({
-      id,
-      name,
-      record: { id, url: link, fileName: name, entry: { format, place }, isQueued: true },
-      find: async (options) => {
-        const found = prepare(await find(options), sink, id);
-        urls.set(download, urls.get(found) ?? '');
-        return found;
-      },
-    });
-    return download;
-  }
-
-  /** An entry that an earlier page had not resolved. */
-  const deferredFrom = (
-    { url: link, fileName: name }: DownloadRecord,
-    { format, place }: EntryFormat,
-  ): DeferredChoice => {
-    const known = PLAYLIST_FORMATS.find((one) => one === format) ?? 'recommended';
-    return {
-      name,
-      link,
-      format: known,
-      place,
-      async find(options) {
-        const { mediaItems } = await resolveWhenAvailable(api, link, options);
-        const choice =
-          mediaItems[0] &&
-          selectForPlaylist(choicesOf(mediaItems[0], { place, pattern: fileNames?.pattern.get() }), known);
-        if (!choice) throw new ApiFailure('not-found');
-        return choice;
-      },
-    };
-  };
-
-  const inPhase = (...phases: DownloadState['phase'][]) =>
-    list.get().filter(({ state }) => phases.includes(state.get().phase));
-
   return {
     list,
     isOpen,
-    start(choice) {
-      const download = prepare(choice, openSink);
-      add(download);
-      void download.start();
+    load() {
+      loading ??= load({ list, isOpen }).then(
+        (created) => {
+          actions = created;
+          void created.restore();
+        },
+        (error) => {
+          loading = undefined;
+          throw error;
+        },
+      );
+      return loading;
     },
-    enqueue,
-    find: ({ rendition, clip }, downloads) => {
-      const url = api.streamUrl(rendition, clip);
-      return downloads.find((download) => urls.get(download) === url);
-    },
-    remove,
-    move(download, offset) {
-      const order = [...list.get()];
-      const queued = order.filter(isQueued);
-      const other = queued[queued.indexOf(download) + offset];
-      if (!isQueued(download) || !other) return;
-      const from = order.indexOf(download);
-      const to = order.indexOf(other);
-      order[from] = other;
-      order[to] = download;
-      list.set(order);
-      queue.sort(order);
-    },
-    clearEnded: () =>
-      list
-        .get()
-        .filter(({ state }) => hasEnded(state.get()))
-        .forEach(remove),
-    pauseAll: () => inPhase('running', 'waiting').forEach((download) => void download.pause()),
-    resumeAll: () => inPhase('paused').forEach((download) => void download.resume()),
-    retryFailed: () =>
-      inPhase('failed').forEach((download) => {
-        if (download.state.get().canRetry) download.resume();
-      }),
-    async restore() {
-      void sweepStorage(journal.ids());
-      for (const record of await journal.claim()) {
-        const { id, url, fileName, expectedBytes, entry, isQueued, isStored, isPaused } = record;
-        if (entry) {
-          enqueue(deferredFrom(record, entry), openWithoutPicker, id);
-          continue;
-        }
-        const canStart = isStored || !hasFilePicker();
-        const openFile = canStart || isQueued ? openWithoutPicker : openSink;
-        const common = { id, url, fileName, expectedBytes, openSink: openFile };
-        const download = createDownload(isQueued ? common : { ...common, resumeFrom: record });
-        urls.set(download, url);
-        add(download, { isLast: true });
-        if (isQueued) queue.add(download);
-        else if (canStart && !isPaused) download.resume();
-      }
-    },
-    cancelAll: () => inPhase('ready', 'waiting', 'running', 'paused').forEach(remove),
+    start: (choice) => loaded().start(choice),
+    enqueue: (choice, sink) => loaded().enqueue(choice, sink),
+    find: (choice, downloads) => loaded().find(choice, downloads),
+    remove: (download) => loaded().remove(download),
+    move: (download, offset) => loaded().move(download, offset),
+    clearEnded: () => loaded().clearEnded(),
+    pauseAll: () => loaded().pauseAll(),
+    resumeAll: () => loaded().resumeAll(),
+    retryFailed: () => loaded().retryFailed(),
+    restore: () => loaded().restore(),
+    cancelAll: () => loaded().cancelAll(),
   };
 }
-
-const isQueued = ({ state }: Download): boolean => state.get().phase === 'ready';

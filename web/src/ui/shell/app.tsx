@@ -40,7 +40,10 @@ const MainPage = () => {
   useEffect(() => {
     document.title = title ? t('app.title', { title }) : t('app.name');
   }, [title, texts]);
-  useEffect(() => void downloads.restore(), []);
+  useEffect(() => {
+    // Without a connection they continue on the next page.
+    if (page.hasUnendedDownloads) downloads.load().catch(() => undefined);
+  }, []);
   const goHome = (event: MouseEvent) => {
     if (opensElsewhere(event)) return;
     event.preventDefault();

@@ -1,31 +1,18 @@
-import { DEFAULT_PATTERN, fileNameOf, MAX_PATTERN_CHARACTERS, PATTERN_PARTS } from '../../renditions/index.ts';
-import { useObservable, usePage } from '../context.ts';
+import { useState } from 'preact/hooks';
+import { usePage } from '../context.ts';
+import { useLazy } from '../controls/index.ts';
 
-/** The pattern of file names, with an example. */
+/** The pattern of file names. */
 export const FileNameSetting = () => {
-  const { texts, fileNames } = usePage();
-  const { t } = texts;
-  const pattern = useObservable(fileNames.pattern);
-  const example = { title: 'Title', author: 'Artist', quality: '1080p', place: { number: 3, count: 20 } };
+  const { t } = usePage().texts;
+  const [isOpen, setOpen] = useState(false);
+  const { loaded: FileNameForm } = useLazy(loadFileNameForm, isOpen);
   return (
-    <details class="file-names">
+    <details class="file-names" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{t('fileNames.title')}</summary>
-      <label>
-        {t('fileNames.pattern')}
-        <input
-          dir="ltr"
-          maxLength={MAX_PATTERN_CHARACTERS}
-          defaultValue={pattern}
-          placeholder={DEFAULT_PATTERN}
-          onChange={({ currentTarget }) => fileNames.set(currentTarget.value)}
-        />
-      </label>
-      <p class="muted">
-        <bdi dir="ltr">{PATTERN_PARTS.map((part) => `{${part}}`).join(' ')}</bdi>
-      </p>
-      <p class="muted">
-        {t('fileNames.example')} <bdi dir="ltr">{fileNameOf(example, '.mp4', pattern)}</bdi>
-      </p>
+      {FileNameForm && <FileNameForm />}
     </details>
   );
 };
+
+const loadFileNameForm = async () => (await import('../settings/index.ts')).FileNameForm;

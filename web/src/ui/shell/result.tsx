@@ -1,5 +1,6 @@
 import { ApiFailure } from '../../api/index.ts';
 import type { Outcome } from '../app-state.ts';
+import { usePage } from '../context.ts';
 import { useLazy } from '../controls/index.ts';
 import { FailureNotice, WaitingNotice } from './notices.tsx';
 import { Skeleton } from './skeleton.tsx';
@@ -13,7 +14,9 @@ export interface ResultProps {
 /** What became of the link in the field. */
 export const Result = ({ outcome, navigation }: ResultProps) => {
   // Loaded while the first link is being resolved: the start page does without them.
-  const { loaded: Resolved, error, retry } = useLazy(loadResolvedResult);
+  const { downloads } = usePage();
+  const load = async () => (await Promise.all([import('./resolved-result.tsx'), downloads.load()]))[0].ResolvedResult;
+  const { loaded: Resolved, error, retry } = useLazy(load);
   switch (outcome.phase) {
     case 'idle':
       return null;
@@ -28,5 +31,3 @@ export const Result = ({ outcome, navigation }: ResultProps) => {
       return <Skeleton onCancel={navigation.close} />;
   }
 };
-
-const loadResolvedResult = async () => (await import('./resolved-result.tsx')).ResolvedResult;

@@ -1,6 +1,6 @@
 import { type ComponentChild, render } from 'preact';
 import { acceptBaseUrl, createApi, forgetBaseUrl, readBaseUrl } from '../../api/index.ts';
-import { createJournal } from '../../download/index.ts';
+import { JOURNAL_NAME } from '../../download/index.ts';
 import {
   createFormat,
   createHistory,
@@ -15,7 +15,7 @@ import {
   wantedLocales,
 } from '../../lib/index.ts';
 import { PageContext } from '../context.ts';
-import { createDownloads } from '../downloads-state.ts';
+import { createLazyDownloads } from '../downloads-state.ts';
 import { createFileNameStore } from '../file-name-store.ts';
 import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
@@ -48,7 +48,11 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
     primaryAction: { current: undefined },
     startsDownload: { current: takeDownloadRequest() },
     session: createSession({ api, history }),
-    downloads: createDownloads(api, createJournal(storage), fileNames),
+    downloads: createLazyDownloads(async (subjects) => {
+      const { createDownloads, createJournal } = await import('../download-manager/index.ts');
+      return createDownloads(subjects, api, createJournal(storage), fileNames);
+    }),
+    hasUnendedDownloads: readStored(storage, JOURNAL_NAME) !== null,
     announcement: createLiveRegion(),
     forgetInstance() {
       forgetBaseUrl(storage, tabStorage);

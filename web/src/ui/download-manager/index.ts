@@ -1,0 +1,2 @@
+export { createJournal } from '../../download/index.ts';
+export { createDownloads } from './create-downloads.ts';

@@ -1,0 +1,1 @@
+export { FileNameForm } from './file-name-form.tsx';
