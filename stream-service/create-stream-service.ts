@@ -5,6 +5,7 @@ import type { State } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
 import { createArchives } from './archive/index.ts';
 import { createConverters } from './conversions/index.ts';
+import { createCovers } from './covers/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
 import { buildApp, createFindByKey, createStalledClients } from './http/index.ts';
 import { createMux } from './mux/ffmpeg/index.ts';
@@ -22,7 +23,7 @@ import { createClips, createHlsLayouts, createLayouts } from './virtual-mp4/inde
 export interface StreamServiceOptions {
   readonly state: Pick<
     State,
-    'getResource' | 'touchResource' | 'putExactSize' | 'getArchivedList' | 'touchArchivedList'
+    'getResource' | 'touchResource' | 'putExactSize' | 'getCover' | 'putCover' | 'getArchivedList' | 'touchArchivedList'
   >;
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD says only what the state table knows. */
@@ -74,9 +75,12 @@ export async function createStreamService(options: StreamServiceOptions): Promis
   const inputServer = await createFfmpegInputServer();
   const admission = createAdmission(options.limits);
   const sessions = createStreamSessions(admission, observer);
+  const requireFfmpeg = createRequireFfmpeg(options);
+  const openSource = options.peekSource ?? options.openSource;
   const representations = createRepresentations({
     ...options,
-    requireFfmpeg: createRequireFfmpeg(options),
+    requireFfmpeg,
+    covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
     layouts: createLayouts(),
     recordSize: createSizeRecorder(options),

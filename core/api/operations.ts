@@ -1,4 +1,4 @@
-import { conversionNames } from '../conversions/index.ts';
+import { conversionNames, MP3_BITRATE_KBPS, MP3_BITRATES_KBPS } from '../conversions/index.ts';
 import { SUBTITLE_FORMATS } from '../media/subtitles/index.ts';
 import { ARCHIVE_FORMATS } from './archive-format.ts';
 import type { SchemaName } from './schemas.ts';
@@ -35,6 +35,19 @@ export interface ResponseShape {
 
 const failure = (description: string): ResponseShape => ({ description, schema: 'ProblemDetails' });
 const KEY: Parameter = { name: 'key', in: 'path', required: true, description: 'A key taken from a resolve response' };
+
+const BITRATE: Parameter = {
+  name: 'bitrate',
+  in: 'query',
+  description: `kbit/s of MP3: ${MP3_BITRATES_KBPS.join(', ')}; ${MP3_BITRATE_KBPS} by default`,
+};
+
+const TAGS: Parameter = {
+  name: 'tags',
+  in: 'query',
+  description:
+    'true adds title, artist, album, track number, date, link and cover to MP3. The file has its own length and ETag',
+};
 
 const CLIP: readonly Parameter[] = [
   {
@@ -127,6 +140,8 @@ const table = [
         in: 'query',
         description: `${conversionNames.join(', ')} re-encodes the audio of the selection; ${ARCHIVE_FORMATS.join(' or ')} redirects to an archive of all entries of a list`,
       },
+      BITRATE,
+      TAGS,
       ...CLIP,
     ],
     responses: {
@@ -149,12 +164,14 @@ const table = [
     parameters: [
       KEY,
       { name: 'format', in: 'query', description: `${conversionNames.join(', ')} re-encodes the audio` },
+      BITRATE,
+      TAGS,
       ...CLIP,
     ],
     responses: {
       200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },
       206: { description: 'The requested part of the media bytes', media: ['video/*', 'audio/*'] },
-      400: failure('start or end makes no sense, or the rendition cannot be clipped; detail says which'),
+      400: failure('A parameter makes no sense, or the rendition cannot be clipped; detail says which'),
       404: failure('No such key, or its source is gone'),
       416: failure('The range cannot be satisfied'),
     },

@@ -1,6 +1,7 @@
 import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
 import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
 import { parseClipParameters } from './clip-parameters.ts';
+import { parseBitrate, parseTags } from './conversion-parameters.ts';
 import { problems } from './problem.ts';
 
 /** What Get selects and how it is streamed. */
@@ -11,8 +12,8 @@ export interface QualityParameters {
   readonly format?: ConversionName;
   /** The entries of a list as one file, instead of `format`. */
   readonly archive?: ArchiveFormat;
-  /** `start` and `end` as sent, validated. */
-  readonly clip: Readonly<Record<string, string>>;
+  /** Further parameters of the stream, validated: `bitrate`, `tags`, `start` and `end`. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
 const QUALITY_NAMES = ['best', 'worst', 'audio', 'mp3'] as const;
@@ -21,7 +22,7 @@ const HEIGHT = /^([1-9]\d{1,4})p$/;
 /**
  * Parses the parameters of Get besides `url`. The first of several counts, and a blank one counts as missing.
  * @param rawQuery the query string without its `?`, undecoded
- * @throws Problem 400 for an unknown quality, codec or format, or a clip that makes no sense
+ * @throws Problem 400 for an unknown quality, codec, format or bit rate, or a clip that makes no sense
  */
 export function parseQualityParameters(rawQuery: string): QualityParameters {
   const query = new URLSearchParams(rawQuery);
@@ -30,12 +31,22 @@ export function parseQualityParameters(rawQuery: string): QualityParameters {
   const clip = parseClipParameters({ start: oneOrAll(start), end: oneOrAll(end) });
   const archive = findArchiveFormat(read('format'));
   if (archive && clip) throw problems.badRequest('start and end apply to a single item');
+  const quality = parseQuality(read('quality') ?? 'best');
+  const bitrateKbps = parseBitrate(read('bitrate'));
+  const named = archive ? undefined : parseFormat(read('format'));
+  const format = named ?? (bitrateKbps && !archive && quality === 'mp3' ? 'mp3' : undefined);
+  if (bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
   return {
-    quality: parseQuality(read('quality') ?? 'best'),
+    quality,
     codec: parseCodec(read('codec')),
-    format: archive ? undefined : parseFormat(read('format')),
+    format,
     archive,
-    clip: { ...(start[0] !== undefined && { start: start[0] }), ...(end[0] !== undefined && { end: end[0] }) },
+    options: {
+      ...(bitrateKbps && { bitrate: String(bitrateKbps) }),
+      ...(parseTags(read('tags')) && { tags: 'true' }),
+      ...(start[0] !== undefined && { start: start[0] }),
+      ...(end[0] !== undefined && { end: end[0] }),
+    },
   };
 }
 

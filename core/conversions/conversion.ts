@@ -1,4 +1,4 @@
-import type { TagText } from '../media/id3/index.ts';
+import type { RecordingText, TagText } from '../media/id3/index.ts';
 
 /** What is known of the track that a conversion reads. Codecs as RFC 6381 strings or short names. */
 export interface ConversionSource {
@@ -29,9 +29,27 @@ export interface Conversion {
 export interface TaggedRecording {
   readonly title: string | null;
   readonly author: string | null;
-  /** The text promised by an earlier resolve, before title or author changed. */
-  readonly tag?: TagText;
+  readonly album?: string;
+  readonly trackNumber?: number;
+  readonly details?: { readonly uploadDate?: string };
+  /** The text promised by an earlier resolve, before it changed. */
+  readonly tag?: FrozenText;
 }
 
+/** The texts of a tag that another resolve may change; the link of a resource never does. */
+export type FrozenText = Omit<RecordingText, 'link'>;
+
 /** The text that conversions of a recording are tagged with. */
-export const tagText = ({ tag, title, author }: TaggedRecording): TagText => tag ?? { title, artist: author };
+export const tagText = ({ tag, title, author, album, trackNumber, details }: TaggedRecording): FrozenText =>
+  tag ?? {
+    title,
+    artist: author,
+    ...(album !== undefined && { album }),
+    ...(trackNumber !== undefined && { trackNumber }),
+    ...(details?.uploadDate !== undefined && { date: details.uploadDate }),
+  };
+
+/** The text of full tags. */
+export const recordingText = (
+  recording: TaggedRecording & { readonly origin: { readonly url: string } },
+): RecordingText => ({ ...tagText(recording), link: recording.origin.url });

@@ -1,5 +1,6 @@
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
+import { createCovers } from './covers.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
 import { parseKey } from './keys.ts';
 import { createLeaseItem } from './lease-item.ts';
@@ -35,6 +36,8 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
   const streamTask = createLeaseItem({ storage, now: seconds, pk: 'stream-task', read: readStreamTask });
   const toolsUpdate = createLeaseItem({ storage, now: seconds, pk: 'tools-update', read: readLease });
 
+  const covers = createCovers({ storage, now: seconds });
+
   const put = async (item: PackedItem) => {
     if (item.data.byteLength > MAX_ITEM_BYTES)
       throw new ItemTooLarge(`${item.pk}: ${item.data.byteLength} bytes compressed`);
@@ -49,12 +52,14 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     return packItem(whole.pk, { ...resource, tracks } as Resource);
   };
 
-  const touch = async (pk: string, expiresAt: number) => {
+  /** False: it was touched within the hour. */
+  const touch = async (pk: string, expiresAt: number): Promise<boolean> => {
     const time = seconds();
     const staleUntil = time + RESOURCE_TTL_SECONDS - TOUCH_INTERVAL_SECONDS;
-    if (expiresAt > staleUntil) return;
+    if (expiresAt > staleUntil) return false;
     // Excludes expired items, which a touch would restore, and items that a concurrent touch has extended.
     await storage.extend(pk, { after: time, upTo: staleUntil, expiresAt: time + RESOURCE_TTL_SECONDS });
+    return true;
   };
 
   const state: State = {
@@ -64,9 +69,13 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
       return resource && withExactSizes(resource, item);
     },
     putResource: async (resource) => put(await packResource(resource)),
-    touchResource: ({ id, expiresAt }) => touch(`resource#${id}`, expiresAt),
+    touchResource: async ({ id, expiresAt }) => {
+      if (await touch(`resource#${id}`, expiresAt)) await covers.touchCover(id);
+    },
     putExactSize: ({ id }, renditionId, bytes) =>
       storage.annotate(`resource#${id}`, EXACT_SIZE_PREFIX + renditionId, bytes, seconds()),
+    getCover: covers.getCover,
+    putCover: covers.putCover,
     getLink: async (id) => unpackItem<Link>(await storage.get(`link#${id}`), id, seconds()),
     putLink: async (link) => put(await packItem(`link#${link.id}`, link)),
     getArchivedList: async (key) =>
@@ -74,7 +83,9 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
         ? unpackItem<ArchivedList>(await storage.get(ARCHIVED_LIST_PREFIX + key), key, seconds())
         : undefined,
     putArchivedList: async (list) => put(await packItem(ARCHIVED_LIST_PREFIX + list.id, list)),
-    touchArchivedList: ({ id, expiresAt }) => touch(ARCHIVED_LIST_PREFIX + id, expiresAt),
+    touchArchivedList: async ({ id, expiresAt }) => {
+      await touch(ARCHIVED_LIST_PREFIX + id, expiresAt);
+    },
     requireSpace: () => storage.requireSpace(),
     addRequest: () => storage.addRequest(),
     countRequests: () => storage.countRequests(),

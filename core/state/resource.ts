@@ -1,4 +1,4 @@
-import type { ConversionName } from '../conversions/index.ts';
+import type { ConversionName, FrozenText } from '../conversions/index.ts';
 import type { Cookie } from '../http/index.ts';
 
 /**
@@ -19,8 +19,12 @@ export interface Resource extends PromisedConversions {
   readonly tracks: readonly Track[];
   /** Offered renditions, video before audio, each best first. Conversions are listed in `PromisedConversions`. */
   readonly renditions: readonly Rendition[];
-  /** Tag of a conversion whose size was promised before the title changed. Absent: title and author. */
-  readonly tag?: { readonly title: string | null; readonly artist: string | null };
+  /** The album, or the list on whose page the item was found. */
+  readonly album?: string;
+  /** Place in it, from 1. */
+  readonly trackNumber?: number;
+  /** Tag of a conversion whose size was promised before the title changed. Absent: title, author and so on. */
+  readonly tag?: FrozenText;
   /** Renditions of earlier resolves that the last one did not offer; their keys remain valid. */
   readonly withdrawn?: readonly Rendition[];
   /**

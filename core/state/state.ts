@@ -19,6 +19,14 @@ export interface State {
    * it in `exactSizes`.
    */
   putExactSize(resource: Pick<Resource, 'id'>, renditionId: string, bytes: number): Promise<void>;
+  /** The cover that was stored for the tags of a resource; empty: there is none. Undefined: nothing was stored yet. */
+  getCover(resourceId: string): Promise<Buffer | undefined>;
+  /**
+   * Stores the cover for the tags of a resource unless one is stored: every host then writes the same tags.
+   * @param jpeg empty: none
+   * @returns the stored one
+   */
+  putCover(resourceId: string, jpeg: Buffer): Promise<Buffer>;
   getLink(id: string): Promise<Link | undefined>;
   /** @throws ItemTooLarge, StorageFull */
   putLink(link: Link): Promise<void>;

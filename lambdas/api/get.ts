@@ -13,7 +13,7 @@ export interface GetOptions extends ResolveOptions {
 export const createGet = (options: GetOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   return createHandler(options, async (event, context) => {
-    const { format, archive, clip, ...wanted } = parseQualityParameters(event.rawQueryString);
+    const { format, archive, options: streamOptions, ...wanted } = parseQualityParameters(event.rawQueryString);
     const { resolved, sent } = await resolveRequest(event, context);
     if (archive) {
       const key = await storeArchive(options.state, resolved, sent);
@@ -23,7 +23,7 @@ export const createGet = (options: GetOptions): Handler => {
     const selected = selectQuality(resource, wanted);
     if (!selected) throw problems.notFound();
     const key = keyOf(resource.id, selected.rendition.id);
-    const query = new URLSearchParams({ ...withFormat(format ?? selected.format), ...clip });
+    const query = new URLSearchParams({ ...withFormat(format ?? selected.format), ...streamOptions });
     // The stream service answers both kinds of renditions under Media, which has length and ranges where that is possible.
     return redirect('Media', key, query);
   });

@@ -1,3 +1,4 @@
+import type { Mp3BitrateKbps } from '../../core/conversions/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
@@ -10,11 +11,9 @@ import type { Source } from '../source/index.ts';
 export interface Converter {
   /**
    * What is known of a conversion before its source is open.
-   * @param ffmpeg absent while it is not installed
-   * @param clip the part to convert; absent: the whole
    * @throws InvalidParameter when there is no such part
    */
-  describe(resource: Resource, track: Track, ffmpeg: Ffmpeg | undefined, clip?: ClipTimes): RepresentationHead;
+  describe(resource: Resource, track: Track, options: DescribeOptions): RepresentationHead;
   /**
    * The conversion of an open track. Opening it runs nothing.
    * @throws InvalidParameter when there is no such part
@@ -22,12 +21,31 @@ export interface Converter {
   open(resource: Resource, track: Track, source: Source, options: ConvertOptions): Representation;
 }
 
-export interface ConvertOptions {
+/** What a client chooses of a conversion. */
+export interface ConversionOptions {
+  /** The part to convert; absent: the whole. */
+  readonly clip?: ClipTimes;
+  /** Of MP3; absent: the default. */
+  readonly bitrateKbps?: Mp3BitrateKbps;
+  /** Absent: the short tag of title and artist. */
+  readonly fullTag?: FullTag;
+}
+
+/** A tag with all that is known of a recording. */
+export interface FullTag {
+  /** JPEG; empty: none. Undefined: not known before the conversion is opened. */
+  readonly cover: Buffer | undefined;
+}
+
+export interface DescribeOptions extends ConversionOptions {
+  /** Absent while it is not installed. */
+  readonly ffmpeg?: Ffmpeg;
+}
+
+export interface ConvertOptions extends ConversionOptions {
   readonly ffmpeg: Ffmpeg;
   /** Whose share of encoders it uses. */
   readonly client: string;
-  /** The part to convert; absent: the whole. */
-  readonly clip?: ClipTimes;
 }
 
 export interface ConverterDependencies {

@@ -1,2 +1,2 @@
-export type { Converter } from './converter.ts';
+export type { ConversionOptions, Converter } from './converter.ts';
 export { type Converters, createConverters } from './registry.ts';

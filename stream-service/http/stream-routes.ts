@@ -4,6 +4,7 @@ import {
   operations,
   parseArchiveParameters,
   parseClipParameters,
+  parseConversionParameters,
   problems,
   type StreamOperationId,
 } from '../../core/api/index.ts';
@@ -55,7 +56,7 @@ export interface StreamRoutesDependencies {
   readonly log: Log;
 }
 
-type Parameter = 'format' | 'start' | 'end' | 'entity' | 'quality' | 'codec' | 'from';
+type Parameter = 'format' | 'bitrate' | 'tags' | 'start' | 'end' | 'entity' | 'quality' | 'codec' | 'from';
 
 interface Route {
   Params: { key: string; file?: string };
@@ -93,7 +94,7 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
   };
 
   route('Media', find.rendition, (query) => {
-    const options = { format: firstOf(query.format), clip: parseClipParameters(query) };
+    const options = { ...parseConversionParameters(query), clip: parseClipParameters(query) };
     return (found) => representations.media(found, options);
   });
   route('Combined', find.rendition, () => (found) => representations.combined(found));

@@ -1,8 +1,9 @@
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
-import type { Converter } from '../conversions/index.ts';
+import type { ConversionOptions, Converter } from '../conversions/index.ts';
+import type { Covers } from '../covers/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
-import type { ClipTimes, Representation, RepresentationOpener } from '../representation.ts';
+import type { Representation, RepresentationOpener } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { needsRemux, type OpenSource } from '../source/index.ts';
 import { openTrack } from './open-track.ts';
@@ -14,32 +15,49 @@ export interface ConvertedDependencies {
   /** Absent until the first install is done. */
   readonly ffmpeg: () => Ffmpeg | undefined;
   readonly requireFfmpeg: RequireFfmpeg;
+  readonly covers: Covers;
+}
+
+export interface ConvertedOptions extends Omit<ConversionOptions, 'fullTag'> {
+  /** With a full tag, cover included. */
+  readonly hasTags?: boolean;
 }
 
 /** The audio of a rendition in another format, or a part of it. */
 export function converted(
   found: KeyedRendition,
   converter: Converter,
-  { openSource, peekSource, ffmpeg, requireFfmpeg }: ConvertedDependencies,
-  clip?: ClipTimes,
+  { openSource, peekSource, ffmpeg, requireFfmpeg, covers }: ConvertedDependencies,
+  { hasTags, ...chosen }: ConvertedOptions = {},
 ): RepresentationOpener {
   const {
     resource,
     tracks: [track],
   } = found;
+  const withTag = (cover?: Buffer): ConversionOptions => ({ ...chosen, fullTag: hasTags ? { cover } : undefined });
   const openWith =
-    (open: OpenSource) =>
+    (open: OpenSource, findCover: (session: StreamSession) => Promise<Buffer | undefined>) =>
     async (session: StreamSession): Promise<Representation> => {
       // First, so that no upstream request is wasted while FFmpeg is missing.
       const build = await requireFfmpeg();
-      const source = await openTrack(open, found, track, session);
-      return converter.open(resource, track, source, { ffmpeg: build, client: session.client, clip });
+      const [source, cover] = await Promise.all([
+        openTrack(open, found, track, session),
+        hasTags ? findCover(session) : undefined,
+      ]);
+      return converter.open(resource, track, source, { ...withTag(cover), ffmpeg: build, client: session.client });
     };
+  const storedCover = () => covers.stored(resource);
+  // Segments say no more once they are open than the table knows.
+  const inspectSegments = async () =>
+    converter.describe(resource, track, { ...withTag(await storedCover()), ffmpeg: ffmpeg() });
 
   return {
-    describe: () => converter.describe(resource, track, ffmpeg(), clip),
-    // Segments say no more once they are open than the table knows.
-    inspect: peekSource && !needsRemux(track) ? openWith(peekSource) : undefined,
-    open: openWith(openSource),
+    describe: () => converter.describe(resource, track, { ...withTag(), ffmpeg: ffmpeg() }),
+    inspect: needsRemux(track)
+      ? hasTags
+        ? inspectSegments
+        : undefined
+      : peekSource && openWith(peekSource, storedCover),
+    open: openWith(openSource, (session) => covers.find(resource, session)),
   };
 }

@@ -1,5 +1,5 @@
 import { getOperation } from '../../core/api/index.ts';
-import { findConversionName } from '../../core/conversions/index.ts';
+import type { ConversionName, Mp3BitrateKbps } from '../../core/conversions/index.ts';
 import { isMp4Container, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
 import type { SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import type { KeyedRendition, KeyedSubtitle, Track } from '../../core/state/index.ts';
@@ -34,20 +34,24 @@ export interface Representations {
 }
 
 export interface MediaOptions {
-  /** Name of a conversion; any other has no effect, nor has one on a rendition without audio. */
-  readonly format?: string;
+  /** No effect on a rendition without audio. */
+  readonly format?: ConversionName;
+  /** Of MP3; absent: the default. */
+  readonly bitrateKbps?: Mp3BitrateKbps;
+  /** With a full tag, where the output has room for one. */
+  readonly hasTags?: boolean;
   /** The part to send; absent: the whole. */
   readonly clip?: ClipTimes;
 }
 
 export function createRepresentations(dependencies: RepresentationsDependencies): Representations {
   return {
-    media(found, { format, clip } = {}) {
+    media(found, { format, ...options } = {}) {
+      const { clip } = options;
       const [track] = found.tracks;
       const sound = found.tracks.find(({ audio }) => audio);
-      const conversion = sound && findConversionName(format);
-      if (conversion)
-        return converted({ ...found, tracks: [sound] }, dependencies.converters[conversion], dependencies, clip);
+      if (format && sound)
+        return converted({ ...found, tracks: [sound] }, dependencies.converters[format], dependencies, options);
       if (clip) return clipped(found, clip, dependencies);
       if (isPair(found)) return seekablePair(found, dependencies);
       return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);

@@ -117,7 +117,7 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 /** What this service adds to operations of the contract: optional parameters, and the responses that belong to them. */
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Stream/Media/{key}': {
-    parameters: ['query start string', 'query end string'],
+    parameters: ['bitrate', 'tags', 'start', 'end'].map((name) => `query ${name} string`),
     responses: { 400: PROBLEM },
   },
 };
@@ -165,7 +165,9 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Get': {
     operationId: 'Get',
-    parameters: ['url', 'quality', 'codec', 'format', 'start', 'end'].map((name) => `query ${name} string`),
+    parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'start', 'end'].map(
+      (name) => `query ${name} string`,
+    ),
     responses: { 302: undefined, ...RESOLVE_FAILURES },
   },
 };

@@ -312,12 +312,16 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   },
   'quality-parameters': {
     run(input) {
-      const { clip, quality } = parseQualityParameters(header(input));
+      const { options: clip, quality } = parseQualityParameters(header(input));
       check(Number(clip.start ?? 0) < Number(clip.end ?? 1e6), 'A clip ends before its start');
       check(typeof quality === 'string' || quality.maxHeight < 1e6, 'Implausible height');
     },
     errors: [Problem],
-    seeds: ['url=http%3A%2F%2Fa&quality=720p&codec=any&start=1.5&end=20', 'quality=mp3&format=mp3', 'start=1&start=2'],
+    seeds: [
+      'url=http%3A%2F%2Fa&quality=720p&codec=any&start=1.5&end=20',
+      'quality=mp3&format=mp3&bitrate=320',
+      'start=1&start=2',
+    ],
     // Most of them in Node's parser of queries. A request has at most 64 KB.
     maxSteps: { fixed: 20_000_000, perByte: 2000 },
   },

@@ -4,14 +4,22 @@ import type { Conversion } from '../conversion.ts';
 
 /**
  * The format of the MP3 conversion, shared by resolving, which promises the size, and streaming, which delivers it: an
- * ID3v2 tag, then frames. 48 kHz, 192 kbit/s, constant bit rate, no bit reservoir: every frame has the same size.
+ * ID3v2 tag, then frames. 48 kHz, constant bit rate, no bit reservoir: every frame has the same size.
  */
 export const MP3_SAMPLE_RATE = 48_000;
-export const MP3_BITRATE_KBPS = 192;
+/** Bit rates of MPEG-1 Layer III that a client may choose, kbit/s. */
+export const MP3_BITRATES_KBPS = [128, 192, 256, 320] as const;
+export type Mp3BitrateKbps = (typeof MP3_BITRATES_KBPS)[number];
+/** Without a choice, and the one that GetResource lists. */
+export const MP3_BITRATE_KBPS = 192 satisfies Mp3BitrateKbps;
 /** MPEG-1 Layer III (ISO/IEC 11172-3 §2.4.2.1). */
 export const MP3_SAMPLES_PER_FRAME = 1152;
-/** 1,152 samples of 48 kHz at 192 kbit/s. */
-export const MP3_FRAME_BYTES = 576;
+
+/** Bytes of a frame: 24 ms. Whole at these bit rates, so that no frame is padded. */
+export const mp3FrameBytes = (bitrateKbps: Mp3BitrateKbps): number =>
+  (bitrateKbps * 1000 * MP3_SAMPLES_PER_FRAME) / MP3_SAMPLE_RATE / 8;
+/** At the default bit rate: 576. */
+export const MP3_FRAME_BYTES = mp3FrameBytes(MP3_BITRATE_KBPS);
 
 /** Frames of a conversion: LAME adds one for its delay. A rounding error of the seconds must not cost a frame. */
 export const mp3Frames = (durationSeconds: number): number =>

@@ -4,10 +4,24 @@ export interface TagText {
   readonly artist: string | null;
 }
 
+/** Everything that a full tag says of a recording. Absent and `null` texts are left out. */
+export interface RecordingText extends TagText {
+  /** The album, or the list that the recording belongs to. */
+  readonly album?: string;
+  /** From 1. */
+  readonly trackNumber?: number;
+  /** ISO 8601: `2026-11-22`. */
+  readonly date?: string;
+  /** Where the recording was found. */
+  readonly link?: string;
+}
+
 /** Bytes of the header of an ID3v2 tag, and of a frame within one (ID3v2.3 §3.1, §3.3). */
 export const ID3_HEADER_BYTES = 10;
 /** UTF-16 code units kept of a title or an artist, so that a hostile text cannot make a tag of megabytes. */
 const MAX_TEXT_UNITS = 250;
+/** A longer link is left out: a part of it leads elsewhere. */
+const MAX_LINK_CHARACTERS = 1000;
 /** Text encoding of a text frame: UTF-16 with a byte order mark (ID3v2.3 §3.3). */
 const UTF16_WITH_BOM = 1;
 
@@ -26,21 +40,76 @@ export function id3TagBytes(head: Buffer): number {
  */
 export function id3Tag({ title, artist }: TagText): Buffer {
   const frames = Buffer.concat([textFrame('TIT2', title), textFrame('TPE1', artist)]);
-  if (frames.length === 0) return frames;
-  const header = Buffer.alloc(ID3_HEADER_BYTES);
-  header.write('ID3\x03', 'latin1');
-  header.set(synchsafe(frames.length), 6);
-  return Buffer.concat([header, frames]);
+  return frames.length === 0 ? frames : Buffer.concat([tagHeader(frames.length), frames]);
 }
 
-function textFrame(id: 'TIT2' | 'TPE1', text: string | null): Buffer {
-  const clean = cleanText(text ?? '');
-  if (clean === '') return Buffer.alloc(0);
-  const body = Buffer.concat([Buffer.from([UTF16_WITH_BOM, 0xff, 0xfe]), Buffer.from(clean, 'utf16le')]);
+/** Bytes of every full tag. Texts take at most 5 KB of it, the cover the rest; what is left is padding. */
+export const FULL_TAG_BYTES = 64 * 1024;
+/** Bytes of a cover that fits into a tag whatever its texts. */
+export const MAX_COVER_BYTES = 58_000;
+
+/**
+ * An ID3v2.3 tag with all that is known, always of `FULL_TAG_BYTES`: the offset of the audio behind it does not depend on
+ * texts or cover.
+ * @param cover JPEG of at most `MAX_COVER_BYTES`; empty or absent: none
+ */
+export function fullId3Tag(text: RecordingText, cover: Buffer = Buffer.alloc(0)): Buffer {
+  const { title, artist, album = null, trackNumber, date, link = '' } = text;
+  const [year = null, month, day] = date?.split('-') ?? [];
+  const tag = Buffer.alloc(FULL_TAG_BYTES);
+  const content = Buffer.concat([
+    tagHeader(FULL_TAG_BYTES - ID3_HEADER_BYTES),
+    textFrame('TIT2', title),
+    textFrame('TPE1', artist),
+    textFrame('TALB', album),
+    textFrame('TRCK', trackNumber ? String(trackNumber) : null),
+    textFrame('TYER', year),
+    textFrame('TDAT', month && day ? day + month : null),
+    link.length > MAX_LINK_CHARACTERS ? Buffer.alloc(0) : commentFrame(link),
+    cover.length > MAX_COVER_BYTES ? Buffer.alloc(0) : pictureFrame(cover),
+  ]);
+  content.copy(tag);
+  return tag;
+}
+
+/** @param contentBytes of the tag without this header (§3.1) */
+function tagHeader(contentBytes: number): Buffer {
+  const header = Buffer.alloc(ID3_HEADER_BYTES);
+  header.write('ID3\x03', 'latin1');
+  header.set(synchsafe(contentBytes), 6);
+  return header;
+}
+
+/** A frame (§3.3); none without content. */
+function frame(id: string, ...content: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(content);
   const header = Buffer.alloc(ID3_HEADER_BYTES);
   header.write(id, 'latin1');
   header.writeUInt32BE(body.length, 4);
   return Buffer.concat([header, body]);
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xff, 0xfe]);
+
+/** §4.2. */
+function textFrame(id: string, text: string | null): Buffer {
+  const clean = cleanText(text ?? '');
+  if (clean === '') return Buffer.alloc(0);
+  return frame(id, Buffer.from([UTF16_WITH_BOM]), BYTE_ORDER_MARK, Buffer.from(clean, 'utf16le'));
+}
+
+/** `COMM` (§4.11) without a description: players show it as the comment. */
+function commentFrame(text: string): Buffer {
+  if (text === '') return Buffer.alloc(0);
+  const description = Buffer.concat([BYTE_ORDER_MARK, Buffer.alloc(2)]);
+  const comment = Buffer.concat([BYTE_ORDER_MARK, Buffer.from(text, 'utf16le')]);
+  return frame('COMM', Buffer.from([UTF16_WITH_BOM]), Buffer.from('eng', 'latin1'), description, comment);
+}
+
+/** `APIC` (§4.15): the front cover. */
+function pictureFrame(jpeg: Buffer): Buffer {
+  if (jpeg.length === 0) return Buffer.alloc(0);
+  return frame('APIC', Buffer.from('\0image/jpeg\0\x03\0', 'latin1'), jpeg);
 }
 
 /** One line without control characters, at most `MAX_TEXT_UNITS` long, and never half of a surrogate pair. */

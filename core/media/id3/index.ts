@@ -1,1 +1,11 @@
-export { ID3_HEADER_BYTES, id3Tag, id3TagBytes, isId3Tag, type TagText } from './id3-tag.ts';
+export {
+  FULL_TAG_BYTES,
+  fullId3Tag,
+  ID3_HEADER_BYTES,
+  id3Tag,
+  id3TagBytes,
+  isId3Tag,
+  MAX_COVER_BYTES,
+  type RecordingText,
+  type TagText,
+} from './id3-tag.ts';

@@ -26,8 +26,10 @@ export const isSearch = (info: Info): boolean =>
  */
 export function readEntries(list: Info, listUrl: string): ListedEntry[] {
   const occurrences = new Map<string, number>();
-  return infoList(list.entries).flatMap((info) => {
-    const isResolved = info._type !== 'url' && info._type !== 'url_transparent' && !isList(info);
+  return infoList(list.entries).flatMap((listed, index) => {
+    const isResolved = listed._type !== 'url' && listed._type !== 'url_transparent' && !isList(listed);
+    // An item that belongs to the page of its list names it; others are found in several lists.
+    const info = isResolved ? { playlist_title: list.title, playlist_index: index + 1, ...listed } : listed;
     const url = webUrl(info.url) ?? webUrl(info.webpage_url);
     const own = isResolved ? (webUrl(info.webpage_url) ?? listUrl) : url;
     const identity = withOccurrence(identify(info), occurrences);

@@ -1,3 +1,4 @@
+export { readAlbum } from './album.ts';
 export { readDetails } from './details.ts';
 export { createExtractor, type Extractor } from './extractor.ts';
 export { isFinal } from './failures.ts';

@@ -106,17 +106,23 @@ export function openSqliteStorage(options: SqliteStorageOptions): SqliteStorage 
         if (bytes) connection.reportWorking();
       }, bytes);
     },
-    putIf: (item, { expiredAt, owners = [] }) =>
-      write((database) => {
+    putIf: (item, { expiredAt, owners = [] }) => {
+      const bytes = item.data && item.data.byteLength + ITEM_OVERHEAD_BYTES;
+      return write((database) => {
         const row = database.statements.get.get(item.pk);
         if (row) {
           const { expiresAt, owner } = toItem(item.pk, row);
           const isExpired = expiredAt !== undefined && typeof expiresAt === 'number' && expiresAt <= expiredAt;
           if (!isExpired && !(owner !== undefined && owners.includes(owner))) return false;
         }
+        if (bytes) {
+          requireSpace(bytes);
+          makeRoom(database, bytes);
+        }
         store(database, item);
         return true;
-      }),
+      }, bytes);
+    },
     extend: (pk, { after, upTo, expiresAt }) =>
       write(({ statements }) => {
         requireSpace(ITEM_OVERHEAD_BYTES);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MP3_FRAME_BYTES } from '../../../core/conversions/mp3/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import type { Ffmpeg } from '../../../layers/tools/index.ts';
 import type { FileSource, SegmentedSource } from '../../source/index.ts';
@@ -11,9 +12,18 @@ type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pi
 export const mp3Entity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
   digest([resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId]);
 
-/** The strong validator of a conversion: it changes with the layout and the tag. */
-export const mp3Etag = (entity: string, { frames, firstFrame = 0 }: Layout, tag: Buffer): string =>
-  `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64'), ...(firstFrame > 0 ? [firstFrame] : [])])}"`;
+/** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
+export const mp3Etag = (
+  entity: string,
+  { frames, firstFrame = 0, encoding: { frameBytes } }: Layout,
+  tag: Buffer,
+): string => {
+  const variant = [
+    ...(firstFrame > 0 ? [firstFrame] : []),
+    ...(frameBytes === MP3_FRAME_BYTES ? [] : [{ frameBytes }]),
+  ];
+  return `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64'), ...variant])}"`;
+};
 
 const digest = (parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);

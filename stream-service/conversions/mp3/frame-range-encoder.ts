@@ -2,6 +2,7 @@ import type { Source } from '../../source/index.ts';
 import type { AudioStart, AudioStarts } from './audio-start.ts';
 import type { BlockCache } from './block-cache.ts';
 import type { EncoderOptions } from './encoder-options.ts';
+import type { FrameEncoding } from './frame-encoding.ts';
 import type { FrameRange } from './layout.ts';
 import { seekSegmented } from './seek-segmented.ts';
 import { encodeFrameRange } from './segment-encoder.ts';
@@ -11,13 +12,15 @@ export interface FrameRangeEncoderOptions {
   readonly source: Source;
   /** Identifies the content of the source and the FFmpeg build. */
   readonly entity: string;
+  readonly encoding: FrameEncoding;
   readonly encoder: EncoderOptions;
   readonly cache: BlockCache;
   readonly starts: AudioStarts;
 }
 
 /** Encodes frame ranges of one stream. The audio start that they all need is read once, with the first range. */
-export function openFrameRangeEncoder({ source, entity, encoder, cache, starts }: FrameRangeEncoderOptions) {
+export function openFrameRangeEncoder(options: FrameRangeEncoderOptions) {
+  const { source, entity, encoding, encoder, cache, starts } = options;
   let opened: { readonly source: Source; readonly start: Promise<AudioStart> } | undefined;
 
   const open = (signal: AbortSignal) => {
@@ -30,14 +33,14 @@ export function openFrameRangeEncoder({ source, entity, encoder, cache, starts }
   return async function* encode(range: FrameRange, signal: AbortSignal): AsyncGenerator<Buffer> {
     opened ??= open(signal);
     const start = await opened.start;
-    const { readFromSeconds, filters, ...output } = planFrameRange(range);
+    const { readFromSeconds, filters, ...output } = planFrameRange(range, encoding);
 
     if (!opened.source.needsRemux) {
       // Without `-noaccurate_seek` FFmpeg would drop the run-up before the filters see it.
       const seek = readFromSeconds > 0 ? ['-noaccurate_seek', '-ss', readFromSeconds.toFixed(3)] : [];
       const inputArgs = [...seek, '-copyts'];
       yield* encodeFrameRange(
-        { ...output, source: opened.source, inputArgs, filters: filters(start) },
+        { ...output, encoding, source: opened.source, inputArgs, filters: filters(start) },
         encoder,
         signal,
       );
@@ -48,7 +51,11 @@ export function openFrameRangeEncoder({ source, entity, encoder, cache, starts }
     try {
       const firstSample = -Math.round(run.offsetSeconds * start.sampleRate);
       const fromRun = withTimestampsFromZero(filters({ ...start, firstSample }));
-      yield* encodeFrameRange({ ...output, source: run.source, inputArgs: [], filters: fromRun }, encoder, signal);
+      yield* encodeFrameRange(
+        { ...output, encoding, source: run.source, inputArgs: [], filters: fromRun },
+        encoder,
+        signal,
+      );
     } finally {
       run.close();
     }

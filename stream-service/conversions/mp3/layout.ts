@@ -1,11 +1,14 @@
 import {
+  MP3_BITRATES_KBPS,
   MP3_FRAME_BYTES,
   MP3_SAMPLE_RATE,
   MP3_SAMPLES_PER_FRAME,
+  mp3FrameBytes,
   mp3Frames,
 } from '../../../core/conversions/mp3/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
 import type { ClipTimes } from '../../representation.ts';
+import type { FrameEncoding } from './frame-encoding.ts';
 
 /**
  * Increment it with any change to which bytes are at which offset: the segment length, or how segments are split and
@@ -13,16 +16,10 @@ import type { ClipTimes } from '../../representation.ts';
  */
 export const LAYOUT_VERSION = 2;
 
-/**
- * Frames of a segment: 144 s. Longer ones cost less (starting an encoder and seeking in the source is as much work as
- * encoding about 10 s), shorter ones take less decoding up to a seek position in their middle.
- * A multiple of 5: that many frames last 0.12 s, a whole number of samples at every usual sample rate.
- */
-export const SEGMENT_FRAMES = 6000;
-
 /** A conversion is a tag and a number of frames; nothing else of it is stored. */
 export interface Layout {
   readonly tagBytes: number;
+  readonly encoding: FrameEncoding;
   readonly frames: number;
   /** Frames of the conversion before the first one of this layout, which is a clip of it. @default 0 */
   readonly firstFrame?: number;
@@ -38,8 +35,9 @@ export interface FrameRange {
 }
 
 /**
- * Frames of the conversion of a track: as many as the size promised at resolve holds, else by the duration. Undefined
- * when that is unknown.
+ * Frames of the MP3 of a track: as many as the size promised at resolve holds, else by the duration. Undefined when that is
+ * unknown.
+ * @param tagBytes of the tag that the promised size includes
  */
 export function promisedFrames({ mp3, renditions, isLive, durationSeconds }: Resource, track: Track, tagBytes: number) {
   const carrier = renditions.find(({ id }) => id === mp3?.renditionId);
@@ -65,11 +63,12 @@ export function clipFrames(
 /** Rounded to a sample, so that a multiple of a frame is exact. */
 const toFrames = (seconds: number) => Math.round(seconds * MP3_SAMPLE_RATE) / MP3_SAMPLES_PER_FRAME;
 
-/** Beyond the safe integers offsets are not exact any more. */
+/** Beyond the safe integers offsets are not exact any more, at the highest bit rate either. */
 const countable = (frames: number): number | undefined =>
-  Number.isSafeInteger(frames * MP3_FRAME_BYTES) ? frames : undefined;
+  Number.isSafeInteger(frames * MAX_FRAME_BYTES) ? frames : undefined;
+const MAX_FRAME_BYTES = Math.max(...MP3_BITRATES_KBPS.map(mp3FrameBytes));
 
-export const layoutBytes = ({ tagBytes, frames }: Layout): number => tagBytes + frames * MP3_FRAME_BYTES;
+export const layoutBytes = ({ tagBytes, encoding, frames }: Layout): number => tagBytes + frames * encoding.frameBytes;
 
 /** The part of the tag within a byte range (both ends included), as in `Buffer.subarray`. */
 export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [start: number, end: number] => [
@@ -82,7 +81,7 @@ export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [st
  * Undefined at the end of the range.
  */
 export function nextFrameRange(
-  { tagBytes, firstFrame: clipStart = 0 }: Layout,
+  { tagBytes, encoding: { frameBytes, segmentFrames }, firstFrame: clipStart = 0 }: Layout,
   first: number,
   last: number,
   frames: number,
@@ -91,18 +90,18 @@ export function nextFrameRange(
   const end = last + 1 - tagBytes;
   if (from >= end) return undefined;
 
-  const firstFrame = clipStart + Math.floor(from / MP3_FRAME_BYTES);
-  const segment = Math.floor(firstFrame / SEGMENT_FRAMES);
+  const firstFrame = clipStart + Math.floor(from / frameBytes);
+  const segment = Math.floor(firstFrame / segmentFrames);
   const endFrame = Math.min(
-    clipStart + Math.ceil(end / MP3_FRAME_BYTES),
-    (segment + 1) * SEGMENT_FRAMES,
+    clipStart + Math.ceil(end / frameBytes),
+    (segment + 1) * segmentFrames,
     firstFrame + Math.max(frames, 1),
   );
-  const offset = (firstFrame - clipStart) * MP3_FRAME_BYTES;
+  const offset = (firstFrame - clipStart) * frameBytes;
   return {
     segment,
     firstFrame,
     endFrame,
-    slice: [from - offset, Math.min(end, (endFrame - clipStart) * MP3_FRAME_BYTES) - offset],
+    slice: [from - offset, Math.min(end, (endFrame - clipStart) * frameBytes) - offset],
   };
 }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
-import { MP3_FRAME_BYTES } from '../../../core/conversions/mp3/index.ts';
 import type { Release } from '../../sessions/index.ts';
-import { type FrameRange, type Layout, nextFrameRange, SEGMENT_FRAMES, tagSlice } from './layout.ts';
+import { type FrameRange, type Layout, nextFrameRange, tagSlice } from './layout.ts';
 import { type SegmentBuffer, startSegmentBuffer } from './segment-buffer.ts';
 import { splitRemaining } from './split-remaining.ts';
 
@@ -16,15 +15,13 @@ export interface RangedStreamOptions {
 }
 
 /** Buffered for a slow client: 12 s. A client counts as fast once it has read as many bytes without a pause. */
-const SLOW_CLIENT_BUFFER_BYTES = 500 * MP3_FRAME_BYTES;
-/** Buffered for a fast client: a whole segment, 3.5 MB, for each one that is being encoded. */
-const FAST_CLIENT_BUFFER_BYTES = SEGMENT_FRAMES * MP3_FRAME_BYTES;
+const SLOW_CLIENT_BUFFER_FRAMES = 500;
 /** A client that takes longer to read a chunk, about 30 kB, counts as slow. */
 const MAX_CHUNK_MS = 250;
 
 /**
  * Reads a byte range (both ends included) of a conversion. Segments are encoded concurrently and sent in order; at most
- * 3.5 MB are buffered for each segment. For a fast client encoders run to the end of their segments and use every core;
+ * a whole segment (3.5 MB of MP3 at 192 kbit/s) is buffered for each. For a fast client encoders run to the end of their segments and use every core;
  * for a slow one only a short buffer is kept, and its encoder ends. Destroying the stream ends its encoders.
  */
 export function rangedStream(first: number, last: number, options: RangedStreamOptions): Readable {
@@ -40,16 +37,20 @@ async function* bytes(
   { layout, tag, encode, acquire, parallelism }: RangedStreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
+  const { frameBytes, segmentFrames } = layout.encoding;
+  const slowBufferBytes = SLOW_CLIENT_BUFFER_FRAMES * frameBytes;
+  /** For a fast client: a whole segment for each encoder. */
+  const fastBufferBytes = segmentFrames * frameBytes;
   const pending: SegmentBuffer[] = [];
   let cursor = Math.max(first, layout.tagBytes);
   /** Bytes read since the last pause of the client. */
   let taken = 0;
   /** No byte has been sent: a failure can still be answered. */
   let isUnanswered = true;
-  const isFast = () => taken >= SLOW_CLIENT_BUFFER_BYTES;
+  const isFast = () => taken >= slowBufferBytes;
 
   async function* encodeInSlot(from: number, to: number): AsyncGenerator<Buffer> {
-    const range = nextFrameRange(layout, from, to, SEGMENT_FRAMES);
+    const range = nextFrameRange(layout, from, to, segmentFrames);
     if (!range) return;
     const release = await acquire(signal, !isUnanswered);
     try {
@@ -62,17 +63,22 @@ async function* bytes(
   /** Frames of the rest of a segment that the next encoder should take. */
   const nextShare = (segment: number, begun: readonly SegmentBuffer[]): number => {
     if (!isFast()) return segment;
-    const left = Math.ceil((last + 1 - cursor) / MP3_FRAME_BYTES);
-    return splitRemaining({ begun: begun.map(missingFrames), segment, left, encoders: parallelism });
+    const left = Math.ceil((last + 1 - cursor) / frameBytes);
+    return splitRemaining({
+      begun: begun.map(({ missingBytes }) => Math.ceil(missingBytes / frameBytes)),
+      segment,
+      left,
+      encoders: parallelism,
+    });
   };
 
   const startNext = (begun: readonly SegmentBuffer[] = []): SegmentBuffer | undefined => {
-    const rest = nextFrameRange(layout, cursor, last, SEGMENT_FRAMES);
+    const rest = nextFrameRange(layout, cursor, last, segmentFrames);
     const range = rest && nextFrameRange(layout, cursor, last, nextShare(rest.endFrame - rest.firstFrame, begun));
     if (!range) return undefined;
     const from = cursor;
     cursor += range.slice[1] - range.slice[0];
-    const maxBufferedBytes = () => (isFast() ? FAST_CLIENT_BUFFER_BYTES : SLOW_CLIENT_BUFFER_BYTES);
+    const maxBufferedBytes = () => (isFast() ? fastBufferBytes : slowBufferBytes);
     return startSegmentBuffer({ first: from, last: cursor - 1, encode: encodeInSlot, maxBufferedBytes });
   };
 
@@ -100,5 +106,3 @@ async function* bytes(
   }
   if (head.length > 0) yield head;
 }
-
-const missingFrames = ({ missingBytes }: SegmentBuffer): number => Math.ceil(missingBytes / MP3_FRAME_BYTES);

@@ -2,11 +2,13 @@ import type { Readable } from 'node:stream';
 import { FfmpegFailed, type FfmpegInput, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Source } from '../../source/index.ts';
 import type { EncoderOptions } from './encoder-options.ts';
+import type { FrameEncoding } from './frame-encoding.ts';
 import { encodeArgs, SEQUENTIAL_FILTERS } from './segment-plan.ts';
 
 /** One run of FFmpeg, and which part of its output to keep. */
 export interface FrameRangeEncode {
   readonly source: Source;
+  readonly encoding: FrameEncoding;
   /** Options before `-i`. */
   readonly inputArgs: readonly string[];
   readonly filters: string;
@@ -25,20 +27,22 @@ const FIXED_FORMAT = ['-reinit_filter', '0'];
  * takes for the end of the audio, so that silence never replaces missing audio.
  */
 export const encodeFrameRange = (
-  { source, inputArgs, filters, skipBytes, bytes }: FrameRangeEncode,
+  { source, encoding, inputArgs, filters, skipBytes, bytes }: FrameRangeEncode,
   encoder: EncoderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> =>
   withInput(source, encoder, (input) =>
-    cut(run(input, [...FIXED_FORMAT, ...inputArgs], filters, encoder, signal), skipBytes, bytes),
+    cut(run(input, [...FIXED_FORMAT, ...inputArgs], encodeArgs(filters, encoding), encoder, signal), skipBytes, bytes),
   );
 
 /** Encodes a source of unknown duration: from its beginning, or live from now, to its end. */
 export const encodeSequentially = (
   source: Source,
+  encoding: FrameEncoding,
   encoder: EncoderOptions,
   signal: AbortSignal,
-): AsyncGenerator<Buffer> => withInput(source, encoder, (input) => run(input, [], SEQUENTIAL_FILTERS, encoder, signal));
+): AsyncGenerator<Buffer> =>
+  withInput(source, encoder, (input) => run(input, [], encodeArgs(SEQUENTIAL_FILTERS, encoding), encoder, signal));
 
 async function* withInput(
   source: Source,
@@ -56,13 +60,13 @@ async function* withInput(
 const run = (
   input: FfmpegInput,
   inputArgs: readonly string[],
-  filters: string,
+  outputArgs: readonly string[],
   { path, onFailure }: EncoderOptions,
   signal: AbortSignal,
 ): Readable =>
   runFfmpeg({
     path,
-    args: [...input.args, ...inputArgs, '-i', input.url, ...encodeArgs(filters)],
+    args: [...input.args, ...inputArgs, '-i', input.url, ...outputArgs],
     signal: AbortSignal.any([signal, input.failed]),
     onFailure,
   });

@@ -1,24 +1,13 @@
-import {
-  MP3_BITRATE_KBPS,
-  MP3_FRAME_BYTES,
-  MP3_SAMPLE_RATE,
-  MP3_SAMPLES_PER_FRAME,
-} from '../../../core/conversions/mp3/index.ts';
+import { MP3_SAMPLE_RATE, MP3_SAMPLES_PER_FRAME } from '../../../core/conversions/mp3/index.ts';
 import type { AudioStart } from './audio-start.ts';
-import { type FrameRange, SEGMENT_FRAMES } from './layout.ts';
+import type { FrameEncoding } from './frame-encoding.ts';
+import type { FrameRange } from './layout.ts';
 
 /**
  * Frames that resampler and encoder process before a segment, so that its boundary is seamless. A multiple of 5, as
  * segments are.
  */
 const PREROLL_FRAMES = 10;
-/**
- * Frames after which the output of LAME no longer depends on where it started (its longest state is the loudness
- * adaptation, about 100 frames): from there it equals an encode from the start of the segment.
- */
-const WARM_UP_FRAMES = 200;
-/** LAME's look-ahead in frames, rounded up. They are dropped from the output. */
-const LOOK_AHEAD_FRAMES = 3;
 /**
  * Durations of sources are this inexact: some seconds and a tenth, at most two minutes. A larger difference is a false
  * promise: hours of silence for a few bytes, or a source that ended early.
@@ -35,12 +24,10 @@ const STEREO = 'aformat=channel_layouts=stereo';
 /** Filters of a sequential conversion, which ends with the audio. */
 export const SEQUENTIAL_FILTERS = `aresample=${MP3_SAMPLE_RATE}:async=1,${STEREO}`;
 
-/**
- * Output arguments for the first audio track: frames of `MP3_FRAME_BYTES` alone, without a bit reservoir.
- */
-export const encodeArgs = (filters: string): string[] => [
-  ...['-map', '0:a:0', '-af', filters, '-c:a', 'libmp3lame', '-b:a', `${MP3_BITRATE_KBPS}k`, '-reservoir', '0'],
-  ...['-write_xing', '0', '-id3v2_version', '0', '-flush_packets', '0', '-f', 'mp3'],
+/** Output arguments for the first audio track. */
+export const encodeArgs = (filters: string, { outputArgs }: FrameEncoding): string[] => [
+  ...['-map', '0:a:0', '-af', filters],
+  ...outputArgs,
 ];
 
 /** How to encode a frame range: what to read of the source, and which part of FFmpeg's output to keep. */
@@ -63,12 +50,15 @@ export interface FrameRangePlan {
  * them would repeat the end of a segment at the start of the next. Audio that ends early is padded (`apad`), up to
  * `paddingSeconds`: where it ends earlier, the output is too short, which fails the stream.
  */
-export function planFrameRange({ segment, firstFrame, endFrame, slice: [from, to] }: FrameRange): FrameRangePlan {
-  const decodeFrame = Math.max(segment * SEGMENT_FRAMES - PREROLL_FRAMES, 0);
-  const encodeFrame = Math.max(firstFrame - WARM_UP_FRAMES, decodeFrame);
+export function planFrameRange(
+  { segment, firstFrame, endFrame, slice: [from, to] }: FrameRange,
+  { frameBytes, segmentFrames, warmUpFrames, lookAheadFrames }: FrameEncoding,
+): FrameRangePlan {
+  const decodeFrame = Math.max(segment * segmentFrames - PREROLL_FRAMES, 0);
+  const encodeFrame = Math.max(firstFrame - warmUpFrames, decodeFrame);
   const decodeSeconds = decodeFrame * FRAME_SECONDS;
   const startSample = (encodeFrame - decodeFrame) * MP3_SAMPLES_PER_FRAME;
-  const endSample = (endFrame + LOOK_AHEAD_FRAMES - decodeFrame) * MP3_SAMPLES_PER_FRAME;
+  const endSample = (endFrame + lookAheadFrames - decodeFrame) * MP3_SAMPLES_PER_FRAME;
 
   return {
     readFromSeconds: Math.max(decodeSeconds - RUN_UP_SECONDS, 0),
@@ -83,7 +73,7 @@ export function planFrameRange({ segment, firstFrame, endFrame, slice: [from, to
         `atrim=start_sample=${startSample}:end_sample=${endSample}`,
       ].join();
     },
-    skipBytes: (firstFrame - encodeFrame) * MP3_FRAME_BYTES + from,
+    skipBytes: (firstFrame - encodeFrame) * frameBytes + from,
     bytes: to - from,
   };
 }

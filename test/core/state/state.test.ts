@@ -147,6 +147,40 @@ describe.each(Object.entries(STORAGES))('createState with %s', (_name, startStor
     });
   });
 
+  describe('covers', () => {
+    const [one, other] = [Buffer.from([0xff, 0xd8, 1]), Buffer.from([0xff, 0xd8, 2])];
+
+    it('are stored once: the first one counts', async () => {
+      const { state } = await open();
+      expect(await state.getCover('a')).toBeUndefined();
+      const stored = await Promise.all([one, other].map((jpeg) => state.putCover('a', jpeg)));
+      expect(stored[0]).toEqual(stored[1]);
+      expect(await state.getCover('a')).toEqual(stored[0]);
+      expect(await state.putCover('b', Buffer.alloc(0))).toHaveLength(0);
+      expect(await state.putCover('b', one)).toHaveLength(0);
+      expect(await state.getCover('b')).toHaveLength(0);
+    });
+
+    it('outlive the keys of their resource, and can be stored again once expired', async () => {
+      const { state, clock } = await open();
+      const resource = aResource(START);
+      await state.putResource(resource);
+      await state.putCover(resource.id, one);
+      for (let hours = 23; hours < 24 * 10; hours += 23) {
+        clock.now = START + hours * HOUR;
+        await state.touchResource((await state.getResource(resource.id)) ?? resource);
+      }
+      const { expiresAt = 0 } = (await state.getResource(resource.id)) ?? {};
+      clock.now = expiresAt;
+      expect(await state.getResource(resource.id)).toBeUndefined();
+      expect(await state.getCover(resource.id)).toEqual(one);
+      clock.now = START + 30 * DAY;
+      expect(await state.getCover(resource.id)).toBeUndefined();
+      expect(await state.putCover(resource.id, other)).toEqual(other);
+      expect(await state.getCover(resource.id)).toEqual(other);
+    });
+  });
+
   describe('links', () => {
     it('are read as they were written, until they expire', async () => {
       const { state, clock } = await open();

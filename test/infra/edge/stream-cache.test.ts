@@ -51,6 +51,8 @@ describe('the edge cache', () => {
           putExactSize: async () => undefined,
           getArchivedList: async () => undefined,
           touchArchivedList: async () => undefined,
+          getCover: async () => Buffer.alloc(0),
+          putCover: async (_id, jpeg) => jpeg,
         },
         ffmpeg: () => {
           calls.ffmpeg += 1;

@@ -29,6 +29,8 @@ describe('GET /api/Get', () => {
     [{ quality: 'audio' }, 'rendition-3', ''],
     [{ quality: 'mp3' }, 'rendition-3', '?format=mp3'],
     [{ quality: '720p', format: 'MP3' }, 'rendition-1', '?format=mp3'],
+    [{ quality: 'mp3', bitrate: '320' }, 'rendition-3', '?format=mp3&bitrate=320'],
+    [{ quality: '720p', format: 'mp3', bitrate: '128', end: '3' }, 'rendition-1', '?format=mp3&bitrate=128&end=3'],
     [{ quality: 'mp3', start: '1.5', end: '3' }, 'rendition-3', '?format=mp3&start=1.5&end=3'],
     [{ quality: '', codec: '', start: '7' }, 'rendition-1', '?start=7'],
   ])('%j redirects to the stream', async (parameters, id, search) => {
@@ -42,6 +44,8 @@ describe('GET /api/Get', () => {
 
   it.each([
     [{ quality: '8k' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
+    [{ quality: 'mp3', bitrate: '64' }, 'bitrate has to be 128, 192, 256, 320, or absent'],
+    [{ quality: '720p', bitrate: '320' }, 'bitrate needs quality=mp3 or format=mp3'],
     [{ quality: '0p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
     [{ quality: '1080p,720p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec has to be any, or absent'],

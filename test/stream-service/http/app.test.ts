@@ -132,7 +132,14 @@ describe('an unavailable state table', () => {
   it('answers 502', async () => {
     const failing = () => Promise.reject(new StateUnavailable('the table at 10.0.0.1 timed out'));
     const lists = { getArchivedList: failing, touchArchivedList: failing };
-    const state = { getResource: failing, touchResource: failing, putExactSize: failing, ...lists };
+    const state = {
+      getResource: failing,
+      touchResource: failing,
+      putExactSize: failing,
+      getCover: failing,
+      putCover: failing,
+      ...lists,
+    };
     const broken = await startService(resourceOf([]), {}, { state });
     const { status, body } = await sendRequest(broken.url + media);
     expect(status).toBe(502);
@@ -144,7 +151,8 @@ describe('an unavailable state table', () => {
     const resource = resourceOf([trackOf('file')]);
     const throttle = () => Promise.reject(new Error('throttled'));
     const lists = { getArchivedList: throttle, touchArchivedList: throttle };
-    const state = { getResource: async () => resource, touchResource: throttle, putExactSize: throttle, ...lists };
+    const write = { touchResource: throttle, putExactSize: throttle, putCover: throttle };
+    const state = { getResource: async () => resource, getCover: async () => undefined, ...write, ...lists };
     const throttled = await startService(resource, { file: source() }, { state });
     expect((await sendRequest(throttled.url + media)).status).toBe(200);
     await throttled.close();

@@ -86,6 +86,8 @@ async function start(entries: readonly EntryFixture[], { resolve, list, maxStrea
       getResource: async (id) => resources.find((one, index) => one.id === id && !entries[index]?.isUnstored),
       touchResource: async () => undefined,
       putExactSize: async () => undefined,
+      getCover: async () => undefined,
+      putCover: async (_id: string, jpeg: Buffer) => jpeg,
       getArchivedList: async (key) => (key === KEY ? stored : undefined),
       touchArchivedList: async ({ id }) => void touched.push(id),
     },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { findConversionName } from '../../../../core/conversions/index.ts';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/box-parser.ts';
 import { assembleResource } from '../../../../core/resolve/item/assemble.ts';
 import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
@@ -83,7 +84,7 @@ describe('for any list of formats', () => {
         const keyed = await findByKey(key ?? '', async () => found.resource);
         if (!keyed) return expect.fail(`No rendition has the key ${key}`);
         expect(keyed.tracks).toHaveLength(urlType === 'Combined' ? 2 : 1);
-        const opener = representations.media(keyed, { format: convertTo ?? undefined });
+        const opener = representations.media(keyed, { format: findConversionName(convertTo ?? undefined) });
         const expected = convertTo ? { mimeType } : { mimeType, fileExtension };
         const isWebm = keyed.tracks.some(({ delivery }) => delivery !== 'direct') && urlType === 'Media';
         if (!isWebm) expect(opener.describe()).toMatchObject(expected);

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { toStreamProblem } from '../../../../core/api/problem.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
+import type { ConversionOptions } from '../../../../stream-service/conversions/converter.ts';
 import { createMp3Converter, type Mp3Options } from '../../../../stream-service/conversions/mp3/mp3-converter.ts';
 import { createFfmpegInputServer } from '../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { toReadError } from '../../../../stream-service/read-error.ts';
@@ -34,8 +35,8 @@ export async function startMp3(
     parallelism: 2,
     ...options,
   });
-  const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes) =>
-    converter.open(resource, track, source, { ffmpeg, client: 'client', clip });
+  const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: ConversionOptions) =>
+    converter.open(resource, track, source, { ffmpeg, client: 'client', clip, ...chosen });
   return { open, admission, close: () => inputServer.close() };
 }
 

@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../core/conversions/mp3/mp3.ts';
 import { id3Tag } from '../../../../core/media/id3/id3-tag.ts';
 import type { Rendition } from '../../../../core/state/resource.ts';
+import { mp3Encoding, SEGMENT_FRAMES } from '../../../../stream-service/conversions/mp3/frame-encoding.ts';
 import {
   type Layout,
   layoutBytes,
   nextFrameRange,
   promisedFrames,
-  SEGMENT_FRAMES,
   tagSlice,
 } from '../../../../stream-service/conversions/mp3/layout.ts';
 import { randomFrom } from './coded-sound.ts';
 import { resourceOf, track } from './fixture.ts';
 
 const SEGMENT_BYTES = SEGMENT_FRAMES * 576;
-const layout: Layout = { tagBytes: 100, frames: 15_000 };
+const layout: Layout = { tagBytes: 100, encoding: mp3Encoding(192), frames: 15_000 };
 const size = 100 + 15_000 * 576;
 
 describe('layoutBytes', () => {

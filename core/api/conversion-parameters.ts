@@ -1,0 +1,55 @@
+import {
+  type ConversionName,
+  findConversionName,
+  MP3_BITRATES_KBPS,
+  type Mp3BitrateKbps,
+} from '../conversions/index.ts';
+import { problems } from './problem.ts';
+
+/** How Media converts a rendition. */
+export interface ConversionParameters {
+  /** Absent: as it is. */
+  readonly format?: ConversionName;
+  /** Of MP3; absent: the default. */
+  readonly bitrateKbps?: Mp3BitrateKbps;
+  /** With title, artist, cover and so on, where the output has room for them. */
+  readonly hasTags: boolean;
+}
+
+/** A query parameter as it was decoded; a repeated one is an array. */
+type Value = string | string[] | undefined;
+
+/**
+ * Parses the parameters of Media that choose a conversion. An unknown `format` has no effect: existing clients send such
+ * values.
+ * @throws Problem 400 for a bit rate that there is not or without `format=mp3`, and for other `tags` than true and false
+ */
+export function parseConversionParameters(query: {
+  readonly format?: Value;
+  readonly bitrate?: Value;
+  readonly tags?: Value;
+}): ConversionParameters {
+  const format = findConversionName([query.format].flat()[0]);
+  const bitrateKbps = parseBitrate(query.bitrate);
+  if (bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
+  return { format, bitrateKbps, hasTags: parseTags(query.tags) };
+}
+
+/**
+ * Parses the `bitrate` parameter, kbit/s.
+ * @throws Problem 400 unless it is one of the bit rates, once, or absent
+ */
+export function parseBitrate(value: Value): Mp3BitrateKbps | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) throw problems.badRequest('bitrate is given more than once');
+  const bitrateKbps = MP3_BITRATES_KBPS.find((known) => String(known) === value);
+  if (!bitrateKbps) throw problems.badRequest(`bitrate has to be ${MP3_BITRATES_KBPS.join(', ')}, or absent`);
+  return bitrateKbps;
+}
+
+/** Parses the `tags` parameter. @throws Problem 400 unless it is `true` or `false`, once, or absent */
+export function parseTags(value: Value): boolean {
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw problems.badRequest(Array.isArray(value) ? 'tags is given more than once' : 'tags has to be true, or absent');
+}

@@ -1,0 +1,132 @@
+import { buffer } from 'node:stream/consumers';
+import { createSingleFlight, createTtlCache } from '../../core/concurrency/index.ts';
+import { CapacityExceeded, ClientLimitExceeded, UpstreamError } from '../../core/errors/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { Resource, State, Track } from '../../core/state/index.ts';
+import type { FfmpegInputServer, RequireFfmpeg } from '../ffmpeg/index.ts';
+import type { Admission, StreamSession } from '../sessions/index.ts';
+import type { OpenSource } from '../source/index.ts';
+import { encodeCover } from './encode-cover.ts';
+
+/** The covers that tags carry: JPEG within the bounds of a tag; empty: none. */
+export interface Covers {
+  /** The cover of a resource if one was stored; undefined: none was chosen yet. @throws StateUnavailable */
+  stored(resource: Resource): Promise<Buffer | undefined>;
+  /**
+   * The cover of a resource. The first request of all hosts fetches and stores it; a picture that cannot be used is stored as
+   * none, so that the bytes of a tagged stream never change.
+   * @throws StateUnavailable, InMaintenance, CapacityExceeded, and the signal's reason when the session ends
+   */
+  find(resource: Resource, session: Pick<StreamSession, 'client' | 'signal'>): Promise<Buffer>;
+}
+
+export interface CoversDependencies {
+  readonly state: Pick<State, 'getCover' | 'putCover'>;
+  /** Opens files without resolving again. */
+  readonly openSource: OpenSource;
+  readonly inputServer: FfmpegInputServer;
+  readonly requireFfmpeg: RequireFfmpeg;
+  readonly admission: Pick<Admission, 'acquireFfmpeg'>;
+  readonly log: Log;
+  /** Until the picture has to be there. @default 5000 */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 5000;
+/** Bytes of a picture at its source. */
+const MAX_PICTURE_BYTES = 8 * 1024 * 1024;
+/** At most 64 KB each. A cover in the table may expire, and another one be stored. */
+const CACHE_OPTIONS = { maxEntries: 64, maxAgeMs: 60 * 60 * 1000 };
+const NONE = Buffer.alloc(0);
+
+interface CachedCover {
+  readonly id: string;
+  readonly jpeg: Buffer;
+  readonly expiresAt: number;
+}
+
+export function createCovers(dependencies: CoversDependencies): Covers {
+  const { state, requireFfmpeg, admission, inputServer, log, timeoutMs = TIMEOUT_MS } = dependencies;
+  const cache = createTtlCache<CachedCover>(CACHE_OPTIONS);
+  const flights = createSingleFlight<Buffer>();
+
+  const keep = (id: string, jpeg: Buffer) => cache.set({ id, jpeg, expiresAt: Number.POSITIVE_INFINITY }).jpeg;
+  const stored = async ({ id }: Resource) => {
+    const cached = cache.get(id);
+    if (cached) return cached.jpeg;
+    const jpeg = await state.getCover(id);
+    return jpeg && keep(id, jpeg);
+  };
+
+  const create = async (resource: Resource, client: string, signal: AbortSignal): Promise<Buffer> => {
+    if (!resource.coverUrl) return NONE;
+    const { path } = await requireFfmpeg();
+    try {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const picture = await readPicture(resource, resource.coverUrl, client, until, dependencies);
+      const release = admission.acquireFfmpeg(client);
+      try {
+        return await encodeCover(picture, { path, inputServer, signal: until });
+      } finally {
+        release();
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CapacityExceeded || error instanceof ClientLimitExceeded) throw error;
+      log.info('Tagging without a cover', { resource: resource.id, error });
+      return NONE;
+    }
+  };
+
+  return {
+    stored,
+    find: (resource, { client, signal }) =>
+      flights(
+        resource.id,
+        async (shared) => {
+          const cover = await stored(resource);
+          if (cover) return cover;
+          const created = await create(resource, client, shared);
+          return keep(resource.id, await state.putCover(resource.id, created));
+        },
+        signal,
+      ),
+  };
+}
+
+/** @throws UpstreamError for a longer file, and what opening and reading throws */
+async function readPicture(
+  resource: Resource,
+  url: string,
+  client: string,
+  signal: AbortSignal,
+  { openSource }: CoversDependencies,
+): Promise<Buffer> {
+  const track: Track = {
+    formatId: 'cover',
+    delivery: 'direct',
+    url,
+    headers: {},
+    cookies: [],
+    container: 'jpg',
+    video: null,
+    audio: null,
+    sizeIsExact: false,
+  };
+  const source = await openSource(resource, track, signal, undefined, client);
+  try {
+    if (source.needsRemux) throw new UpstreamError('The cover is a playlist');
+    let left = MAX_PICTURE_BYTES;
+    const body = source.read(0).map(
+      (chunk: Buffer) => {
+        left -= chunk.length;
+        if (left < 0) throw new UpstreamError('The cover is too large');
+        return chunk;
+      },
+      { signal },
+    );
+    return await buffer(body);
+  } finally {
+    source.close();
+  }
+}

@@ -1,0 +1,1 @@
+export { type Covers, type CoversDependencies, createCovers } from './covers.ts';

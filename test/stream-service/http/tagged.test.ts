@@ -1,0 +1,235 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { deflateSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mp3Frames } from '../../../core/conversions/mp3/mp3.ts';
+import { UpstreamError } from '../../../core/errors/errors.ts';
+import { id3Tag } from '../../../core/media/id3/id3-tag.ts';
+import type { Resource } from '../../../core/state/resource.ts';
+import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { sendRequest } from '../../support/request.ts';
+import { codedSound, ffmpeg as encode, randomFrom, writeWav } from '../conversions/mp3/coded-sound.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+
+const SECONDS = 20;
+const TAG_BYTES = 64 * 1024;
+const PLAIN_TAG_BYTES = id3Tag({ title: 'A clip', artist: 'Someone' }).length;
+const track = trackOf('sound', { video: null, container: 'm4a' });
+const tagged: Partial<Resource> = {
+  durationSeconds: SECONDS,
+  coverUrl: 'https://site.example/cover.png',
+  album: 'A list',
+  trackNumber: 7,
+  details: { uploadDate: '2026-11-22' },
+};
+
+/** A PNG file whose header declares these dimensions. */
+function png(width: number, height: number, data = deflateSync(Buffer.alloc(height * (width * 3 + 1), 90))): Buffer {
+  const chunk = (type: string, content: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), content]);
+    const frame = Buffer.alloc(8 + body.length);
+    frame.writeUInt32BE(content.length);
+    body.copy(frame, 4);
+    frame.writeUInt32BE(crc32(body), 4 + body.length);
+    return frame;
+  };
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0]);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  const magic = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+  return Buffer.concat([magic, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
+}
+
+function crc32(bytes: Buffer): number {
+  let crc = 0xffff_ffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb8_8320 : 0);
+  }
+  return (crc ^ 0xffff_ffff) >>> 0;
+}
+
+describe('an MP3 conversion with ?tags=true', () => {
+  let sound: Buffer;
+  let service: Service;
+  let url: string;
+  let whole: Buffer;
+  const covers = { opened: 0 };
+
+  const start = (cover: Source | OpenSource, traits: Partial<Resource> = {}, frozen = new Map<string, Buffer>()) =>
+    startService(
+      resourceOf([track], { ...tagged, ...traits }),
+      { sound: fileSource(sound), cover },
+      {
+        peekSource: async (resource, { formatId }, signal) => {
+          if (formatId === 'sound') return fileSource(sound);
+          return typeof cover === 'function' ? cover(resource, track, signal) : cover;
+        },
+        state: {
+          getResource: async (id) => {
+            const resource = resourceOf([track], { ...tagged, ...traits });
+            return id === resource.id ? resource : undefined;
+          },
+          touchResource: async () => undefined,
+          putExactSize: async () => undefined,
+          getArchivedList: async () => undefined,
+          touchArchivedList: async () => undefined,
+          getCover: async (id) => frozen.get(id),
+          putCover: async (id, jpeg) => {
+            if (!frozen.has(id)) frozen.set(id, jpeg);
+            return frozen.get(id) ?? jpeg;
+          },
+        },
+      },
+    );
+  const pathOf = (query = 'format=mp3&tags=true') => `/api/Stream/Media/${mediaKey('sound')}?${query}`;
+
+  beforeAll(async () => {
+    sound = await withTemporaryFolder(async (folder) => {
+      await writeWav(join(folder, 'sound.wav'), codedSound(SECONDS));
+      await encode('-i', join(folder, 'sound.wav'), '-c:a', 'aac', join(folder, 'sound.m4a'));
+      return readFile(join(folder, 'sound.m4a'));
+    });
+    service = await start(async () => {
+      covers.opened += 1;
+      return fileSource(png(640, 360));
+    });
+    url = service.url + pathOf();
+  });
+  afterAll(() => service?.close());
+
+  it('announces its exact length before the cover is known, and its ETag from then on', async () => {
+    const before = await sendRequest(url, { method: 'HEAD' });
+    expect(before.headers['content-length']).toBe(String(TAG_BYTES + mp3Frames(SECONDS) * 576));
+    expect(before.headers).not.toHaveProperty('etag');
+    expect(covers.opened).toBe(0);
+    const { status, headers, body } = await sendRequest(url);
+    whole = body;
+    expect([status, headers['content-length'], body.length]).toEqual([
+      200,
+      before.headers['content-length'],
+      TAG_BYTES + mp3Frames(SECONDS) * 576,
+    ]);
+    expect((await sendRequest(url, { method: 'HEAD' })).headers.etag).toBe(headers.etag);
+  });
+
+  it('has the frames of the untagged conversion, whose bytes stay as they were', async () => {
+    const { headers, body } = await sendRequest(service.url + pathOf('format=mp3'));
+    expect(body.subarray(PLAIN_TAG_BYTES).equals(whole.subarray(TAG_BYTES))).toBe(true);
+    expect(body.subarray(0, PLAIN_TAG_BYTES).equals(id3Tag({ title: 'A clip', artist: 'Someone' }))).toBe(true);
+    expect(headers.etag).not.toBe((await sendRequest(url, { method: 'HEAD' })).headers.etag);
+    expect((await sendRequest(service.url + pathOf('format=mp3&tags=false'))).headers.etag).toBe(headers.etag);
+  });
+
+  it('has tags and a cover that FFmpeg and mpv read', async () => {
+    await withTemporaryFolder(async (folder) => {
+      const file = join(folder, 'tagged.mp3');
+      await writeFile(file, whole);
+      const { tags, streams, durationSeconds } = await probe(file);
+      expect(tags).toMatchObject({
+        title: 'A clip',
+        artist: 'Someone',
+        album: 'A list',
+        track: '7',
+        date: '2026-11-22',
+        comment: 'https://site.example/watch',
+      });
+      expect(streams.map(({ codec, height }) => [codec, height])).toEqual([
+        ['mp3', undefined],
+        ['mjpeg', 281],
+      ]);
+      expect(durationSeconds).toBeCloseTo(SECONDS, 0);
+      const mpv = await runProgram('mpv', [
+        '--no-config',
+        '--vo=null',
+        '--ao=null',
+        '--frames=1',
+        '--length=0.1',
+        file,
+      ]);
+      expect(mpv.output).toMatch(/Title: A clip/);
+      expect(mpv.output).toMatch(/Album: A list/);
+      expect(mpv.output).toMatch(/mjpeg 500x281/);
+    });
+  });
+
+  it('has the same bytes for any range', async () => {
+    const random = randomFrom(21);
+    const edges = [
+      [0, 9],
+      [TAG_BYTES - 10, TAG_BYTES + 10],
+      [TAG_BYTES, TAG_BYTES],
+      [whole.length - 1, whole.length - 1],
+    ];
+    const ranges = Array.from({ length: 30 }, () => {
+      const first = Math.floor(random() * whole.length);
+      return [first, Math.min(first + Math.floor(random() ** 3 * 400_000), whole.length - 1)];
+    });
+    for (const [first = 0, last = 0] of [...edges, ...ranges]) {
+      const { status, body } = await sendRequest(url, { headers: { range: `bytes=${first}-${last}` } });
+      expect([status, body.equals(whole.subarray(first, last + 1))], `${first}-${last}`).toEqual([206, true]);
+    }
+  });
+
+  it('stays the same on another host and after the picture has changed', async () => {
+    const frozen = new Map<string, Buffer>();
+    const [one, other] = await Promise.all([
+      start(fileSource(png(200, 200)), {}, frozen),
+      start(fileSource(png(300, 100)), {}, frozen),
+    ]);
+    const [a, b] = await Promise.all([one, other].map(({ url: base }) => sendRequest(base + pathOf())));
+    await Promise.all([one.close(), other.close()]);
+    expect(a?.headers.etag).toBe(b?.headers.etag);
+    expect(a?.body.equals(b?.body ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it('has clips and bit rates of its own', async () => {
+    const clip = await sendRequest(service.url + pathOf('format=mp3&tags=true&start=12&end=14.4'));
+    expect(clip.body.subarray(TAG_BYTES).equals(whole.subarray(TAG_BYTES + 500 * 576, TAG_BYTES + 600 * 576))).toBe(
+      true,
+    );
+    const small = await sendRequest(service.url + pathOf('format=mp3&tags=true&bitrate=128'));
+    expect(small.body.length).toBe(TAG_BYTES + mp3Frames(SECONDS) * 384);
+    expect(small.body.subarray(0, TAG_BYTES).equals(whole.subarray(0, TAG_BYTES))).toBe(true);
+  });
+
+  const endless = () =>
+    Readable.from(
+      Array.from({ length: 200 }, () => Buffer.alloc(65_536, 0xff)),
+      { objectMode: false },
+    );
+  const noisy = Buffer.from(Array.from({ length: 100 * 301 }, (_, index) => (index * 2_654_435_761) >>> 24));
+  it.each<[string, Source | OpenSource]>([
+    ['a page', fileSource(Buffer.from('<!doctype html><title>Sign in</title>'))],
+    ['empty', fileSource(Buffer.alloc(0))],
+    ['a vector picture', fileSource(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
+    ['a playlist', fileSource(Buffer.from('#EXTM3U\nhttp://127.0.0.1/\n'))],
+    ['truncated', fileSource(png(600, 600, deflateSync(noisy).subarray(0, 40)).subarray(0, 60))],
+    ['of absurd dimensions', fileSource(png(60_000, 60_000, deflateSync(Buffer.alloc(1000))))],
+    ['larger than 8 MB', { ...fileSource(Buffer.alloc(1)), size: undefined, read: endless }],
+    ['on a dead host', async () => Promise.reject(new UpstreamError('Connection refused'))],
+  ])('has no cover when it is %s', async (_, cover) => {
+    const faulty = await start(cover);
+    const { status, body, headers } = await sendRequest(faulty.url + pathOf());
+    expect([status, body.length, headers['content-length']]).toEqual([200, whole.length, String(whole.length)]);
+    expect(body.includes('APIC', 0, 'latin1')).toBe(false);
+    expect(body.subarray(TAG_BYTES).equals(whole.subarray(TAG_BYTES))).toBe(true);
+    await faulty.close();
+  });
+
+  it('has no cover when the item has none', async () => {
+    const bare = await start(fileSource(png(1, 1)), { coverUrl: null, title: null, author: null });
+    const { body } = await sendRequest(bare.url + pathOf());
+    expect(body.length).toBe(whole.length);
+    expect(body.includes('APIC', 0, 'latin1')).toBe(false);
+    await bare.close();
+  });
+
+  it.each(['tags=yes', 'tags=1', 'tags=', 'tags=true&tags=true'])('answers %s with 400', async (query) => {
+    const { status, body } = await sendRequest(service.url + pathOf(`format=mp3&${query}`));
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([400, expect.stringContaining('tags')]);
+  });
+});
