@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util';
 import { SettingError } from '../../core/config/index.ts';
 import { type ProfileName, profiles } from '../config/index.ts';
 import { createApp } from '../create-app.ts';
-import { calculateBill } from './bill.ts';
+import { calculateBill, totalUsd } from './bill.ts';
 import { fixedUsage, type Template } from './fixed-costs.ts';
 import { PRICES_AS_OF } from './prices.ts';
-import { formatReport } from './report.ts';
-import { IDLE, TRAFFIC } from './traffic.ts';
+import { formatPlan, formatReport, formatVisits } from './report.ts';
+import { IDLE, TRAFFIC, type Traffic, VISITS_PER_DAY } from './traffic.ts';
 import { trafficUsage } from './usage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -51,9 +51,21 @@ try {
   createPlaceholderBundle();
   const reports = (Object.keys(profiles) as ProfileName[]).flatMap((profile) => {
     const template = synthesizeProfile(profile, context);
-    return [IDLE, TRAFFIC[profile]].map((traffic) =>
-      formatReport(profile, traffic, calculateBill([...fixedUsage(template), ...trafficUsage(template, traffic)])),
+    const billOf = (traffic: Traffic) => calculateBill([...fixedUsage(template), ...trafficUsage(template, traffic)]);
+    const busy = TRAFFIC[profile];
+    const visits = VISITS_PER_DAY.map(
+      (visitsPerDay) => [visitsPerDay, totalUsd(billOf({ ...busy, visitsPerDay }))] as const,
     );
+    return [
+      formatReport(profile, IDLE, billOf(IDLE)),
+      [
+        formatReport(profile, busy, billOf(busy)),
+        formatPlan(billOf(busy)),
+        busy.visitsPerDay > 0 ? formatVisits(visits) : '',
+      ]
+        .filter(Boolean)
+        .join('\n'),
+    ];
   });
   process.stdout.write(
     [
@@ -61,8 +73,8 @@ try {
       'after what AWS gives every account free. Assumed, not measured in an account.',
       '',
       ...reports.map((text) => `${text}\n`),
-      'Traffic to viewers is most of a busy bill. A flat-rate plan of CloudFront ($15 for 50 TB a month, firewall included)',
-      'may replace it: subscribe the distribution by hand.',
+      'Traffic to viewers is most of a busy bill, at the prices of North America and Europe. A flat-rate plan covers one',
+      'distribution with its firewall and is subscribed by hand: see docs/operating-aws.md.',
       '',
     ].join('\n'),
   );

@@ -12,10 +12,12 @@ export interface Meter {
   /** Name in the report. */
   readonly label: string;
   readonly unit: string;
-  /** USD per unit. */
+  /** USD per unit; with tiers, of what exceeds the last one. */
   readonly price: number;
   /** Units per month of the permanent free tier, shared by all stacks of an account. */
   readonly free?: number;
+  /** Volume prices, ascending: USD per unit of the usage up to a quantity, which includes the free one. */
+  readonly tiers?: readonly { readonly upTo: number; readonly price: number }[];
 }
 
 export const METERS = {
@@ -38,7 +40,21 @@ export const METERS = {
   tableStorage: { label: 'table, storage', unit: 'GB', price: 0.25, free: 25 },
   tableRecovery: { label: 'table, point-in-time recovery', unit: 'GB', price: 0.2 },
 
-  edgeTraffic: { label: 'edge, traffic to viewers', unit: 'GB', price: 0.085, free: 1_000 },
+  edgeTraffic: {
+    label: 'edge, traffic to viewers',
+    unit: 'GB',
+    free: 1_000,
+    /** To North America and Europe. */
+    tiers: [
+      { upTo: 10_000, price: 0.085 },
+      { upTo: 50_000, price: 0.08 },
+      { upTo: 150_000, price: 0.06 },
+      { upTo: 500_000, price: 0.04 },
+      { upTo: 1_024_000, price: 0.03 },
+      { upTo: 5_024_000, price: 0.025 },
+    ],
+    price: 0.02,
+  },
   edgeRequests: { label: 'edge, requests', unit: 'million', price: 1, free: 10 },
   edgeFunction: { label: 'edge, function calls', unit: 'million', price: 0.1, free: 2 },
   edgeStoreReads: { label: 'edge, key-value reads', unit: 'million', price: 0.03 },
@@ -60,3 +76,27 @@ export const METERS = {
 } as const satisfies Record<string, Meter>;
 
 export type MeterName = keyof typeof METERS;
+
+/** A flat-rate plan of CloudFront for one distribution. */
+export interface EdgePlan {
+  readonly name: string;
+  /** USD per month; there are no charges beyond the allowance, but CloudFront may slow down. */
+  readonly price: number;
+  /** Allowance per month, requests in millions. */
+  readonly gigabytes: number;
+  readonly requests: number;
+}
+
+/** The flat-rate plans since 2025-11-18, cheapest first. */
+export const EDGE_PLANS: readonly EdgePlan[] = [
+  { name: 'Free', price: 0, gigabytes: 100, requests: 1 },
+  { name: 'Pro', price: 15, gigabytes: 50_000, requests: 10 },
+  { name: 'Business', price: 200, gigabytes: 50_000, requests: 125 },
+  { name: 'Premium', price: 1_000, gigabytes: 50_000, requests: 500 },
+];
+
+/** Meters that a flat-rate plan includes: delivery, functions at the edge, and the firewall. */
+export const PLAN_METERS: readonly MeterName[] = [
+  ...(['edgeTraffic', 'edgeRequests', 'edgeFunction', 'edgeStoreReads'] as const),
+  ...(['firewall', 'firewallRules', 'firewallRequests'] as const),
+];

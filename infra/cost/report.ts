@@ -1,4 +1,4 @@
-import { type BillLine, totalUsd } from './bill.ts';
+import { type BillLine, billWithPlan, totalUsd } from './bill.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Formats a bill as a plain-text table. */
@@ -18,6 +18,17 @@ export function formatReport(title: string, traffic: Traffic, bill: readonly Bil
   );
   return [`${title}, ${traffic.name} (${traffic.meaning})`, ...lines.map((line) => `  ${line.trimEnd()}`)].join('\n');
 }
+
+/** The bill with a flat-rate plan, in one line; empty where no plan saves anything. */
+export function formatPlan(bill: readonly BillLine[]): string {
+  const planned = billWithPlan(bill);
+  if (!planned || planned.usd >= totalUsd(bill) - 0.005) return '';
+  return `  with CloudFront's flat-rate plan ${planned.plan.name} (${formatUsd(planned.plan.price)}): ${formatUsd(planned.usd)}`;
+}
+
+/** Bills of an on-demand host by visits a day, in one line. */
+export const formatVisits = (bills: readonly (readonly [visitsPerDay: number, usd: number])[]): string =>
+  `  by separate visits a day: ${bills.map(([visits, usd]) => `${visits}: ${formatUsd(usd)}`).join(', ')}`;
 
 const formatUsd = (usd: number): string => `$${usd.toFixed(2)}`;
 

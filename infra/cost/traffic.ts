@@ -10,6 +10,8 @@ export interface Traffic {
   readonly gigabytes: number;
   /** Task hours in addition to the permanent tasks. */
   readonly extraTaskHours: number;
+  /** Times a day that an on-demand task is started, each by a resolve or a stream after it has ended. */
+  readonly visitsPerDay: number;
   /** Description for the report. */
   readonly meaning: string;
 }
@@ -21,6 +23,7 @@ export const IDLE: Traffic = {
   streams: 0,
   gigabytes: 0,
   extraTaskHours: 0,
+  visitsPerDay: 0,
   meaning: 'no traffic',
 };
 
@@ -31,8 +34,9 @@ export const TRAFFIC: Readonly<Record<ProfileName, Traffic>> = {
     resolves: 600,
     streams: 300,
     gigabytes: 60,
-    extraTaskHours: 40,
-    meaning: '20 links and 2 GB a day; the task is awake for 80 minutes a day',
+    extraTaskHours: 0,
+    visitsPerDay: 5,
+    meaning: '20 links and 2 GB a day in five visits',
   },
   team: {
     name: 'a team',
@@ -40,6 +44,7 @@ export const TRAFFIC: Readonly<Record<ProfileName, Traffic>> = {
     streams: 15_000,
     gigabytes: 900,
     extraTaskHours: 0,
+    visitsPerDay: 0,
     meaning: '650 links and 30 GB a day on the one task',
   },
   public: {
@@ -48,6 +53,10 @@ export const TRAFFIC: Readonly<Record<ProfileName, Traffic>> = {
     streams: 700_000,
     gigabytes: 40_000,
     extraTaskHours: 2_200,
+    visitsPerDay: 0,
     meaning: '33,000 links and 1.3 TB a day; five tasks on average',
   },
 };
+
+/** Visits a day for which the report of an on-demand host states the bill. */
+export const VISITS_PER_DAY = [1, 5, 10, 20, 50] as const;

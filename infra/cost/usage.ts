@@ -1,5 +1,6 @@
 import type { Usage } from './bill.ts';
 import { findTaskSize, type Template, taskUsage } from './fixed-costs.ts';
+import { HOURS_PER_MONTH } from './prices.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Size of a resource item. Writes are billed per kilobyte of the whole item, reads per four. */
@@ -25,9 +26,13 @@ const PER_REQUEST = {
   /** Log and table storage per resolve, gigabytes. */
   logGb: 0.000004,
   tableGb: RESOURCE_KB / 1e6,
-  /** Share of resolves that are traced. */
-  tracedShare: 0.05,
 } as const;
+
+/** X-Ray's default sampling: the first request of a second, and this share of the others. */
+const TRACED_SHARE = 0.05;
+const SECONDS_PER_MONTH = HOURS_PER_MONTH * 3_600;
+/** From RunTask, at which billing begins, until an on-demand task serves. */
+const TASK_START_MINUTES = 1;
 
 /** Custom metrics of an instance with traffic. */
 const CUSTOM_METRICS = 16;
@@ -41,7 +46,8 @@ export function trafficUsage(template: Template, traffic: Traffic): Usage[] {
   const resources = Object.values(template.Resources ?? {});
   const has = (type: string) => resources.some(({ Type }) => Type === type);
   const size = findTaskSize(resources);
-  const { resolves, streams, gigabytes, extraTaskHours } = traffic;
+  const { resolves, streams, gigabytes } = traffic;
+  const extraTaskHours = traffic.extraTaskHours + awakeHours(traffic.visitsPerDay, findIdleMinutes(resources));
   // One setting decides the architecture of tasks and functions.
   const functionTime = size?.isArm ? 'functionTimeArm' : 'functionTimeX86';
   const small = resolves * PER_REQUEST.smallCallsPerResolve;
@@ -85,8 +91,28 @@ export function trafficUsage(template: Template, traffic: Traffic): Usage[] {
     ...(size ? taskUsage(size, extraTaskHours) : []),
     ['metrics', resolves > 0 ? CUSTOM_METRICS : 0],
     ['logs', resolves * PER_REQUEST.logGb],
-    ['traces', (resolves * PER_REQUEST.tracedShare) / 1e6],
+    ['traces', countTraces(resolves + small) / 1e6],
   ];
+}
+
+/** Hours a month in which an on-demand task runs; visits that overlap count once. */
+export const awakeHours = (visitsPerDay: number, idleMinutes: number): number =>
+  (Math.min(24, (visitsPerDay * (TASK_START_MINUTES + idleMinutes)) / 60) * HOURS_PER_MONTH) / 24;
+
+/** Traces of a month of invocations that arrive independently of each other (a Poisson process). */
+export function countTraces(invocations: number): number {
+  const secondsWithAny = SECONDS_PER_MONTH * -Math.expm1(-invocations / SECONDS_PER_MONTH);
+  return secondsWithAny + TRACED_SHARE * (invocations - secondsWithAny);
+}
+
+/** Minutes without a stream after which the task ends; 0 for tasks that stay. */
+function findIdleMinutes(resources: Resources): number {
+  const { Properties } = resources.find(({ Type }) => Type === 'AWS::ECS::TaskDefinition') ?? {};
+  const containers = (Properties?.ContainerDefinitions ?? []) as {
+    readonly Environment?: readonly { readonly Name: string; readonly Value: unknown }[];
+  }[];
+  const variables = containers.flatMap(({ Environment = [] }) => Environment);
+  return Number(variables.find(({ Name }) => Name === 'IDLE_MINUTES')?.Value ?? 0);
 }
 
 type Resources = readonly { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }[];
