@@ -68,12 +68,21 @@ export function planCommand(
     return { ...common, synth: synth('--output', assembly, ...credentials), run };
   }
   if (command === 'deploy') {
-    const outputs = join(assembly, 'outputs.json');
+    const chosenOutputs = flagValue('--outputs-file', others);
+    const outputs = chosenOutputs ?? join(assembly, 'outputs.json');
     const isChosen = others.some((flag) => flag.startsWith('--require-approval'));
     const isApproved = others.some((flag) => flag === '--yes' || flag === '-y');
     // CDK shows wider permissions and asks; without a terminal it fails instead.
     const approval = isChosen ? [] : ['--require-approval', isApproved ? 'never' : 'broadening'];
-    const run = ['deploy', '--all', '--app', assembly, '--outputs-file', outputs, ...approval, ...others];
+    const run = [
+      'deploy',
+      '--all',
+      '--app',
+      assembly,
+      ...(chosenOutputs ? [] : ['--outputs-file', outputs]),
+      ...approval,
+      ...others,
+    ];
     return {
       ...common,
       synth: synth('--output', assembly, ...credentials),

@@ -54,6 +54,13 @@ describe('planCommand', () => {
     expect(plan?.asksForApproval).toBe(asks);
   });
 
+  it('writes the outputs to the file that --outputs-file names', () => {
+    const plan = planCommand('deploy', ['--yes', '--outputs-file', 'here.json'], options);
+    expect(plan?.outputs).toBe('here.json');
+    expect(plan?.run?.filter((flag) => flag === '--outputs-file')).toHaveLength(1);
+    expect(plan?.run?.slice(-2)).toEqual(['--outputs-file', 'here.json']);
+  });
+
   it('compares every stack with the deployed one, for diff', () => {
     const plan = planCommand('diff', ['-c', 'profile=hobby', '--fail'], options);
     expect(plan?.synth.slice(SYNTH.length)).toEqual(['--context', 'profile=hobby', '--output', '/tmp/assembly']);

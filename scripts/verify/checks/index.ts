@@ -1,0 +1,5 @@
+export { instanceChecks, readInstance } from './instance.ts';
+export { linkChecks } from './link.ts';
+export { pageChecks } from './page.ts';
+export { protocolChecks } from './protocol.ts';
+export { refusalChecks } from './refusals.ts';

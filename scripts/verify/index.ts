@@ -1,0 +1,2 @@
+export { formatResult } from './report.ts';
+export { type CheckResult, Unreachable, type Verification, verify } from './verify.ts';

@@ -1,0 +1,32 @@
+/** `npm run verify -- https://instance.example [--link …]`: verifies a running instance and prints a report. */
+import { parseOptions, USAGE, UsageError } from './options.ts';
+import { countResults, formatResult, formatSummary } from './report.ts';
+import { Unreachable, verify } from './verify.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+try {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
+    say(USAGE);
+    process.exit(0);
+  }
+  const { isJson, ...input } = parseOptions(args);
+  if (!isJson) say(`Verifying ${input.baseUrl}`);
+  let group = '';
+  const verification = await verify({
+    ...input,
+    onResult: (result) => {
+      if (isJson) return;
+      if (result.group !== group) say(result.group);
+      group = result.group;
+      say(formatResult(result));
+    },
+  });
+  say(isJson ? JSON.stringify(verification, null, 2) : formatSummary(verification));
+  process.exitCode = countResults(verification, 'failed') > 0 ? 1 : 0;
+} catch (error) {
+  if (!(error instanceof UsageError || error instanceof Unreachable)) throw error;
+  process.stderr.write(`${error.message}\n${error instanceof UsageError ? `\n${USAGE}\n` : ''}`);
+  process.exitCode = error instanceof UsageError ? 2 : 3;
+}
