@@ -123,6 +123,13 @@ export const deploymentSettings = {
     description:
       'Executions of the resolver at once, above `entriesAtOnce`; bounds its bill. Lambda requires 100 unreserved ones beside it, which new accounts lack',
   },
+  resolverProvisioned: {
+    scope: 'aws',
+    parse: wholeNumber(0, 1_000),
+    default: 0,
+    description:
+      'Environments of the resolver that Lambda keeps initialized, so that no resolve waits for a cold start; at most `resolverConcurrency`. $18 a month each at 2,048 MB on ARM; not for `hobby`',
+  },
   resolverMemory: {
     scope: 'aws',
     parse: wholeNumber(1024, 10_240),

@@ -43,6 +43,11 @@ function checkCombinations(settings: DeploymentSettings): void {
     throw new SettingError(`${taskCpu === undefined ? 'taskMemory needs taskCpu' : 'taskCpu needs taskMemory'}`);
   }
   if (taskCpu !== undefined && taskMemory !== undefined) checkTaskSize(taskCpu, taskMemory);
+  const { resolverProvisioned, resolverConcurrency } = settings;
+  if (profile === 'hobby' && resolverProvisioned > 0)
+    throw new SettingError('resolverProvisioned is for team and public: hobby costs nothing while it is idle');
+  if (resolverConcurrency !== undefined && resolverProvisioned > resolverConcurrency)
+    throw new SettingError(`resolverProvisioned must be at most resolverConcurrency (${resolverConcurrency})`);
   if (profile === 'hobby' && (minTasks ?? maxTasks) !== undefined) {
     throw new SettingError(`${minTasks ? 'minTasks' : 'maxTasks'} is for team and public: hobby runs one task at most`);
   }

@@ -39,6 +39,8 @@ const FIXED_COSTS: Readonly<Record<string, FixedCost>> = {
   'AWS::SecretsManager::Secret': () => [['secrets', 1]],
   'AWS::ECS::TaskDefinition': () => [['images', 0.35]],
   'AWS::S3::Bucket': () => [['buckets', 0.1]],
+  // The custom resource provisions environments of the resolver.
+  'Custom::ToolsLayer': ({ provisioned }, resources) => provisionedUsage(Number(provisioned), resources),
 };
 
 /** Resource types without a fixed cost; their use is part of the traffic. */
@@ -66,6 +68,15 @@ export function fixedUsage(template: Template): Usage[] {
       throw new UnpricedResource(`No price is known for ${Type}`);
     return [];
   });
+}
+
+/** Usage of environments of the resolver that are always initialized. */
+function provisionedUsage(count: number, resources: readonly Resource[]): Usage[] {
+  const resolver = resources.find(({ Properties }) => Properties?.Description === 'Reelay get-resource');
+  if (!(count > 0) || !resolver) return [];
+  const { MemorySize, Architectures } = resolver.Properties as { MemorySize: number; Architectures?: string[] };
+  const meter = Architectures?.includes('arm64') ? 'provisionedTimeArm' : 'provisionedTimeX86';
+  return [[meter, (count * MemorySize * HOURS_PER_MONTH * 3_600) / 1024]];
 }
 
 /** Usage of task hours, each task with a public address. */

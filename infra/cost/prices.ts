@@ -33,6 +33,8 @@ export const METERS = {
   functionRequests: { label: 'functions, requests', unit: 'million', price: 0.2, free: 1 },
   functionTimeArm: { label: 'functions, time (ARM)', unit: 'GiB s', price: 0.0000133334, free: 400_000 },
   functionTimeX86: { label: 'functions, time (x86)', unit: 'GiB s', price: 0.0000166667, free: 400_000 },
+  provisionedTimeArm: { label: 'functions, provisioned (ARM)', unit: 'GiB s', price: 0.0000033334 },
+  provisionedTimeX86: { label: 'functions, provisioned (x86)', unit: 'GiB s', price: 0.0000041667 },
   apiRequests: { label: 'HTTP API', unit: 'million', price: 1 },
 
   tableWrites: { label: 'table, writes of 1 KB', unit: 'million', price: 0.625 },

@@ -53,6 +53,7 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
     client: lambda,
     functionName: resolverFunction,
     alias: LIVE_ALIAS,
+    provisioned: environment.provisioned,
     latest: functionLayers(resolverFunction),
     pollIntervalSeconds: interval,
   });

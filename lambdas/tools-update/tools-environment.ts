@@ -1,5 +1,5 @@
 import type { Architecture } from '@aws-sdk/client-lambda';
-import { oneOf, SettingError } from '../../core/config/index.ts';
+import { oneOf, SettingError, wholeNumber } from '../../core/config/index.ts';
 import { assetFor, isReleaseTag } from '../../layers/tools/index.ts';
 
 /** The environment of the functions that update the tools layer, as the stack sets it. */
@@ -18,6 +18,8 @@ export interface ToolsEnvironment {
   readonly asset: string;
   readonly stage: string;
   readonly canaryLinks: readonly string[];
+  /** Environments of the resolver that are kept initialized. */
+  readonly provisioned: number;
 }
 
 /** Node names by Lambda architecture. */
@@ -46,6 +48,7 @@ export function readToolsEnvironment(environment: Readonly<Record<string, string
     architecture,
     asset,
     stage: read('STAGE'),
+    provisioned: wholeNumber(0, 1_000)('RESOLVER_PROVISIONED', environment.RESOLVER_PROVISIONED?.trim() || '0'),
     canaryLinks: environment.CANARY_LINKS?.split(',').filter(Boolean) ?? [],
   };
 }

@@ -17,7 +17,8 @@ export interface ToolsLayer {
   /**
    * Makes the resolver of this deployment live with the pinned release, else with the newest that works, fetched if
    * necessary; without tools when none is available.
-   * @throws Error when the resolver does not work: the former version stays live
+   * @throws Error when the resolver does not work: the former version stays live; or when its environments cannot be
+   * provisioned
    */
   provide(request: Pick<ResourceRequest, 'signal'>): Promise<ResourceAnswer>;
   /** Removes every version. */
@@ -69,6 +70,7 @@ export function createToolsLayer(parts: ToolsLayerDependencies): ToolsLayer {
       const good = await provideInTurn(signal);
       if (!good) log.warn('No release available, deploying in maintenance');
       else await recordDeployed(good.layerVersionArn);
+      await parts.resolver.provision();
       return { physicalId: layerName };
     },
     async remove() {

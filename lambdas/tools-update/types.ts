@@ -49,8 +49,13 @@ export interface LiveFunction {
   publish(to: (layers: readonly string[]) => readonly string[], signal: AbortSignal): Promise<string>;
   /** Invokes a version to learn whether it works. @param links that it must resolve */
   check(version: string, signal: AbortSignal, links: readonly string[]): Promise<CanaryVerdict>;
-  /** Moves the alias; creates it if necessary. */
+  /** Moves the alias; creates it if necessary. Lambda moves its provisioned environments with it. */
   switchTo(version: string): Promise<void>;
+  /**
+   * Requests the environments that Lambda keeps initialized for the alias, as many as this deployment wants.
+   * @throws Error when Lambda refuses them: the account's concurrency is too low
+   */
+  provision(): Promise<void>;
 }
 
 /** Verified archives, and the pointer that stream tasks follow. */

@@ -28,7 +28,10 @@ const ALWAYS: Record<string, string[]> = {
   ApiResolverRole: [...FUNCTION, ...items('Get', 'Put', 'Update'), 'lambda:InvokeFunction'],
   OriginSecretMakerRole: [...FUNCTION, ...items('Get', 'Put')],
   ToolsCanaryRole: FUNCTION,
-  ToolsLayerRole: FETCH_RELEASES,
+  ToolsLayerRole: [
+    ...FETCH_RELEASES,
+    ...['lambda:PutProvisionedConcurrencyConfig', 'lambda:DeleteProvisionedConcurrencyConfig'],
+  ],
   ToolUpdatesFunctionRole: FETCH_RELEASES,
   TaskDefinitionExecutionRole: [
     ...LOGS,

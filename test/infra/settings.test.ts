@@ -22,6 +22,7 @@ describe('readContext', () => {
       playlistLimit: 200,
       search: false,
       resolverMemory: 2048,
+      resolverProvisioned: 0,
       idleMinutes: 15,
       logDays: 30,
     });
@@ -145,6 +146,15 @@ describe('profileOf', () => {
     expect(profileOf(readContext({}))).toEqual(profiles.team);
     const sizes = { taskCpu: 2048, taskMemory: 4096, minTasks: 3, maxTasks: 9, entriesAtOnce: 50, monthlyBudget: 500 };
     expect(profileOf(readContext({ profile: 'public', ...sizes }))).toEqual({ ...profiles.public, ...sizes });
+  });
+
+  it('rejects provisioned environments in hobby, and more than may run', () => {
+    const read = (profile: string, resolverConcurrency?: number) =>
+      readContext({ profile, resolverProvisioned: 50, resolverConcurrency });
+    expect(read('public').resolverProvisioned).toBe(50);
+    expect(read('team', 50).resolverProvisioned).toBe(50);
+    expect(() => read('hobby')).toThrow(/^resolverProvisioned is for team and public/);
+    expect(() => read('public', 49)).toThrow(/^resolverProvisioned must be at most resolverConcurrency \(49\)$/);
   });
 
   it('rejects a resolverConcurrency that leaves playlists no room', () => {

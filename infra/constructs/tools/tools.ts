@@ -14,6 +14,15 @@ export interface ToolsProps {
   readonly secretRevision: string;
 }
 
+interface ReleaseFunctionProps {
+  readonly name: string;
+  readonly timeout: Duration;
+  /** The function that runs the releases. */
+  readonly resolver: ServiceFunction;
+  /** In addition to those of every such function. */
+  readonly permissions?: readonly PolicyStatement[];
+}
+
 /** Sizes of the functions that fetch a release, which takes about 200 MB packed and unpacked. */
 const RELEASE_FUNCTION_SIZE = { memoryMb: 1024, ephemeralStorage: Size.mebibytes(2048) } as const;
 /** Below the custom resource's service timeout. */
@@ -57,6 +66,7 @@ export class Tools extends Construct {
       name: 'tools-layer',
       timeout: LAYER_TIMEOUT,
       resolver,
+      permissions: [provisionStatement(resolver)],
     });
     const installed = new CustomResource(this, 'InPlace', {
       serviceToken: publisher.functionArn,
@@ -69,20 +79,21 @@ export class Tools extends Construct {
         secrets: this.#props.secretRevision,
         channel: settings.toolsChannel,
         version: settings.toolsVersion ?? 'newest',
+        provisioned: String(settings.resolverProvisioned),
       },
     });
     installed.node.addDependency(publisher, resolver, this.#canary, this.bucket, this.#props.table);
     return installed;
   }
 
-  /** A function that may fetch, publish and test releases. @param resolver the function that runs them */
+  /** A function that may fetch, publish and test releases. */
   createReleaseFunction(
     scope: Construct,
     id: string,
-    { name, timeout, resolver }: { name: string; timeout: Duration; resolver: ServiceFunction },
+    { name, timeout, resolver, permissions = [] }: ReleaseFunctionProps,
   ): ServiceFunction {
     const { deployment, table } = this.#props;
-    const { toolsChannel, toolsVersion, canaryLinks, architecture } = deployment.settings;
+    const { toolsChannel, toolsVersion, canaryLinks, architecture, resolverProvisioned } = deployment.settings;
     const layerArn = arnInStack(this, 'lambda', `layer:${this.#layerName}`);
     return new ServiceFunction(scope, id, {
       deployment,
@@ -99,6 +110,7 @@ export class Tools extends Construct {
         ...(canaryLinks && { CANARY_LINKS: canaryLinks.join(',') }),
         ARCHITECTURE: architecture,
         RESOLVER_FUNCTION: resolver.functionName,
+        RESOLVER_PROVISIONED: String(resolverProvisioned),
       },
       permissions: [
         new PolicyStatement({
@@ -122,6 +134,7 @@ export class Tools extends Construct {
           resources: [this.#canary.functionArn],
         }),
         ...makeLiveStatements(resolver),
+        ...permissions,
         table.allowItems(['tools', 'tools-update', 'maintenance'], 'GetItem', 'PutItem', 'DeleteItem'),
       ],
       wildcards: [
@@ -164,6 +177,13 @@ const makeLiveStatements = ({ functionArn }: ServiceFunction) => [
     resources: [`${functionArn}:*`],
   }),
 ];
+
+/** Scheduled updates move the alias, and Lambda its environments: only a deployment changes their number. */
+const provisionStatement = ({ functionArn }: ServiceFunction) =>
+  new PolicyStatement({
+    actions: ['lambda:PutProvisionedConcurrencyConfig', 'lambda:DeleteProvisionedConcurrencyConfig'],
+    resources: [`${functionArn}:${LIVE_ALIAS}`],
+  });
 
 /** Digest of the properties of a function that a version of it keeps. */
 function hashFunction(of: ServiceFunction): string {

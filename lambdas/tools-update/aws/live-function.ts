@@ -1,10 +1,13 @@
 import {
   CreateAliasCommand,
+  DeleteProvisionedConcurrencyConfigCommand,
   GetAliasCommand,
   GetFunctionConfigurationCommand,
   InvokeCommand,
   type LambdaClient,
+  ProvisionedConcurrencyConfigNotFoundException,
   PublishVersionCommand,
+  PutProvisionedConcurrencyConfigCommand,
   ResourceNotFoundException,
   UpdateAliasCommand,
   waitUntilPublishedVersionActive,
@@ -20,6 +23,8 @@ export interface LiveFunctionOptions {
   readonly latest: FunctionLayers;
   /** Name of the alias that the HTTP API invokes. */
   readonly alias: string;
+  /** Environments that Lambda keeps initialized for the alias. @default 0 */
+  readonly provisioned?: number;
   /** @default 1 */
   readonly pollIntervalSeconds?: number;
 }
@@ -32,7 +37,7 @@ const ACTIVE_TIMEOUT_SECONDS = 60;
  * and neither a failed change nor a deployment of `$LATEST` affects them.
  */
 export function createLiveFunction(options: LiveFunctionOptions): LiveFunction {
-  const { client, functionName: FunctionName, latest, alias: Name, pollIntervalSeconds = 1 } = options;
+  const { client, functionName: FunctionName, latest, alias: Name, provisioned = 0, pollIntervalSeconds = 1 } = options;
 
   const live = () =>
     client.send(new GetAliasCommand({ FunctionName, Name })).then(({ FunctionVersion }) => FunctionVersion, unlessGone);
@@ -76,9 +81,24 @@ export function createLiveFunction(options: LiveFunctionOptions): LiveFunction {
         await client.send(new UpdateAliasCommand({ FunctionName, Name, FunctionVersion }));
       }
     },
+    async provision() {
+      const alias = { FunctionName, Qualifier: Name };
+      if (provisioned === 0) {
+        await client.send(new DeleteProvisionedConcurrencyConfigCommand(alias)).catch(unlessNotProvisioned);
+        return;
+      }
+      const wanted = { ...alias, ProvisionedConcurrentExecutions: provisioned };
+      await client.send(new PutProvisionedConcurrencyConfigCommand(wanted));
+    },
   };
 }
 
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof ResourceNotFoundException)) throw error;
+}
+
+function unlessNotProvisioned(error: unknown): undefined {
+  const isGone =
+    error instanceof ProvisionedConcurrencyConfigNotFoundException || error instanceof ResourceNotFoundException;
+  if (!isGone) throw error;
 }

@@ -62,6 +62,23 @@ describe('fixedUsage', () => {
   it('counts two alarms for each scaling policy', () =>
     expect(fixedUsage(of('AWS::ApplicationAutoScaling::ScalingPolicy'))).toEqual([['alarms', 2]]));
 
+  it('counts provisioned environments by the memory of the resolver', () => {
+    const template = (provisioned: string): Template => ({
+      Resources: {
+        Resolver: {
+          Type: 'AWS::Lambda::Function',
+          Properties: { Description: 'Reelay get-resource', MemorySize: 2048, Architectures: ['arm64'] },
+        },
+        Tools: { Type: 'Custom::ToolsLayer', Properties: { provisioned } },
+      },
+    });
+    expect(fixedUsage(template('0'))).toEqual([]);
+    const usage = fixedUsage(template('3'));
+    expect(usage).toEqual([['provisionedTimeArm', 3 * 2 * 730 * 3_600]]);
+    // As the description of the setting states: per environment.
+    expect(totalUsd(calculateBill(usage)) / 3).toBeCloseTo(17.52, 2);
+  });
+
   it('counts the minimum number of tasks', () => {
     const template = (scaling: object): Template => ({
       Resources: {

@@ -75,10 +75,13 @@ function originSecretOf(world: World): string {
 /** Resolver, pointer and X-Tools agree. @returns the version */
 async function expectTools(world: World, secret: string): Promise<string | undefined> {
   const resolver = serviceFunction(world, 'get-resource');
-  const { aliases, versions } = world.functions[resolver?.key ?? ''] ?? {};
+  const { aliases, versions, provisioned } = world.functions[resolver?.key ?? ''] ?? {};
   const live = versions?.[Number(aliases?.live) - 1];
   if (!resolver || !live) return expect.fail('No version of the resolver is live');
   expectReferences('The live resolver', live.properties, world.resources);
+  const layerFunction = serviceFunction(world, 'tools-layer');
+  const wanted = Number(layerFunction && environmentOf(layerFunction).RESOLVER_PROVISIONED);
+  expect(provisioned).toEqual(wanted > 0 ? { live: wanted } : {});
   const accepted = (properties: object) => environmentOf({ properties: { ...properties } }).ORIGIN_SECRET?.split(',');
   expect(accepted(live.properties)).toContain(secret);
   const behaviour = ({

@@ -141,7 +141,7 @@ export class CloudFormation {
     }
     this.#place(resource);
     if (type === 'AWS::Lambda::Function')
-      this.world.functions[key] = { layers: [], revision: 1, versions: [], aliases: {} };
+      this.world.functions[key] = { layers: [], revision: 1, versions: [], aliases: {}, provisioned: {} };
     if (type === 'AWS::ECS::Service') placeServiceTasks(this.world, resource);
   }
 

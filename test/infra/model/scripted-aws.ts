@@ -1,7 +1,11 @@
 import { CloudFrontKeyValueStoreClient } from '@aws-sdk/client-cloudfront-keyvaluestore';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient } from '@aws-sdk/client-ecs';
-import { LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda';
+import {
+  LambdaClient,
+  ProvisionedConcurrencyConfigNotFoundException,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { findResource, type ModelFunction, type World } from './world.ts';
 
@@ -33,6 +37,7 @@ interface Input {
   readonly Filters: readonly { readonly Values: readonly string[] }[];
   readonly KvsARN: string;
   readonly Value: string;
+  readonly ProvisionedConcurrentExecutions: number;
 }
 
 type Answers = Readonly<Record<string, (input: Input, world: World) => unknown>>;
@@ -141,12 +146,28 @@ const lambdaAnswers: Answers = {
   },
   CreateAlias: (input, world) => moveAlias(input, world),
   UpdateAlias: (input, world) => moveAlias(input, world),
+  PutProvisionedConcurrencyConfig: (input, world) => {
+    aliasOf(input, world).provisioned[input.Qualifier ?? ''] = input.ProvisionedConcurrentExecutions;
+  },
+  DeleteProvisionedConcurrencyConfig: (input, world) => {
+    const { provisioned } = aliasOf(input, world);
+    if (provisioned[input.Qualifier ?? ''] === undefined)
+      throw new ProvisionedConcurrencyConfigNotFoundException({ message: 'Not provisioned', $metadata: {} });
+    delete provisioned[input.Qualifier ?? ''];
+  },
   Invoke: (input, world) => {
     const found = functionOf(input, world);
     const { layers } = found.versions[Number(input.Qualifier ?? 0) - 1] ?? found;
     return { Payload: { transformToString: () => JSON.stringify(verdict(layers, world)) } };
   },
 };
+
+/** The function of an alias. @throws ResourceNotFoundException without that alias */
+function aliasOf(input: Input, world: World): ModelFunction {
+  const found = functionOf(input, world);
+  if (found.aliases[input.Qualifier ?? ''] === undefined) throw missing(String(input.Qualifier));
+  return found;
+}
 
 function moveAlias(input: Input, world: World): void {
   functionOf(input, world).aliases[input.Name] = input.FunctionVersion;

@@ -38,6 +38,21 @@ describe('a change of settings', { timeout: TIMEOUT_MS }, () => {
     },
   );
 
+  it('provisions environments of the resolver, more, fewer and none, also across profiles and failures', async () => {
+    const provisioned = (count: string, profile = 'public') => withSettings({ profile, resolverProvisioned: count });
+    const world = await deployed(await provisioned('2'));
+    for (const next of [
+      await provisioned('5'),
+      await provisioned('1', 'team'),
+      template('hobby'),
+      await provisioned('3'),
+    ])
+      await failEverywhere(world, next, expectWorking);
+    expect(Object.values(world.functions).flatMap((found) => Object.values(found.provisioned))).toEqual([3]);
+    await update(Object.assign(world, { newestRelease: '2026.11.12' }));
+    expect((await check(world)).tools).toBe('2026.11.12');
+  });
+
   it('moves to zones that overlap with the former ones', async () => {
     const world = await deployed(await withSettings({ profile: 'team', architecture: 'x86_64', ...ROTATED }));
     const after = await withSettings({ profile: 'team', zones: 'use1-az2,use1-az3' });

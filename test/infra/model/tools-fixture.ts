@@ -47,6 +47,7 @@ export function createToolsFixture(
       client: lambda,
       functionName: resolverFunction,
       alias: 'live',
+      provisioned: environment.provisioned,
       latest: layersOf(resolverFunction),
     }),
     state: stateOf(current, environment.tableName),

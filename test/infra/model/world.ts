@@ -28,6 +28,8 @@ export interface ModelFunction {
   versions: { layers: readonly string[]; properties: Readonly<Record<string, unknown>> }[];
   /** Version by alias. */
   aliases: Record<string, string>;
+  /** Provisioned environments by alias. */
+  provisioned: Record<string, number>;
 }
 
 /** A task of ECS. */

@@ -31,6 +31,8 @@ export interface FakeLambda {
   check: { readonly payload: unknown; readonly dies?: boolean } | undefined;
   /** The version that Lambda reports as published, if it differs. */
   publishedDigest: string | undefined;
+  /** Provisioned environments of the resolver's alias. */
+  provisioned: number | undefined;
   /** Layers that invocations of the resolver's alias run with. */
   readonly effective: () => string[];
   readonly published: () => number;
@@ -54,6 +56,9 @@ interface Publication {
   readonly Content: { readonly S3Bucket?: string; readonly S3Key?: string; readonly ZipFile?: string };
   readonly Description?: string;
 }
+
+/** How faults name requests for parts of a function. */
+const NAMED_PARTS: Readonly<Record<string, string>> = { aliases: ' alias', 'provisioned-concurrency': ' provisioned' };
 
 const ARN = 'arn:aws:lambda:eu-west-1:123456789012:layer';
 
@@ -121,7 +126,7 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
     const [, , collection = '', name = '', part = '', number = ''] = (request.url ?? '').split(/[/?]/);
     const body = request.method === 'GET' || request.method === 'DELETE' ? {} : await json(request).catch(() => ({}));
     const kind = collection === 'layers' ? collection : (name.split('-')[0] ?? '');
-    const fault = faults.get(`${request.method} ${kind}${part === 'aliases' ? ' alias' : ''}`)?.shift();
+    const fault = faults.get(`${request.method} ${kind}${NAMED_PARTS[part] ?? ''}`)?.shift();
     const reply = (value: object, status = 200, headers = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
     const refuse = ({ status, type }: Fault) =>
@@ -164,6 +169,16 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
       const { payload, dies } = (kind === 'resolver' && self.check) || self.canary;
       return reply(payload as object, 200, dies ? { 'x-amz-function-error': 'Unhandled' } : {});
     }
+    if (part === 'provisioned-concurrency') {
+      if (request.method === 'PUT') {
+        self.provisioned = (body as { ProvisionedConcurrentExecutions: number }).ProvisionedConcurrentExecutions;
+        return reply({ RequestedProvisionedConcurrentExecutions: self.provisioned }, 202);
+      }
+      const isProvisioned = self.provisioned !== undefined;
+      self.provisioned = undefined;
+      if (!isProvisioned) return refuse({ status: 404, type: 'ProvisionedConcurrencyConfigNotFoundException' });
+      return response.writeHead(204).end();
+    }
     if (part === 'versions') {
       if (`${fn.versions.at(-1)}` !== `${fn.effective}` || fn.versions.length === 0) fn.versions.push(fn.effective);
       return reply({ Version: String(fn.versions.length), Layers: fn.effective.map((Arn) => ({ Arn })) }, 201);
@@ -202,6 +217,7 @@ export async function startFakeLambda(s3Endpoint: string): Promise<FakeLambda> {
     canary: { payload: {} },
     check: undefined,
     publishedDigest: undefined,
+    provisioned: undefined,
     effective: () => of('resolver').versions[(of('resolver').live ?? 0) - 1] ?? [],
     published: () => publications,
     close() {

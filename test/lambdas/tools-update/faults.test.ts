@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
@@ -184,5 +185,32 @@ describe('updateTools with failures of AWS', () => {
     lambda.canary = { payload: { ok: false, reason: 'broken' } };
     await expect(fixture.update()).rejects.toThrow(/does not work: broken/);
     await isInPlace(OLD);
+  });
+});
+
+describe('provisioned concurrency', () => {
+  /** One deployment that wants as many environments. */
+  const deploy = (provisioned: number) => {
+    Object.assign(fixture.environment, { RESOLVER_PROVISIONED: String(provisioned) });
+    return createToolsLayer({ ...fixture.assemble().dependencies, layerName: 'x' }).provide(new AbortController());
+  };
+
+  it('is what the last deployment wants, and survives updates', async () => {
+    await deploy(0);
+    expect(lambda.provisioned).toBeUndefined();
+    await deploy(4);
+    expect(lambda.provisioned).toBe(4);
+    await deploy(2);
+    await release('2026.11.21');
+    await fixture.update();
+    expect(lambda.provisioned).toBe(2);
+    await deploy(0);
+    expect(lambda.provisioned).toBeUndefined();
+  });
+
+  it('fails the deployment when Lambda refuses it', async () => {
+    lambda.fail('PUT resolver provisioned', { status: 400, type: 'InvalidParameterValueException' });
+    await expect(deploy(900)).rejects.toThrow(/InvalidParameterValue/);
+    await isInPlace(NEW);
   });
 });

@@ -144,7 +144,10 @@ export async function createFixture({
   };
 }
 
-/** A resolver that works and reports the release of its layer: moto cannot answer by the version that is invoked. */
+/**
+ * A resolver that works and reports the release of its layer: moto cannot answer by the version that is invoked, and has no
+ * provisioned concurrency.
+ */
 function withCheck(parts: UpdateToolsDependencies, FunctionName: string): UpdateToolsDependencies {
   const lambda = new LambdaClient();
   const check = async (Qualifier: string) => {
@@ -152,5 +155,5 @@ function withCheck(parts: UpdateToolsDependencies, FunctionName: string): Update
     const layer = (await parts.layers.versions()).find(({ arn }) => Layers.some(({ Arn }) => Arn === arn));
     return { ok: true, version: layer?.description.split(' ')[1] ?? 'none' } as const;
   };
-  return { ...parts, resolver: { ...parts.resolver, check } };
+  return { ...parts, resolver: { ...parts.resolver, check, provision: async () => undefined } };
 }

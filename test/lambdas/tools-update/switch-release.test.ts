@@ -19,6 +19,7 @@ async function linksAsked(live: Awaited<ReturnType<LiveFunction['read']>>) {
         return { ok: true, version: next.version };
       },
       switchTo: async () => undefined,
+      provision: async () => undefined,
     },
     archive: { movePointer: async () => undefined } as unknown as UpdateToolsDependencies['archive'],
     state: {
