@@ -23,6 +23,7 @@ export const UNIT_TESTS = [
   'test/infra/cli/{cli-plan,container-runtime}.test.ts',
   'test/infra/cost/*.test.ts',
   'test/infra/{table-rights,wiring}.test.ts',
+  'test/lambdas/api/feed/*.test.ts',
   'test/lambdas/api/get-resource.test.ts',
   'test/lambdas/middleware/*.test.ts',
   'test/lambdas/runtime/!(custom-resource|invoker).test.ts',

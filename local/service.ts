@@ -79,6 +79,8 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         resolver,
         version: packageFile.version,
         environment: settings.environment,
+        publicUrl: settings.publicUrl,
+        trustedProxies: settings.trustedProxies,
         origins: settings.corsAllowedOrigins,
         assetsDir: dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json'))),
         log,

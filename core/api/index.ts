@@ -2,6 +2,7 @@ export { ARCHIVE_FORMATS, type ArchiveFormat } from './archive-format.ts';
 export { type ArchiveParameters, parseArchiveParameters } from './archive-parameters.ts';
 export { type ClipParameters, parseClipParameters } from './clip-parameters.ts';
 export { type ConversionParameters, parseConversionParameters } from './conversion-parameters.ts';
+export { FEED_FORMATS, type FeedParameters, parseFeedParameters } from './feed-parameters.ts';
 export { parseLinkParameter } from './link-parameter.ts';
 export { openApiDocument } from './openapi.ts';
 export {

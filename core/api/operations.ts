@@ -157,6 +157,35 @@ const table = [
     methods: ['GET'],
   },
   {
+    operationId: 'Feed',
+    servedBy: 'function',
+    path: '/api/Feed',
+    summary: 'Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used',
+    parameters: [
+      { name: 'url', in: 'query', description: 'The media link to resolve' },
+      {
+        name: 'format',
+        in: 'query',
+        description: 'rss (default): a podcast. m3u8: a playlist for players. chapters: those of one item, as JSON',
+      },
+      { name: 'quality', in: 'query', description: 'As for Get, of each entry; mp3 by default with rss, else best' },
+      { name: 'codec', in: 'query', description: 'As for Get' },
+    ],
+    responses: {
+      200: {
+        description: 'The feed',
+        media: ['application/rss+xml', 'audio/x-mpegurl', 'application/json+chapters'],
+      },
+      304: { description: 'If-None-Match has the ETag of the feed' },
+      400: failure('A parameter is missing or malformed'),
+      404: failure('The link did not resolve to anything'),
+      415: failure('Protected, refused by the source, or a shape of link that is not handled; detail says which'),
+      502: failure('Extraction failed for another reason'),
+      503: failure('The instance is updating its tools and is briefly unavailable'),
+    },
+    methods: ['GET'],
+  },
+  {
     operationId: 'Media',
     servedBy: 'stream-service',
     path: '/api/Stream/Media/{key}',

@@ -81,6 +81,12 @@ export const origins: Parser<string[]> = listOf(
   },
 );
 
+/** One web origin, without a path. */
+export const webOrigin: Parser<string> = single('an origin such as https://media.example', (item) => {
+  const url = parseWebUrl(item);
+  return url && url.href === `${url.origin}/` ? url.origin : undefined;
+});
+
 /** Links; a comma within one is percent-encoded. */
 export const links: Parser<string[]> = listOf('a comma list of http and https links', (item) =>
   parseWebUrl(item) ? item : undefined,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { cookiesFile } from './cookies-file.ts';
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
-import { anyText, flag, hostNames, hostPorts, oneOf, origins, proxyUrls, wholeNumber } from './parsers.ts';
+import { anyText, flag, hostNames, hostPorts, oneOf, origins, proxyUrls, webOrigin, wholeNumber } from './parsers.ts';
 import type { SettingsTable } from './setting.ts';
 
 /** Holds some hundred resources of average size. */
@@ -31,6 +31,15 @@ export const serviceSettings = {
     default: [],
     description:
       'Host names answered besides `localhost`, `127.0.0.1` and `[::1]`; others get 421. Without it, an address that is not loopback answers any name',
+  },
+  publicUrl: {
+    scope: 'both',
+    variable: 'PUBLIC_URL',
+    parse: webOrigin,
+    defaultText: 'by the `Host` of the request; in AWS by `domain`',
+    description:
+      'Origin by which clients reach the instance, such as `https://media.example`, for the links in feeds. In AWS without it and `domain`, those links are relative',
+    passedTo: ['resolver'],
   },
   environment: {
     scope: 'both',

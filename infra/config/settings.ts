@@ -12,7 +12,8 @@ export type ProfileName = DeploymentSettings['profile'];
 export function readContext(context: Readonly<Record<string, unknown>>): DeploymentSettings {
   const settings = readContextSettings(context);
   checkCombinations(settings);
-  return settings;
+  const { domain, publicUrl = domain && `https://${domain}` } = settings;
+  return { ...settings, publicUrl };
 }
 
 /** Region and account of an ARN: `arn:partition:service:region:account:…` */

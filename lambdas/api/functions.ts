@@ -1,5 +1,6 @@
 import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
 import type { Handler } from '../middleware/index.ts';
+import { createGetFeed, type GetFeedOptions } from './feed/index.ts';
 import { createGet, type GetOptions } from './get.ts';
 import { createGetApiDescription, type GetApiDescriptionOptions } from './get-api-description.ts';
 import { createGetAppInfo, type GetAppInfoOptions } from './get-app-info.ts';
@@ -7,11 +8,10 @@ import { createGetDetails } from './get-details.ts';
 import { createGetRequestCount } from './get-request-count.ts';
 import { createGetResource } from './get-resource.ts';
 import { createNotFound } from './not-found.ts';
-import type { ResolveOptions } from './resolve-request.ts';
 
 export interface FunctionsOptions
   extends Omit<GetAppInfoOptions & GetApiDescriptionOptions, 'state' | 'methods'>,
-    Pick<ResolveOptions, 'resolver'> {
+    Pick<GetFeedOptions, 'resolver' | 'publicUrl' | 'trustedProxies'> {
   readonly state: GetAppInfoOptions['state'] & GetOptions['state'] & { countRequests(): Promise<number> };
 }
 
@@ -27,6 +27,7 @@ export function createFunctions(options: FunctionsOptions): {
     GetResource: createGetResource({ ...options, ...methodsOf('GetResource') }),
     GetDetails: createGetDetails({ ...options, ...methodsOf('GetDetails') }),
     Get: createGet({ ...options, ...methodsOf('Get') }),
+    Feed: createGetFeed({ ...options, ...methodsOf('Feed') }),
   };
   const operationIds = Object.keys(handlers) as FunctionOperationId[];
   return {

@@ -1,4 +1,5 @@
 export { createFanOut, createResolveEntry, type EntryEvent } from './fan-out.ts';
+export { createGetFeed } from './feed/index.ts';
 export { createFunctions } from './functions.ts';
 export { createGet } from './get.ts';
 export { createGetApiDescription } from './get-api-description.ts';

@@ -13,6 +13,7 @@ import {
   createFanOut,
   createGet,
   createGetDetails,
+  createGetFeed,
   createGetResource,
   createResolveEntry,
   type EntryEvent,
@@ -93,6 +94,7 @@ export const handler = routeEvent({
     GetResource: createGetResource({ ...options, methods: getOperation('GetResource').methods }),
     GetDetails: createGetDetails({ ...options, methods: getOperation('GetDetails').methods }),
     Get: createGet({ ...options, methods: getOperation('Get').methods }),
+    Feed: createGetFeed({ ...options, publicUrl: settings.publicUrl, methods: getOperation('Feed').methods }),
   }),
   direct: middy<EntryEvent | CheckEvent>()
     .use(loadTools(tools))

@@ -6,6 +6,7 @@ import type { Event, HttpMiddleware, Result } from './event.ts';
 const OUTCOMES = new Map([
   [200, 'resolved'],
   [302, 'resolved'],
+  [304, 'resolved'],
   [400, 'bad link'],
   [404, 'not found'],
   [415, 'not deliverable'],

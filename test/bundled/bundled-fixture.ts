@@ -32,6 +32,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   GetResource: 'get-resource',
   GetDetails: 'get-resource',
   Get: 'get-resource',
+  Feed: 'get-resource',
 };
 const FUNCTIONS = [...new Set(Object.values(ROUTES)), 'get-api-description', 'not-found'];
 

@@ -163,6 +163,11 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['query url string'],
     responses: { 200: 'MediaDetails', ...RESOLVE_FAILURES },
   },
+  'GET /api/Feed': {
+    operationId: 'Feed',
+    parameters: ['url', 'format', 'quality', 'codec'].map((name) => `query ${name} string`),
+    responses: { 200: undefined, 304: undefined, ...RESOLVE_FAILURES },
+  },
   'GET /api/Get': {
     operationId: 'Get',
     parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'start', 'end'].map(

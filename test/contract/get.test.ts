@@ -27,9 +27,73 @@ describe('GET /api/Get', () => {
     expect([clip.status, clip.headers['content-type']]).toEqual([200, 'audio/mpeg']);
   });
 
+  it('redirects to an archive of a list, whose entries are those of the list', async () => {
+    const { status, headers } = await get('/feeds/podcast.xml', '&quality=audio&format=zip');
+    expect([status, headers.location]).toEqual([
+      302,
+      expect.stringMatching(/^\/api\/Stream\/Archive\/[\w-]{33}\?quality=audio&format=zip$/),
+    ]);
+    const [head, archive] = await Promise.all([
+      target.get(headers.location ?? '', { method: 'HEAD' }),
+      target.get(headers.location ?? ''),
+    ]);
+    expect([archive.status, archive.headers['content-type']]).toEqual([200, 'application/zip']);
+    expect(archive.headers['content-length']).toBe(String(archive.body.length));
+    expect(head.headers['content-length']).toBe(archive.headers['content-length']);
+    for (const name of ['01 - Episode 1.mp3', '02 - Episode 2.m4a', '03 - Episode 3.ogg', 'index.txt'])
+      expect(archive.body.includes(`A podcast/${name}`)).toBe(true);
+  });
+
+  it('redirects to a TAR that continues at a byte, after a renewal of expired links', async () => {
+    const { headers } = await get('/feeds/podcast.xml', '&quality=audio&format=tar');
+    const whole = await target.get(headers.location ?? '');
+    expect([whole.headers.etag, whole.headers['accept-ranges']]).toEqual([expect.any(String), 'bytes']);
+    target.origin.expireUrls();
+    const first = Math.floor(whole.body.length / 2);
+    const rest = await target.get(headers.location ?? '', {
+      headers: { range: `bytes=${first}-`, 'if-range': whole.headers.etag ?? '' },
+    });
+    expect(rest.status).toBe(206);
+    expect(rest.body.equals(whole.body.subarray(first))).toBe(true);
+  });
+
   it('answers failures as GetResource does, and 405 to HEAD', async () => {
     expect((await get('/site/drm/one-shot')).status).toBe(415);
     expect((await get('/site/combined/one-shot', '&quality=none')).status).toBe(400);
     expect((await target.get('/api/Get?url=x', { method: 'HEAD' })).status).toBe(405);
+  });
+});
+
+const feed = (path: string, more = '', headers = {}) =>
+  target.get(`/api/Feed?url=${encodeURIComponent(target.origin.url(path))}${more}`, { headers });
+
+describe('GET /api/Feed', () => {
+  it('is a podcast whose enclosures stream as MP3', async () => {
+    const { status, headers, body } = await feed('/site/list/feed?n=2');
+    expect([status, headers['content-type']]).toEqual([200, 'application/rss+xml; charset=utf-8']);
+    const urls = [...body.toString().matchAll(/<enclosure url="([^"]+)"/g)].map(([, url = '']) =>
+      url.replaceAll('&amp;', '&'),
+    );
+    expect(urls).toHaveLength(2);
+    const path = urls[0]?.replace(/^http:\/\/[^/]+/, '') ?? '';
+    const redirect = await target.get(path);
+    expect(redirect.status).toBe(302);
+    const episode = await target.get(redirect.headers.location ?? '');
+    expect([episode.status, episode.headers['content-type']]).toEqual([200, 'audio/mpeg']);
+    const [, length] = /length="(\d+)"/.exec(body.toString()) ?? [];
+    expect([0, episode.body.length]).toContain(Number(length));
+  });
+
+  it('is unchanged for a client that has it', async () => {
+    const { headers } = await feed('/feeds/podcast.xml', '&format=m3u8');
+    const again = await feed('/feeds/podcast.xml', '&format=m3u8', { 'if-none-match': headers.etag });
+    expect([again.status, again.body.length]).toEqual([304, 0]);
+  });
+
+  it('answers failures as GetResource does', async () => {
+    expect((await feed('/site/drm/feed')).status).toBe(415);
+    expect((await feed('/feeds/dead.xml')).status).toBe(404);
+    expect((await feed('/feeds/podcast.xml', '&format=atom')).status).toBe(400);
+    expect((await target.get('/api/Feed?url=x', { method: 'HEAD' })).status).toBe(405);
   });
 });

@@ -51,7 +51,7 @@ const ACCESS_LOG = {
 };
 
 /** Operations that the resolver serves. */
-const RESOLVE_OPERATIONS = ['GetResource', 'GetDetails', 'Get'] as const;
+const RESOLVE_OPERATIONS = ['GetResource', 'GetDetails', 'Get', 'Feed'] as const;
 
 /**
  * The JSON endpoints: an HTTP API with access log and throttle, one function per endpoint, and one for unknown paths.
@@ -121,6 +121,7 @@ export class Api extends Construct {
       GetResource: resolver,
       GetDetails: resolver,
       Get: resolver,
+      Feed: resolver,
     };
     for (const [operationId, handler] of Object.entries(functions)) {
       this.#route(getOperation(operationId as FunctionOperationId).path, handler);

@@ -1,0 +1,143 @@
+import { getOperation, type QualityParameters } from '../../../core/api/index.ts';
+import { conversions } from '../../../core/conversions/index.ts';
+import { normalizeLink, type Resolved, selectQuality } from '../../../core/resolve/index.ts';
+import { type Chapter, keyOf, type PlaylistEntry, type Resource } from '../../../core/state/index.ts';
+
+/** A list as podcast clients and players read it. URLs are absolute where the address of the instance is known. */
+export interface Feed {
+  readonly title: string;
+  readonly author: string | null;
+  /** The list at its source. */
+  readonly link: string;
+  /** This feed; undefined while the address of the instance is not known. */
+  readonly selfUrl: string | undefined;
+  readonly imageUrl: string | null;
+  readonly items: readonly FeedItem[];
+}
+
+export interface FeedItem {
+  /** Stays the same whenever the feed is read. */
+  readonly id: string;
+  readonly title: string;
+  readonly author: string | null;
+  readonly link: string;
+  readonly description?: string;
+  /** ISO 8601 date. */
+  readonly uploadDate?: string;
+  readonly durationSeconds?: number;
+  readonly imageUrl: string | null;
+  readonly isLive: boolean;
+  readonly media: FeedMedia;
+  readonly chapters?: readonly Chapter[];
+  /** Its chapters as JSON. */
+  readonly chaptersUrl?: string;
+}
+
+export interface FeedMedia {
+  readonly url: string;
+  readonly mimeType: string;
+  /** Bytes, exact; 0 while they are not known, as feeds have it. */
+  readonly bytes: number;
+}
+
+export interface FeedOptions extends Pick<QualityParameters, 'quality' | 'codec'> {
+  /** The link as the client sent it. */
+  readonly link: string;
+  /** Undefined: links are relative to the feed. */
+  readonly baseUrl: string | undefined;
+}
+
+/** Builds the feed of a resolved link; a single item is a list of one. Items without a rendition of the quality are left out. */
+export function toFeed(resolved: Resolved, options: FeedOptions): Feed {
+  const { link, baseUrl } = options;
+  const source = normalizeLink(link.trim());
+  const { title, author, coverUrl } = resolved.type === 'Media' ? resolved.resource : resolved;
+  const items = itemsOf(resolved, source);
+  const hasOwnLink = ({ url }: PlaylistEntry) => items.length === 1 || url !== source;
+  return {
+    title: title ?? source,
+    author,
+    link: source,
+    selfUrl: baseUrl && urlOf('Feed', { ...options, format: 'rss' }),
+    imageUrl: coverUrl ?? items.find(({ entry }) => entry.coverUrl)?.entry.coverUrl ?? null,
+    items: items.flatMap((item) => toItem(item, hasOwnLink(item.entry), options) ?? []),
+  };
+}
+
+interface ListItem {
+  readonly entry: PlaylistEntry;
+  readonly resource?: Resource;
+}
+
+function itemsOf(resolved: Resolved, url: string): readonly ListItem[] {
+  if (resolved.type === 'PlayList') return resolved.items;
+  const { resource } = resolved;
+  const { id, title, author, coverUrl } = resource;
+  return [{ entry: { url, title, author, coverUrl, resourceId: id }, resource }];
+}
+
+/** @param hasOwnLink not so for items that come with the page of their list: their streams are linked, as long as keys live */
+function toItem({ entry, resource }: ListItem, hasOwnLink: boolean, options: FeedOptions): FeedItem | undefined {
+  const { url } = entry;
+  const media = mediaOf(url, resource, hasOwnLink, options);
+  if (!media) return undefined;
+  const { details, durationSeconds, isLive = false } = resource ?? {};
+  return {
+    id: hasOwnLink || !resource ? url : `${url}#${resource.id}`,
+    title: resource?.title ?? entry.title ?? url,
+    author: resource?.author ?? entry.author,
+    link: url,
+    description: details?.description,
+    uploadDate: details?.uploadDate,
+    durationSeconds,
+    imageUrl: resource?.coverUrl ?? entry.coverUrl,
+    isLive,
+    media,
+    chapters: details?.chapters,
+    chaptersUrl:
+      details?.chapters && hasOwnLink ? urlOf('Feed', { ...options, link: url, format: 'chapters' }) : undefined,
+  };
+}
+
+/** What most sources have, for an item that is not resolved yet. */
+const GUESSED_TYPES: Readonly<Record<string, string>> = { mp3: conversions.mp3.mimeType, audio: 'audio/mp4' };
+
+function mediaOf(
+  url: string,
+  resource: Resource | undefined,
+  hasOwnLink: boolean,
+  options: FeedOptions,
+): FeedMedia | undefined {
+  const { quality } = options;
+  const oneShot = urlOf('Get', { ...options, link: url });
+  if (!resource)
+    return { url: oneShot, mimeType: (typeof quality === 'string' && GUESSED_TYPES[quality]) || 'video/mp4', bytes: 0 };
+  const selected = selectQuality(resource, options);
+  if (!selected) return undefined;
+  const { rendition, format } = selected;
+  const key = keyOf(resource.id, rendition.id);
+  return {
+    url: hasOwnLink ? oneShot : streamUrl(key, format, options.baseUrl),
+    mimeType: format ? conversions[format].mimeType : rendition.mimeType,
+    bytes: (format ? resource[format]?.sizeBytes : exactBytes(resource, rendition)) ?? 0,
+  };
+}
+
+function exactBytes(resource: Resource, { id, formatIds }: Resource['renditions'][number]): number | undefined {
+  const [track] = resource.tracks.filter(({ formatId }) => formatId === formatIds[0]);
+  const isExact = formatIds.length === 1 && track?.delivery === 'direct' && track.sizeIsExact;
+  return resource.exactSizes?.[id] ?? (isExact ? track.sizeBytes : undefined);
+}
+
+function urlOf(
+  operationId: 'Get' | 'Feed',
+  { baseUrl = '', link, quality, codec, format }: FeedOptions & { readonly format?: string },
+): string {
+  const text = typeof quality === 'string' ? quality : `${quality.maxHeight}p`;
+  const query = new URLSearchParams({ url: link, ...(format && { format }), quality: text });
+  if (codec === 'any') query.set('codec', codec);
+  return `${baseUrl}${getOperation(operationId).path}?${query}`;
+}
+
+const streamUrl = (key: string, format: string | undefined, baseUrl = ''): string =>
+  `${baseUrl}${getOperation('Media').path.replace('{key}', key)}${format ? `?format=${format}` : ''}`;

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { parseFeedParameters } from '../../../core/api/index.ts';
+import type { Resolved } from '../../../core/resolve/index.ts';
+import { createHandler, type Event, type Handler, headerOf, type Result } from '../../middleware/index.ts';
+import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
+import { writeChapters } from './chapters.ts';
+import { toFeed } from './feed.ts';
+import { writeM3u8 } from './m3u8.ts';
+import { type PublicBaseUrlOptions, publicBaseUrl } from './public-base-url.ts';
+import { writeRss } from './rss.ts';
+
+export interface GetFeedOptions extends ResolveOptions, Omit<PublicBaseUrlOptions, 'isBehindEdge'> {}
+
+/** Seconds: clients ask again, and a list that was resolved within the hour is answered from the table. */
+const MAX_AGE_SECONDS = 900;
+const TYPES = {
+  rss: 'application/rss+xml; charset=utf-8',
+  m3u8: 'audio/x-mpegurl; charset=utf-8',
+  chapters: 'application/json+chapters',
+} as const;
+
+/** GET /api/Feed: a list as a podcast, or as a playlist for players; the chapters of an item. */
+export const createGetFeed = (options: GetFeedOptions): Handler => {
+  const resolveRequest = createResolveRequest(options);
+  const isBehindEdge = options.originSecret !== undefined;
+
+  const write = (event: Event, resolved: Resolved, link: string): { type: string; body: string } => {
+    const { format, ...wanted } = parseFeedParameters(event.rawQueryString);
+    if (format === 'chapters') return { type: TYPES.chapters, body: writeChapters(singleResource(resolved)) };
+    const feed = toFeed(resolved, { ...wanted, link, baseUrl: publicBaseUrl(event, { ...options, isBehindEdge }) });
+    return { type: TYPES[format], body: format === 'rss' ? writeRss(feed) : writeM3u8(feed) };
+  };
+
+  return createHandler(options, async (event, context): Promise<Result> => {
+    // Before the resolve, which takes seconds.
+    parseFeedParameters(event.rawQueryString);
+    const { resolved, sent } = await resolveRequest(event, context);
+    const { type, body } = write(event, resolved, sent);
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    const headers = { etag, 'cache-control': `max-age=${MAX_AGE_SECONDS}` };
+    if (matches(headerOf(event, 'if-none-match'), etag)) return { statusCode: 304, headers };
+    return { statusCode: 200, headers: { ...headers, 'content-type': type }, body };
+  });
+};
+
+/** Weak comparison with a list of entity tags, or `*` (RFC 9110 §13.1.2). */
+const matches = (header: string | undefined, etag: string): boolean =>
+  (header ?? '').split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));

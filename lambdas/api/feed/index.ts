@@ -1,0 +1,1 @@
+export { createGetFeed, type GetFeedOptions } from './get-feed.ts';

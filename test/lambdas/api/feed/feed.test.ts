@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { NotFound } from '../../../../core/errors/errors.ts';
+import { publicBaseUrl } from '../../../../lambdas/api/feed/public-base-url.ts';
+import { type ApiFakes, ask, createApiFakes, eventOf, jsonOf } from '../../fakes.ts';
+import { HOSTILE, itemOf, LIST_URL, listOf } from './fixture.ts';
+
+const DETAILS = {
+  description: 'First & <b>second</b>\nline',
+  uploadDate: '2026-11-20',
+  chapters: [
+    { title: 'Start', startSeconds: 0, endSeconds: 30 },
+    { title: null, startSeconds: 30 },
+  ],
+};
+const query = (more: Record<string, string> = {}) => `/api/Feed?${new URLSearchParams({ url: LIST_URL, ...more })}`;
+const HOST = { host: 'reelay.example:8080' };
+
+let fakes: ApiFakes;
+beforeEach(() => {
+  fakes = createApiFakes();
+  fakes.outcome = listOf([{ resource: itemOf('One', { details: DETAILS }) }, {}, { resource: itemOf('Three') }]);
+});
+const read = async (more?: Record<string, string>, headers: Record<string, string> = HOST) =>
+  ask(fakes, query(more), { headers });
+
+describe('GET /api/Feed as RSS', () => {
+  it('is a podcast whose enclosures are one-shot links with honest lengths', async () => {
+    const { statusCode, headers, body = '' } = await read();
+    expect([statusCode, headers?.['content-type'], headers?.['cache-control']]).toEqual([
+      ...[200, 'application/rss+xml; charset=utf-8', 'max-age=900'],
+    ]);
+    const url = (index: number) =>
+      `http://reelay.example:8080/api/Get?url=https%3A%2F%2Fmedia.example%2F${index}%3Fx%3D1%26y%3D%C3%A4&amp;quality=mp3`;
+    expect([...body.matchAll(/<enclosure [^>]*>/g)].map(([tag]) => tag)).toEqual([
+      `<enclosure url="${url(0)}" type="audio/mpeg" length="1234567"/>`,
+      `<enclosure url="${url(1)}" type="audio/mpeg" length="0"/>`,
+      `<enclosure url="${url(2)}" type="audio/mpeg" length="1234567"/>`,
+    ]);
+    expect(body).toContain('<pubDate>Fri, 20 Nov 2026 00:00:00 GMT</pubDate>');
+    expect(body).toContain('<itunes:duration>62</itunes:duration>');
+    expect(body).toContain('&amp;format=chapters&amp;quality=mp3" type="application/json+chapters"/>');
+    // Clients render descriptions as HTML, where the text of the source must stay text.
+    expect(body).toContain('First &amp;amp; &amp;lt;b&amp;gt;second&amp;lt;/b&amp;gt;&lt;br&gt;line</description>');
+    expect(body).toContain('<psc:chapter start="00:00:30.000" title=""/>');
+    expect(body).toMatch(/<podcast:guid>[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}</);
+  });
+
+  it('has its entries in another quality when asked for', async () => {
+    const { body = '' } = await read({ quality: '720p', codec: 'any' });
+    expect(body).toContain('quality=720p&amp;codec=any" type="video/mp4" length="0"/>');
+    const audio = await read({ quality: 'audio' });
+    expect(audio.body).toContain('quality=audio" type="audio/mp4" length="0"/>');
+  });
+
+  it('leaves out what has no such rendition, and what is live', async () => {
+    fakes.outcome = listOf([
+      { resource: itemOf('Silent', { renditions: [], mp3: undefined }) },
+      { resource: itemOf('Live', { isLive: true }) },
+      { resource: itemOf('Kept') },
+    ]);
+    const { body = '' } = await read();
+    expect([...body.matchAll(/<item><title>(\w+)/g)].map(([, title]) => title)).toEqual(['Kept']);
+  });
+
+  it('links the streams of items that have no link of their own', async () => {
+    const entry = { url: 'https://media.example/list?a=1&b=2' };
+    fakes.outcome = listOf([
+      { resource: itemOf('One'), entry },
+      { resource: itemOf('Two'), entry },
+    ]);
+    const { body = '' } = await read();
+    expect(body).toContain(`/api/Stream/Media/${'One'.padEnd(22, '_')}audio-1?format=mp3"`);
+    const guids = [...body.matchAll(/<guid[^>]*>([^<]*)/g)].map(([, guid]) => guid);
+    expect(new Set(guids).size).toBe(2);
+  });
+
+  it('is a podcast of one for a single item', async () => {
+    fakes.outcome = { type: 'Media', resource: itemOf('Only') };
+    const { body = '' } = await read();
+    expect(body.match(/<item>/g)).toHaveLength(1);
+    expect(body).toContain(`url=${encodeURIComponent(LIST_URL)}&amp;quality=mp3`);
+  });
+
+  it('stays below the size of a response', async () => {
+    const details = { description: '&'.repeat(10_000) };
+    fakes.outcome = listOf(
+      Array.from({ length: 2_000 }, (_, index) => ({ resource: itemOf(`e${index}`, { details }) })),
+    );
+    const { body = '' } = await read();
+    expect(Buffer.byteLength(body)).toBeLessThan(5_100_000);
+    expect(body.endsWith('</item></channel></rss>\n')).toBe(true);
+  });
+});
+
+describe('GET /api/Feed as M3U8', () => {
+  it('is an extended playlist of one-shot links', async () => {
+    const { headers, body } = await read({ format: 'm3u8' });
+    expect(headers?.['content-type']).toBe('audio/x-mpegurl; charset=utf-8');
+    const link = (index: number) =>
+      `http://reelay.example:8080/api/Get?url=https%3A%2F%2Fmedia.example%2F${index}%3Fx%3D1%26y%3D%C3%A4&quality=best`;
+    expect(body?.split('\n')).toEqual([
+      '#EXTM3U',
+      '#PLAYLIST:A list',
+      '#EXTIMG:https://media.example/cover.jpg',
+      ...['#EXTINF:62,Someone - One', link(0)],
+      ...['#EXTINF:-1,Someone - Entry 1', link(1)],
+      ...['#EXTINF:62,Someone - Three', link(2)],
+      '',
+    ]);
+  });
+
+  it.each(HOSTILE)('keeps the title %j in its line', async (title) => {
+    fakes.outcome = listOf([{ resource: itemOf(title) }], title);
+    const { body = '' } = await read({ format: 'm3u8' });
+    const lines = body.split(/[\r\n\u2028\u2029]/);
+    expect(lines).toHaveLength(6);
+    expect(lines.filter((line) => line !== '' && !line.startsWith('#'))).toHaveLength(1);
+  });
+});
+
+describe('GET /api/Feed as chapters', () => {
+  it('has the chapters of an item', async () => {
+    fakes.outcome = { type: 'Media', resource: itemOf('One', { details: DETAILS }) };
+    const answer = await read({ format: 'chapters' });
+    expect(answer.headers?.['content-type']).toBe('application/json+chapters');
+    expect(jsonOf(answer)).toEqual({
+      version: '1.2.0',
+      title: 'One',
+      chapters: [{ startTime: 0, endTime: 30, title: 'Start' }, { startTime: 30 }],
+    });
+  });
+
+  it('answers 415 for a list', async () => {
+    expect((await read({ format: 'chapters' })).statusCode).toBe(415);
+  });
+});
+
+describe('a conditional request', () => {
+  it.each(['ETAG', 'W/ETAG', '"other", ETAG', '*'])('with If-None-Match: %s is 304 without a body', async (header) => {
+    const { headers } = await read();
+    const etag = String(headers?.etag);
+    expect(etag).toMatch(/^"[\w-]{22}"$/);
+    const again = await read({}, { ...HOST, 'if-none-match': header.replace('ETAG', etag) });
+    expect([again.statusCode, again.body, again.headers?.etag]).toEqual([304, undefined, etag]);
+  });
+
+  it('is answered whole when an entry has changed', async () => {
+    const { headers } = await read();
+    fakes.outcome = listOf([{ resource: itemOf('One') }]);
+    expect((await read({}, { ...HOST, 'if-none-match': String(headers?.etag) })).statusCode).toBe(200);
+  });
+});
+
+describe('bad input', () => {
+  it.each<[Record<string, string>, string | RegExp]>([
+    [{ format: 'atom' }, 'format has to be rss, m3u8, chapters, or absent'],
+    [{ quality: '8k' }, expect.stringMatching(/^quality has to be /)],
+    [{ codec: 'h264' }, 'codec has to be any, or absent'],
+  ])('%j is 400 without a resolve', async (more, detail) => {
+    expect(jsonOf(await read(more))).toEqual({ title: 'Bad Request', status: 400, detail });
+    expect(fakes.resolves).toEqual([]);
+  });
+
+  it('is answered as by GetResource', async () => {
+    fakes.outcome = new NotFound();
+    expect((await read()).statusCode).toBe(404);
+    expect((await ask(fakes, '/api/Feed?url=x', { headers: HOST })).statusCode).toBe(400);
+    expect((await ask(fakes, query(), { headers: HOST, method: 'HEAD' })).statusCode).toBe(405);
+  });
+});
+
+describe('publicBaseUrl', () => {
+  const of = (headers: Record<string, string>, options: Partial<Parameters<typeof publicBaseUrl>[1]> = {}) =>
+    publicBaseUrl(eventOf('/api/Feed', { headers }), { isBehindEdge: false, ...options });
+
+  it.each([
+    [{ host: 'localhost:8080' }, {}, 'http://localhost:8080'],
+    [{ host: '[::1]:8080' }, {}, 'http://[::1]:8080'],
+    [{ host: 'a"><x' }, {}, undefined],
+    [{}, {}, undefined],
+    // A client's own words.
+    [{ host: 'a.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }, {}, 'http://a.example'],
+    [
+      { host: 'in', 'x-forwarded-host': 'a.example, b', 'x-forwarded-proto': 'https' },
+      { trustedProxies: 1 },
+      'https://a.example',
+    ],
+    [{ host: 'in', 'x-forwarded-proto': 'javascript' }, { trustedProxies: 1 }, 'http://in'],
+    [{ host: 'abc.execute-api.example' }, { isBehindEdge: true }, undefined],
+    [{ host: 'in' }, { isBehindEdge: true, publicUrl: 'https://a.example' }, 'https://a.example'],
+  ])('of %j with %j is %s', (headers, options, expected) => expect(of(headers as never, options)).toBe(expected));
+
+  it('unknown makes links relative to the feed', async () => {
+    const { body = '' } = await read({}, {});
+    expect(body).toContain('<enclosure url="/api/Get?url=');
+    expect(body).not.toContain('atom:link');
+  });
+});
