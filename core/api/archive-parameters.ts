@@ -1,10 +1,16 @@
+import type { Mp3BitrateKbps } from '../conversions/index.ts';
 import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
+import { parseBitrate, parseTags } from './conversion-parameters.ts';
 import { problems } from './problem.ts';
 import { parseQualityParameters, type QualityParameters } from './quality-parameters.ts';
 
 /** What Archive streams of a list. */
 export interface ArchiveParameters extends Pick<QualityParameters, 'quality' | 'codec'> {
   readonly format: ArchiveFormat;
+  /** Of MP3; absent: the default. */
+  readonly bitrateKbps?: Mp3BitrateKbps;
+  /** With full tags, where the output has room for them. */
+  readonly hasTags: boolean;
   /** Number of the first entry, from 1. */
   readonly from: number;
 }
@@ -14,16 +20,24 @@ const NUMBER = /^[1-9]\d{0,5}$/;
 
 /**
  * Parses the query of Archive. Of a repeated parameter the first counts.
- * @throws Problem 400 for an unknown format, quality or codec, or a `from` that is no number of an entry
+ * @throws Problem 400 for an unknown format, quality, codec or bit rate, or a `from` that is no number of an entry
  */
 export function parseArchiveParameters(
   query: Readonly<Record<string, string | string[] | undefined>>,
 ): ArchiveParameters {
   const read = (name: string) => [query[name]].flat()[0]?.trim().toLowerCase() || undefined;
-  // Blank parameters count as missing.
-  const selection = new URLSearchParams({ quality: read('quality') ?? '', codec: read('codec') ?? '' });
-  const { quality, codec } = parseQualityParameters(selection.toString());
-  return { quality, codec, format: parseFormat(read('format')), from: parseFrom(read('from')) };
+  const named = { quality: read('quality') ?? '', codec: read('codec') ?? '' };
+  const { quality, codec } = parseQualityParameters(new URLSearchParams(named).toString());
+  const bitrateKbps = parseBitrate(read('bitrate'));
+  if (bitrateKbps && quality !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3');
+  return {
+    quality,
+    codec,
+    bitrateKbps,
+    hasTags: parseTags(read('tags')),
+    format: parseFormat(read('format')),
+    from: parseFrom(read('from')),
+  };
 }
 
 function parseFormat(text: string = ARCHIVE_FORMATS[0]): ArchiveFormat {

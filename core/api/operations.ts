@@ -269,6 +269,8 @@ const table = [
       { ...KEY, description: 'The key in the location that Get answers for a list with format=zip or tar' },
       { name: 'quality', in: 'query', description: 'As for Get, of each entry' },
       { name: 'codec', in: 'query', description: 'As for Get' },
+      BITRATE,
+      TAGS,
       { name: 'format', in: 'query', description: `${ARCHIVE_FORMATS.join(' (default) or ')}` },
       { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
     ],

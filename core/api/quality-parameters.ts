@@ -34,7 +34,7 @@ export function parseQualityParameters(rawQuery: string): QualityParameters {
   const quality = parseQuality(read('quality') ?? 'best');
   const bitrateKbps = parseBitrate(read('bitrate'));
   const named = archive ? undefined : parseFormat(read('format'));
-  const format = named ?? (bitrateKbps && !archive && quality === 'mp3' ? 'mp3' : undefined);
+  const format = named ?? (bitrateKbps && quality === 'mp3' ? 'mp3' : undefined);
   if (bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
   return {
     quality,

@@ -62,7 +62,11 @@ export function createChooseEntry({ state, representations, resolve }: ChooseEnt
       title,
       author,
       modifiedAt: details?.uploadDate ? new Date(details.uploadDate) : UNKNOWN_DATE,
-      opener: representations.media(found, { format: selected?.format }),
+      opener: representations.media(found, {
+        format: selected?.format,
+        bitrateKbps: parameters.bitrateKbps,
+        hasTags: parameters.hasTags,
+      }),
     };
   };
 

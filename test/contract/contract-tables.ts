@@ -146,7 +146,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     operationId: 'Archive',
     parameters: [
       'path key string required',
-      ...['quality', 'codec', 'format', 'from'].map((name) => `query ${name} string`),
+      ...['quality', 'codec', 'bitrate', 'tags', 'format', 'from'].map((name) => `query ${name} string`),
     ],
     responses: {
       200: undefined,

@@ -4,25 +4,33 @@ import { Problem } from '../../../core/api/problem.ts';
 
 describe('parseArchiveParameters', () => {
   it.each([
-    [{}, { format: 'zip', quality: 'best', codec: 'compatible', from: 1 }],
+    [{}, { format: 'zip', quality: 'best', codec: 'compatible', hasTags: false, from: 1 }],
     [
       { format: 'TAR', quality: '720p', codec: 'any', from: '12' },
-      { format: 'tar', quality: { maxHeight: 720 }, codec: 'any', from: 12 },
+      { format: 'tar', quality: { maxHeight: 720 }, codec: 'any', hasTags: false, from: 12 },
     ],
     [
       { quality: ' mp3 ', format: '', from: '' },
-      { format: 'zip', quality: 'mp3', codec: 'compatible', from: 1 },
+      { format: 'zip', quality: 'mp3', codec: 'compatible', hasTags: false, from: 1 },
     ],
     [
       { quality: ['worst', 'best'], from: ['2', '3'] },
-      { format: 'zip', quality: 'worst', codec: 'compatible', from: 2 },
+      { format: 'zip', quality: 'worst', codec: 'compatible', hasTags: false, from: 2 },
     ],
   ])('reads %j', (query, expected) => expect(parseArchiveParameters(query)).toEqual(expected));
+
+  it('reads the options of MP3', () => {
+    const parsed = parseArchiveParameters({ quality: 'mp3', bitrate: '320', tags: 'true' });
+    expect(parsed).toMatchObject({ quality: 'mp3', bitrateKbps: 320, hasTags: true });
+  });
 
   it.each<[Record<string, string>, string | RegExp]>([
     [{ format: 'rar' }, 'format has to be zip or tar, or absent'],
     [{ quality: '8k' }, /^quality has to be /],
     [{ codec: 'h264' }, 'codec has to be any, or absent'],
+    [{ bitrate: '320' }, 'bitrate needs quality=mp3'],
+    [{ quality: 'mp3', bitrate: '321' }, /^bitrate has to be /],
+    [{ tags: 'yes' }, 'tags has to be true, or absent'],
     ...['0', '-1', '1.5', '1e3', '٣', '9999999', 'x'].map((from): [Record<string, string>, string] => [
       { from },
       'from has to be the number of an entry, such as 12',
