@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { itInChromium as it } from '../../support/chromium.ts';
@@ -138,5 +139,27 @@ describe('returning to a playlist', () => {
     expect(await page.getByRole('combobox', { name: 'Format' }).inputValue()).toBe('mp3');
     await button(page, `Show formats ${titleOf('back-3')}`).waitFor();
     expect(resolves()).toBe(before);
+  });
+});
+
+describe('a whole playlist', () => {
+  it('is downloaded as one ZIP in the selected format', async () => {
+    const { page } = await seeList('whole', 2);
+    await page.getByRole('combobox', { name: 'Format' }).selectOption('mp3');
+    const started = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Whole list as ZIP' }).click();
+    const download = await started;
+    expect(download.suggestedFilename()).toBe('List Example - List whole.zip');
+    expect(new URL(download.url()).search).toContain('quality=mp3');
+    const content = await readFile(await download.path());
+    for (const name of ['/01 - ', '/02 - ', '/index.txt']) expect(content.includes(name)).toBe(true);
+  });
+
+  it('has addresses for podcast clients and players', async () => {
+    const { page } = await seeList('feed', 2);
+    const link = page.getByRole('link', { name: 'Playlist file for players' });
+    const playlist = await page.request.get((await link.getAttribute('href')) ?? '');
+    expect(await playlist.text()).toMatch(/^#EXTM3U\n/);
+    await button(page, 'Copy podcast feed').waitFor();
   });
 });

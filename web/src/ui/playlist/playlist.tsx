@@ -8,18 +8,21 @@ import type { DeferredChoice } from '../downloads-state.ts';
 import { hasVersions, useEntries } from './entries.ts';
 import { PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
 import { PlaylistHead } from './playlist-head.tsx';
+import { PlaylistLinks } from './playlist-links.tsx';
 import { countNotesOf, matches, rowsOfPlaylist, useIncrementalCount } from './playlist-rows.ts';
 import { PlaylistToolbar } from './playlist-toolbar.tsx';
 import { useRetainedState } from './use-retained-state.ts';
 
 export interface PlaylistProps {
   readonly resource: ResolvedLink;
+  /** Of the list; a batch has none. */
+  readonly link?: string;
   /** Links entered together: resolved at once, and without numbers in file names. */
   readonly isBatch?: boolean;
 }
 
 /** A playlist: select entries and download them, or expand one. */
-export const Playlist = ({ resource, isBatch = false }: PlaylistProps) => {
+export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => {
   const { texts, formats, fileNames, downloads, announcement, primaryAction } = usePage();
   const { t } = texts;
   const entries = useEntries(resource, { resolvesAll: isBatch });
@@ -96,6 +99,7 @@ export const Playlist = ({ resource, isBatch = false }: PlaylistProps) => {
   return (
     <article aria-label={title}>
       <PlaylistHead title={title} resource={resource} count={count} notes={notes} isBatch={isBatch} />
+      {link && count > 0 && <PlaylistLinks link={link} format={format} />}
       {count === 0 ? (
         <p>{t('list.none')}</p>
       ) : (

@@ -11,6 +11,7 @@ export const ResolvedResult = ({ outcome }: ResolvedResultProps) => {
   if (outcome.phase === 'batch') return <Playlist key={outcome.links.join('\n')} resource={outcome.resource} isBatch />;
   const { type, mediaItems } = outcome.resource;
   const [first, second] = mediaItems ?? [];
-  if (type === 'PlayList' || second || !first) return <Playlist key={outcome.link} resource={outcome.resource} />;
+  if (type === 'PlayList' || second || !first)
+    return <Playlist key={outcome.link} resource={outcome.resource} link={outcome.link} />;
   return <Item key={outcome.link} item={first} />;
 };
