@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { InvalidParameter } from '../../core/errors/index.ts';
 import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
@@ -17,7 +18,7 @@ export interface ClippedDependencies extends LaidOutDependencies {
  */
 export function clipped(
   found: KeyedRendition,
-  times: ClipTimes,
+  { clip: times, tags }: { readonly clip: ClipTimes; readonly tags?: Buffer },
   dependencies: ClippedDependencies,
 ): RepresentationOpener {
   const { key, resource, rendition, tracks } = found;
@@ -34,15 +35,24 @@ export function clipped(
     found,
     cache: dependencies.clips,
     request: {
-      id: `${key} ${times.startSeconds}-${times.endSeconds}`,
+      id: clipRequestId(key, times, tags),
       sources: tracks.length > 1 ? [0, 1] : [0],
       times,
+      tags,
     },
     unknown: () => ({ ...head(resource.durationSeconds), size: undefined, acceptRanges: undefined }),
     headOf: ({ layout, etag }) => ({ ...head(layout.endSeconds), size: layout.size, acceptRanges: 'bytes', etag }),
     otherwise: refuse,
   });
 }
+
+/** Tags are named by their digest. */
+export const clipRequestId = (key: string, { startSeconds, endSeconds }: ClipTimes, tags: Buffer | undefined): string =>
+  `${key} ${startSeconds}-${endSeconds}${tagsId(tags)}`;
+
+/** Distinguishes layouts with different tags; empty without any. */
+export const tagsId = (tags: Buffer | undefined): string =>
+  tags ? ` tags=${createHash('sha256').update(tags).digest('base64url')}` : '';
 
 /** The times as asked for, which name the clip; an end beyond the media is that of the media, in whole seconds. */
 export const clipName = ({ startSeconds, endSeconds }: ClipTimes, mediaEnd = endSeconds): ClipTimes => ({

@@ -8,11 +8,13 @@ import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../rep
 import { needsRemux } from '../source/index.ts';
 import { type ClippedDependencies, clipped } from './clipped.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
+import { copiedAudio } from './copied-audio.ts';
 import { file } from './file.ts';
 import { type HlsDependencies, type HlsFile, hls } from './hls.ts';
 import { remux } from './remux.ts';
 import { type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
 import { subtitle } from './subtitle.ts';
+import { withTags } from './with-tags.ts';
 
 export interface RepresentationsDependencies
   extends ConvertedDependencies,
@@ -47,13 +49,19 @@ export interface MediaOptions {
 export function createRepresentations(dependencies: RepresentationsDependencies): Representations {
   return {
     media(found, { format, ...options } = {}) {
-      const { clip } = options;
+      const { clip, hasTags } = options;
       const [track] = found.tracks;
       const sound = found.tracks.find(({ audio }) => audio);
-      if (format && sound)
-        return converted({ ...found, tracks: [sound] }, dependencies.converters[format], dependencies, options);
-      if (clip) return clipped(found, clip, dependencies);
-      if (isPair(found)) return seekablePair(found, dependencies);
+      /** With tags, where they are wanted and the output is a layout, which has room for them. */
+      const tagged = (create: (tags?: Buffer) => RepresentationOpener) =>
+        hasTags && !found.resource.isLive ? withTags(found.resource, dependencies.covers, create) : create();
+      if (format && sound) {
+        const audible = { ...found, tracks: [sound] } as const;
+        if (format === 'm4a') return tagged((tags) => copiedAudio(audible, { clip, tags }, dependencies));
+        return converted(audible, dependencies.converters[format], dependencies, options);
+      }
+      if (clip) return tagged((tags) => clipped(found, { clip, tags }, dependencies));
+      if (isPair(found)) return tagged((tags) => seekablePair(found, dependencies, { tags }));
       return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);
     },
     hls: (found, file) => hls(found, file, dependencies),

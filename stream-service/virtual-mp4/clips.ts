@@ -1,4 +1,5 @@
-import { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import { audioFamily } from '../../core/media/codecs/index.ts';
+import { type TrackHeader, UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import {
   type ClipLayout,
   type ClipTimes,
@@ -10,6 +11,7 @@ import {
   sampledClipTrack,
   type TrackKind,
 } from '../../core/media/mp4-clip/index.ts';
+import { codecString } from '../../core/media/mp4-hls/index.ts';
 import type { SourceIndex } from '../../core/media/virtual-mp4/index.ts';
 import { createLayoutCache, type LayoutCache, type LayoutRequest, type OpenFile } from './layout-cache.ts';
 import { readMovieFragments } from './read-movie-fragments.ts';
@@ -17,7 +19,14 @@ import { readMovieFragments } from './read-movie-fragments.ts';
 /** A part of a file with one or both kinds of tracks, or of a pair: source 0 has the video, source 1 the audio. */
 export interface ClipRequest extends LayoutRequest {
   readonly times: ClipTimes;
+  /** The audio of a single file without its video. @default false */
+  readonly isAudioAlone?: boolean;
+  /** `udta`. */
+  readonly tags?: Buffer;
 }
+
+/** The audio was requested as AAC, and is something else. */
+export class NotAac extends UnsupportedMp4 {}
 
 /** The layouts of clips. */
 export type Clips = LayoutCache<ClipRequest, ClipLayout>;
@@ -27,13 +36,23 @@ const MAX_MEMORY_BYTES = 32 * 1024 * 1024;
 
 export const createClips = (): Clips => createLayoutCache({ maxMemoryBytes: MAX_MEMORY_BYTES, layOut: layOutFiles });
 
-async function layOutFiles(files: readonly OpenFile[], { times }: ClipRequest, signal: AbortSignal) {
-  const kinds: readonly (readonly TrackKind[])[] = files.length > 1 ? [['vide'], ['soun']] : [['vide', 'soun']];
+async function layOutFiles(files: readonly OpenFile[], request: ClipRequest, signal: AbortSignal) {
+  const { times, isAudioAlone, tags } = request;
+  const single: readonly TrackKind[] = isAudioAlone ? ['soun'] : ['vide', 'soun'];
+  const kinds = files.length > 1 ? [['vide'] as const, ['soun'] as const] : [single];
   const read = files.map((file, index) =>
     readTracks(file, { kinds: kinds[index] ?? [], source: index === 0 ? 0 : 1, times }, signal),
   );
   const [{ video, audio } = {}, sound] = await Promise.all(read);
-  return layOutClip({ video, audio: sound?.audio ?? audio }, times);
+  if (isAudioAlone && audio) requireAac(audio.header);
+  return layOutClip({ video, audio: sound?.audio ?? audio }, times, { tags, isM4a: isAudioAlone });
+}
+
+/** @throws NotAac */
+function requireAac(header: TrackHeader): void {
+  const codec = codecString(header.sampleDescriptions);
+  // Other object types of `mp4a` are MP3, AC-3 and so on.
+  if (!codec.startsWith('mp4a.40.') || audioFamily(codec) !== 'aac') throw new NotAac('The audio is not AAC');
 }
 
 interface TrackSelection {

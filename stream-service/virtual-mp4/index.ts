@@ -1,4 +1,4 @@
-export { type ClipRequest, type Clips, createClips } from './clips.ts';
+export { type ClipRequest, type Clips, createClips, NotAac } from './clips.ts';
 export { createHlsLayouts, type HlsLayouts } from './hls-layouts.ts';
 export {
   createLayoutCache,

@@ -1,8 +1,13 @@
-import { createLayout } from '../../core/media/virtual-mp4/index.ts';
+import { createLayout, type LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
 import { createLayoutCache, type LayoutCache, type LayoutRequest } from './layout-cache.ts';
 
-/** The layouts of pairs: source 0 has the video, source 1 the audio. The request's id is the key of the pair. */
-export type Layouts = LayoutCache<LayoutRequest>;
+/** A pair: source 0 has the video, source 1 the audio. The id begins with its key. */
+export interface PairRequest extends LayoutRequest {
+  readonly extras?: LayoutExtras;
+}
+
+/** The layouts of pairs. */
+export type Layouts = LayoutCache<PairRequest>;
 
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 
@@ -11,8 +16,8 @@ export const createLayouts = (now: () => number = Date.now): Layouts =>
   createLayoutCache({
     now,
     maxMemoryBytes: MAX_MEMORY_BYTES,
-    layOut([video, audio]) {
+    layOut([video, audio], { extras }) {
       if (!video || !audio) throw new TypeError('A pair has two files');
-      return createLayout(video.header, audio.header);
+      return createLayout(video.header, audio.header, extras);
     },
   });

@@ -21,7 +21,7 @@ export const ID3_HEADER_BYTES = 10;
 /** UTF-16 code units kept of a title or an artist, so that a hostile text cannot make a tag of megabytes. */
 const MAX_TEXT_UNITS = 250;
 /** A longer link is left out: a part of it leads elsewhere. */
-const MAX_LINK_CHARACTERS = 1000;
+export const MAX_LINK_CHARACTERS = 1000;
 /** Text encoding of a text frame: UTF-16 with a byte order mark (ID3v2.3 §3.3). */
 const UTF16_WITH_BOM = 1;
 
@@ -113,7 +113,7 @@ function pictureFrame(jpeg: Buffer): Buffer {
 }
 
 /** One line without control characters, at most `MAX_TEXT_UNITS` long, and never half of a surrogate pair. */
-const cleanText = (text: string): string =>
+export const cleanText = (text: string): string =>
   text
     .toWellFormed()
     .replaceAll(/\p{Cc}+/gu, ' ')

@@ -1,4 +1,5 @@
 export {
+  cleanText,
   FULL_TAG_BYTES,
   fullId3Tag,
   ID3_HEADER_BYTES,
@@ -6,6 +7,7 @@ export {
   id3TagBytes,
   isId3Tag,
   MAX_COVER_BYTES,
+  MAX_LINK_CHARACTERS,
   type RecordingText,
   type TagText,
 } from './id3-tag.ts';

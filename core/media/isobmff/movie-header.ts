@@ -32,18 +32,20 @@ export const writeMovieHeader = (tracks: readonly OutputTrack[]): Buffer =>
 /**
  * `moov` of a fragmented file (ISO/IEC 14496-12 §8.8) with its duration. Tracks are numbered from 1 in their order and keep
  * everything of their sources but samples and metadata.
+ * @param extra further children, such as `udta`
  */
-export function writeFragmentedMovie(tracks: readonly OutputTrack[]): Buffer {
+export function writeFragmentedMovie(tracks: readonly OutputTrack[], extra: readonly Buffer[] = []): Buffer {
   const { duration, boxes } = writeMovieBoxes(tracks);
   const mehd = duration > 0 ? [fullBox('mehd', 1, 0, u64(duration))] : [];
   const trexs = tracks.map(({ header }, index) =>
     fullBox('trex', 0, 0, u32(index + 1), header.fragmentDefaults ?? NO_DEFAULTS),
   );
-  return box('moov', ...boxes, box('mvex', ...mehd, ...trexs));
+  return box('moov', ...boxes, box('mvex', ...mehd, ...trexs), ...extra);
 }
 
 /** `moov` of a file with sample tables; otherwise as `writeFragmentedMovie`. */
-export const writeMovie = (tracks: readonly OutputTrack[]): Buffer => box('moov', ...writeMovieBoxes(tracks).boxes);
+export const writeMovie = (tracks: readonly OutputTrack[], extra: readonly Buffer[] = []): Buffer =>
+  box('moov', ...writeMovieBoxes(tracks).boxes, ...extra);
 
 /** `mvhd` and all `trak`, and the duration in units of the movie. */
 function writeMovieBoxes(tracks: readonly OutputTrack[]) {

@@ -1,4 +1,5 @@
 import {
+  box,
   type Edit,
   LARGE_BOX_HEADER_BYTES,
   type OutputTrack,
@@ -21,6 +22,15 @@ import { audioWindow, type ClipTimes, type ClipTrack, type ClipWindow, videoWind
 /** The layout of a clip, and the part of the presentation that it shows. */
 export interface ClipLayout extends Layout, ClipTimes {}
 
+export interface ClipOptions {
+  /** `udta`. */
+  readonly tags?: Buffer;
+  /** Named a file of audio alone. @default false */
+  readonly isM4a?: boolean;
+}
+
+/** Major brand `M4A `, as iTunes and its devices expect it. */
+const AUDIO_FILE_TYPE = box('ftyp', Buffer.from('M4A \0\0\x02\0M4A isomiso2mp41', 'latin1'));
 /** Units per second of `mvhd`: edit durations are exact for all usual rates of frames and samples. */
 const MOVIE_TIMESCALE = 90_000;
 const NORMAL_RATE = 0x1_0000;
@@ -36,6 +46,7 @@ const EMPTY = -1n;
 export function layOutClip(
   { video, audio }: { readonly video?: ClipTrack; readonly audio?: ClipTrack },
   times: ClipTimes,
+  options: ClipOptions = {},
 ): ClipLayout {
   const picture = video && videoWindow(video, times);
   const startSeconds = picture?.startSeconds ?? times.startSeconds;
@@ -47,8 +58,9 @@ export function layOutClip(
   const order = interleave(tracks);
   const mediaBytes = order.reduce((sum, { chunk }) => sum + chunk.bytes, 0);
   const layout = new LayoutBuilder();
-  const placeholder = fileHeader(tracks, order, 0);
-  layout.addOwn(fileHeader(tracks, order, placeholder.length + LARGE_BOX_HEADER_BYTES));
+  const placeholder = fileHeader(tracks, order, { ...options, mediaStart: 0 });
+  const mediaStart = placeholder.length + LARGE_BOX_HEADER_BYTES;
+  layout.addOwn(fileHeader(tracks, order, { ...options, mediaStart }));
   layout.addOwn(Buffer.concat([u32(1), Buffer.from('mdat'), u64(LARGE_BOX_HEADER_BYTES + mediaBytes)]));
   layout.beginMedia();
   for (const { source, chunk } of order) layout.addSamples(source, chunk.sourceOffset, chunk.bytes);
@@ -81,7 +93,11 @@ function interleave(tracks: readonly ClippedTrack[]): readonly PlacedChunk[] {
 }
 
 /** `ftyp` and `moov`, whose length does not depend on where the media starts. */
-function fileHeader(tracks: readonly ClippedTrack[], order: readonly PlacedChunk[], mediaStart: number): Buffer {
+function fileHeader(
+  tracks: readonly ClippedTrack[],
+  order: readonly PlacedChunk[],
+  { mediaStart, tags, isM4a }: ClipOptions & { readonly mediaStart: number },
+): Buffer {
   const offsets: number[][] = tracks.map(() => []);
   let offset = mediaStart;
   for (const { track, chunk } of order) {
@@ -89,7 +105,7 @@ function fileHeader(tracks: readonly ClippedTrack[], order: readonly PlacedChunk
     offset += chunk.bytes;
   }
   const outputs = tracks.map((track, index) => outputTrack(track, offsets[index] ?? []));
-  return Buffer.concat([PROGRESSIVE_FILE_TYPE, writeMovie(outputs)]);
+  return Buffer.concat([isM4a ? AUDIO_FILE_TYPE : PROGRESSIVE_FILE_TYPE, writeMovie(outputs, tags && [tags])]);
 }
 
 function outputTrack({ window, tables }: ClippedTrack, offsets: readonly number[]): OutputTrack {

@@ -70,7 +70,8 @@ export function videoWindow(track: ClipTrack, times: ClipTimes): ClipWindow & { 
  */
 export function audioWindow(track: ClipTrack, times: ClipTimes): ClipWindow | undefined {
   const { header } = track;
-  const prerolled = { ...times, startSeconds: Math.max(0, times.startSeconds - AUDIO_PREROLL_SECONDS) };
+  // Before 0 lies the priming of the encoder, where an edit list hides it.
+  const prerolled = { ...times, startSeconds: times.startSeconds - AUDIO_PREROLL_SECONDS };
   const scan = scanTrack(track, prerolled);
   const first = scan.lastBefore ?? scan.firstSync;
   if (!first || scan.last < first.index || scan.endSeconds <= times.startSeconds) return undefined;

@@ -10,6 +10,7 @@ import {
 import { type FragmentedTrack, indexedTrack, type OutputFragment, sampledTrack } from './fragmented-track.ts';
 import type { LayoutSource } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
+import type { LayoutExtras } from './layout-extras.ts';
 
 /**
  * libavformat, which Chromium and mpv use, reads the `mfra` at the end only of files where a `free` box before `moov` begins
@@ -33,7 +34,7 @@ interface PlacedFragment {
  * `mfra` for both tracks.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-export function layOutFragments(video: LayoutSource, audio: LayoutSource): Layout {
+export function layOutFragments(video: LayoutSource, audio: LayoutSource, { tags }: LayoutExtras = {}): Layout {
   const tracks = [fragmentedTrack(video, 'vide', 1), fragmentedTrack(audio, 'soun', 2)] as const;
   if (Math.abs(tracks[0].durationSeconds - tracks[1].durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS) {
     throw new UnsupportedMp4('Durations of the tracks differ');
@@ -42,7 +43,7 @@ export function layOutFragments(video: LayoutSource, audio: LayoutSource): Layou
   const last = placed.at(-1);
   const mediaBytes = last ? last.offset + last.fragment.bytes : 0;
   const layout = new LayoutBuilder();
-  layout.addOwn(Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(tracks)]));
+  layout.addOwn(Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(tracks, tags && [tags])]));
   layout.addOwn(videoIndex(tracks[0], placed, mediaBytes));
   const mediaStart = layout.size;
   layout.beginMedia();

@@ -19,6 +19,7 @@ export {
   MAX_MOOFS,
   type SourceIndex,
 } from './layout.ts';
+export type { LayoutExtras } from './layout-extras.ts';
 export { PROGRESSIVE_FILE_TYPE, sampleToChunk } from './progressive-layout.ts';
 export type { SampleChunk } from './sample-chunks.ts';
 export { checkSamples, fragmentSamples, type TrackFragment } from './sample-fragments.ts';

@@ -15,6 +15,7 @@ import {
 } from '../isobmff/index.ts';
 import type { LayoutSource } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
+import type { LayoutExtras } from './layout-extras.ts';
 import { cutChunks, type SampleChunk } from './sample-chunks.ts';
 
 /** Major brand `isom`, minor version 512, compatible with `isom`, `iso2` and `mp41`. */
@@ -36,11 +37,11 @@ interface ProgressiveTrack {
  * chunks of about one second.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-export function layOutSamples(video: LayoutSource, audio: LayoutSource): Layout {
+export function layOutSamples(video: LayoutSource, audio: LayoutSource, { tags }: LayoutExtras = {}): Layout {
   const tracks = [progressiveTrack(video, 'vide'), progressiveTrack(audio, 'soun')] as const;
   const order = interleave(tracks[0].chunks, tracks[1].chunks);
   const mediaBytes = order.reduce((sum, { chunk }) => sum + chunk.bytes, 0);
-  const header = writeHeader(tracks, order);
+  const header = writeHeader(tracks, order, tags);
   const layout = new LayoutBuilder();
   addHeader(layout, header, [video, audio]);
   layout.addOwn(Buffer.concat([u32(1), Buffer.from('mdat'), u64(LARGE_BOX_HEADER_BYTES + mediaBytes)]));
@@ -97,6 +98,7 @@ interface TableCopy {
 function writeHeader(
   tracks: readonly [ProgressiveTrack, ProgressiveTrack],
   order: readonly PlacedChunk[],
+  tags: Buffer | undefined,
 ): MovieHeader {
   const kept = [keptTables(tracks[0]), keptTables(tracks[1])] as const;
   const outputs = ([0, 1] as const).map((source) => {
@@ -104,7 +106,7 @@ function writeHeader(
     const offsets = fullBox('co64', 0, 0, u32(chunks.length), Buffer.alloc(chunks.length * 8));
     return { ...tracks[source], sampleTables: [...kept[source], sampleToChunk(chunks), offsets] };
   });
-  const bytes = Buffer.concat([PROGRESSIVE_FILE_TYPE, writeMovie(outputs)]);
+  const bytes = Buffer.concat([PROGRESSIVE_FILE_TYPE, writeMovie(outputs, tags && [tags])]);
   const stbls = findSampleTables(bytes);
   writeChunkOffsets(bytes, stbls, order);
   // `stsd`, the tables of the source in their order, `stsc` and `co64`.

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { createBlockCache } from '../../../../stream-service/conversions/mp3/block-cache.ts';
+import { createBlockCache } from '../../../../stream-service/conversions/frames/block-cache.ts';
 import { randomFrom } from './coded-sound.ts';
 import { fileSource } from './fixture.ts';
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidParameter } from '../../../../core/errors/errors.ts';
-import { clipFrames } from '../../../../stream-service/conversions/mp3/layout.ts';
+import { clipFrames } from '../../../../stream-service/conversions/frames/layout.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { inspect } from '../../../support/media-tools.ts';
 import { fileSource, readRange, resourceOf, startMp3, track } from './fixture.ts';

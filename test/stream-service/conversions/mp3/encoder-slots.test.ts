@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CapacityExceeded, ClientLimitExceeded } from '../../../../core/errors/errors.ts';
-import { createEncoderSlots } from '../../../../stream-service/conversions/mp3/encoder-slots.ts';
+import { createEncoderSlots } from '../../../../stream-service/conversions/frames/encoder-slots.ts';
 import { createAdmission } from '../../../../stream-service/sessions/admission.ts';
 
 const forever = new AbortController().signal;

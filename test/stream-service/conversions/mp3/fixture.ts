@@ -5,7 +5,11 @@ import { toStreamProblem } from '../../../../core/api/problem.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { ConversionOptions } from '../../../../stream-service/conversions/converter.ts';
-import { createMp3Converter, type Mp3Options } from '../../../../stream-service/conversions/mp3/mp3-converter.ts';
+import {
+  createFrameStreams,
+  type FrameStreamsOptions,
+} from '../../../../stream-service/conversions/frames/frame-streams.ts';
+import { createMp3Converter } from '../../../../stream-service/conversions/mp3/mp3-converter.ts';
 import { createFfmpegInputServer } from '../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
 import { toReadError } from '../../../../stream-service/read-error.ts';
 import type { ClipTimes, Representation } from '../../../../stream-service/representation.ts';
@@ -22,19 +26,14 @@ export const resourceOf = (traits: Partial<Resource>): Resource =>
 
 /** A converter, with the build of FFmpeg that `open` passes to it. */
 export async function startMp3(
-  options: Partial<Mp3Options> & { limits?: Partial<AdmissionLimits>; buildId?: string } = {},
+  options: Partial<FrameStreamsOptions> & { limits?: Partial<AdmissionLimits>; buildId?: string } = {},
+  createConverter = createMp3Converter,
 ) {
   const inputServer = await createFfmpegInputServer();
   const admission = createAdmission({ ...LIMITS, ...options.limits });
   const ffmpeg = { version: '', path: 'ffmpeg', source: 'system', buildId: options.buildId ?? 'build' } as const;
-  const converter = createMp3Converter({
-    inputServer,
-    admission,
-    observer: noopObserver,
-    log: silentLog,
-    parallelism: 2,
-    ...options,
-  });
+  const dependencies = { inputServer, admission, observer: noopObserver, log: silentLog, parallelism: 2, ...options };
+  const converter = createConverter(createFrameStreams(dependencies));
   const open = async (resource: Resource, track: Track, source: Source, clip?: ClipTimes, chosen?: ConversionOptions) =>
     converter.open(resource, track, source, { ffmpeg, client: 'client', clip, ...chosen });
   return { open, admission, close: () => inputServer.close() };

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { mp3SizeBytes } from '../../../../core/conversions/mp3/mp3.ts';
 import { id3Tag } from '../../../../core/media/id3/id3-tag.ts';
 import type { Rendition } from '../../../../core/state/resource.ts';
-import { mp3Encoding, SEGMENT_FRAMES } from '../../../../stream-service/conversions/mp3/frame-encoding.ts';
+import { mp3Encoding, SEGMENT_FRAMES } from '../../../../stream-service/conversions/frames/frame-encoding.ts';
 import {
   type Layout,
   layoutBytes,
   nextFrameRange,
   promisedFrames,
   tagSlice,
-} from '../../../../stream-service/conversions/mp3/layout.ts';
+} from '../../../../stream-service/conversions/frames/layout.ts';
 import { randomFrom } from './coded-sound.ts';
 import { resourceOf, track } from './fixture.ts';
 

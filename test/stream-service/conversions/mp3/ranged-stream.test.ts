@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { MP3_FRAME_BYTES } from '../../../../core/conversions/mp3/mp3.ts';
-import { mp3Encoding, SEGMENT_FRAMES } from '../../../../stream-service/conversions/mp3/frame-encoding.ts';
-import { type FrameRange, layoutBytes } from '../../../../stream-service/conversions/mp3/layout.ts';
-import { rangedStream } from '../../../../stream-service/conversions/mp3/ranged-stream.ts';
+import { mp3Encoding, SEGMENT_FRAMES } from '../../../../stream-service/conversions/frames/frame-encoding.ts';
+import { type FrameRange, layoutBytes } from '../../../../stream-service/conversions/frames/layout.ts';
+import { rangedStream } from '../../../../stream-service/conversions/frames/ranged-stream.ts';
 
 const tag = Buffer.from('a tag');
 const layout = { tagBytes: tag.length, encoding: mp3Encoding(192), frames: 2 * SEGMENT_FRAMES + 4000 };

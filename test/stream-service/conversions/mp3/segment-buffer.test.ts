@@ -1,6 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type SegmentBuffer, startSegmentBuffer } from '../../../../stream-service/conversions/mp3/segment-buffer.ts';
+import {
+  type SegmentBuffer,
+  startSegmentBuffer,
+} from '../../../../stream-service/conversions/frames/segment-buffer.ts';
 import { bytesOf, sha256 } from '../../source/upstream.ts';
 
 const FIRST = 100;

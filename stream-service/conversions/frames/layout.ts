@@ -16,11 +16,13 @@ import type { FrameEncoding } from './frame-encoding.ts';
  */
 export const LAYOUT_VERSION = 2;
 
-/** A conversion is a tag and a number of frames; nothing else of it is stored. */
+/** A conversion is a tag (or header) and a number of frames; nothing else of it is stored. */
 export interface Layout {
   readonly tagBytes: number;
   readonly encoding: FrameEncoding;
   readonly frames: number;
+  /** @default those of every frame */
+  readonly lastFrameBytes?: number;
   /** Frames of the conversion before the first one of this layout, which is a clip of it. @default 0 */
   readonly firstFrame?: number;
 }
@@ -54,7 +56,7 @@ export function promisedFrames({ mp3, renditions, isLive, durationSeconds }: Res
 export function clipFrames(
   { startSeconds, endSeconds }: ClipTimes,
   frames: number,
-): Pick<Layout, 'frames' | 'firstFrame'> | undefined {
+): Required<Pick<Layout, 'frames' | 'firstFrame'>> | undefined {
   const firstFrame = Math.floor(toFrames(startSeconds));
   const endFrame = Math.min(Math.ceil(toFrames(endSeconds)), frames);
   return firstFrame < endFrame ? { firstFrame, frames: endFrame - firstFrame } : undefined;
@@ -68,7 +70,12 @@ const countable = (frames: number): number | undefined =>
   Number.isSafeInteger(frames * MAX_FRAME_BYTES) ? frames : undefined;
 const MAX_FRAME_BYTES = Math.max(...MP3_BITRATES_KBPS.map(mp3FrameBytes));
 
-export const layoutBytes = ({ tagBytes, encoding, frames }: Layout): number => tagBytes + frames * encoding.frameBytes;
+export const layoutBytes = ({
+  tagBytes,
+  encoding: { frameBytes },
+  frames,
+  lastFrameBytes = frameBytes,
+}: Layout): number => tagBytes + (frames - 1) * frameBytes + lastFrameBytes;
 
 /** The part of the tag within a byte range (both ends included), as in `Buffer.subarray`. */
 export const tagSlice = ({ tagBytes }: Layout, first: number, last: number): [start: number, end: number] => [

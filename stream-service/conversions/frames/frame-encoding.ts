@@ -1,4 +1,5 @@
-import { MP3_SAMPLE_RATE, type Mp3BitrateKbps, mp3FrameBytes } from '../../../core/conversions/mp3/index.ts';
+import { MP3_SAMPLES_PER_FRAME, type Mp3BitrateKbps, mp3FrameBytes } from '../../../core/conversions/mp3/index.ts';
+import { WAV_FORMAT } from '../../../core/conversions/wav/index.ts';
 
 /** How the frames of a conversion are made. Every frame lasts 24 ms: 1,152 samples at 48 kHz. */
 export interface FrameEncoding {
@@ -38,5 +39,11 @@ export const mp3Encoding = (bitrateKbps: Mp3BitrateKbps): FrameEncoding => ({
   ],
 });
 
-/** Of every conversion. */
-export const OUTPUT_SAMPLE_RATE = MP3_SAMPLE_RATE;
+/** PCM. Segments of 24 s, 4.6 MB: decoding starts with the segment, and takes a hundredth of that time. */
+export const WAV_ENCODING: FrameEncoding = {
+  frameBytes: (MP3_SAMPLES_PER_FRAME * WAV_FORMAT.channels * WAV_FORMAT.bitsPerSample) / 8,
+  segmentFrames: 1000,
+  warmUpFrames: 0,
+  lookAheadFrames: 0,
+  outputArgs: ['-c:a', 'pcm_s16le', '-flush_packets', '0', '-f', 's16le'],
+};

@@ -9,11 +9,11 @@ import { LAYOUT_VERSION, type Layout } from './layout.ts';
 type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pick<SegmentedSource, 'needsRemux'>;
 
 /** Identifies the content of a source and the build that encodes it. */
-export const mp3Entity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
+export const audioEntity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
   digest([resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId]);
 
 /** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
-export const mp3Etag = (
+export const framesEtag = (
   entity: string,
   { frames, firstFrame = 0, encoding: { frameBytes } }: Layout,
   tag: Buffer,

@@ -1,0 +1,1 @@
+export { m4a } from './m4a.ts';

@@ -1,0 +1,1 @@
+export { WAV_FORMAT, wav, wavSamples } from './wav.ts';

@@ -1,0 +1,1 @@
+export { wavHeader } from './wav-header.ts';

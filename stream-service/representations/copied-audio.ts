@@ -1,0 +1,88 @@
+import { conversions } from '../../core/conversions/index.ts';
+import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.ts';
+import { audioFamily } from '../../core/media/codecs/index.ts';
+import type { KeyedRendition, Track } from '../../core/state/index.ts';
+import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
+import { NotAac } from '../virtual-mp4/index.ts';
+import { type ClippedDependencies, clipName, clipRequestId } from './clipped.ts';
+import { isMp4File } from './combined.ts';
+import { type FileDependencies, file } from './file.ts';
+import { laidOut } from './laid-out.ts';
+import { type RemuxDependencies, remux } from './remux.ts';
+
+export interface CopiedAudioDependencies extends ClippedDependencies, FileDependencies, RemuxDependencies {}
+
+export interface CopiedAudioOptions {
+  /** The part to send; absent: the whole. */
+  readonly clip?: ClipTimes;
+  /** `udta`. */
+  readonly tags?: Buffer;
+}
+
+const { mimeType, fileExtension } = conversions.m4a;
+const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
+const REASON = 'The audio of the source is not AAC, which M4A would copy.';
+
+/**
+ * The AAC audio of a rendition as M4A, copied. With length and ranges where the source is an MP4 file; else from the
+ * beginning.
+ * @param found with its audio track alone
+ * @throws InvalidParameter for a live stream, UnsupportedRendition when the audio is not AAC
+ */
+export function copiedAudio(
+  found: KeyedRendition,
+  { clip, tags }: CopiedAudioOptions,
+  dependencies: CopiedAudioDependencies,
+): RepresentationOpener {
+  const {
+    resource,
+    tracks: [track],
+  } = found;
+  if (resource.isLive) throw new InvalidParameter('A live stream cannot be sent as M4A.');
+  const isKnownAac = track.audio?.codec !== undefined && audioFamily(track.audio.codec) === 'aac';
+  if (track.audio?.codec !== undefined && !isKnownAac) throw new UnsupportedRendition(REASON);
+  if (!isMp4File(track)) return remuxed(found, clip, dependencies);
+  if (!clip && !tags && isKnownAac && isAudioFile(track)) {
+    const rendition = { ...found.rendition, mimeType, fileExtension };
+    return file({ ...found, rendition }, dependencies);
+  }
+
+  const head = (shownEnd: number | undefined): Omit<RepresentationHead, 'size' | 'acceptRanges'> => ({
+    mimeType,
+    fileExtension,
+    clip: clip && clipName(clip, shownEnd),
+  });
+  const times = clip ?? WHOLE;
+  return laidOut({
+    ...dependencies,
+    found,
+    cache: dependencies.clips,
+    request: {
+      id: clipRequestId(`${found.key} m4a`, times, tags),
+      sources: [0],
+      times,
+      isAudioAlone: true,
+      tags,
+    },
+    unknown: () => ({ ...head(resource.durationSeconds), size: undefined, acceptRanges: undefined }),
+    headOf: ({ layout, etag }) => ({ ...head(layout.endSeconds), size: layout.size, acceptRanges: 'bytes', etag }),
+    otherwise(reason) {
+      if (reason instanceof NotAac) throw new UnsupportedRendition(REASON, { cause: reason });
+      return remuxed(found, clip, dependencies);
+    },
+  });
+}
+
+/** By its extension: an MP4 file without video may have further tracks. */
+const isAudioFile = ({ video, container }: Track): boolean => video === null && /^m4a$/i.test(container);
+
+/** @throws InvalidParameter for a clip */
+function remuxed(
+  found: KeyedRendition,
+  clip: ClipTimes | undefined,
+  dependencies: RemuxDependencies,
+): RepresentationOpener {
+  if (clip) throw new InvalidParameter('Only MP4 files and conversions can be clipped.');
+  const [track] = found.tracks;
+  return remux({ ...found, tracks: [{ ...track, video: null }] }, dependencies);
+}

@@ -1,0 +1,233 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mp4Tags } from '../../../core/media/mp4-tags/mp4-tags.ts';
+import type { Track } from '../../../core/state/resource.ts';
+import { inspect, probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
+import { sendRequest } from '../../support/request.ts';
+import { codedSound, ffmpeg as encode, randomFrom, writeWav } from '../conversions/mp3/coded-sound.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { combinedKey, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+
+const SECONDS = 30;
+const silentVideo = ['-f', 'lavfi', '-i', `testsrc=s=64x48:r=10:d=${SECONDS}`];
+const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-pix_fmt', 'yuv420p'];
+
+/** Sources by format id, made of the same sound. */
+const MEDIA: Readonly<Record<string, readonly [traits: Partial<Track>, args: readonly string[], extension: string]>> = {
+  audio: [{ video: null, container: 'm4a' }, ['-c:a', 'aac'], 'm4a'],
+  video: [{ audio: null }, ['-an', ...h264], 'mp4'],
+  both: [{}, ['-c:a', 'aac', ...h264], 'mp4'],
+  fragmented: [
+    {},
+    ['-c:a', 'aac', ...h264, '-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx'],
+    'mp4',
+  ],
+  unnamed: [{ audio: {} }, ['-c:a', 'mp3', ...h264], 'mp4'],
+  adts: [{ video: null, container: 'aac' }, ['-c:a', 'aac'], 'aac'],
+  vorbis: [{ video: null, container: 'webm', audio: { codec: 'vorbis' } }, ['-c:a', 'libvorbis'], 'webm'],
+};
+const tracks = Object.entries(MEDIA).map(([formatId, [traits]]) => trackOf(formatId, traits));
+
+describe('?format=', () => {
+  const files = new Map<string, Buffer>();
+  let service: Service;
+  let live: Service;
+  let cover: Buffer;
+
+  beforeAll(async () => {
+    await withTemporaryFolder(async (folder) => {
+      await writeWav(join(folder, 'sound.wav'), codedSound(SECONDS));
+      for (const [formatId, [{ video }, args, extension]] of Object.entries(MEDIA)) {
+        const file = join(folder, `${formatId}.${extension}`);
+        const picture = video === null ? [] : silentVideo;
+        await encode('-i', join(folder, 'sound.wav'), ...picture, ...args, file);
+        files.set(formatId, await readFile(file));
+      }
+      await encode(...['-f', 'lavfi', '-i', 'testsrc=s=400x400'], '-frames:v', '1', join(folder, 'cover.png'));
+      cover = await readFile(join(folder, 'cover.png'));
+    });
+    const resource = resourceOf(tracks, {
+      durationSeconds: SECONDS,
+      coverUrl: 'https://site.example/cover.png',
+      album: 'A list',
+      trackNumber: 300,
+      details: { uploadDate: '2026-11-22' },
+    });
+    const pair = resourceOf(
+      tracks.filter(({ formatId }) => ['video', 'audio'].includes(formatId)).toReversed(),
+    ).renditions.at(-1);
+    const renditions = pair ? [...resource.renditions, pair] : resource.renditions;
+    const sources = Object.fromEntries([...files].map(([formatId, bytes]) => [formatId, fileSource(bytes)]));
+    const options = { peekSource: async (_: unknown, { formatId }: Track) => fileSource(files.get(formatId) ?? cover) };
+    service = await startService({ ...resource, renditions }, { ...sources, cover: fileSource(cover) }, options);
+    live = await startService({ ...resource, isLive: true, durationSeconds: undefined }, sources);
+  }, 120_000);
+  afterAll(async () => {
+    await service?.close();
+    await live?.close();
+  });
+
+  const get = (formatId: string, query: string, headers: Record<string, string> = {}) =>
+    sendRequest(`${service.url}/api/Stream/Media/${mediaKey(formatId)}?${query}`, { headers });
+
+  /** Checks length, HEAD, ETag and ranges of a representation; returns its bytes. */
+  async function wholeOf(formatId: string, query: string, type: string): Promise<Buffer> {
+    const { status, headers, body } = await get(formatId, query);
+    expect([status, headers['content-type'], headers['accept-ranges']]).toEqual([200, type, 'bytes']);
+    expect(headers['content-length']).toBe(String(body.length));
+    const url = `${service.url}/api/Stream/Media/${mediaKey(formatId)}?${query}`;
+    const head = await sendRequest(url, { method: 'HEAD' });
+    expect([head.headers['content-length'], head.headers.etag]).toEqual([String(body.length), headers.etag]);
+    const random = randomFrom(body.length);
+    const ranges = Array.from({ length: 8 }, () => {
+      const first = Math.floor(random() * body.length);
+      return [first, Math.min(first + Math.floor(random() ** 3 * 1_000_000), body.length - 1)];
+    });
+    for (const [first = 0, last = 0] of [[0, 99], [body.length - 1, body.length - 1], ...ranges]) {
+      const part = await get(formatId, query, { range: `bytes=${first}-${last}`, 'if-range': headers.etag ?? '' });
+      expect([part.status, part.body.equals(body.subarray(first, last + 1))], `${first}-${last}`).toEqual([206, true]);
+    }
+    return body;
+  }
+
+  /** The samples that a decoder makes of a file. */
+  const decoded = (body: Buffer, extension: string) =>
+    withTemporaryFolder(async (folder) => {
+      await writeFile(join(folder, `in${extension}`), body);
+      await encode('-i', join(folder, `in${extension}`), '-map', '0:a', '-f', 's16le', join(folder, 'out.pcm'));
+      return readFile(join(folder, 'out.pcm'));
+    });
+
+  describe('wav', () => {
+    it.each(['audio', 'vorbis'])('of %s has its exact length, ranges and duration', async (formatId) => {
+      const body = await wholeOf(formatId, 'format=wav', 'audio/wav');
+      expect(body.length).toBe(44 + SECONDS * 48_000 * 4);
+      const { durationSeconds, codecs, complaints } = await inspect(body, '.wav');
+      expect([durationSeconds, codecs, complaints]).toEqual([SECONDS, ['pcm_s16le'], '']);
+      const { headers } = await get(formatId, 'format=WAV', { range: 'bytes=0-0' });
+      expect(headers['content-disposition']).toContain('.wav"');
+    });
+
+    it('has clips with a header of their own', async () => {
+      const whole = (await get('audio', 'format=wav')).body;
+      const { body } = await get('audio', 'format=wav&start=12&end=26.4');
+      expect(body.length).toBe(44 + 14.4 * 48_000 * 4);
+      expect(body.subarray(44).equals(whole.subarray(44 + 12 * 192_000, 44 + 26.4 * 192_000))).toBe(true);
+      expect((await inspect(body, '.wav')).durationSeconds).toBeCloseTo(14.4, 3);
+      const rest = await get('audio', 'format=wav&start=29.99');
+      expect(rest.body.subarray(44).equals(whole.subarray(44 + 1249 * 4608))).toBe(true);
+    });
+  });
+
+  describe('m4a', () => {
+    it('of an M4A file is that file', async () => {
+      const body = await wholeOf('audio', 'format=m4a', 'audio/mp4');
+      expect(body.equals(files.get('audio') ?? cover)).toBe(true);
+    });
+
+    it.each(['both', 'fragmented'])('of %s copies every packet of the audio', async (formatId) => {
+      const body = await wholeOf(formatId, 'format=m4a', 'audio/mp4');
+      expect(body.toString('latin1', 4, 12)).toBe('ftypM4A ');
+      const { codecs, complaints, durationSeconds } = await inspect(body, '.m4a');
+      expect([codecs, complaints]).toEqual([['aac'], '']);
+      expect(durationSeconds).toBeCloseTo(SECONDS, 0);
+      const [copy, original] = [await decoded(body, '.m4a'), await decoded(files.get(formatId) ?? cover, '.mp4')];
+      const samples = SECONDS * 44_100 * 2;
+      expect(copy.subarray(0, samples).equals(original.subarray(0, samples))).toBe(true);
+    });
+
+    it('of a pair is its audio', async () => {
+      const { status, body } = await sendRequest(`${service.url}/api/Stream/Media/${combinedKey()}?format=m4a`);
+      expect([status, body.equals(files.get('audio') ?? cover)]).toEqual([200, true]);
+    });
+
+    it('of AAC outside of MP4 is sent from the beginning', async () => {
+      const { status, headers, body } = await get('adts', 'format=m4a', { range: 'bytes=5-9' });
+      expect([status, headers['content-type'], headers['accept-ranges']]).toEqual([200, 'audio/mp4', 'none']);
+      expect((await inspect(body, '.m4a')).codecs).toEqual(['aac']);
+    });
+
+    it('has clips', async () => {
+      const body = await wholeOf('both', 'format=m4a&start=10&end=15.5', 'audio/mp4');
+      const { durationSeconds, codecs } = await inspect(body, '.m4a');
+      expect([Math.round(durationSeconds * 10) / 10, codecs]).toEqual([5.5, ['aac']]);
+    });
+
+    it.each([
+      ['vorbis', 'by its name'],
+      ['unnamed', 'by the header of the file'],
+    ])('of %s is 415 with a reason, %s', async (formatId) => {
+      const { status, body } = await get(formatId, 'format=m4a');
+      expect([status, JSON.parse(body.toString()).detail]).toEqual([
+        415,
+        'The audio of the source is not AAC, which M4A would copy.',
+      ]);
+    });
+  });
+
+  describe('with ?tags=true', () => {
+    const tags = {
+      title: 'A clip',
+      artist: 'Someone',
+      album: 'A list',
+      track: '300',
+      date: '2026-11-22',
+      comment: 'https://site.example/watch',
+    };
+
+    it.each([
+      ['both', 'format=m4a&tags=true', '.m4a', ['aac', 'mjpeg'], 'audio/mp4'],
+      ['fragmented', 'tags=true&start=3&end=9', '.mp4', ['h264', 'aac', 'mjpeg'], 'video/mp4'],
+    ])('%s?%s has tags and cover', async (formatId, query, extension, codecs, type) => {
+      const body = await wholeOf(formatId, query, type);
+      await withTemporaryFolder(async (folder) => {
+        const file = join(folder, `tagged${extension}`);
+        await writeFile(file, body);
+        const probed = await probe(file);
+        expect(probed.tags).toMatchObject(tags);
+        expect(probed.streams.map(({ codec }) => codec).toSorted()).toEqual(codecs.toSorted());
+        const mpv = await runProgram('mpv', ['--no-config', '--vo=null', '--ao=null', '--length=0.1', file]);
+        expect(mpv.output).toMatch(/Title: A clip/);
+      });
+      expect((await inspect(body, extension)).complaints).toBe('');
+      expect(body.equals((await get(formatId, query.replace('tags=true', ''))).body)).toBe(false);
+    });
+
+    it('a pair has them too, with the same media and another ETag', async () => {
+      const url = `${service.url}/api/Stream/Media/${combinedKey()}`;
+      const [plain, tagged] = await Promise.all([sendRequest(url), sendRequest(`${url}?tags=true`)]);
+      expect(tagged.body.length).toBe(plain.body.length + 65_536);
+      expect(tagged.headers.etag).not.toBe(plain.headers.etag);
+      expect(service.sizes.size).toBe(1);
+      expect([...service.sizes.values()]).toEqual([plain.body.length]);
+      const { complaints, codecs, tags: found } = await inspect(tagged.body, '.mp4');
+      expect([complaints, codecs]).toEqual(['', ['h264', 'aac', 'mjpeg']]);
+      expect(found).toMatchObject(tags);
+      const part = await sendRequest(`${url}?tags=true`, { headers: { range: 'bytes=60000-90000' } });
+      expect(part.body.equals(tagged.body.subarray(60_000, 90_001))).toBe(true);
+    });
+
+    it('a direct file is sent as it is', async () => {
+      expect((await get('both', 'tags=true')).body.equals(files.get('both') ?? cover)).toBe(true);
+    });
+  });
+
+  it.each(['m4a', 'wav'])('%s of a live stream is 400 with a reason', async (format) => {
+    const url = `${live.url}/api/Stream/Media/${mediaKey('audio')}?format=${format}`;
+    const { status, body } = await sendRequest(url);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([400, expect.stringMatching(/live stream cannot/)]);
+    expect((await sendRequest(url, { method: 'HEAD' })).status).toBe(400);
+  });
+});
+
+describe('mp4Tags', () => {
+  it.each([
+    [{ title: null, artist: null }, undefined],
+    [
+      { title: 'x'.repeat(9999), artist: '😀'.repeat(9999), link: 'l'.repeat(1000), date: '2026' },
+      Buffer.alloc(58_000),
+    ],
+    [{ title: 'a', artist: 'b', link: 'l'.repeat(1001) }, Buffer.alloc(58_001)],
+  ])('has 65,536 bytes', (text, cover) => expect(mp4Tags(text, cover)).toHaveLength(65_536));
+});
