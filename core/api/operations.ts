@@ -46,7 +46,7 @@ const TAGS: Parameter = {
   name: 'tags',
   in: 'query',
   description:
-    'true adds title, artist, album, track number, date, link and cover to MP3. The file has its own length and ETag',
+    'true adds title, artist, album, track number, date, link and cover to MP3, M4A, pairs and clips. The file has its own length and ETag',
 };
 
 const CLIP: readonly Parameter[] = [
@@ -138,7 +138,7 @@ const table = [
       {
         name: 'format',
         in: 'query',
-        description: `${conversionNames.join(', ')} re-encodes the audio of the selection; ${ARCHIVE_FORMATS.join(' or ')} redirects to an archive of all entries of a list`,
+        description: `${conversionNames.join(', ')} converts the audio of the selection; ${ARCHIVE_FORMATS.join(' or ')} redirects to an archive of all entries of a list`,
       },
       BITRATE,
       TAGS,
@@ -192,7 +192,7 @@ const table = [
     summary: 'Streams one rendition, whole or by range',
     parameters: [
       KEY,
-      { name: 'format', in: 'query', description: `${conversionNames.join(', ')} re-encodes the audio` },
+      { name: 'format', in: 'query', description: `${conversionNames.join(', ')} converts the audio` },
       BITRATE,
       TAGS,
       ...CLIP,
@@ -202,6 +202,7 @@ const table = [
       206: { description: 'The requested part of the media bytes', media: ['video/*', 'audio/*'] },
       400: failure('A parameter makes no sense, or the rendition cannot be clipped; detail says which'),
       404: failure('No such key, or its source is gone'),
+      415: failure('The rendition cannot be sent in the requested format; detail says why'),
       416: failure('The range cannot be satisfied'),
     },
     methods: ['GET', 'HEAD'],

@@ -118,7 +118,7 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Stream/Media/{key}': {
     parameters: ['bitrate', 'tags', 'start', 'end'].map((name) => `query ${name} string`),
-    responses: { 400: PROBLEM },
+    responses: { 400: PROBLEM, 415: PROBLEM },
   },
 };
 
