@@ -13,7 +13,10 @@ function fail(error: unknown): never {
 
 function settingsOrFail() {
   try {
-    return readSettings(process.env);
+    const settings = readSettings(process.env);
+    // Only their hashes are kept.
+    delete process.env.ACCESS_KEYS;
+    return settings;
   } catch (error) {
     if (error instanceof SettingError) return fail(error);
     throw error;

@@ -14,7 +14,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import { createStalledClients, MAX_HEADER_BYTES, respondToClientError } from '../stream-service/http/index.ts';
 import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createSourceOpeners } from '../stream-service/source/index.ts';
-import { createAcceptRequest, createGateway } from './gateway/index.ts';
+import { createAcceptRequest, createGateway, createRequireAccess } from './gateway/index.ts';
 import { buildPage, createPage } from './page/index.ts';
 import { listen } from './process/index.ts';
 import { openState } from './state.ts';
@@ -90,9 +90,16 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const page = hasPage ? startPage(log, shutdown) : undefined;
 
     const acceptRequest = createAcceptRequest(settings);
+    const hashes = [...settings.accessKeys, ...settings.accessKeysFile].map(({ hash }) => hash);
+    if (hashes.length > 0) log.info('Instance is private', { accessKeys: hashes.length });
+    const requireAccess = createRequireAccess({
+      hashes,
+      corsAllowedOrigins: settings.corsAllowedOrigins,
+      isForPage: (request) => !STREAM_PATH.test(request.url ?? '') && page?.owns(request) === true,
+    });
     const stalledClients = shutdown.own(createStalledClients());
     const server = await startServer(settings, (request, response) => {
-      if (!acceptRequest(request, response)) return;
+      if (!acceptRequest(request, response) || !requireAccess(request, response)) return;
       if (STREAM_PATH.test(request.url ?? '')) return streams.app.routing(request, response);
       // The stream service watches its own responses.
       stalledClients.watch(response);

@@ -4,7 +4,7 @@ export { type ClipParameters, parseClipParameters } from './clip-parameters.ts';
 export { type ConversionParameters, parseConversionParameters } from './conversion-parameters.ts';
 export { FEED_FORMATS, type FeedParameters, parseFeedParameters } from './feed-parameters.ts';
 export { parseLinkParameter } from './link-parameter.ts';
-export { openApiDocument } from './openapi.ts';
+export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,
   getOperation,

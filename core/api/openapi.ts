@@ -15,6 +15,25 @@ export const openApiDocument = {
   components: { schemas: JSON.parse(JSON.stringify(schemas)) as Record<string, object> },
 };
 
+/** Of a private instance: every operation but GetAppInfo needs a key, in either header. */
+export const privateOpenApiDocument = {
+  ...openApiDocument,
+  security: [{ bearer: [] }, { apiKey: [] }],
+  paths: Object.fromEntries(
+    Object.entries(openApiDocument.paths).map(([path, { get }]) => [
+      path,
+      { get: get.operationId === 'GetAppInfo' ? { ...get, security: [] } : get },
+    ]),
+  ),
+  components: {
+    ...openApiDocument.components,
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer', description: 'An access key of the instance' },
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'An access key of the instance' },
+    },
+  },
+};
+
 function describe({ operationId, path, summary, parameters, responses }: Operation) {
   return {
     tags: [path.split('/')[2]],

@@ -45,6 +45,31 @@ export const problems = {
   badRequest: (detail?: string, cause?: unknown) =>
     new Problem({ title: 'Bad Request', status: 400, ...(detail && { detail }) }, {}, { cause }),
   notFound: (cause?: unknown) => new Problem({ title: 'Resource Not Found', status: 404 }, {}, { cause }),
+  /**
+   * Of a private instance (RFC 9110 §15.5.2; RFC 6750 §3).
+   * @param hasKey whether the request carries a key, which is none of this instance
+   */
+  unauthorized: (hasKey: boolean) =>
+    new Problem(
+      {
+        title: 'Unauthorized',
+        status: 401,
+        detail: hasKey
+          ? 'The access key is none of this instance.'
+          : 'This instance is private. Send an access key as Authorization: Bearer, or as X-Api-Key.',
+      },
+      { 'www-authenticate': `Bearer realm="Reelay"${hasKey ? ', error="invalid_token"' : ''}` },
+    ),
+  /** A stream link of a private instance that is not valid, or not any more. */
+  linkRefused: (reason: 'expired' | 'invalid') =>
+    new Problem({
+      title: 'Forbidden',
+      status: 403,
+      detail:
+        reason === 'expired'
+          ? 'The link has expired. Resolve it again.'
+          : 'The signature of the link is not valid: it was changed, or its access key was removed.',
+    }),
   /** Of a page of another site that cannot read the response: an image or script, which must not cause a resolve. */
   crossSite: () => new Problem({ title: 'Forbidden', status: 403 }),
   methodNotAllowed: (allow: string) => new Problem({ title: 'Method Not Allowed', status: 405 }, { allow }),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesFile } from './cookies-file.ts';
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
 import { anyText, flag, hostNames, hostPorts, oneOf, origins, proxyUrls, webOrigin, wholeNumber } from './parsers.ts';
@@ -49,6 +50,25 @@ export const serviceSettings = {
     default: 'Production',
     description: 'Reported by `/api/App`; `Development` adds the page at `/swagger`',
     passedTo: ['resolver', 'stream-task'],
+  },
+  accessKeys: {
+    scope: 'one-machine',
+    variable: 'ACCESS_KEYS',
+    parse: accessKeys,
+    default: [],
+    blankError: 'remove it for an open instance',
+    description:
+      'Makes the instance private: everything but `/api/App` and the page needs one of these keys, 16 characters or more',
+    contextError: 'would lie open in the template: put them into a secret and set accessKeysSecret to its ARN',
+  },
+  accessKeysFile: {
+    scope: 'one-machine',
+    variable: 'ACCESS_KEYS_FILE',
+    parse: accessKeysFile,
+    default: [],
+    blankError: 'remove it for an open instance',
+    description: 'File with further access keys, one per line, read at the start',
+    contextError: 'names a file of one machine: put the keys into a secret and set accessKeysSecret to its ARN',
   },
   corsAllowedOrigins: {
     scope: 'both',

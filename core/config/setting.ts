@@ -18,6 +18,8 @@ export interface Setting<T> {
   readonly computeDefault?: (preceding: Readonly<Record<string, unknown>>) => T;
   /** The default in the documentation, where it is no constant. @default the value of `default`, else `none` */
   readonly defaultText?: string;
+  /** Completes the error line for a variable that is set but blank. @default none: a blank variable counts as unset */
+  readonly blankError?: string;
   /** One line for the documentation: the consequence of setting it. */
   readonly description: string;
   /** Processes in AWS to which the stack passes the variable. @default none */

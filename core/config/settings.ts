@@ -1,3 +1,4 @@
+import { SettingError } from './parsers.ts';
 import { serviceSettings } from './service-settings.ts';
 import type { HostValues, Setting } from './setting.ts';
 
@@ -5,8 +6,8 @@ import type { HostValues, Setting } from './setting.ts';
 export type Settings = HostValues<typeof serviceSettings>;
 
 /**
- * Reads the settings of a host from its environment. A blank variable counts as unset. The only file it opens is the
- * cookies file, so that an invalid one is reported before anything starts.
+ * Reads the settings of a host from its environment. A blank variable counts as unset. The only files it opens are the
+ * cookies file and the file of access keys, so that an invalid one is reported before anything starts.
  * @throws SettingError in one line that names the variable
  */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
@@ -15,6 +16,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     serviceSettings,
   )) {
     const text = environment[variable]?.trim();
+    // A key that a variable failed to supply must not open the instance.
+    if (text === '' && setting.blankError) throw new SettingError(`${variable} is empty: ${setting.blankError}`);
     values[name] = text ? parse(variable, text) : (setting.default ?? setting.computeDefault?.(values));
   }
   return values as Settings;

@@ -1,3 +1,5 @@
+import { ACCESS_REQUEST_HEADERS } from './access.ts';
+
 /** Response headers that pages of other origins may read. */
 const EXPOSED_HEADERS = [
   'Content-Disposition',
@@ -10,6 +12,9 @@ const EXPOSED_HEADERS = [
   'Retry-After',
   'X-Request-Count',
 ].join(', ');
+
+/** Request headers that pages may send. */
+const ALLOWED_HEADERS = ['Range', 'If-Range', 'Accept', 'Content-Type'];
 
 const PREFLIGHT_MAX_AGE_SECONDS = 7200;
 
@@ -24,18 +29,23 @@ export function corsHeaders(origin: string | undefined, allowed: readonly string
   return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS };
 }
 
-/** The headers of the 204 to an OPTIONS request. `methods` of the path besides OPTIONS, such as `GET, HEAD`. */
+/**
+ * The headers of the 204 to an OPTIONS request.
+ * @param methods of the path besides OPTIONS, such as `GET, HEAD`
+ * @param accessHeader value of `ACCESS_HEADER`: pages may send keys to a private instance
+ */
 export function preflightHeaders(
   origin: string | undefined,
   allowed: readonly string[],
   methods: string,
+  accessHeader?: string,
 ): Readonly<Record<string, string>> {
   const headers = { ...corsHeaders(origin, allowed), allow: `${methods}, OPTIONS` };
   if (!isAllowed(origin, allowed)) return headers;
   return {
     ...headers,
     'access-control-allow-methods': methods,
-    'access-control-allow-headers': 'Range, If-Range, Accept, Content-Type',
+    'access-control-allow-headers': [...ALLOWED_HEADERS, ...(accessHeader ? ACCESS_REQUEST_HEADERS : [])].join(', '),
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
   };
 }

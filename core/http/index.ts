@@ -1,4 +1,14 @@
 export {
+  ACCESS_HEADER,
+  ACCESS_REQUEST_HEADERS,
+  type AccessControl,
+  createAccessControl,
+  NO_ACCESS_KEY,
+  type SignKey,
+  signerFor,
+  withAccessKey,
+} from './access.ts';
+export {
   type ByteRange,
   decideRange,
   formatContentRange,

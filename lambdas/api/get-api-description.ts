@@ -1,7 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openApiDocument, problems } from '../../core/api/index.ts';
-import { createHandler, type Handler, type HandlerOptions, type Result } from '../middleware/index.ts';
+import { openApiDocument, privateOpenApiDocument, problems } from '../../core/api/index.ts';
+import { ACCESS_HEADER } from '../../core/http/index.ts';
+import {
+  createHandler,
+  type Event,
+  type Handler,
+  type HandlerOptions,
+  headerOf,
+  type Result,
+} from '../middleware/index.ts';
 
 export interface GetApiDescriptionOptions extends Omit<HandlerOptions, 'methods'> {
   /** The interactive page exists in `Development` only. */
@@ -33,9 +41,9 @@ const POLICY =
 
 /** GET /swagger/v1/swagger.json always, and in development the interactive page at /swagger. */
 export const createGetApiDescription = (options: GetApiDescriptionOptions): Handler =>
-  createHandler({ ...options, methods: ['GET', 'HEAD'] }, async ({ rawPath }) => {
-    const path = rawPath.toLowerCase().replace(/\/$/, '');
-    if (path === DOCUMENT_PATH) return text('application/json', JSON.stringify(openApiDocument));
+  createHandler({ ...options, methods: ['GET', 'HEAD'] }, async (event) => {
+    const path = event.rawPath.toLowerCase().replace(/\/$/, '');
+    if (path === DOCUMENT_PATH) return text('application/json', JSON.stringify(descriptionFor(event)));
     if (options.environment !== 'Development') throw problems.notFound();
     if (path === '/swagger') return text('text/html', PAGE);
     if (path === '/swagger/start.js') return text('text/javascript', START);
@@ -44,6 +52,8 @@ export const createGetApiDescription = (options: GetApiDescriptionOptions): Hand
     if (!type) throw problems.notFound();
     return text(type, await readFile(join(options.assetsDir, name), 'utf8'));
   });
+
+const descriptionFor = (event: Event) => (headerOf(event, ACCESS_HEADER) ? privateOpenApiDocument : openApiDocument);
 
 const text = (type: string, body: string): Result => ({
   statusCode: 200,

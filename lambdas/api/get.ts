@@ -1,7 +1,7 @@
 import { getOperation, parseQualityParameters, problems } from '../../core/api/index.ts';
 import { selectQuality } from '../../core/resolve/index.ts';
 import { keyOf, type State } from '../../core/state/index.ts';
-import { createHandler, type Handler, type Result } from '../middleware/index.ts';
+import { createHandler, type Handler, type Result, signKeyFor } from '../middleware/index.ts';
 import { storeArchive } from './archive-list.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from './resolve-request.ts';
 
@@ -17,7 +17,7 @@ export const createGet = (options: GetOptions): Handler => {
     const { resolved, sent } = await resolveRequest(event, context);
     if (archive) {
       const key = await storeArchive(options.state, resolved, sent);
-      return redirect('Archive', key, archiveQuery(event.rawQueryString));
+      return redirect('Archive', signKeyFor(event)(key), archiveQuery(event.rawQueryString));
     }
     const resource = singleResource(resolved);
     const selected = selectQuality(resource, wanted);
@@ -25,7 +25,7 @@ export const createGet = (options: GetOptions): Handler => {
     const key = keyOf(resource.id, selected.rendition.id);
     const query = new URLSearchParams({ ...withFormat(format ?? selected.format), ...streamOptions });
     // The stream service answers both kinds of renditions under Media, which has length and ranges where that is possible.
-    return redirect('Media', key, query);
+    return redirect('Media', signKeyFor(event)(key), query);
   });
 };
 

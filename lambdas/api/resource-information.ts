@@ -1,5 +1,6 @@
 import type { schema } from '../../core/api/index.ts';
 import { type ConversionName, conversionNames, conversions } from '../../core/conversions/index.ts';
+import type { SignKey } from '../../core/http/index.ts';
 import type { Resolved, ResolvedPlaylist } from '../../core/resolve/index.ts';
 import { keyOf, type PlaylistEntry, type Rendition, type Resource } from '../../core/state/index.ts';
 
@@ -31,27 +32,44 @@ type QualityField = 'Description' | 'Key' | 'FileExtension' | 'MimeType';
  * The response of GetResource. Nullable fields of the schema are an explicit null; `video`, `audio` and `urlType`, which are
  * not nullable, are absent.
  * @param requestedUrl as this caller sent it; entries of a playlist have their own
+ * @param signKey signs the keys where the instance is private
  */
-export function toResourceInformation(resolved: Resolved, requestedUrl: string): ResourceInformation {
-  if (resolved.type === 'PlayList') return playlistInformation(resolved);
+export function toResourceInformation(
+  resolved: Resolved,
+  requestedUrl: string,
+  signKey: SignKey = (key) => key,
+): ResourceInformation {
+  if (resolved.type === 'PlayList') return playlistInformation(resolved, signKey);
   const { title, author, coverUrl } = resolved.resource;
-  return { type: 'Media', title, author, coverUrl, mediaItems: [mediaInformation(resolved.resource, requestedUrl)] };
+  return {
+    type: 'Media',
+    title,
+    author,
+    coverUrl,
+    mediaItems: [mediaInformation(resolved.resource, requestedUrl, signKey)],
+  };
 }
 
-const playlistInformation = ({ title, author, coverUrl, items }: ResolvedPlaylist): ResourceInformation => {
+const playlistInformation = (
+  { title, author, coverUrl, items }: ResolvedPlaylist,
+  signKey: SignKey,
+): ResourceInformation => {
   const head = { type: 'PlayList' as const, title, author, coverUrl };
-  return { ...head, mediaItems: boundedItems(items, MAX_RESPONSE_BYTES - bytesOf({ ...head, mediaItems: [] })) };
+  return {
+    ...head,
+    mediaItems: boundedItems(items, MAX_RESPONSE_BYTES - bytesOf({ ...head, mediaItems: [] }), signKey),
+  };
 };
 
 /** Beyond `maxBytes`, the remaining entries have bare metadata: clients resolve those separately. */
-function boundedItems(items: ResolvedPlaylist['items'], maxBytes: number): MediaInformation[] {
+function boundedItems(items: ResolvedPlaylist['items'], maxBytes: number, signKey: SignKey): MediaInformation[] {
   const bare = items.map(({ entry }) => bareInformation(entry));
   // One byte each for the comma.
   let remainingBytes = maxBytes - bare.reduce((sum, item) => sum + bytesOf(item) + 1, 0);
   return bare.map((item, index) => {
     const { entry, resource } = items[index] ?? {};
     if (!entry || !resource || remainingBytes < 0) return item;
-    const complete = mediaInformation(resource, entry.url);
+    const complete = mediaInformation(resource, entry.url, signKey);
     // Stays negative once it is: no smaller entry is complete after one that is bare.
     remainingBytes -= bytesOf(complete) - bytesOf(item);
     return remainingBytes < 0 ? item : complete;
@@ -67,11 +85,12 @@ const bareInformation = ({ url, coverUrl, title, author }: PlaylistEntry): Media
   author,
 });
 
-function mediaInformation(resource: Resource, requestedUrl: string): MediaInformation {
-  const toMediaList = (renditions: readonly Rendition[]) => renditions.map((rendition) => toMedia(resource, rendition));
+function mediaInformation(resource: Resource, requestedUrl: string, signKey: SignKey): MediaInformation {
+  const toMediaList = (renditions: readonly Rendition[]) =>
+    renditions.map((rendition) => toMedia(resource, rendition, signKey));
   const video = toMediaList(resource.renditions.filter(({ side }) => side === 'video'));
   const audio = toMediaList(audioRenditions(resource));
-  const converted = conversionNames.flatMap((name) => toConversion(resource, name) ?? []);
+  const converted = conversionNames.flatMap((name) => toConversion(resource, name, signKey) ?? []);
   return {
     requestedUrl,
     ...(video.length > 0 && { video: streamReference(video) }),
@@ -114,8 +133,8 @@ function quality<Q extends Quality>(name: Q, rendition: MediaRendition | undefin
   } as { [field in `${Q}Quality${QualityField}`]: string | null };
 }
 
-const toMedia = (resource: Resource, rendition: Rendition): MediaRendition => ({
-  key: keyOf(resource.id, rendition.id),
+const toMedia = (resource: Resource, rendition: Rendition, signKey: SignKey): MediaRendition => ({
+  key: signKey(keyOf(resource.id, rendition.id)),
   label: rendition.label,
   description: rendition.description,
   fileExtension: rendition.fileExtension,
@@ -127,12 +146,12 @@ const toMedia = (resource: Resource, rendition: Rendition): MediaRendition => ({
   convertTo: null,
 });
 
-function toConversion(resource: Resource, name: ConversionName): MediaRendition | undefined {
+function toConversion(resource: Resource, name: ConversionName, signKey: SignKey): MediaRendition | undefined {
   const promised = resource[name];
   const { bitrateKbps, label, description, fileExtension, mimeType } = conversions[name];
   return (
     promised && {
-      key: keyOf(resource.id, promised.renditionId),
+      key: signKey(keyOf(resource.id, promised.renditionId)),
       label,
       description,
       fileExtension,

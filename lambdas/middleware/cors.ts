@@ -1,5 +1,5 @@
 import { problems } from '../../core/api/index.ts';
-import { corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
+import { ACCESS_HEADER, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
 import { type Event, type HttpMiddleware, headerOf, type Result } from './event.ts';
 
 export interface CorsOptions {
@@ -31,7 +31,10 @@ export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
       if (methods.length === 0 || methods.includes(method)) return undefined;
       const allowed = methods.join(', ');
       if (method !== 'OPTIONS') throw problems.methodNotAllowed(`${allowed}, OPTIONS`);
-      return { statusCode: 204, headers: { ...preflightHeaders(headerOf(event, 'origin'), origins, allowed) } };
+      return {
+        statusCode: 204,
+        headers: { ...preflightHeaders(headerOf(event, 'origin'), origins, allowed, headerOf(event, ACCESS_HEADER)) },
+      };
     },
     after: finish,
     onError: finish,

@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { readClient } from '../../core/http/index.ts';
+import { ACCESS_HEADER, readClient, type SignKey, signerFor, withAccessKey } from '../../core/http/index.ts';
 
 /** HTTP API, payload format 2.0. */
 export type Event = APIGatewayProxyEventV2;
@@ -28,11 +28,18 @@ export interface JsonValue {
 export const isJson = (answer: unknown): answer is JsonValue =>
   typeof answer === 'object' && answer !== null && 'json' in answer;
 
+/** How to sign the keys of the response to a request. */
+export const signKeyFor = (event: Event): SignKey => signerFor(headerOf(event, ACCESS_HEADER));
+
+/** The client that sent a request, with its access key where the instance is private. */
+export const clientOfEvent = (event: Event, isBehindEdge: boolean): string =>
+  withAccessKey(addressOfEvent(event, isBehindEdge), headerOf(event, ACCESS_HEADER));
+
 /**
  * The client that sent a request, in the form of `clientOf`. Behind the edge, `sourceIp` is an address of CloudFront, which
  * the API appends to X-Forwarded-For after the viewer's address that CloudFront appended.
  */
-export function clientOfEvent(event: Event, isBehindEdge: boolean): string {
+function addressOfEvent(event: Event, isBehindEdge: boolean): string {
   const { sourceIp } = event.requestContext.http;
   if (!isBehindEdge) return readClient({ remoteAddress: sourceIp, forwardedFor: undefined, trustedProxies: 0 });
   const hops = (headerOf(event, 'x-forwarded-for') ?? '').split(',').map((hop) => hop.trim());

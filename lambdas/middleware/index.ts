@@ -6,6 +6,7 @@ export {
   headerOf,
   type InvocationContext,
   type Result,
+  signKeyFor,
 } from './event.ts';
 export { loadTools } from './load-tools.ts';
 export { logContext } from './log-context.ts';

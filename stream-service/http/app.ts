@@ -1,7 +1,8 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { problems } from '../../core/api/index.ts';
-import { corsHeaders, preflightHeaders } from '../../core/http/index.ts';
+import { ACCESS_REQUEST_HEADERS, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
+import { accessHeaderOf } from './access-header.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 import { MAX_KEY_LENGTH, methodsOfPath, type StreamRoutesDependencies, streamRoutes } from './stream-routes.ts';
 
@@ -19,8 +20,12 @@ export interface AppOptions extends StreamRoutesDependencies {
 export function buildApp(options: AppOptions): FastifyInstance {
   const { corsAllowedOrigins, trustedProxies, log } = options;
   const replyProblem = createReplyProblem(log);
-  const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply) =>
-    reply.headers({ 'x-content-type-options': 'nosniff', ...corsHeaders(request.headers.origin, corsAllowedOrigins) });
+  const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply) => {
+    const cors = corsHeaders(request.headers.origin, corsAllowedOrigins);
+    // A shared cache must not serve one client's response to another that has no key (RFC 9111 §4.1).
+    const vary = mergeVary(cors.vary, accessHeaderOf(request) && ACCESS_REQUEST_HEADERS.join(', '));
+    reply.headers({ 'x-content-type-options': 'nosniff', ...cors, ...(vary && { vary }) });
+  };
 
   const app = Fastify({
     logger: false,
@@ -52,7 +57,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (request.method !== 'OPTIONS') throw problems.methodNotAllowed(`${methods}, OPTIONS`);
     return reply
       .code(204)
-      .headers(preflightHeaders(request.headers.origin, corsAllowedOrigins, methods))
+      .headers(preflightHeaders(request.headers.origin, corsAllowedOrigins, methods, accessHeaderOf(request)))
       .send();
   });
   app.setNotFoundHandler((request, reply) => replyProblem(problems.notFound(), request, reply));

@@ -1,4 +1,5 @@
 import type { StreamOperationId } from '../../core/api/index.ts';
+import type { SignKey } from '../../core/http/index.ts';
 import type { Resource } from '../../core/state/index.ts';
 import { contentDisposition } from '../file-name.ts';
 import type { RepresentationHead } from '../representation.ts';
@@ -27,6 +28,7 @@ export function responseHeaders(
     clip,
     isInline,
   }: RepresentationHead,
+  signKey: SignKey = (key) => key,
 ): Record<string, string> {
   const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
   const isCacheable = !isLive && size !== undefined && isRanged;
@@ -37,7 +39,10 @@ export function responseHeaders(
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),
-    ...(contentLocation && { 'content-location': contentLocation }),
+    ...(contentLocation && { 'content-location': withSignedKey(contentLocation, signKey) }),
     ...(estimatedBytes && { 'estimated-content-length': String(estimatedBytes) }),
   };
 }
+
+/** A path that ends in a key, which is signed where the instance is private. */
+const withSignedKey = (path: string, signKey: SignKey): string => path.replace(/[^/]+$/, signKey);

@@ -4,12 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problems, type StreamOperationId } from '../../core/api/index.ts';
 import { releaseBuffer } from '../../core/egress/guard/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
-import { type ByteRange, decideRange, formatContentRange } from '../../core/http/index.ts';
+import { type ByteRange, decideRange, formatContentRange, signerFor } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { toReadError } from '../read-error.ts';
 import type { Representation } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
+import { accessHeaderOf } from './access-header.ts';
 import { type Named, responseHeaders } from './response-headers.ts';
 import { createRoundRobin, type RoundRobin } from './round-robin.ts';
 import type { StalledClients } from './stalled-clients.ts';
@@ -29,10 +30,11 @@ export interface SendOptions {
  * @throws Problem 416, UpstreamError, or the error that reading the first bytes failed with
  */
 export async function sendRepresentation(
-  { headers: { range, 'if-range': ifRange } }: Pick<FastifyRequest, 'headers'>,
+  request: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
   { operationId, found, representation, session, stalledClients, log }: SendOptions,
 ): Promise<FastifyReply> {
+  const { range, 'if-range': ifRange } = request.headers;
   const { size, etag, acceptRanges } = representation;
   const isRanged = acceptRanges === 'bytes' && rangeApplies(ifRange, etag);
   const slice = size === undefined ? undefined : sliceOf(isRanged ? range : undefined, size);
@@ -45,7 +47,7 @@ export async function sendRepresentation(
     if (error && !session.signal.aborted) log.warn('Stream failed', { error });
   });
 
-  reply.headers(responseHeaders(operationId, found, representation));
+  reply.headers(responseHeaders(operationId, found, representation, signerFor(accessHeaderOf(request))));
   if (size !== undefined && slice?.partial)
     reply.code(206).headers({
       'content-range': formatContentRange(slice, size),

@@ -10,7 +10,7 @@ import {
 } from '../../core/api/index.ts';
 import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { InvalidParameter, NotFound } from '../../core/errors/index.ts';
-import { predictRange } from '../../core/http/index.ts';
+import { predictRange, signerFor } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import {
@@ -26,6 +26,7 @@ import type { Archives } from '../archive/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Representations } from '../representations/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
+import { accessHeaderOf } from './access-header.ts';
 import { type Named, responseHeaders } from './response-headers.ts';
 import { sendRepresentation } from './send-representation.ts';
 import type { StalledClients } from './stalled-clients.ts';
@@ -78,15 +79,16 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
     app.head<Route>(path, async (request, reply) => {
       const choose = parse(request.query, request.params);
       const found = await findByKey(request.params.key);
-      const openSession = () => sessions.open(request.ip, reply.raw);
+      const accessHeader = accessHeaderOf(request);
+      const openSession = () => sessions.open(request.ip, reply.raw, accessHeader);
       const head = await describeForHead(choose(found), openSession, log);
-      return reply.headers(responseHeaders(operationId, found, head)).send();
+      return reply.headers(responseHeaders(operationId, found, head, signerFor(accessHeader))).send();
     });
 
     app.get<Route>(path, async (request, reply) => {
       const choose = parse(request.query, request.params);
       const found = await findByKey(request.params.key);
-      const session = sessions.open(request.ip, reply.raw);
+      const session = sessions.open(request.ip, reply.raw, accessHeaderOf(request));
       const range = predictRange(request.headers.range);
       const representation = await choose(found).open(session, range);
       return sendRepresentation(request, reply, { operationId, found, representation, session, stalledClients, log });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { clientOf } from '../../core/http/index.ts';
+import { clientOf, withAccessKey } from '../../core/http/index.ts';
 import type { Admission } from './admission.ts';
 
 /** One response to one client, until it has ended or the client has disconnected. */
@@ -19,9 +19,10 @@ export interface StreamSessions {
   /**
    * Takes a slot for the stream that `response` will carry.
    * @param address of the client
+   * @param accessHeader value of `ACCESS_HEADER`, which tells the clients of one address apart
    * @throws CapacityExceeded, ClientLimitExceeded
    */
-  open(address: string, response: ServerResponse): StreamSession;
+  open(address: string, response: ServerResponse, accessHeader?: string): StreamSession;
   /** Refuses new sessions, waits for the open ones, and destroys the responses that are left after `seconds`. */
   drain(seconds: number): Promise<void>;
 }
@@ -33,9 +34,9 @@ export function createStreamSessions(
   const responses = new Set<ServerResponse>();
 
   return {
-    open(address, response) {
+    open(address, response, accessHeader) {
       const closed = new AbortController();
-      const client = clientOf(address);
+      const client = withAccessKey(clientOf(address), accessHeader);
       const session: StreamSession = {
         client,
         signal: closed.signal,

@@ -77,7 +77,14 @@ const OF_ONE_MACHINE = [
 ];
 const OF_STREAMS = ['MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
 /** Values of secrets, or set only with a secret. */
-const SECRETS = ['OUTGOING_PROXIES', 'COOKIES_FILE', 'OUTGOING_PROXIES_SECRET', 'COOKIES_SECRET'];
+const SECRETS = [
+  'ACCESS_KEYS',
+  'ACCESS_KEYS_FILE',
+  'OUTGOING_PROXIES',
+  'COOKIES_FILE',
+  'OUTGOING_PROXIES_SECRET',
+  'COOKIES_SECRET',
+];
 const OF_RESOLVES = ['EGRESS_ALLOW', 'MAX_RESOLVES_PER_CLIENT', 'PLAYLIST_LIMIT', 'SEARCH', 'TOOLS_CHANNEL'];
 
 /** Variables that every function has, read or not. */

@@ -1,0 +1,106 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Header that the front of a private instance (the edge function, or the listener on one machine) sets on every request that
+ * it forwards, and removes from those that arrive: the hash of the key that the request was admitted with, `none` for a
+ * request that needs no key. Absent: the instance is open.
+ */
+export const ACCESS_HEADER = 'x-reelay-access';
+
+/** Value of `ACCESS_HEADER` for requests that are admitted without a key. */
+export const NO_ACCESS_KEY = 'none';
+
+/** Request headers in which a client sends its key; allowed in preflights of private instances. */
+export const ACCESS_REQUEST_HEADERS = ['Authorization', 'X-Api-Key'] as const;
+
+/** Characters of a key's hash that identify it. */
+const ID_CHARACTERS = 12;
+const SIGNATURE_CHARACTERS = 22;
+/** A link is valid for at least this time. */
+const LINK_TTL_SECONDS = 24 * 3600;
+/** Expiry times are multiples of this, so that a link stays the same for a while. */
+const EXPIRY_STEP_SECONDS = 3600;
+/** Clocks of hosts may differ by this much. */
+const MAX_CLOCK_SKEW_SECONDS = 60;
+
+/** Credentials of RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
+const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
+const HASH = /^[0-9a-f]{64}$/;
+/** `<key>.<id of the access key>.<expiry, epoch seconds>.<signature>` */
+const SIGNED_KEY = /^([\w-]{1,64})\.([0-9a-f]{12})\.(\d{1,12})\.([\w-]{22})$/;
+
+/** Who a request comes from, as far as it says so. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  /** The header X-Api-Key. */
+  readonly apiKey: string | undefined;
+}
+
+/** A key that a stream link contains: signed and still valid, or why it is not. */
+export type SignedKey = { readonly key: string; readonly hash: string } | { readonly refused: 'expired' | 'invalid' };
+
+/** The keys of a private instance. */
+export interface AccessControl {
+  /** The hash of the known key that a request carries. */
+  identify(credentials: Credentials): string | undefined;
+  /** Verifies a key of a link; undefined when it has no signature. */
+  verify(text: string): SignedKey | undefined;
+}
+
+/**
+ * @param hashes SHA-256 of each key in hexadecimal
+ * @param now epoch milliseconds
+ */
+export function createAccessControl(hashes: readonly string[], now: () => number = Date.now): AccessControl {
+  const byId = new Map(hashes.map((hash) => [accessKeyId(hash), hash]));
+
+  return {
+    identify({ authorization, apiKey }) {
+      const token = BEARER.exec(authorization ?? '')?.[1] ?? apiKey?.trim();
+      if (!token) return undefined;
+      const hash = createHash('sha256').update(token).digest('hex');
+      // Looked up by a part of the hash, which tells nothing of the key; compared as a whole in constant time.
+      const known = byId.get(accessKeyId(hash));
+      return known !== undefined && isEqual(known, hash) ? known : undefined;
+    },
+    verify(text) {
+      if (!text.includes('.')) return undefined;
+      const [, key = '', id = '', expiry = '', signature = ''] = SIGNED_KEY.exec(text) ?? [];
+      const hash = byId.get(id);
+      // Before the expiry: only who has signed it may learn that it has expired.
+      if (hash === undefined || !isEqual(signature, signatureOf(hash, key, expiry))) return { refused: 'invalid' };
+      const isExpired = now() / 1000 > Number(expiry) + MAX_CLOCK_SKEW_SECONDS;
+      return isExpired ? { refused: 'expired' } : { key, hash };
+    },
+  };
+}
+
+/** Names a key in links, and its clients in limits. @param hash of the key */
+export const accessKeyId = (hash: string): string => hash.slice(0, ID_CHARACTERS);
+
+/** Signs the keys of a response, so that its links work without headers for a day. */
+export type SignKey = (key: string) => string;
+
+/**
+ * How to sign keys for the client of a request.
+ * @param accessHeader value of `ACCESS_HEADER`
+ * @returns the identity for an open instance
+ */
+export function signerFor(accessHeader: string | undefined, now = Date.now()): SignKey {
+  const hash = accessHeader ?? '';
+  if (!HASH.test(hash)) return (key) => key;
+  const expiry = Math.ceil((now / 1000 + LINK_TTL_SECONDS) / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS;
+  return (key) => `${key}.${accessKeyId(hash)}.${expiry}.${signatureOf(hash, key, String(expiry))}`;
+}
+
+/** Identifies a client by its address, and by its access key where it has one. */
+export const withAccessKey = (client: string, accessHeader: string | undefined): string =>
+  HASH.test(accessHeader ?? '') ? `${accessKeyId(accessHeader ?? '')} ${client}` : client;
+
+/** 128 bits of HMAC-SHA-256 with the hash of the key, as the edge function computes it. */
+const signatureOf = (hash: string, key: string, expiry: string): string =>
+  createHmac('sha256', hash).update(`${key}.${expiry}`).digest('base64url').slice(0, SIGNATURE_CHARACTERS);
+
+/** Compares texts of equal length in constant time. */
+const isEqual = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));

@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getOperation, operations, type Problem, problems } from '../../core/api/index.ts';
+import {
+  ACCESS_HEADER,
+  ACCESS_REQUEST_HEADERS,
+  corsHeaders,
+  createAccessControl,
+  mergeVary,
+  NO_ACCESS_KEY,
+  renderJson,
+} from '../../core/http/index.ts';
+
+export interface AccessOptions {
+  /** SHA-256 of each access key. None: the instance is open. */
+  readonly hashes: readonly string[];
+  readonly corsAllowedOrigins: readonly string[];
+  /** Whether a request is for the page. */
+  readonly isForPage: (request: IncomingMessage) => boolean;
+}
+
+/**
+ * Admits a request to a private instance: by the key that it carries, or by the signature in its path, which is removed. Sets
+ * `ACCESS_HEADER` for the parts behind it. The edge function does the same in AWS (`viewer-request.js`).
+ * @returns false when the response has been sent
+ */
+export type RequireAccess = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Before and behind the key of a stream path. */
+const STREAM_PATHS = operations
+  .filter(({ servedBy }) => servedBy === 'stream-service')
+  .map(({ path }) => new RegExp(`^(${path.replaceAll('.', '\\.').replace(/\{key\}.*/, '')})([^/?]+)(.*)$`, 'i'));
+const PUBLIC_PATH = getOperation('GetAppInfo').path.toLowerCase();
+
+export function createRequireAccess({ hashes, corsAllowedOrigins, isForPage }: AccessOptions): RequireAccess {
+  const access = createAccessControl(hashes);
+
+  /** The hash that admits a request, or the Problem that refuses it. */
+  const admit = (request: IncomingMessage): string | Problem => {
+    const { authorization, 'x-api-key': apiKey } = request.headers;
+    const identified = access.identify({ authorization, apiKey: apiKey?.toString() });
+    const link = matchStream(request.url ?? '');
+    const signed = link && access.verify(link.key);
+    // A valid key admits to a link whatever its signature, and a preflight reads nothing.
+    if (link && signed && (identified !== undefined || 'hash' in signed || request.method === 'OPTIONS'))
+      request.url = link.before + (link.key.split('.', 1)[0] ?? '') + link.behind;
+    if (identified !== undefined) return identified;
+    if (isPublic(request)) return NO_ACCESS_KEY;
+    if (!signed) return problems.unauthorized(apiKey !== undefined || /^bearer\b/i.test(authorization ?? ''));
+    return 'hash' in signed ? signed.hash : problems.linkRefused(signed.refused);
+  };
+
+  /** A preflight carries no credentials (Fetch standard, CORS protocol). */
+  const isPublic = (request: IncomingMessage) => {
+    const [path = ''] = (request.url ?? '').toLowerCase().split('?', 1);
+    return request.method === 'OPTIONS' || path === PUBLIC_PATH || isForPage(request);
+  };
+
+  return (request, response) => {
+    setHeader(request, undefined);
+    if (hashes.length === 0) return true;
+    const admitted = admit(request);
+    if (typeof admitted === 'string') {
+      setHeader(request, admitted);
+      return true;
+    }
+    refuse(request, response, admitted, corsAllowedOrigins);
+    return false;
+  };
+}
+
+interface StreamPath {
+  readonly before: string;
+  readonly key: string;
+  readonly behind: string;
+}
+
+function matchStream(url: string): StreamPath | undefined {
+  for (const pattern of STREAM_PATHS) {
+    const [, before, key, behind = ''] = pattern.exec(url) ?? [];
+    if (before !== undefined && key !== undefined) return { before, key, behind };
+  }
+  return undefined;
+}
+
+/** In both forms in which hosts read headers. One that a client sent is removed: it is trusted behind the front. */
+function setHeader(request: IncomingMessage, value: string | undefined): void {
+  if (value === undefined) {
+    delete request.headers[ACCESS_HEADER];
+    delete request.headersDistinct[ACCESS_HEADER];
+  } else {
+    request.headers[ACCESS_HEADER] = value;
+    request.headersDistinct[ACCESS_HEADER] = [value];
+  }
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  problem: Problem,
+  corsAllowedOrigins: readonly string[],
+): void {
+  const { headers, body } = renderJson(problem.details, request.headers.accept);
+  const cors = corsHeaders(request.headers.origin, corsAllowedOrigins);
+  request.resume();
+  response.writeHead(problem.details.status, {
+    ...problem.headers,
+    ...headers,
+    ...cors,
+    vary: mergeVary(headers.vary, cors.vary, ACCESS_REQUEST_HEADERS.join(', ')),
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createAccessControl, NO_ACCESS_KEY, signerFor, withAccessKey } from '../../../core/http/access.ts';
+
+const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
+const KEY = 'a-key-of-sufficient-length';
+const OTHER = 'another-key-of-good-length';
+const HASH = hashOf(KEY);
+const MEDIA_KEY = 'AbCdEfGhIjKlMnOpQrStUvWxYz-_01234';
+const NOW = Date.UTC(2026, 10, 22, 12, 30);
+const HOUR_MS = 3_600_000;
+const access = createAccessControl([HASH, hashOf(OTHER)], () => NOW);
+
+describe('createAccessControl', () => {
+  it.each([
+    [`Bearer ${KEY}`, undefined, HASH],
+    [`bearer  ${KEY} `, undefined, HASH],
+    [undefined, OTHER, hashOf(OTHER)],
+    // A proxy in front may use Basic for itself.
+    ['Basic dXNlcjpwYXNz', KEY, HASH],
+    [`Bearer ${KEY}x`, undefined, undefined],
+    [`Bearer ${KEY.slice(1)}`, undefined, undefined],
+    [`Bearer${KEY}`, undefined, undefined],
+    [`Bearer ${KEY} ${OTHER}`, undefined, undefined],
+    [`Bearer ${HASH}`, undefined, undefined],
+    ['Bearer', undefined, undefined],
+    ['', '', undefined],
+    [undefined, `${KEY},${OTHER}`, undefined],
+    [undefined, undefined, undefined],
+  ])('identifies Authorization %j and X-Api-Key %j', (authorization, apiKey, hash) =>
+    expect(access.identify({ authorization, apiKey })).toBe(hash),
+  );
+
+  it('verifies the keys that it has signed', () => {
+    const signed = signerFor(HASH, NOW)(MEDIA_KEY);
+    expect(signed).toMatch(/^[\w-]{33}\.[0-9a-f]{12}\.\d{10}\.[\w-]{22}$/);
+    expect(access.verify(signed)).toEqual({ key: MEDIA_KEY, hash: HASH });
+    expect(access.verify(MEDIA_KEY)).toBeUndefined();
+  });
+
+  it('signs for a day, and the same for an hour', () => {
+    const signed = signerFor(HASH, NOW)(MEDIA_KEY);
+    expect(signerFor(HASH, NOW + HOUR_MS / 4)(MEDIA_KEY)).toBe(signed);
+    const at = (milliseconds: number) => createAccessControl([HASH], () => NOW + milliseconds).verify(signed);
+    expect(at(24 * HOUR_MS)).toMatchObject({ key: MEDIA_KEY });
+    // Clocks of hosts may differ by a minute.
+    expect(at(24.5 * HOUR_MS + 59_000)).toMatchObject({ key: MEDIA_KEY });
+    expect(at(24.5 * HOUR_MS + 61_000)).toEqual({ refused: 'expired' });
+    // A host whose clock is behind signs links that are not expired for others.
+    expect(at(-HOUR_MS)).toMatchObject({ key: MEDIA_KEY });
+  });
+
+  it('refuses links that were changed, signed by others, or by a removed key', () => {
+    const [key, id, expiry, signature] = signerFor(HASH, NOW)(MEDIA_KEY).split('.');
+    const invalid = { refused: 'invalid' };
+    expect(access.verify(`${key?.replace('A', 'B')}.${id}.${expiry}.${signature}`)).toEqual(invalid);
+    expect(access.verify(`${key}.${id}.${Number(expiry) + 1}.${signature}`)).toEqual(invalid);
+    expect(access.verify(`${key}.${id}.${expiry}.${signature?.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'))}`)).toEqual(
+      invalid,
+    );
+    expect(access.verify(`${key}.${hashOf(OTHER).slice(0, 12)}.${expiry}.${signature}`)).toEqual(invalid);
+    expect(access.verify(signerFor(hashOf('a-key-of-someone-else'), NOW)(MEDIA_KEY))).toEqual(invalid);
+    expect(createAccessControl([hashOf(OTHER)], () => NOW).verify(`${key}.${id}.${expiry}.${signature}`)).toEqual(
+      invalid,
+    );
+    // A forged one does not learn that it has expired.
+    expect(access.verify(`${key}.${id}.1.${signature}`)).toEqual(invalid);
+    for (const text of ['.', '...', `${key}.`, `${key}.${id}.${expiry}.`, `${key}.${id}.-1.${signature}`, 'a.b.c.d.e'])
+      expect(access.verify(text)).toEqual(invalid);
+  });
+
+  it('refuses everything without keys', () =>
+    expect(createAccessControl([]).identify({ authorization: `Bearer ${KEY}`, apiKey: KEY })).toBeUndefined());
+});
+
+describe('signerFor', () => {
+  it.each([undefined, NO_ACCESS_KEY, '', 'x'.repeat(64)])('leaves keys as they are for the header %j', (header) =>
+    expect(signerFor(header)(MEDIA_KEY)).toBe(MEDIA_KEY),
+  );
+});
+
+describe('withAccessKey', () => {
+  it('tells the clients of one address apart by their keys', () => {
+    expect(withAccessKey('192.0.2.1', HASH)).toBe(`${HASH.slice(0, 12)} 192.0.2.1`);
+    expect(withAccessKey('192.0.2.1', NO_ACCESS_KEY)).toBe('192.0.2.1');
+    expect(withAccessKey('192.0.2.1', undefined)).toBe('192.0.2.1');
+  });
+});

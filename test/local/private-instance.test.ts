@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../core/config/settings.ts';
+import { signerFor } from '../../core/http/access.ts';
+import { fieldsWithoutSecrets, type Log } from '../../core/log/log.ts';
+import { startService } from '../../local/service.ts';
+import { ALLOWED_ORIGINS } from '../contract/target.ts';
+import { startOrigin } from '../origin/server.ts';
+import { installedTools } from '../support/installed-tools.ts';
+
+const KEY = 'first-key-0123456789';
+const OTHER = 'second-key-0123456789';
+const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
+const origin = await startOrigin();
+const logged: unknown[] = [];
+const log: Log = {
+  info: (...line) => logged.push(line),
+  warn: (...line) => logged.push(line),
+  error: (message, fields) => logged.push(message, fieldsWithoutSecrets(fields ?? {}), String(fields?.error)),
+};
+let folder = '';
+let service: Awaited<ReturnType<typeof startService>>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reelay-private-'));
+  const { ytDlp, ffmpeg } = await installedTools();
+  await writeFile(join(folder, 'keys'), `# of a colleague\n${OTHER}\n\n`);
+  const ytDlpPath = join(folder, 'yt-dlp');
+  await writeFile(ytDlpPath, `#!/bin/sh\nexec ${ytDlp.command.join(' ')} "$@"\n`, { mode: 0o755 });
+  const settings = readSettings({
+    ...{ ACCESS_KEYS: KEY, ACCESS_KEYS_FILE: join(folder, 'keys'), DATA_DIR: join(folder, 'data') },
+    ...{ YT_DLP_PATH: ytDlpPath, FFMPEG_PATH: ffmpeg.path, EGRESS_ALLOW: origin.host },
+    ...{ CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','), TOOLS_UPDATE_HOURS: '0' },
+  });
+  service = await startService({ settings: { ...settings, port: 0 }, log, hasPage: false });
+  await service.ready;
+});
+afterAll(async () => {
+  await service.close();
+  await origin.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const bearer = { authorization: `Bearer ${KEY}` };
+const get = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+  fetch(service.baseUrl + path, { headers, redirect: 'manual', ...init });
+const resolvePath = (file = 'clip.mp4') =>
+  `/api/Fetch/GetResource?url=${encodeURIComponent(origin.url(`/files/${file}`))}`;
+const keyOf = async (headers: Record<string, string> = bearer, file?: string): Promise<string> => {
+  const { mediaItems } = (await (await get(resolvePath(file), headers)).json()) as {
+    mediaItems: { video: { bestQualityKey: string; renditions: { key: string }[] } }[];
+  };
+  const video = mediaItems[0]?.video;
+  expect(video?.bestQualityKey).toBe(video?.renditions[0]?.key);
+  return video?.bestQualityKey ?? '';
+};
+
+describe('a private instance', () => {
+  it.each([
+    '/api/App/requests',
+    resolvePath(),
+    `/api/Get?url=${encodeURIComponent(origin.url('/files/clip.mp4'))}`,
+    '/api/Stream/Media/AbCdEfGhIjKlMnOpQrStUvWxYz-_01234',
+    '/api/STREAM/hls/AbCdEfGhIjKlMnOpQrStUvWxYz-_01234/master.m3u8',
+    '/swagger/v1/swagger.json',
+    '/api/unknown',
+  ])('answers %s with 401 without a key', async (path) => {
+    const response = await get(path, { origin: ALLOWED_ORIGINS[0] ?? '' });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="Reelay"');
+    expect(response.headers.get('access-control-allow-origin')).toBe(ALLOWED_ORIGINS[0]);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toMatchObject({
+      title: 'Unauthorized',
+      status: 401,
+      detail: expect.stringContaining('X-Api-Key'),
+    });
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{ authorization: 'Bearer wrong-key-0123456789' }, ', error="invalid_token"'],
+    [{ authorization: 'Bearer' }, ', error="invalid_token"'],
+    [{ 'x-api-key': `${KEY}${OTHER}` }, ', error="invalid_token"'],
+    [{ authorization: 'Basic dXNlcjpwYXNz' }, ''],
+    // Trusted behind the front alone.
+    [{ 'x-reelay-access': hashOf(KEY) }, ''],
+  ])('answers %j with 401', async (headers, error) => {
+    const response = await get('/api/App/requests', headers);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe(`Bearer realm="Reelay"${error}`);
+  });
+
+  it('answers GetAppInfo without a key, and HEAD without a body', async () => {
+    expect(await (await get('/API/app')).json()).toMatchObject({ isHealthy: true });
+    const head = await get('/api/App/requests', {}, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([401, '']);
+  });
+
+  it.each<Record<string, string>>([
+    bearer,
+    { 'x-api-key': KEY },
+    { 'x-api-key': OTHER },
+    { authorization: `bearer ${OTHER}` },
+  ])('accepts %j', async (headers) => expect((await get('/api/App/requests', headers)).status).toBe(200));
+
+  it('allows its headers in preflights, also of signed links', async () => {
+    const headers = { origin: ALLOWED_ORIGINS[0] ?? '', 'access-control-request-method': 'GET' };
+    for (const path of ['/api/App/requests', `/api/Stream/Media/${await keyOf()}`]) {
+      const response = await get(path, headers, { method: 'OPTIONS' });
+      expect(response.status).toBe(204);
+      expect(response.headers.get('access-control-allow-headers')).toBe(
+        'Range, If-Range, Accept, Content-Type, Authorization, X-Api-Key',
+      );
+    }
+  });
+
+  it('describes its security schemes', async () =>
+    expect(await (await get('/swagger/v1/swagger.json', bearer)).json()).toMatchObject({
+      security: [{ bearer: [] }, { apiKey: [] }],
+      components: { securitySchemes: { bearer: { scheme: 'bearer' }, apiKey: { name: 'X-Api-Key' } } },
+    }));
+});
+
+describe('a link of a private instance', () => {
+  it('works without headers, by ranges too', async () => {
+    const key = await keyOf();
+    const response = await get(`/api/Stream/Media/${key}`, { range: 'bytes=0-9' });
+    expect(response.status).toBe(206);
+    expect(response.headers.get('vary')).toContain('Authorization, X-Api-Key');
+    expect((await get(`/api/Stream/Media/${key}?start=1&end=2`)).status).toBe(200);
+  });
+
+  it('is what Get redirects to', async () => {
+    const response = await get(`/api/Get?url=${encodeURIComponent(origin.url('/files/clip.mp4'))}`, bearer);
+    expect(response.status).toBe(302);
+    const location = response.headers.get('location') ?? '';
+    expect(location).toMatch(/^\/api\/Stream\/Media\/[\w-]{33}\.[0-9a-f]{12}\.\d+\.[\w-]{22}/);
+    expect((await get(location, { range: 'bytes=0-1' })).status).toBe(206);
+  });
+
+  it('includes the playlists of HLS and what they refer to', async () => {
+    const base = `/api/Stream/Hls/${await keyOf()}/`;
+    const playlist = await (await get(`${base}master.m3u8`)).text();
+    const media = /^\w+\.m3u8$/m.exec(playlist)?.[0] ?? '';
+    const segments = await (await get(base + media)).text();
+    const file = /URI="([^"]+)"/.exec(segments)?.[1] ?? '';
+    expect((await get(base + file, { range: 'bytes=0-1' })).status).toBe(206);
+  });
+
+  it('works beside a key, whatever its signature', async () => {
+    const key = await keyOf();
+    const bare = key.split('.')[0] ?? '';
+    for (const path of [bare, key, `${key}x`]) {
+      const response = await get(`/api/Stream/Media/${path}`, { ...bearer, range: 'bytes=0-1' });
+      expect(response.status).toBe(206);
+    }
+    expect((await get(`/api/Stream/Media/${bare}`)).status).toBe(401);
+  });
+
+  it('is signed by the key that it was resolved with', async () => {
+    const [first, second] = await Promise.all([keyOf(), keyOf({ 'x-api-key': OTHER })]);
+    expect(first.split('.').slice(0, 2)).toEqual([second.split('.')[0], hashOf(KEY).slice(0, 12)]);
+    expect(second.split('.')[1]).toBe(hashOf(OTHER).slice(0, 12));
+  });
+
+  it.each<[string, (key: string) => string, RegExp]>([
+    ['changed', (key) => key.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A')), /signature of the link is not valid/],
+    [
+      'of another file',
+      (key) => key.replace(/^./, (c) => (c === 'A' ? 'B' : 'A')),
+      /signature of the link is not valid/,
+    ],
+    [
+      'of a removed key',
+      (key) => signerFor(hashOf('removed-key-0123456789'))(key.split('.')[0] ?? ''),
+      /access key was removed/,
+    ],
+    ['expired', (key) => signerFor(hashOf(KEY), Date.now() - 26 * 3_600_000)(key.split('.')[0] ?? ''), /has expired/],
+  ])('is a 403 when it is %s', async (_, change, detail) => {
+    const response = await get(`/api/Stream/Media/${change(await keyOf())}`);
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({
+      title: 'Forbidden',
+      status: 403,
+      detail: expect.stringMatching(detail),
+    });
+  });
+});
+
+it('logs no key', async () => {
+  await get('/api/App/requests', { authorization: 'Bearer wrong-key-0123456789' });
+  await get(`/api/Stream/Media/${await keyOf()}`, bearer);
+  const text = JSON.stringify(logged);
+  expect(text).toContain('Instance is private');
+  for (const secret of [KEY, OTHER, 'wrong-key-0123456789', hashOf(KEY), hashOf(OTHER)])
+    expect(text).not.toContain(secret);
+});
+
+it('refuses to start with a short key, and shows nothing of it', async () => {
+  const main = resolve(import.meta.dirname, '../../local/main.ts');
+  const child = spawn(process.execPath, [main], { env: { ACCESS_KEYS: 'too-short', PORT: '0' }, cwd: folder });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  expect([code, output.trim()]).toEqual([1, 'ACCESS_KEYS: key 1 has 9 characters; it must have at least 16']);
+});
