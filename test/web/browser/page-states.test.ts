@@ -9,12 +9,18 @@ import { itInChromium as it } from '../../support/chromium.ts';
 import { useFakeInstance } from '../fakes/instance.ts';
 import { useBrowser } from '../fixtures/browser.ts';
 import { findLayoutProblems } from './layout-problems.ts';
-import { STATES } from './page-states.ts';
+import { isWithinPage, type PageState, STATES } from './page-states.ts';
 
-/** `SCREENSHOTS=1` writes one picture per state, width and scheme here, for review: no assertion reads them. */
-const SCREENSHOT_DIR = resolve(import.meta.dirname, '../../../.data/screenshots');
-const writesScreenshots = Boolean(process.env.SCREENSHOTS);
-const WIDTHS = [320, 768, 1280] as const;
+/** `npm run pictures` sets it: a folder for one picture per state, width and scheme. No assertion reads them. */
+const PICTURES_DIR = process.env.PICTURES_DIR && resolve(process.env.PICTURES_DIR);
+/** Widths of windows in pixels, each with the scheme that axe checks there: contrast does not depend on the width. */
+const LAYOUTS = [
+  [320, 'light'],
+  [390, 'dark'],
+  [768, 'light'],
+  [1440, 'dark'],
+  [2560, 'light'],
+] as const;
 const SCHEMES = ['light', 'dark'] as const;
 /** WCAG 2.2 AA and axe's best practices. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -23,7 +29,7 @@ const { open } = useBrowser();
 const instance = useFakeInstance();
 let axe = '';
 beforeAll(async () => {
-  await mkdir(SCREENSHOT_DIR, { recursive: true });
+  if (PICTURES_DIR) await mkdir(PICTURES_DIR, { recursive: true });
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 });
 
@@ -38,51 +44,79 @@ async function accessibilityViolations(page: Page): Promise<string[]> {
   }, AXE_TAGS);
 }
 
+/** The page as the last state left it, if another one can be reached from there: half the time of loading it. */
+let left: Page | undefined;
+
+/** Shows a state. */
+async function show(state: PageState): Promise<Page> {
+  instance.health = state.health ?? 'healthy';
+  const page = left && isWithinPage(state) ? await goWithin(left, state.path) : await load(state);
+  left = undefined;
+  await page.getByText(state.shows).first().waitFor({ state: 'attached' });
+  await state.act?.(page);
+  // Some states load the page again.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
+  if (isWithinPage(state) && !state.leavesTraces) left = page;
+  return page;
+}
+
+async function load({ path, locale = 'en' }: PageState): Promise<Page> {
+  const { page } = await open(instance.baseUrl + path, {
+    baseURL: instance.baseUrl,
+    locale,
+    reducedMotion: 'reduce',
+    reusePage: true,
+  });
+  return page;
+}
+
+/** Opens another link as back and forward do, after the start page, so that nothing of the last one stays. */
+async function goWithin(page: Page, path: string): Promise<Page> {
+  for (const address of ['/', path])
+    await page.evaluate((next) => {
+      history.pushState(null, '', next);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, address);
+  return page;
+}
+
+/** Sets the width, and the height of the whole page: sticky parts belong to its end. */
+async function resize(page: Page, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: width < 500 ? 640 : 800 });
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ width, height });
+}
+
 describe('page states', () => {
   it.each(STATES)('$name: has no layout problems or accessibility violations', async (state) => {
-    instance.health = state.health ?? 'healthy';
-    const { page } = await open(instance.baseUrl + state.path, {
-      baseURL: instance.baseUrl,
-      locale: state.locale ?? 'en',
-      reducedMotion: 'reduce',
-      reusePage: true,
-    });
-    await page.getByText(state.shows).first().waitFor({ state: 'attached' });
-    await state.act?.(page);
-    await page.evaluate(axe);
+    const page = await show(state);
     const problems: string[] = [];
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: width < 500 ? 640 : 800 });
-      problems.push(...(await page.evaluate(findLayoutProblems)).map((problem) => `${width}: ${problem}`));
-      // The whole page: sticky parts belong to its end.
-      const height = await page.evaluate(() => document.documentElement.scrollHeight);
-      await page.setViewportSize({ width, height });
-      for (const colorScheme of SCHEMES) {
-        await page.emulateMedia({ colorScheme });
-        // Colours do not depend on the width: each scheme at one of the two extreme layouts covers both.
-        if (width === (colorScheme === 'light' ? 1280 : 320))
-          problems.push(
-            ...(await accessibilityViolations(page)).map((problem) => `${width} ${colorScheme}: ${problem}`),
-          );
-        if (!writesScreenshots) continue;
-        await page.screenshot({ path: join(SCREENSHOT_DIR, `${state.name}-${width}-${colorScheme}.png`) });
-      }
+    for (const [width, colorScheme] of LAYOUTS) {
+      await resize(page, width);
+      await page.emulateMedia({ colorScheme });
+      const found = [...(await page.evaluate(findLayoutProblems)), ...(await accessibilityViolations(page))];
+      problems.push(...found.map((problem) => `${width} ${colorScheme}: ${problem}`));
+      if (PICTURES_DIR) await takePictures(page, `${state.name}-${width}`);
     }
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
+    const inForcedColors = await page.evaluate(findLayoutProblems);
+    problems.push(...inForcedColors.map((problem) => `forced colours: ${problem}`));
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
     expect(problems).toEqual([]);
   });
 
   it.each(LOCALES)('fits a window of 320 px in %s', async (locale) => {
     instance.health = 'healthy';
     const viewport = { width: 320, height: 640 };
-    const { page } = await open('about:blank', {
+    const { page } = await open(instance.baseUrl, {
       baseURL: instance.baseUrl,
       locale,
       viewport,
       reducedMotion: 'reduce',
     });
     const problems: string[] = [];
-    for (const name of ['', 'video', 'list', 'login', 'too-many']) {
-      await page.goto(name === '' ? '/' : `/?url=https://video.example/${name}`);
+    for (const name of ['', 'video', 'counted', 'login', 'too-many']) {
+      await goWithin(page, name === '' ? '/' : `/?url=https://video.example/${name}`);
       await page
         .locator(name ? 'article h2, .notice h2' : 'h1')
         .first()
@@ -92,3 +126,13 @@ describe('page states', () => {
     expect(problems).toEqual([]);
   });
 });
+
+async function takePictures(page: Page, name: string): Promise<void> {
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(PICTURES_DIR ?? '', `${name}-${colorScheme}.png`) });
+  }
+  await page.emulateMedia({ forcedColors: 'active' });
+  await page.screenshot({ path: join(PICTURES_DIR ?? '', `${name}-forced.png`) });
+  await page.emulateMedia({ forcedColors: 'none' });
+}

@@ -12,7 +12,13 @@ export interface PageState {
   /** @default healthy */
   readonly health?: Health;
   readonly locale?: string;
+  /** `act` leaves downloads, a player or settings behind: the next state needs a new page. */
+  readonly leavesTraces?: true;
 }
+
+/** Whether the state can be reached from another one within the page, without loading it again. */
+export const isWithinPage = ({ path, health, locale }: PageState): boolean =>
+  path.startsWith('/?url=') && health === undefined && locale === undefined;
 
 const link = (name: string) => `/?url=${encodeURIComponent(`https://video.example/watch/${name}`)}`;
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
@@ -69,7 +75,7 @@ export const STATES: readonly PageState[] = [
   { name: 'plain', path: link('plain'), shows: 'Untitled' },
   { name: 'audio', path: link('audio'), shows: 'Étude for a Slow Machine' },
   { name: 'list', path: link('list'), shows: 'Northern Coast, All Parts' },
-  { name: 'list-counts', path: link('feed'), shows: 'Every Episode of the Coast' },
+  { name: 'list-counts', path: link('counted'), shows: 'The rest of the coast' },
   { name: 'list-long-title', path: link('long-list'), shows: 'The Complete and Unabridged' },
   {
     name: 'list-picked',
@@ -83,6 +89,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'playing',
+    leavesTraces: true,
     path: link('plain'),
     shows: 'Untitled',
     act: async (page) => {
@@ -101,6 +108,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'playing-mini',
+    leavesTraces: true,
     path: link('plain'),
     shows: 'Untitled',
     act: async (page) => {
@@ -114,6 +122,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'playing-audio',
+    leavesTraces: true,
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
@@ -124,6 +133,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'playing-fails',
+    leavesTraces: true,
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
@@ -132,9 +142,10 @@ export const STATES: readonly PageState[] = [
       await page.getByText('Link expired').first().waitFor();
     },
   },
-  { name: 'downloading', path: link('video'), shows: 'A Walk Along', act: download },
+  { name: 'downloading', leavesTraces: true, path: link('video'), shows: 'A Walk Along', act: download },
   {
     name: 'paused',
+    leavesTraces: true,
     path: link('video'),
     shows: 'A Walk Along',
     act: async (page) => {
@@ -145,6 +156,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'download-failed',
+    leavesTraces: true,
     path: link('audio'),
     shows: 'Étude for a Slow Machine',
     act: async (page) => {
@@ -156,6 +168,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'list-downloading',
+    leavesTraces: true,
     path: link('list'),
     shows: 'Northern Coast, All Parts',
     act: async (page) => {
@@ -166,6 +179,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'tray-collapsed',
+    leavesTraces: true,
     path: link('video'),
     shows: 'A Walk Along',
     act: async (page) => {
@@ -175,6 +189,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'batch',
+    leavesTraces: true,
     path: `/?${['video', 'audio', 'login'].map((name) => link(name).slice(2)).join('&')}`,
     shows: 'Pasted links',
     act: async (page) => {
@@ -193,6 +208,7 @@ export const STATES: readonly PageState[] = [
   { name: 'maintenance', path: link('maintenance'), shows: 'Getting ready', health: 'maintenance' },
   {
     name: 'offline',
+    leavesTraces: true,
     path: '/',
     shows: HEADLINE,
     act: async (page) => {
@@ -200,9 +216,15 @@ export const STATES: readonly PageState[] = [
       await page.getByText('You’re offline').waitFor();
     },
   },
-  { name: 'proposed-instance', path: '/?api=https://other.example', shows: 'Use the server other.example?' },
+  {
+    name: 'proposed-instance',
+    leavesTraces: true,
+    path: '/?api=https://other.example',
+    shows: 'Use the server other.example?',
+  },
   {
     name: 'other-instance',
+    leavesTraces: true,
     path: '/?api=https://other.example',
     shows: 'Use the server other.example?',
     act: async (page) => {
@@ -212,6 +234,7 @@ export const STATES: readonly PageState[] = [
   },
   {
     name: 'unreachable',
+    leavesTraces: true,
     path: `/?api=https://other.example&url=${encodeURIComponent('https://video.example/x')}`,
     shows: 'Use the server other.example?',
     act: async (page) => {
@@ -222,7 +245,13 @@ export const STATES: readonly PageState[] = [
         .waitFor();
     },
   },
-  { name: 'history', path: '/', shows: HEADLINE, act: (page) => visit(page, ['video', 'audio', 'list', 'long']) },
+  {
+    name: 'history',
+    leavesTraces: true,
+    path: '/',
+    shows: HEADLINE,
+    act: (page) => visit(page, ['video', 'audio', 'list', 'long']),
+  },
   { name: 'status', path: '/status', shows: 'All systems working' },
   { name: 'status-maintenance', path: '/status', shows: 'Maintenance', health: 'maintenance' },
   { name: 'status-unhealthy', path: '/status', shows: 'Degraded', health: 'unhealthy' },

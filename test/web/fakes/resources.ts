@@ -121,6 +121,7 @@ const FEED: ResourceInformation = {
 /** `X-Playlist` by the last segment of the link's path. */
 export const PLAYLIST_COUNTS: Readonly<Record<string, string>> = {
   feed: 'listed=197, total=500, cut, unavailable=(2 17 42)',
+  counted: 'listed=12, total=40, cut, unavailable=(2 5)',
 };
 
 /** The details of every item. */
@@ -156,6 +157,7 @@ export const RESOURCES: Readonly<Record<string, ResourceInformation>> = {
   arabic: media(item('نزهة على الساحل الشمالي في أواخر الشتاء', 'رحلات هادئة')),
   list: LIST,
   feed: FEED,
+  counted: { ...FEED, title: 'The rest of the coast', mediaItems: FEED.mediaItems?.slice(-12) ?? [] },
   'long-list': { ...LIST, title: LONG_TITLE },
 };
 

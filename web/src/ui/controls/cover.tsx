@@ -20,8 +20,12 @@ export const Cover = ({ url, fallback = 'cover', isWhole, isSmall }: CoverProps)
   }, [url]);
   return (
     <div class={isSmall ? 'cover small' : 'cover'}>
+      {url && !isBroken && isTall && !isSmall && (
+        <img class="backdrop" src={url} alt="" decoding="async" referrerpolicy="no-referrer" />
+      )}
       {url && !isBroken ? (
         <img
+          key={url}
           class={isWhole || isTall ? 'whole' : undefined}
           src={url}
           alt=""

@@ -35,7 +35,7 @@ export const MediaStage = ({ title, coverUrl, isAudio, isPlaying, onPlay }: Medi
 
   if (isPlaying) return <div class={isAudio ? 'player-slot audio' : 'player-slot'} ref={slot} />;
   return (
-    <div class="media-stage">
+    <div class={coverUrl ? 'media-stage' : 'media-stage bare'}>
       <Cover url={coverUrl} fallback={isAudio ? 'music' : 'cover'} isWhole={isAudio} />
       {onPlay && (
         <button

@@ -132,11 +132,13 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
           {trouble && <span class="error-text">{t('player.stopped')}</span>}
         </p>
       )}
-      <PlayerBar {...{ media, state, isVideo, hasControls, isMini }} />
+      <div class="player-tools">
+        <PlayerBar {...{ media, state, isVideo, hasControls, isMini }} />
+        {!isMini && isClippable(choice) && <ClipEditor choice={choice} media={media} />}
+      </div>
       <button type="button" class="button square small player-close" aria-label={t('player.close')} onClick={close}>
         <Icon name="close" />
       </button>
-      {!isMini && isClippable(choice) && <ClipEditor choice={choice} media={media} />}
     </div>
   );
 };
