@@ -1,19 +1,25 @@
 import { resolve } from 'node:path';
-import { defineConfig } from 'vite';
+import { defineConfig, type UserConfig } from 'vite';
 import { FIRST_LOAD } from './first-load.ts';
+import { prerenderPlugin } from './prerender-plugin.ts';
 import { shellPlugin } from './shell-plugin.ts';
 
 const WEB = import.meta.dirname;
 const page = (name: string) => resolve(WEB, `${name}.html`);
+
+/** How modules are compiled, also those that run in the build. */
+const modules: UserConfig = {
+  json: { namedExports: false },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+};
 
 /** The web page. `vite build --config web/vite.config.ts` writes the complete folder. */
 export default defineConfig({
   root: WEB,
   base: '/',
   publicDir: resolve(WEB, 'public'),
-  json: { namedExports: false },
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [shellPlugin()],
+  ...modules,
+  plugins: [prerenderPlugin(modules), shellPlugin()],
   build: {
     outDir: resolve(WEB, '../dist/web'),
     emptyOutDir: true,
@@ -26,6 +32,7 @@ export default defineConfig({
         index: page('index'),
         status: page('status'),
         'not-found': page('not-found'),
+        early: resolve(WEB, 'src/early.ts'),
         'service-worker': resolve(WEB, 'src/service-worker.ts'),
       },
       // These modules only declare: an entry file that names lazily loaded ones must not load them.

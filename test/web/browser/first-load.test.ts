@@ -90,6 +90,66 @@ describe('first load', () => {
     expect(await shiftOf(page)).toBeLessThan(MAX_SHIFT);
   });
 
+  describe('prerendered field', () => {
+    /** Opens an address whose script has not loaded. @returns a function that lets it load */
+    const openWithoutScript = async (path: string, locale = 'en') => {
+      const { page } = await open('about:blank', { locale });
+      let letLoad: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        letLoad = resolve;
+      });
+      await page.route('**/assets/shell-*.js', async (route) => {
+        await held;
+        await route.continue();
+      });
+      await measureShift(page);
+      await page.goto(service.baseUrl + path, { waitUntil: 'commit' });
+      await page.getByRole('textbox').waitFor();
+      return { page, letLoad };
+    };
+
+    it('keeps its element, text and focus when the script takes over', async () => {
+      const { page, letLoad } = await openWithoutScript('/');
+      const field = page.getByRole('textbox');
+      await field.pressSequentially('https://typed.example/early');
+      const element = await field.elementHandle();
+      letLoad();
+      await page.getByRole('button', { name: 'Clear' }).waitFor();
+      expect(await field.inputValue()).toBe('https://typed.example/early');
+      expect(await element?.evaluate((input) => [input.isConnected, input === document.activeElement])).toEqual([
+        true,
+        true,
+      ]);
+      expect(await shiftOf(page)).toBeLessThan(MAX_SHIFT);
+    });
+
+    it('submits its link without a script', async () => {
+      const { page } = await openWithoutScript('/');
+      const link = service.origin.url('/site/combined/early');
+      await page.getByRole('textbox').fill(link);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${service.baseUrl}/?url=${encodeURIComponent(link)}`, { waitUntil: 'commit' });
+    });
+
+    it('is where it stays above a result', async () => {
+      const { page, letLoad } = await openWithoutScript(service.pageFor('/site/combined/above'));
+      const before = await page.locator('form').boundingBox();
+      letLoad();
+      await page.getByRole('article').waitFor();
+      expect(await page.locator('form').boundingBox()).toEqual(before);
+      expect(await shiftOf(page)).toBeLessThan(MAX_SHIFT);
+    });
+
+    it('shows no English to speakers of another language', async () => {
+      const { page, letLoad } = await openWithoutScript('/', 'ar');
+      expect(await page.getByRole('heading', { level: 1 }).count()).toBe(0);
+      expect(await page.evaluate(() => document.documentElement.dir)).toBe('rtl');
+      letLoad();
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await page.evaluate(() => document.documentElement.className)).toBe('');
+    });
+  });
+
   it('blocks what the Content-Security-Policy does not allow', async () => {
     const { page } = await open(`${service.baseUrl}/`, { expectedErrors: /Content Security Policy/ });
     await page.getByRole('heading', { level: 1 }).waitFor();

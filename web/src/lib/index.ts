@@ -14,6 +14,7 @@ export {
 export { createSubject, type Observable, type Subject } from './observable.ts';
 export { openLocalStore, openTabStore, readStored, type Store, store } from './store.ts';
 export {
+  createTexts,
   LOCALE_NAMES,
   LOCALES,
   type Locale,

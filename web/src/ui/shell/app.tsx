@@ -8,8 +8,8 @@ import { Banner } from './banner.tsx';
 import { FileNameSetting } from './file-name-setting.tsx';
 import { Footer } from './footer.tsx';
 import { Header } from './header.tsx';
+import { Hero } from './hero.tsx';
 import { HistoryList } from './history-list.tsx';
-import { LinkField } from './link-field.tsx';
 import { Result } from './result.tsx';
 import { ShareOptions } from './share-options.tsx';
 import { useDrop } from './use-drop.ts';
@@ -60,17 +60,14 @@ const MainPage = () => {
       <Banner />
       <Header isMoving={outcome.phase === 'resolving'} onHome={goHome} />
       <main class="wrap" ref={main} tabIndex={-1}>
-        <div class={isIdle ? 'hero' : 'hero small'}>
-          <h1>{t('app.headline')}</h1>
-          <p class="lede">{t('app.lede')}</p>
-          <LinkField
-            link={linkOf(outcome)}
-            text={outcome.phase === 'idle' ? outcome.text : undefined}
-            isResolved={outcome.phase === 'resolved'}
-            onLinks={navigation.openAll}
-            onClear={navigation.close}
-          />
-        </div>
+        <Hero
+          isSmall={!isIdle}
+          link={linkOf(outcome)}
+          text={outcome.phase === 'idle' ? outcome.text : undefined}
+          isResolved={outcome.phase === 'resolved'}
+          onLinks={navigation.openAll}
+          onClear={navigation.close}
+        />
         <Announcer />
         {!isIdle && (
           <div class="result" ref={result} tabIndex={-1} aria-busy={outcome.phase === 'resolving'}>

@@ -18,12 +18,14 @@ export interface LinkFieldProps {
 export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: LinkFieldProps) => {
   const { texts, primaryAction } = usePage();
   const { t } = texts;
-  const [text, setText] = useState(link ?? given ?? '');
+  const [text, setText] = useState(link ?? given ?? textOfShell);
+  const isFirst = useRef(true);
   const [fault, setFault] = useState(given ? whyNot(given) : undefined);
   const input = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
-    setText(link ?? given ?? '');
+    if (!isFirst.current) setText(link ?? given ?? '');
+    isFirst.current = false;
     setFault(given ? whyNot(given) : undefined);
   }, [link, given]);
   // Focuses the field unless the page was opened with a link.
@@ -78,7 +80,8 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
   };
 
   return (
-    <form noValidate onSubmit={submit}>
+    // The action is for the prerendered form.
+    <form action="/" noValidate onSubmit={submit}>
       <div class="field" data-invalid={fault !== undefined}>
         <Icon name="link" />
         <input
@@ -115,6 +118,10 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
     </form>
   );
 };
+
+/** What was typed into the prerendered field before the script had loaded. */
+const textOfShell = (): string =>
+  globalThis.document?.querySelector<HTMLInputElement>('#app input[name=url]')?.value ?? '';
 
 /** The error for a text without a link. */
 function whyNot(text: string): TextKey {

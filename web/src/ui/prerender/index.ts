@@ -1,0 +1,1 @@
+export { prerenderShell } from './prerender-shell.tsx';
