@@ -12,6 +12,8 @@ export interface BenchOrigin extends Server {
   readonly secure: { readonly host: string; readonly baseUrl: string; readonly certificate: string };
   /** Describes an item at `/site/{name}` to the test extractor: which files it has. */
   publish(name: string, formats: readonly Format[], durationSeconds: number): Promise<void>;
+  /** Describes a list of published items at `/site/{name}`. */
+  publishList(name: string, items: readonly string[]): Promise<void>;
 }
 
 export interface Format {
@@ -62,6 +64,17 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
           filesize: bytes,
         })),
       };
+      await writeFile(join(root, 'site-api', name), JSON.stringify({ info }));
+    },
+    async publishList(name, items) {
+      const entries = items.map((item) => ({
+        _type: 'url',
+        ie_key: 'ReelayTest',
+        id: item,
+        url: `${nginx.baseUrl}/site/${item}`,
+        title: item,
+      }));
+      const info = { _type: 'playlist', id: name, title: name, uploader: 'Bench', entries };
       await writeFile(join(root, 'site-api', name), JSON.stringify({ info }));
     },
     close: async () => {

@@ -3,6 +3,7 @@
  * curl. Arguments name cases: `npm run bench -- mux mp3`.
  */
 import { type Case, startBench } from './bench.ts';
+import { archive } from './cases/archive.ts';
 import { campaign } from './cases/campaign.ts';
 import { crowd } from './cases/crowd.ts';
 import { fairness } from './cases/fairness.ts';
@@ -26,6 +27,7 @@ const CASES: Readonly<Record<string, Case>> = {
   crowd,
   soak,
   memory,
+  archive,
   fairness,
   campaign,
 };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import pLimit from 'p-limit';
 import type { ArchiveParameters } from '../../core/api/index.ts';
-import { createLruCache, createSingleFlight } from '../../core/concurrency/index.ts';
+import { createFairSemaphore, createLruCache, createSingleFlight } from '../../core/concurrency/index.ts';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../../core/media/tar/index.ts';
 import { zipBytes } from '../../core/media/zip/index.ts';
 import type { ArchivedList } from '../../core/state/index.ts';
@@ -51,8 +50,9 @@ export interface ArchivePlansOptions {
 }
 
 const TIMEOUT_MS = 5_000;
-/** Entries read from the table, or opened, at once. */
-const CONCURRENCY = 8;
+/** Entries read from the table, or opened, at once: in all, and for one client. A stored resource may take 30 MB. */
+const MAX_AT_ONCE = 12;
+const MAX_AT_ONCE_PER_CLIENT = 8;
 /** A download that is interrupted continues with the same plan. */
 const PLAN_LIFETIME_MS = 10 * 60_000;
 /** A plan of 200 files takes about 100 KB. */
@@ -73,6 +73,7 @@ export function createArchivePlans({
 }: ArchivePlansOptions): ArchivePlans {
   const known = createLruCache<string, KnownPlan>(MAX_PLANS);
   const flights = createSingleFlight<ArchivePlan | undefined>();
+  const permits = createFairSemaphore({ permits: MAX_AT_ONCE, maxPerTenant: MAX_AT_ONCE_PER_CLIENT });
   const remember = (key: string, plan: ArchivePlan | undefined) =>
     known.set(key, { plan, until: now() + PLAN_LIFETIME_MS });
 
@@ -87,7 +88,6 @@ export function createArchivePlans({
     const until = AbortSignal.any([bounded, failed.signal]);
     const openSession = createEntrySessions(planningSession(session, until));
     const names = createEntryNames(list);
-    const limit = pLimit(CONCURRENCY);
     const describe = async (index: number): Promise<PlannedEntry | Missing> => {
       const entry = list.entries[index];
       if (!entry) throw new RangeError(`No entry ${index}`);
@@ -112,12 +112,10 @@ export function createArchivePlans({
     const indexes = [...list.entries.keys()].slice(parameters.from - 1);
     try {
       const results = await Promise.all(
-        indexes.map((index) =>
-          limit(() => {
-            until.throwIfAborted();
-            return describe(index);
-          }),
-        ),
+        indexes.map(async (index) => {
+          const permit = await permits.acquire(session.client, until);
+          return describe(index).finally(permit.release);
+        }),
       );
       return assemblePlan(list, parameters, results);
     } catch (error) {

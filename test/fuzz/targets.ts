@@ -1,3 +1,5 @@
+import { parseArchiveParameters } from '../../core/api/archive-parameters.ts';
+import { parseFeedParameters } from '../../core/api/feed-parameters.ts';
 import { parseLinkParameter } from '../../core/api/link-parameter.ts';
 import { Problem } from '../../core/api/problem.ts';
 import { parseQualityParameters } from '../../core/api/quality-parameters.ts';
@@ -36,8 +38,10 @@ import {
 } from '../../core/media/isobmff/index.ts';
 import { probeSegmentStart } from '../../core/media/segment-probe/index.ts';
 import { sniff } from '../../core/media/sniff/index.ts';
+import { tarHeader } from '../../core/media/tar/index.ts';
 import { hasDiscontinuity, longestGapSeconds } from '../../core/media/timeline/index.ts';
 import { createLayout } from '../../core/media/virtual-mp4/create-layout.ts';
+import { localHeader } from '../../core/media/zip/index.ts';
 import { assembleResource, identify } from '../../core/resolve/item/assemble.ts';
 import { readEntries } from '../../core/resolve/item/list-entries.ts';
 import { normalizeLink } from '../../core/resolve/item/normalize-link.ts';
@@ -45,7 +49,12 @@ import { parseCookies } from '../../core/resolve/yt-dlp/cookies.ts';
 import { readTracks } from '../../core/resolve/yt-dlp/tracks.ts';
 import { isInfo } from '../../core/resolve/yt-dlp/yt-dlp-info.ts';
 import { parseKey } from '../../core/state/keys.ts';
+import { toFeed } from '../../lambdas/api/feed/feed.ts';
+import { writeM3u8 } from '../../lambdas/api/feed/m3u8.ts';
+import { writeRss } from '../../lambdas/api/feed/rss.ts';
 import { toResourceInformation } from '../../lambdas/api/resource-information.ts';
+import { createEntryNames } from '../../stream-service/archive/entry-names.ts';
+import { indexText } from '../../stream-service/archive/index-text.ts';
 import { contentDisposition, fileName } from '../../stream-service/file-name.ts';
 import { retryDelayMs } from '../../stream-service/source/request/retry-policy.ts';
 import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
@@ -68,6 +77,7 @@ const LINEAR = { fixed: 5_000, perByte: 100 };
 const URL_BASE = 'https://cdn.example/a/index.m3u8';
 const MAX_SEGMENTS = 100_000;
 const NOW = 1_790_000_000;
+const feedEntry = (title: string) => ({ url: 'https://a.example/1', title, author: title, coverUrl: null });
 
 function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new TypeError(message);
@@ -368,6 +378,57 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
     },
     seeds: ['Title', 'NUL.txt', 'com\u00b9', '\u202egpj.exe', 'a\r\nb: c'],
     maxSteps: { fixed: 50_000, perByte: 200 },
+  },
+  'archive-parameters': {
+    run(input) {
+      const query = header(input);
+      const { from, format } = parseArchiveParameters(Object.fromEntries(new URLSearchParams(query)));
+      check(Number.isInteger(from) && from > 0 && ['zip', 'tar'].includes(format), 'Implausible archive');
+      parseFeedParameters(query);
+    },
+    errors: [Problem],
+    seeds: ['quality=720p&codec=any&format=tar&from=12', 'quality=mp3&bitrate=320&tags=true', 'format=m3u8'],
+    // Node parses the query four times here; see quality-parameters.
+    maxSteps: { fixed: 20_000_000, perByte: 8000 },
+  },
+  'archive-names': {
+    run(input) {
+      const [title = '', other = ''] = [input.toString().slice(0, 500), header(input).slice(0, 500)];
+      const entry = { url: 'https://a.example/', title: other, author: null, coverUrl: null };
+      const list = { id: '', url: 'https://a.example/list', title, author: null, entries: [entry], expiresAt: 0 };
+      const path = createEntryNames(list).pathOf(0, { title: other, author: null }, '.mp4');
+      check(/^[^./\\][^/\\]*\/01 - [^/\\]+\.mp4$/.test(path), 'A path that leaves its folder');
+      check(Buffer.byteLength(path) <= 600, 'Too long');
+      const lines = indexText(list, [{ index: 0, reason: other }]).split(/[\r\n\u2028\u2029]/);
+      check(lines.length === 8, 'A text that adds lines to the index');
+      for (const size of [0, input.length, 2 ** 40]) {
+        const header = tarHeader({ path: title, size, modifiedAt: new Date(0) });
+        check(header.length % 512 === 0, 'Not whole blocks');
+      }
+      check(localHeader({ path: title, size: 1, modifiedAt: new Date(0) }).length < 65_536, 'Too long');
+    },
+    seeds: ['Title', '../../etc/passwd', 'C:\\x', 'a\r\n9. Forged', '\u202egpj.exe', 'é'.repeat(200)],
+    maxSteps: { fixed: 100_000, perByte: 500 },
+  },
+  feed: {
+    run(input) {
+      const text = input.toString().slice(0, 2000);
+      const feedOf = (title: string) =>
+        toFeed(
+          { type: 'PlayList', title, author: title, coverUrl: null, items: [{ entry: feedEntry(title) }] },
+          { link: 'https://a.example/', baseUrl: 'https://b.example', quality: 'mp3', codec: 'compatible' },
+        );
+      const rss = writeRss(feedOf(text));
+      check(!/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(rss), 'A character that XML excludes');
+      const tagsOf = (document: string) => document.match(/<[^<>]*>/g)?.map((tag) => tag.split(' ', 1)[0]);
+      const isEmpty = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '') === '';
+      check(isEmpty || `${tagsOf(rss)}` === `${tagsOf(writeRss(feedOf('x')))}`, 'A text that adds tags');
+      check(!/&(?!(?:amp|lt|gt|quot|apos);)/.test(rss), 'An entity of the source');
+      check(writeM3u8(feedOf(text)).split(/[\r\n\u2028\u2029]/).length === 5, 'A text that adds lines');
+    },
+    seeds: ['Title', '</title><x y="', ']]>&#0;&bogus;', 'a\u0000b\ufffe', '#EXTINF:1\nhttps://a.example/'],
+    // URLs that are built and parsed again.
+    maxSteps: { fixed: 500_000, perByte: 2000 },
   },
   'log-text': {
     run(input) {

@@ -103,8 +103,8 @@ export function checkEdge(): void {
         String(properties.RouteKey),
       );
       expect(routes.sort()).toEqual([
-        ...['$default', 'ANY /api/App', 'ANY /api/App/requests', 'ANY /api/Fetch/GetDetails'],
-        ...['ANY /api/Feed', 'ANY /api/Fetch/GetResource', 'ANY /api/Get'],
+        ...['$default', 'ANY /api/App', 'ANY /api/App/requests', 'ANY /api/Feed', 'ANY /api/Fetch/GetDetails'],
+        ...['ANY /api/Fetch/GetResource', 'ANY /api/Get'],
         ...['ANY /swagger', 'ANY /swagger/{proxy+}'],
       ]);
       expect(onlyResource(of, 'AWS::ApiGatewayV2::Stage')).toMatchObject({

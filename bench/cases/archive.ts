@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench, Case } from '../bench.ts';
+import { firstByteMs, take } from '../clients.ts';
+import { inTurn, seconds } from '../figures.ts';
+
+const RUNS = Number(process.env.BENCH_RUNS ?? 5);
+const ENTRIES = 20;
+const REPEATED_RUNS = 200;
+/** Of one archive, for the memory that it takes. */
+const LONG_BYTES = Number(process.env.ARCHIVE_GB ?? 10) * 1e9;
+const SAMPLE_INTERVAL_MS = 250;
+const MAX_RATIO = 1.1;
+const MAX_ONE_SHOT_RATIO = 1.2;
+/** Above the memory that the service takes for one stream of a file: two entries are open. */
+const MAX_GROWTH_MB = 96;
+
+/** Whole lists as one file beside their entries one after another, and one-shot links beside GetResource. */
+export const archive: Case = async function* (bench) {
+  const { origin, service, sizes } = bench;
+  for (const [name, path, bytes] of [
+    ['files', '/media/clip.mp4', sizes['clip.mp4'] ?? 0],
+    ['files at 4 MB/s a connection', '/slow/clip.mp4', sizes['clip.mp4'] ?? 0],
+  ] as const) {
+    const list = await publishList(bench, `archive${path.replaceAll(/\W/g, '-')}`, ENTRIES, path, bytes);
+    const { mediaItems } = await bench.resolve(list);
+    const keys = mediaItems.flatMap(({ video }) => video?.bestQualityKey ?? []);
+    if (keys.length !== ENTRIES) throw new Error(`${keys.length} entries of ${ENTRIES}`);
+    for (const format of ['zip', 'tar']) {
+      const url = await locationOf(bench, list, format);
+      const { ours, rival } = await inTurn(
+        RUNS,
+        () =>
+          seconds(async () => {
+            const taken = await take(url);
+            if (taken < bytes * ENTRIES) throw new Error(`${taken} bytes of ${bytes * ENTRIES}`);
+          }),
+        () =>
+          seconds(async () => {
+            for (const key of keys) await take(`${service.baseUrl}/api/Stream/Media/${key}`);
+          }),
+      );
+      const what = `${format} of ${ENTRIES} ${name}`;
+      yield { what, ours, rival, rivalName: 'one after another', unit: 's', atMost: MAX_RATIO };
+      const first = await firstByteMs(url);
+      yield { what: `${what}, first byte`, ours: first, rival: Number.NaN, rivalName: '', unit: 'ms' };
+    }
+  }
+
+  const bytes = sizes['video.mp4'] ?? 0;
+  const count = Math.ceil(LONG_BYTES / bytes);
+  const list = await publishList(bench, 'archive-long', count, '/media/video.mp4', bytes);
+  yield* memoryOf(bench, await locationOf(bench, list, 'zip'), (bytes * count) / 1e9);
+
+  const link = `${origin.baseUrl}/site/archive-long-1`;
+  await bench.resolve(link);
+  const oneShot = `${service.baseUrl}/api/Get?${new URLSearchParams({ url: link })}`;
+  const { ours, rival } = await inTurn(
+    REPEATED_RUNS,
+    () =>
+      seconds(async () => {
+        const { status } = await fetch(oneShot, { redirect: 'manual' });
+        if (status !== 302) throw new Error(`${status} for ${oneShot}`);
+      }),
+    () => seconds(() => bench.resolve(link)),
+  );
+  yield {
+    what: 'one-shot link of a known resource',
+    ours: ours * 1000,
+    rival: rival * 1000,
+    rivalName: 'GetResource',
+    unit: 'ms',
+    atMost: MAX_ONE_SHOT_RATIO,
+  };
+};
+
+/** A list of entries that are items of their own, of the same file. @returns its link */
+async function publishList({ origin }: Bench, name: string, count: number, path: string, bytes: number) {
+  const names = Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
+  for (const each of names)
+    await origin.publish(each, [{ id: 'file', path, vcodec: 'avc1', acodec: 'mp4a', bytes }], 20);
+  await origin.publishList(name, names);
+  return `${origin.baseUrl}/site/${name}`;
+}
+
+/** The address of the archive of a list. */
+async function locationOf({ service }: Bench, list: string, format: string): Promise<string> {
+  const response = await fetch(`${service.baseUrl}/api/Get?${new URLSearchParams({ url: list, format })}`, {
+    redirect: 'manual',
+  });
+  const location = response.headers.get('location');
+  if (response.status !== 302 || !location) throw new Error(`${response.status} for ${list}`);
+  return service.baseUrl + location;
+}
+
+/** Memory of the service while one long archive is sent. */
+async function* memoryOf({ service }: Bench, url: string, gigabytes: number) {
+  // A stream like it first, so that buffers that stay are there.
+  await take(`${url}&from=${Math.max(1, Math.floor(gigabytes * 6) - 4)}`);
+  const before = service.proportionalBytes();
+  const over = new AbortController();
+  let peak = before;
+  const sampling = (async () => {
+    while (!over.signal.aborted) {
+      await sleep(SAMPLE_INTERVAL_MS);
+      peak = Math.max(peak, service.proportionalBytes());
+    }
+  })();
+  const elapsed = await seconds(() => take(url));
+  over.abort();
+  await sampling;
+  const alone = { rival: Number.NaN, rivalName: '' };
+  const what = `archive of ${gigabytes.toFixed(1)} GB`;
+  yield { what, ours: (gigabytes * 1000) / elapsed, ...alone, unit: 'MB/s' };
+  yield { what: `${what}, growth of memory`, ours: (peak - before) / 1e6, ...alone, unit: 'MB', atMost: MAX_GROWTH_MB };
+}
