@@ -73,7 +73,7 @@ export async function startServer(
   return {
     baseUrl,
     host: `127.0.0.1:${port}`,
-    cpuSeconds: () => sum(family(pid).map(cpuOf)),
+    cpuSeconds: () => familyCpuSeconds(pid),
     residentBytes: () => sum(family(pid).map(residentOf)),
     proportionalBytes: () => sum(family(pid).map(proportionalOf)),
     processes: () => family(pid).length,
@@ -178,6 +178,9 @@ function linkOf(path: string): string[] {
     return []; // closed between the listing and the look
   }
 }
+
+/** User and system seconds of a process, its children and theirs. */
+export const familyCpuSeconds = (pid: number): number => sum(family(pid).map(cpuOf));
 
 /** User and system seconds of this process's children that have ended (proc_pid_stat(5), cutime and cstime). */
 export function endedChildrenCpuSeconds(): number {

@@ -5,6 +5,7 @@
 import { type Case, startBench } from './bench.ts';
 import { archive } from './cases/archive.ts';
 import { campaign } from './cases/campaign.ts';
+import { coldStart } from './cases/cold-start.ts';
 import { crowd } from './cases/crowd.ts';
 import { fairness } from './cases/fairness.ts';
 import { memory } from './cases/memory.ts';
@@ -30,6 +31,7 @@ const CASES: Readonly<Record<string, Case>> = {
   archive,
   fairness,
   campaign,
+  'cold-start': coldStart,
 };
 
 const wanted = process.argv.slice(2);

@@ -40,8 +40,8 @@ const EXTRA_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>>
   'functions/get-resource': { 'probe-worker': join(ROOT, 'core', 'resolve', 'probe', 'probe-worker.ts') },
 };
 
-/** CommonJS dependencies load Node's built-in modules with `require`, which ES modules do not define. */
-const REQUIRE_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+/** CommonJS dependencies use `require` for Node's built-in modules, and `__dirname`: ES modules define neither. */
+const COMMONJS_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); const __dirname = import.meta.dirname;`;
 
 /** One program that runs in AWS. `file` is the name of its bundle without `.mjs`. */
 interface Program {
@@ -110,7 +110,7 @@ async function compile(programs: readonly Program[], outDir: string, sourceMaps:
     keepNames: true,
     sourcemap: sourceMaps && 'external',
     sourcesContent: false,
-    banner: { js: REQUIRE_BANNER },
+    banner: { js: COMMONJS_BANNER },
     logLevel: 'error',
   });
 }

@@ -8,7 +8,7 @@ import { createEgress } from '../../core/egress/index.ts';
 import { createResolver } from '../../core/resolve/index.ts';
 import { createDynamoDbStorage } from '../../core/state/dynamodb/index.ts';
 import { createState } from '../../core/state/index.ts';
-import { findLayeredYtDlp } from '../../layers/tools/index.ts';
+import { locateLayeredYtDlp, readVersion, type YtDlp } from '../../layers/tools/index.ts';
 import {
   createFanOut,
   createGet,
@@ -33,6 +33,8 @@ import { type CheckEvent, createCheckResolver } from '../tools-update/index.ts';
 
 /** Where Lambda unpacks layers. */
 const LAYER_DIR = '/opt';
+/** For a copy of the program, and its home when it is asked for its version. */
+const STAGING_DIR = join(tmpdir(), 'yt-dlp');
 /** From the start of the process: Lambda restarts an environment whose initialization takes ten seconds. */
 const INIT_TIMEOUT_MS = 8_000;
 
@@ -42,8 +44,14 @@ const settings = await readSettingsInAws(process.env);
 const state = createState({ storage: createDynamoDbStorage(environment), log });
 const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log });
 // A layer without tools means maintenance: the table names the activity, and this function answers with it.
+let located: YtDlp | undefined;
 const tools = createLayeredTools({
-  find: () => findLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER_DIR, join(tmpdir(), 'yt-dlp')),
+  async find(isSuspect) {
+    located ??= await locateLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER_DIR, STAGING_DIR);
+    // Costs another start of the program, a third of a cold start: only where something is wrong.
+    if (located && isSuspect) await readVersion(located, STAGING_DIR);
+    return located;
+  },
   log,
 });
 const metrics = createResolveMetrics(environment.stage);
@@ -57,7 +65,10 @@ const resolver = createResolver({
   egress,
   state,
   log,
-  onYtDlpMode: metrics.ytDlpMode,
+  onYtDlpMode(mode) {
+    metrics.ytDlpMode(mode);
+    if (mode === 'process-per-link') tools.distrust();
+  },
   entriesAtOnce: readEntriesAtOnce(process.env),
   resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.invoke(ownName, event, signal) }),
 });
@@ -65,10 +76,22 @@ const resolver = createResolver({
 const warm = tools
   .load()
   .then(resolver.warm)
-  .catch((error) => log.error('yt-dlp worker failed to start', { error }));
+  .catch((error) => {
+    log.error('yt-dlp worker failed to start', { error });
+    tools.distrust();
+  })
+  // Again only after it has been distrusted.
+  .then(() => tools.load());
 await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
 
-const checkResolver = createCheckResolver({ tools, resolver, log });
+const checkResolver = createCheckResolver({
+  find: async () => {
+    const ytDlp = tools.ytDlp();
+    return ytDlp && readVersion(ytDlp, STAGING_DIR);
+  },
+  resolver,
+  log,
+});
 const resolveEntry = createResolveEntry({ resolver, log });
 
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();

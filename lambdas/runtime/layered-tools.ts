@@ -2,8 +2,12 @@ import type { Log } from '../../core/log/index.ts';
 import type { YtDlp } from '../../layers/tools/index.ts';
 
 export interface LayeredToolsOptions {
-  /** Finds the yt-dlp of the layer; undefined when the layer has none. @throws Error when it does not run */
-  readonly find: () => Promise<YtDlp | undefined>;
+  /**
+   * Finds the yt-dlp of the layer; undefined when the layer has none.
+   * @param isSuspect it has failed to start before: it is run to learn whether it works at all
+   * @throws Error when it does not run
+   */
+  readonly find: (isSuspect: boolean) => Promise<YtDlp | undefined>;
   readonly log: Log;
 }
 
@@ -13,15 +17,18 @@ export interface LayeredTools {
   ytDlp(): YtDlp | undefined;
   /** Finds the tools once. A failed attempt is logged and repeated by the next call, since its cause may pass. */
   load(): Promise<void>;
+  /** Reports that what `load` has found does not start. The next call of `load` tests it. */
+  distrust(): void;
 }
 
 export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredTools {
   let found: { readonly ytDlp: YtDlp | undefined } | undefined;
   let loading: Promise<void> | undefined;
+  let isSuspect = false;
 
   const loadOnce = async () => {
     try {
-      found = { ytDlp: await find() };
+      found = { ytDlp: await find(isSuspect) };
     } catch (error) {
       log.error('yt-dlp of the layer failed to start', { error });
     }
@@ -32,6 +39,10 @@ export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredT
     async load() {
       if (!found) loading ??= loadOnce();
       await loading;
+    },
+    distrust() {
+      isSuspect = true;
+      found = undefined;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
-import type { LayeredTools } from '../runtime/index.ts';
+import type { YtDlp } from '../../layers/tools/index.ts';
 import { createTryLayer } from './try-layer.ts';
 import type { CanaryVerdict } from './types.ts';
 
@@ -13,7 +13,8 @@ export interface CheckEvent {
 }
 
 export interface CheckResolverOptions {
-  readonly tools: Pick<LayeredTools, 'ytDlp'>;
+  /** The yt-dlp of the resolver, with the version that it reports; undefined when there is none. */
+  readonly find: () => Promise<YtDlp | undefined>;
   readonly resolver: Pick<Resolver, 'warm' | 'resolve'>;
   readonly log: Log;
 }
@@ -23,7 +24,7 @@ const RESOLVE_TIMEOUT_MS = 20_000;
 
 /** Whether this version of the resolver works: its worker starts, and the links of the event resolve. */
 export const createCheckResolver =
-  ({ tools, resolver, log }: CheckResolverOptions) =>
+  ({ find, resolver, log }: CheckResolverOptions) =>
   ({ links = [] }: CheckEvent): Promise<CanaryVerdict> => {
     const deadline = Date.now() + RESOLVE_TIMEOUT_MS;
     const resolve = async (link: string) => {
@@ -40,5 +41,5 @@ export const createCheckResolver =
       await Promise.all(links.map(resolve));
       return undefined;
     };
-    return createTryLayer({ find: async () => tools.ytDlp(), smokeTest, log })();
+    return createTryLayer({ find, smokeTest, log })();
   };

@@ -26,4 +26,4 @@ export type {
   WorkerOptions,
   WorkerProcess,
 } from './worker/index.ts';
-export { assetFor, findLayeredYtDlp, unpackYtDlp } from './yt-dlp/index.ts';
+export { assetFor, findLayeredYtDlp, locateLayeredYtDlp, readVersion, unpackYtDlp } from './yt-dlp/index.ts';

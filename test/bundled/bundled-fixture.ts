@@ -10,7 +10,7 @@ import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { startFront } from './front.ts';
-import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
+import { startFunctionFixture } from './function-fixture.ts';
 
 /** The deployed bundles on this machine: each in a separate process, behind one port. */
 export interface BundledFixture {
@@ -44,7 +44,9 @@ export async function startBundledFixture({
   const functionFixture = await startFunctionFixture([...FUNCTIONS, 'stream-service']);
   parts.defer(functionFixture.close);
   const { dir, dist, functions } = functionFixture;
-  const layer = await preparePluginsAndLayer(functionFixture);
+  for (const host of ['functions/get-resource', 'stream-service'])
+    await cp(PLUGIN_DIR, join(dist, host, 'plugins'), { recursive: true });
+  const layer = await prepareLayer(dir);
   const { ffmpeg } = await installedTools();
   const common = {
     ...functionFixture.environment,
@@ -76,11 +78,8 @@ export async function startBundledFixture({
 /** Name in a release for Linux. */
 const PROGRAM = 'yt-dlp_linux';
 
-/** Copies the test extractor to the plugins of the bundles, and creates a layer with the real yt-dlp. */
-async function preparePluginsAndLayer({ dir, dist }: FunctionFixture): Promise<string> {
-  for (const host of ['functions/get-resource', 'stream-service']) {
-    await cp(PLUGIN_DIR, join(dist, host, 'plugins'), { recursive: true });
-  }
+/** Creates a layer with the real yt-dlp in a folder. @returns the folder of the layer */
+export async function prepareLayer(dir: string): Promise<string> {
   const { ytDlp } = await installedTools();
   const command = ytDlp.command.map((word) => `'${word}'`).join(' ');
   const layer = join(dir, 'opt');

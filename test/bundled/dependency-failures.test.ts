@@ -64,7 +64,8 @@ describe('a layer', () => {
     const program = '#!/bin/sh\ncase "$*" in *--version*) echo 2026.11.20;; *) exit 3;; esac\n';
     const { result, lines } = await ask('get-resource', GET_RESOURCE, { TOOLS_LAYER_DIR: await layerWith(program) });
     expect([result.statusCode, jsonOf(result)]).toEqual([502, { title: 'Fetch Failed', status: 502 }]);
-    expect(lines.join('\n')).toContain('yt-dlp does not start');
+    expect(lines.join('\n')).toContain('yt-dlp runs as one process per link');
+    expect(lines.join('\n')).not.toContain('ReferenceError');
   });
 
   it('is not required by GET /api/App', async () => {

@@ -1,4 +1,4 @@
-export { findLayeredYtDlp } from './layered-yt-dlp.ts';
+export { findLayeredYtDlp, locateLayeredYtDlp, readVersion } from './layered-yt-dlp.ts';
 export { unpackYtDlp } from './unpack-yt-dlp.ts';
 export { ytDlpAtPath, ytDlpOfSystem } from './yt-dlp-program.ts';
 export { ytDlpFromPypi } from './yt-dlp-pypi.ts';

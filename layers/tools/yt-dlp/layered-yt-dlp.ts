@@ -7,25 +7,44 @@ import { isReleaseTag } from '../versions.ts';
 /** Programs of the unpacked releases for Linux; each needs `_internal` beside it. */
 const PROGRAMS = ['yt-dlp_linux', 'yt-dlp_linux_aarch64'];
 
+/** Version of a yt-dlp that has not been asked for it. */
+export const UNKNOWN_VERSION = 'of the layer';
+
 /**
  * The yt-dlp of a release that was unpacked into a read-only folder, such as a Lambda layer. Release archives carry no
- * permissions: a program that is not executable is copied, with a link to the rest of the release beside it.
+ * permissions: a program that is not executable is copied, with a link to the rest of the release beside it. The program is
+ * not run: on one core its start takes longer than all else before the worker's, so its version stays unknown.
  * @param stagingDir for the copy
  * @returns undefined when the folder has no yt-dlp
- * @throws Error in one line when it does not run
  */
-export async function findLayeredYtDlp(dir: string, stagingDir: string): Promise<YtDlp | undefined> {
+export async function locateLayeredYtDlp(dir: string, stagingDir: string): Promise<YtDlp | undefined> {
   for (const name of PROGRAMS) {
     if (!(await isThere(join(dir, name)))) continue;
     const program = (await isExecutable(join(dir, name))) ? join(dir, name) : await stage(dir, name, stagingDir);
-    await mkdir(stagingDir, { recursive: true });
-    const env = { HOME: stagingDir, TMPDIR: stagingDir, LANG: 'C.UTF-8' };
-    const said = await run(program, ['--ignore-config', '--version'], { env, timeoutMs: 60_000 });
-    const version = said.toString().trim();
-    if (!isReleaseTag(version)) throw new Error(`it reports version ${version.slice(0, 40)}`);
-    return { version, command: [program], source: 'release' };
+    return { version: UNKNOWN_VERSION, command: [program], source: 'release' };
   }
   return undefined;
+}
+
+/**
+ * The same yt-dlp with the version that it reports.
+ * @param homeDir created if necessary
+ * @throws Error in one line when it does not run
+ */
+export async function readVersion(ytDlp: YtDlp, homeDir: string): Promise<YtDlp> {
+  await mkdir(homeDir, { recursive: true });
+  const [program, ...args] = ytDlp.command;
+  const env = { HOME: homeDir, TMPDIR: homeDir, LANG: 'C.UTF-8' };
+  const said = await run(program, [...args, '--ignore-config', '--version'], { env, timeoutMs: 60_000 });
+  const version = said.toString().trim();
+  if (!isReleaseTag(version)) throw new Error(`it reports version ${version.slice(0, 40)}`);
+  return { ...ytDlp, version };
+}
+
+/** The located yt-dlp with its version. @throws Error in one line when it does not run */
+export async function findLayeredYtDlp(dir: string, stagingDir: string): Promise<YtDlp | undefined> {
+  const located = await locateLayeredYtDlp(dir, stagingDir);
+  return located && readVersion(located, stagingDir);
 }
 
 async function stage(dir: string, name: string, stagingDir: string): Promise<string> {

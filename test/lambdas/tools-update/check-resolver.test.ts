@@ -18,7 +18,7 @@ function createFakes({ failing = [] as string[], warm = async () => undefined } 
 
 describe('createCheckResolver', () => {
   const check = (fakes: ReturnType<typeof createFakes>, links?: string[]) =>
-    createCheckResolver({ tools: { ytDlp: () => ytDlp }, resolver: fakes.resolver, log: silentLog })({
+    createCheckResolver({ find: async () => ytDlp, resolver: fakes.resolver, log: silentLog })({
       kind: 'check',
       links,
     });
@@ -50,7 +50,7 @@ describe('createCheckResolver', () => {
 
   it('reports a layer without yt-dlp', async () => {
     const checkWithout = createCheckResolver({
-      tools: { ytDlp: () => undefined },
+      find: async () => undefined,
       resolver: createFakes().resolver,
       log: silentLog,
     });

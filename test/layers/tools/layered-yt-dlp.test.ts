@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findLayeredYtDlp } from '../../../layers/tools/yt-dlp/layered-yt-dlp.ts';
+import { findLayeredYtDlp, locateLayeredYtDlp, readVersion } from '../../../layers/tools/yt-dlp/layered-yt-dlp.ts';
 
 let layer: string;
 let staging: string;
@@ -47,4 +47,18 @@ describe('findLayeredYtDlp', () => {
     await unpackRelease('yt-dlp_linux', 'hello');
     await expect(findLayeredYtDlp(layer, staging)).rejects.toThrow('it reports version hello');
   });
+});
+
+describe('locateLayeredYtDlp', () => {
+  it('does not run the program, whose version is read on demand', async () => {
+    await unpackRelease('yt-dlp_linux', 'hello');
+    const located = (await locateLayeredYtDlp(layer, staging)) ?? expect.fail('Not located');
+    expect(located).toEqual({ version: 'of the layer', command: [join(staging, 'yt-dlp_linux')], source: 'release' });
+    await expect(readVersion(located, staging)).rejects.toThrow('it reports version hello');
+    await writeFile(join(layer, '_internal', 'version'), '2026.11.20\n');
+    expect(await readVersion(located, staging)).toEqual({ ...located, version: '2026.11.20' });
+  });
+
+  it('returns undefined for a layer without yt-dlp', async () =>
+    expect(await locateLayeredYtDlp(layer, staging)).toBeUndefined());
 });
