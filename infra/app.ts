@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { SettingError } from '../core/config/index.ts';
-import { buildPage, bundle } from './build/index.ts';
+import { buildPage, bundle, placeFfmpeg } from './build/index.ts';
 import { checkPlace, readContext } from './config/index.ts';
 import { createApp } from './create-app.ts';
 
@@ -16,6 +16,7 @@ try {
   const settings = readContext(new App({ autoSynth: false }).node.getAllContext());
   checkPlace(settings, { ...(account && { account }), ...(region && { region }) });
   await bundle({ outDir: BUNDLE_DIR });
+  await placeFfmpeg({ dir: join(BUNDLE_DIR, 'stream-service'), architecture: settings.architecture });
   await buildPage();
   createApp({ bundleDir: BUNDLE_DIR, ...(account && region && { env: { account, region } }) }).synth();
 } catch (error) {

@@ -27,10 +27,22 @@ export interface ServiceOptions {
   readonly onProgress?: (activity: Activity) => void;
   /** Additional plugin folders of yt-dlp. Used by tests and the demo. */
   readonly pluginDirs?: readonly string[];
-  /** Whether to build and serve the page. @default true */
+  /** Whether to serve the page. @default true */
   readonly hasPage?: boolean;
+  /** What a container image has in place. Absent parts are built, looked up or fetched. */
+  readonly prebuilt?: PrebuiltParts;
   /** How long running streams may take to finish at shutdown. @default 30 */
   readonly drainSeconds?: number;
+}
+
+/** Folders of a container image. */
+export interface PrebuiltParts {
+  /** The built page. */
+  readonly pageDir: string;
+  /** The files of Swagger UI. */
+  readonly swaggerDir: string;
+  /** An unpacked release of yt-dlp. A newer one in the folder of the tools comes first. */
+  readonly ytDlpDir: string;
 }
 
 /** Reelay on one machine and one port. */
@@ -52,12 +64,12 @@ const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
  */
 export const startService = (options: ServiceOptions): Promise<Service> =>
   startWithShutdown(async (shutdown) => {
-    const { settings, log = silentLog, pluginDirs, drainSeconds, hasPage = true } = options;
+    const { settings, log = silentLog, pluginDirs, drainSeconds, hasPage = true, prebuilt } = options;
     const state = openState(settings, log, shutdown);
     const egress = shutdown.own(
       createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log }),
     );
-    const tools = shutdown.own(createLocalTools({ ...options, state, egress, log }));
+    const tools = shutdown.own(createLocalTools({ ...options, ytDlpDir: prebuilt?.ytDlpDir, state, egress, log }));
     const resolver = shutdown.own(createResolver({ ...settings, tools, egress, state, log, pluginDirs }));
     const streams = shutdown.own(
       await createStreamService({
@@ -82,12 +94,12 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         publicUrl: settings.publicUrl,
         trustedProxies: settings.trustedProxies,
         origins: settings.corsAllowedOrigins,
-        assetsDir: dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json'))),
+        assetsDir: prebuilt?.swaggerDir ?? findSwagger(),
         log,
       }),
       log,
     });
-    const page = hasPage ? startPage(log, shutdown) : undefined;
+    const page = hasPage ? startPage(prebuilt?.pageDir, log, shutdown) : undefined;
 
     const acceptRequest = createAcceptRequest(settings);
     const hashes = [...settings.accessKeys, ...settings.accessKeysFile].map(({ hash }) => hash);
@@ -123,10 +135,13 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     return { version: `v${packageFile.version}`, baseUrl: baseUrlOf(server.address()), ready, close: shutdown.close };
   });
 
-/** The page, built in the background unless its sources are unchanged. */
-function startPage(log: Log, shutdown: ShutdownStack) {
+const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+
+/** The page from its folder; without one it is built in the background unless its sources are unchanged. */
+function startPage(dir: string | undefined, log: Log, shutdown: ShutdownStack) {
   const building = new AbortController();
-  const page = createPage({ built: buildPage({ signal: building.signal }), log });
+  const built = dir === undefined ? buildPage({ signal: building.signal }) : Promise.resolve(dir);
+  const page = createPage({ built, log });
   shutdown.defer(async () => {
     building.abort();
     await page.ready;

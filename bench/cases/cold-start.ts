@@ -1,7 +1,7 @@
-import { prepareLayer } from '../../test/bundled/bundled-fixture.ts';
 import { bareEvent } from '../../test/bundled/documented-event.ts';
 import { startFunctionFixture } from '../../test/bundled/function-fixture.ts';
 import { startOrigin } from '../../test/origin/server.ts';
+import { frozenYtDlp } from '../../test/support/frozen-yt-dlp.ts';
 import type { Case } from '../bench.ts';
 import { median } from '../figures.ts';
 import { familyCpuSeconds } from '../processes.ts';
@@ -22,7 +22,7 @@ export const coldStart: Case = async function* () {
   try {
     const env = {
       ...fixture.environment,
-      TOOLS_LAYER_DIR: await prepareLayer(fixture.dir),
+      TOOLS_LAYER_DIR: (await frozenYtDlp()).dir,
       EGRESS_ALLOW: origin.host,
       ENTRIES_AT_ONCE: '4',
     };

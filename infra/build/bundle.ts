@@ -1,4 +1,4 @@
-import { cp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -7,7 +7,7 @@ import { sideEffectFreePlugin } from './side-effect-free-plugin.ts';
 export interface BundleOptions {
   /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
   readonly outDir: string;
-  /** Function names, and `stream-service`: only these are rebuilt. @default all */
+  /** Function names, `stream-service` and `one-machine`: only these are rebuilt. @default all but `one-machine` */
   readonly only?: readonly string[];
   /** Writes a source map beside each bundle, for analysis; nothing reads it at run time. @default false */
   readonly sourceMaps?: boolean;
@@ -33,17 +33,32 @@ const EXTRA_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
     Dockerfile: join(ROOT, 'stream-service', 'Dockerfile'),
   },
+  'one-machine/app': {
+    ...WORKER_FILES,
+    'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
+    'swagger/swagger-ui.css': join(SWAGGER_DIR, 'swagger-ui.css'),
+    'swagger/swagger-ui-bundle.js': join(SWAGGER_DIR, 'swagger-ui-bundle.js'),
+  },
 };
+
+/** Empty folders of a bundle: an image takes them with their owner set, without running a command. */
+const EMPTY_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  'stream-service': ['scratch'],
+  'one-machine/app': ['../data'],
+};
+
+const PROBE_WORKER = { 'probe-worker': join(ROOT, 'core', 'resolve', 'probe', 'probe-worker.ts') };
 
 /** Further entry points that a bundle starts as child programs: bundle folder → name without `.mjs` → source path. */
 const EXTRA_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'functions/get-resource': { 'probe-worker': join(ROOT, 'core', 'resolve', 'probe', 'probe-worker.ts') },
+  'functions/get-resource': PROBE_WORKER,
+  'one-machine/app': { ...PROBE_WORKER, 'update-tools': join(ROOT, 'local', 'update-tools.ts') },
 };
 
 /** CommonJS dependencies use `require` for Node's built-in modules, and `__dirname`: ES modules define neither. */
 const COMMONJS_BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); const __dirname = import.meta.dirname;`;
 
-/** One program that runs in AWS. `file` is the name of its bundle without `.mjs`. */
+/** One program. `file` is the name of its bundle without `.mjs`. */
 interface Program {
   readonly entry: string;
   readonly folder: string;
@@ -56,6 +71,13 @@ const STREAM_SERVICE: Program = {
   file: 'main',
 };
 
+/** The whole service for the container of one machine. Bundled by name only. */
+const ONE_MACHINE: Program = {
+  entry: join(ROOT, 'local', 'container.ts'),
+  folder: 'one-machine/app',
+  file: 'main',
+};
+
 /**
  * Bundles everything that runs in AWS: one self-contained folder per file of `lambdas/entries`, and one for the stream
  * service. Deterministic: the same sources give the same bytes, so that an unchanged asset is not uploaded again.
@@ -63,7 +85,7 @@ const STREAM_SERVICE: Program = {
  */
 export async function bundle({ outDir, only, sourceMaps = false }: BundleOptions): Promise<void> {
   const programs = await findPrograms();
-  const chosen = (only ?? [...programs.keys()]).map((name) => {
+  const chosen = (only ?? [...programs.keys()].filter((name) => name !== 'one-machine')).map((name) => {
     const program = programs.get(name);
     if (!program) throw new Error(`Unknown bundle: ${name}`);
     return program;
@@ -81,7 +103,7 @@ async function findPrograms(): Promise<Map<string, Program>> {
     const name = basename(file, '.ts');
     return [name, { entry: join(ENTRIES_DIR, file), folder: `functions/${name}`, file: 'index' }];
   });
-  return new Map([...functions, ['stream-service', STREAM_SERVICE]]);
+  return new Map([...functions, ['stream-service', STREAM_SERVICE], ['one-machine', ONE_MACHINE]]);
 }
 
 /** One esbuild run for all: shared sources are parsed once, and each bundle still gets its own copy. */
@@ -121,4 +143,5 @@ async function copySideFiles(folder: string, outDir: string): Promise<void> {
     const filter = (path: string) => basename(path) !== '__pycache__';
     await cp(from, join(outDir, folder, to), { recursive: true, filter });
   }
+  for (const name of EMPTY_FOLDERS[folder] ?? []) await mkdir(join(outDir, folder, name), { recursive: true });
 }

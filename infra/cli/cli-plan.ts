@@ -20,8 +20,6 @@ export interface CommandPlan {
   readonly namesProfile?: boolean;
   /** Profile of the AWS configuration (`--profile`). */
   readonly awsProfile?: string;
-  /** The settings that context flags name. */
-  readonly context: Readonly<Record<string, string>>;
   /** Whether the CDK CLI may ask about IAM changes, for which it needs a terminal. */
   readonly asksForApproval?: boolean;
   bootstrap(place: DeploymentTarget): readonly string[];
@@ -58,10 +56,8 @@ export function planCommand(
     ...['bootstrap', `aws://${account}/${region}`, '--app', assembly],
     ...credentials,
   ];
-  const settings = Object.fromEntries(
-    context.filter((flag) => flag !== '--context').map((pair) => pair.split(/=(.*)/s, 2) as [string, string]),
-  );
-  const common = { bootstrap, awsProfile, context: settings };
+  const namesProfile = context.some((pair) => /^profile=./.test(pair));
+  const common = { bootstrap, awsProfile };
   if (command === 'synth') return { ...common, synth: synth(...others) };
   if (command === 'diff') {
     const run = ['diff', '--all', '--app', assembly, ...others];
@@ -88,7 +84,7 @@ export function planCommand(
       synth: synth('--output', assembly, ...credentials),
       run,
       outputs,
-      namesProfile: Boolean(settings.profile),
+      namesProfile,
       asksForApproval: !isChosen && !isApproved,
     };
   }

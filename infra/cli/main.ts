@@ -43,12 +43,9 @@ function fail(line: string): never {
 const readFileContext = (): Record<string, unknown> => JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
 
 /** Fails before the build; CDK itself would fail in the middle of a deployment. */
-function requireContainerRuntime({ context }: CommandPlan): void {
-  const { architecture } = readContext({ ...readFileContext(), ...context });
+function requireContainerRuntime(): void {
   const problem = findContainerProblem({
     program: process.env.CDK_DOCKER ?? 'docker',
-    architecture,
-    builder: process.arch,
     run: (program, args) => spawnSync(program, args, { encoding: 'utf8' }),
   });
   if (problem) fail(problem);
@@ -74,7 +71,7 @@ async function requireSameProfile(
 
 const plan = planCommand(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
 if (!plan) fail('Use: npm run synth|deploy|diff|destroy -- [-c setting=value] [flags of cdk]');
-if (command === 'deploy') requireContainerRuntime(plan);
+if (command === 'deploy') requireContainerRuntime();
 if (plan.asksForApproval && !process.stdin.isTTY) {
   process.stderr.write(
     'Without a terminal, a deployment that widens permissions fails: see `npm run diff`, and add --yes\n',

@@ -137,9 +137,9 @@ export async function recordTools(
   if ((await state.getTools())?.ytDlp === version) return true;
   await state.putTools({
     ytDlp: version,
-    // Part of the image of the stream task, verified by its package manager.
+    // Part of the image of the stream task, whose build verifies the hash that is pinned in the sources.
     ffmpeg: 'of the image',
-    verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' },
+    verifiedBy: { ytDlp: 'signature', ffmpeg: 'registry' },
     installedAt: publishedAt,
   });
   onStep('recorded');

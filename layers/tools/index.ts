@@ -26,4 +26,11 @@ export type {
   WorkerOptions,
   WorkerProcess,
 } from './worker/index.ts';
-export { assetFor, findLayeredYtDlp, locateLayeredYtDlp, readVersion, unpackYtDlp } from './yt-dlp/index.ts';
+export {
+  assetFor,
+  findLayeredYtDlp,
+  locateLayeredYtDlp,
+  readVersion,
+  unpackRelease,
+  unpackYtDlp,
+} from './yt-dlp/index.ts';

@@ -11,6 +11,8 @@ export interface LocalToolsOptions {
   readonly state: State;
   readonly egress: Pick<Egress, 'nextIdentity' | 'request'>;
   readonly log?: Log;
+  /** A read-only folder with an unpacked release of yt-dlp, used until a newer one is installed. */
+  readonly ytDlpDir?: string | undefined;
   /** Called with each activity of fetching or updating tools. */
   readonly onProgress?: (activity: Activity) => void;
 }
@@ -32,10 +34,11 @@ const HOUR_MS = 3_600_000;
 const RELOAD_INTERVAL_MS = 2_000;
 
 export function createLocalTools(options: LocalToolsOptions): LocalTools {
-  const { settings, state, egress, log = silentLog, onProgress } = options;
+  const { settings, state, egress, log = silentLog, ytDlpDir, onProgress } = options;
   const maintenance = createMaintenanceKeeper({ state, log });
   const tools = createTools({
     ...toolsOptions(settings, egress),
+    ytDlpDir,
     onActivity: (activity) => {
       void maintenance.enter(activity.name);
       onProgress?.(activity);
@@ -60,6 +63,8 @@ export function createLocalTools(options: LocalToolsOptions): LocalTools {
       if (!ytDlp || !ffmpeg) throw new Error('Tools are not installed');
       const { toolsUpdateHours: hours } = settings;
       if (hours > 0) timer = setInterval(updateOnSchedule, hours * HOUR_MS).unref();
+      // An image may be months old.
+      if (hours > 0 && ytDlpDir) void updateOnSchedule();
       return { ytDlp, ffmpeg };
     },
     async close() {

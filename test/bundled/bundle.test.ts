@@ -79,7 +79,7 @@ describe('folder', () => {
     ['functions/canary', ['index.mjs', 'plugins']],
     ['functions/get-api-description', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
     ['functions/get-app-info', ['index.mjs']],
-    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'plugins']],
+    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'plugins', 'scratch']],
   ])('%s contains only files that the program reads', async (folder, files) => {
     const beside = await readdir(join(dist, folder));
     expect(beside.filter((file) => !file.endsWith('.map')).sort()).toEqual(files);

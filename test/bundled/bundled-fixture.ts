@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { cp, mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { operations } from '../../core/api/operations.ts';
 import { silentLog } from '../../core/log/log.ts';
 import { createGateway, type HttpApiHandler } from '../../local/gateway/gateway.ts';
 import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target.ts';
+import { Container, startContainer } from '../images/container.ts';
+import { containersUnavailable } from '../images/programs.ts';
+import { streamImageFrom } from '../images/stream-image.ts';
+import { type FrozenYtDlp, frozenYtDlp } from '../support/frozen-yt-dlp.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { startFront } from './front.ts';
@@ -43,50 +45,59 @@ export async function startBundledFixture({
   await using parts = new AsyncDisposableStack();
   const functionFixture = await startFunctionFixture([...FUNCTIONS, 'stream-service']);
   parts.defer(functionFixture.close);
-  const { dir, dist, functions } = functionFixture;
-  for (const host of ['functions/get-resource', 'stream-service'])
-    await cp(PLUGIN_DIR, join(dist, host, 'plugins'), { recursive: true });
-  const layer = await prepareLayer(dir);
-  const { ffmpeg } = await installedTools();
+  const { dist, functions } = functionFixture;
+  const ytDlp = await frozenYtDlp();
   const common = {
     ...functionFixture.environment,
     REELAY_ENVIRONMENT: 'Development',
     CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
     EGRESS_ALLOW: originHosts.join(','),
-    TOOLS_LAYER_DIR: layer,
+    TOOLS_LAYER_DIR: ytDlp.dir,
   };
+  const task = await startTask(functionFixture, common, ytDlp);
+  parts.defer(() => task.end());
+  await addTestExtractor(join(dist, 'functions', 'get-resource'));
   const env = { ...common, ...(originSecret && { ORIGIN_SECRET: originSecret }) };
   for (const name of FUNCTIONS) functions.set(name, await functionFixture.start(name, env));
-  const task = await startTask(join(dist, 'stream-service', 'main.mjs'), {
-    ...common,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    TRUSTED_PROXIES: '0',
-    YT_DLP_PATH: join(layer, PROGRAM),
-    FFMPEG_PATH: ffmpeg.path,
-    DATA_DIR: join(dir, 'scratch'),
-    MAX_STREAMS_PER_CLIENT: '1000',
-  });
-  parts.defer(task.close);
-  const front = await startFront(gatewayTo(functions), task.port);
+  const { port } = await task.said(/^Task listening/);
+  // Until then it answers 503 to streams whose link has expired.
+  await task.said(/^Tool installed/, { tool: 'yt-dlp' });
+  const front = await startFront(gatewayTo(functions), Number(port));
   parts.defer(front.close);
 
   const started = parts.move();
   return { baseUrl: front.baseUrl, functions, close: () => started.disposeAsync() };
 }
 
-/** Name in a release for Linux. */
-const PROGRAM = 'yt-dlp_linux';
+const addTestExtractor = (bundleDir: string): Promise<void> =>
+  cp(PLUGIN_DIR, join(bundleDir, 'plugins'), { recursive: true });
 
-/** Creates a layer with the real yt-dlp in a folder. @returns the folder of the layer */
-export async function prepareLayer(dir: string): Promise<string> {
-  const { ytDlp } = await installedTools();
-  const command = ytDlp.command.map((word) => `'${word}'`).join(' ');
-  const layer = join(dir, 'opt');
-  await mkdir(layer);
-  await writeFile(join(layer, PROGRAM), `#!/bin/sh\nexec ${command} "$@"\n`);
-  await chmod(join(layer, PROGRAM), 0o755);
-  return layer;
+/** Starts the image of the stream service, or where this machine cannot run containers, its bundle. */
+async function startTask(
+  { dir, dist }: FunctionFixture,
+  { TMPDIR: _, ...common }: Readonly<Record<string, string>>,
+  { dir: ytDlpDir, program }: FrozenYtDlp,
+): Promise<Container> {
+  const bundleDir = join(dist, 'stream-service');
+  const image = containersUnavailable ? undefined : await streamImageFrom(bundleDir);
+  // After the image, which has no test extractor of its own.
+  await addTestExtractor(bundleDir);
+  const scratch = join(dir, 'scratch');
+  await mkdir(join(scratch, 'yt-dlp'), { recursive: true });
+  const env = { ...common, HOST: '127.0.0.1', PORT: '0', TRUSTED_PROXIES: '0', MAX_STREAMS_PER_CLIENT: '1000' };
+  if (image)
+    return startContainer(image, {
+      env: { ...env, YT_DLP_PATH: `/scratch/yt-dlp/${basename(program)}` },
+      volumes: { '/scratch': scratch },
+      mounts: { '/app/plugins': join(bundleDir, 'plugins'), '/scratch/yt-dlp': ytDlpDir },
+    });
+  const { ffmpeg } = await installedTools();
+  const ownEnv = { ...env, YT_DLP_PATH: program, FFMPEG_PATH: ffmpeg.path, DATA_DIR: scratch, TMPDIR: dir };
+  const child = spawn(process.execPath, [join(bundleDir, 'main.mjs')], {
+    env: ownEnv,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return new Container(child);
 }
 
 function gatewayTo(functions: ReadonlyMap<string, BundledFunction>) {
@@ -104,22 +115,4 @@ function gatewayTo(functions: ReadonlyMap<string, BundledFunction>) {
     fallback: to('not-found'),
     log: silentLog,
   });
-}
-
-async function startTask(main: string, env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
-  const close = async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-    await ended;
-  };
-  for await (const line of createInterface(child.stdout)) {
-    const { msg, port, error } = JSON.parse(line);
-    if (msg === 'Task listening') {
-      child.stdout.resume();
-      return { port: Number(port), close };
-    }
-    if (msg === 'Task failed to start') throw new Error(JSON.stringify(error));
-  }
-  throw new Error('The task ended');
 }

@@ -76,7 +76,7 @@ async function prepareTable({ client }: DynamoDbFixture): Promise<void> {
   await createState({ storage: createDynamoDbStorage({ client, tableName: TABLE }) }).putTools({
     ytDlp: 'of the layer',
     ffmpeg: 'of the image',
-    verifiedBy: { ytDlp: 'signature', ffmpeg: 'system' },
+    verifiedBy: { ytDlp: 'signature', ffmpeg: 'registry' },
     installedAt: Math.floor(Date.now() / 1000),
   });
 }

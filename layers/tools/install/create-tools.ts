@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { type Log, silentLog } from '../../../core/log/index.ts';
 import { ffmpegAtPath, ffmpegFromNpm, ffmpegFromPypi, ffmpegOfSystem } from '../ffmpeg/index.ts';
 import type { Ffmpeg, ToolSource, Tools, ToolsInPlace, YtDlp } from '../tools.ts';
-import { ytDlpAtPath, ytDlpFromPypi, ytDlpOfSystem, ytDlpRelease } from '../yt-dlp/index.ts';
+import { ytDlpAtPath, ytDlpFromPypi, ytDlpInFolder, ytDlpOfSystem, ytDlpRelease } from '../yt-dlp/index.ts';
 import { createInstaller, type Installer } from './installer.ts';
 import { withLock } from './lock.ts';
 import type { ToolsOptions } from './tools-options.ts';
@@ -149,17 +149,32 @@ interface Installers {
 
 /** The installers of both tools, with the providers that the options select. `signal` ends a smoke test. */
 function createInstallers(options: ToolsOptions & { readonly log: Log }, signal: AbortSignal): Installers {
-  const { dir, channel, download, smokeTest, providers, onActivity, onFailure = () => undefined, log } = options;
+  const {
+    dir,
+    channel,
+    download,
+    smokeTest,
+    providers,
+    ytDlpDir,
+    onActivity,
+    onFailure = () => undefined,
+    log,
+  } = options;
   // Absolute: programs are started in other working directories.
   const ytDlpPath = options.ytDlpPath && resolve(options.ytDlpPath);
   const ffmpegPath = options.ffmpegPath && resolve(options.ffmpegPath);
+  const ytDlpProviders = providers?.ytDlp ?? [
+    ...[ytDlpRelease({ download, channel }), ytDlpFromPypi({ channel }), ytDlpOfSystem()],
+  ];
   return {
     ytDlp: createInstaller<YtDlp>({
       name: 'yt-dlp',
       store: createVersionStore(join(dir, 'yt-dlp'), ({ command }) => command),
       providers: ytDlpPath
         ? [ytDlpAtPath(ytDlpPath)]
-        : (providers?.ytDlp ?? [ytDlpRelease({ download, channel }), ytDlpFromPypi({ channel }), ytDlpOfSystem()]),
+        : ytDlpDir
+          ? [ytDlpInFolder(ytDlpDir), ...ytDlpProviders]
+          : ytDlpProviders,
       isAllowed: ({ source, command }) => (ytDlpPath ? command.includes(ytDlpPath) : source !== 'path'),
       check: async (candidate) => {
         const mode = await smokeTest(candidate, signal);

@@ -10,6 +10,8 @@ export interface ToolsOptions {
   /** The operator's own program: no provider is tried, and it is never updated. */
   readonly ytDlpPath?: string | undefined;
   readonly ffmpegPath?: string | undefined;
+  /** A read-only folder with an unpacked release of yt-dlp: the first provider. It is not copied. */
+  readonly ytDlpDir?: string | undefined;
   /** The guarded HTTP client of core/egress, for downloads by this process. */
   readonly download: Download;
   /** Called for each step, and again as bytes arrive. Not called when everything is installed. */

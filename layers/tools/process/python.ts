@@ -1,3 +1,5 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { compareVersions } from '../versions.ts';
 import { run } from './program.ts';
 
@@ -32,6 +34,10 @@ export interface Python {
 export interface InstallOptions {
   /** Include pre-releases. */
   readonly pre?: boolean;
+  /** SHA-256 of the wheel in hex; no dependencies are installed then. @default what the registry has */
+  readonly sha256?: string;
+  /** The platform tag of the wheel, to install for another machine. @default this machine's */
+  readonly platform?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -50,11 +56,23 @@ export async function findPython(program = 'python3', environment = process.env)
     run(path, ['-m', 'pip', '--disable-pip-version-check', '--no-input', '--quiet', ...args], {
       ...{ env, timeoutMs: PIP_TIMEOUT_MS, signal },
     });
-  const selection = ({ pre }: InstallOptions) => ['--only-binary', ':all:', ...(pre ? ['--pre'] : [])];
+  const selection = ({ pre, platform }: InstallOptions) => [
+    ...['--only-binary', ':all:'],
+    ...(pre ? ['--pre'] : []),
+    ...(platform ? ['--platform', platform] : []),
+  ];
   return {
     path,
     async install(requirement, target, options = {}) {
-      await pip(['install', '--no-compile', '--target', target, ...selection(options), requirement], options.signal);
+      const install = ['install', '--no-compile', '--target', target, ...selection(options)];
+      if (!options.sha256) await pip([...install, requirement], options.signal);
+      else {
+        // pip accepts hashes in a file only.
+        const file = join(target, '.requirements.txt');
+        await writeFile(file, `${requirement} --hash=sha256:${options.sha256}`);
+        await pip([...install, '--no-deps', '--require-hashes', '--requirement', file], options.signal);
+        await rm(file);
+      }
       // Failures are ignored: packages may contain files for other versions of Python.
       await run(path, ['-m', 'compileall', '-q', target], {
         env,

@@ -1,5 +1,5 @@
-export { findLayeredYtDlp, locateLayeredYtDlp, readVersion } from './layered-yt-dlp.ts';
-export { unpackYtDlp } from './unpack-yt-dlp.ts';
+export { findLayeredYtDlp, locateLayeredYtDlp, readVersion, ytDlpInFolder } from './layered-yt-dlp.ts';
+export { unpackRelease, unpackYtDlp } from './unpack-yt-dlp.ts';
 export { ytDlpAtPath, ytDlpOfSystem } from './yt-dlp-program.ts';
 export { ytDlpFromPypi } from './yt-dlp-pypi.ts';
 export { assetFor, ytDlpRelease } from './yt-dlp-release.ts';

@@ -1,6 +1,7 @@
 import { access, chmod, constants, copyFile, mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isExecutable, run } from '../process/index.ts';
+import type { ToolProvider } from '../tool-provider.ts';
 import type { YtDlp } from '../tools.ts';
 import { isReleaseTag } from '../versions.ts';
 
@@ -46,6 +47,17 @@ export async function findLayeredYtDlp(dir: string, stagingDir: string): Promise
   const located = await locateLayeredYtDlp(dir, stagingDir);
   return located && readVersion(located, stagingDir);
 }
+
+/** The yt-dlp of a release in a read-only folder of an image, whose build has verified it. It is used where it is. */
+export const ytDlpInFolder = (dir: string): ToolProvider<YtDlp> => ({
+  name: 'release',
+  label: 'the image',
+  async fetch(folder) {
+    const tool = await findLayeredYtDlp(dir, join(folder, 'home'));
+    if (!tool) throw new Error('it has none');
+    return () => tool;
+  },
+});
 
 async function stage(dir: string, name: string, stagingDir: string): Promise<string> {
   const program = join(stagingDir, name);

@@ -18,6 +18,15 @@ export interface UnpackYtDlpOptions {
 
 const MAX_UNPACKED_BYTES = 2 ** 30;
 
+/** Unpacks a verified release archive for any machine, deletes it, and makes its program executable. @returns its name */
+export async function unpackRelease(archive: string, asset: string, folder: string): Promise<string> {
+  await unpack(archive, folder, MAX_UNPACKED_BYTES);
+  await rm(archive);
+  const program = asset.replace(/\.zip$/, '');
+  await chmod(join(folder, program), 0o755); // release archives carry no permissions
+  return program;
+}
+
 /**
  * Unpacks a release archive. Its program must report the version of the tag: signatures do not cover the tag, so that an
  * old release could be served as a new one.
@@ -26,11 +35,7 @@ const MAX_UNPACKED_BYTES = 2 ** 30;
  */
 export async function unpackYtDlp(options: UnpackYtDlpOptions): Promise<(place: string) => YtDlp> {
   const { archive, asset, tag, folder, signal } = options;
-  await unpack(archive, folder, MAX_UNPACKED_BYTES);
-  await rm(archive);
-
-  const program = asset.replace(/\.zip$/, '');
-  await chmod(join(folder, program), 0o755); // release archives carry no permissions
+  const program = await unpackRelease(archive, asset, folder);
   const env = { TMPDIR: folder, HOME: folder, LANG: 'C.UTF-8' };
   const said = await run(join(folder, program), ['--ignore-config', '--version'], { env, timeoutMs: 60_000, signal });
   const version = said.toString().trim();

@@ -65,7 +65,6 @@ describe('planCommand', () => {
     const plan = planCommand('diff', ['-c', 'profile=hobby', '--fail'], options);
     expect(plan?.synth.slice(SYNTH.length)).toEqual(['--context', 'profile=hobby', '--output', '/tmp/assembly']);
     expect(plan?.run).toEqual(['diff', '--all', '--app', '/tmp/assembly', '--fail']);
-    expect(plan?.context).toEqual({ profile: 'hobby' });
   });
 
   it('destroys every stack of a stage, whatever its profile', () => {

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { ffmpegFromPypi } from '../../../layers/tools/ffmpeg/ffmpeg-providers.ts';
+import { installPinnedFfmpeg } from '../../../layers/tools/ffmpeg/pinned-ffmpeg.ts';
 import { createTools } from '../../../layers/tools/install/create-tools.ts';
+import { findPython } from '../../../layers/tools/process/python.ts';
 import { smokeTestYtDlp } from '../../../layers/tools/runner/smoke-test.ts';
 import type { Activity } from '../../../layers/tools/tools.ts';
 import { openTestProxySession } from '../../support/proxy-session.ts';
@@ -53,5 +55,26 @@ describe('a fresh machine', () => {
     const { path, buildId } = (await ffmpegFromPypi().fetch(folder, options))(folder);
     expect(spawnSync(path, ['-version'], { env: {} }).status).toBe(0);
     expect(buildId).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
+
+describe('FFmpeg of images', () => {
+  /** ELF header: the processor at offset 18. */
+  it.each([
+    ['x86_64', 0x3e],
+    ['arm64', 0xb7],
+  ] as const)('is installed for %s on any machine', { timeout: 300_000 }, async (architecture, machine) => {
+    const folder = join(dir, `image-${architecture}`);
+    await mkdir(folder);
+    const program = await readFile(join(folder, await installPinnedFfmpeg(folder, architecture)));
+    expect([program.toString('latin1', 1, 4), program.readUInt16LE(18)]).toEqual(['ELF', machine]);
+  });
+
+  it('is refused with another hash than the pinned one', { timeout: 300_000 }, async () => {
+    const folder = join(dir, 'other-hash');
+    await mkdir(folder);
+    const options = { sha256: '0'.repeat(64), platform: 'manylinux2014_aarch64' };
+    const installing = (await findPython()).install('imageio-ffmpeg==0.6.0', folder, options);
+    await expect(installing).rejects.toThrow(/hash/i);
   });
 });

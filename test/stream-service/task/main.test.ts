@@ -1,42 +1,33 @@
-import { chmod, cp, readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findOnPath } from '../../../layers/tools/process/program.ts';
-import { installedTools } from '../../support/installed-tools.ts';
+import type { Container } from '../../images/container.ts';
+import { containersUnavailable } from '../../images/programs.ts';
+import { frozenYtDlp } from '../../support/frozen-yt-dlp.ts';
 import { descendantsOf } from '../../support/processes.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
-import { Container, canConfine, layOut } from './container.ts';
 import { startTaskFakes, type TaskFakes } from './fakes.ts';
-import { archiveOf, publish } from './releases.ts';
+import { publish } from './releases.ts';
+import { prepareTaskHost, type TaskHost } from './task-host.ts';
 
-const VERSION = '2026.01.01';
+/** Of the image, packed: Fargate keeps no copy, so that it is a part of the time in which a `hobby` instance wakes up. */
+const MAX_PACKED_BYTES = 120e6;
+
 let fakes: TaskFakes;
-let folders: { app: string; scratch: string };
+let host: TaskHost;
 let environment: Record<string, string>;
+let version: string;
 beforeAll(async () => {
   fakes = await startTaskFakes();
-  folders = await layOut(fakes);
-  const { scratch } = folders;
-  environment = {
-    ...fakes.environment,
-    ...{ TOOLS_DIR: join(scratch, 'tools'), TMPDIR: scratch, DATA_DIR: scratch, HOME: scratch },
-    FFMPEG_PATH: (await findOnPath('ffmpeg')) ?? '',
-  };
-  publish(fakes.store, VERSION, await archiveOf(fakes.dir, VERSION, await readableYtDlp(fakes.dir)));
-});
+  host = await prepareTaskHost(fakes.dir);
+  // The image names its own folder.
+  const { TOOLS_DIR: _, ...others } = fakes.environment;
+  environment = others;
+  const ytDlp = await frozenYtDlp();
+  version = ytDlp.version;
+  publish(fakes.store, version, await readFile(ytDlp.archive));
+}, 300_000);
 afterAll(() => fakes.close());
-
-/** The real one, where user 1000 can read it. */
-async function readableYtDlp(dir: string): Promise<[string, ...string[]]> {
-  const { command } = (await installedTools()).ytDlp;
-  if (!canConfine) return [...command];
-  const script = command.at(-1) ?? '';
-  const folder = join(dir, 'yt-dlp');
-  await cp(dirname(dirname(script)), folder, { recursive: true });
-  await chmod(folder, 0o755);
-  const python = command[0].startsWith('/root/') ? '/usr/bin/python3' : command[0];
-  return [python, '-I', join(folder, 'yt_dlp', '__main__.py')];
-}
 
 let task: Container | undefined;
 afterEach(async () => {
@@ -44,36 +35,49 @@ afterEach(async () => {
   task = undefined;
 });
 const start = async (traits: Record<string, string> = {}) => {
-  task = new Container(folders, { ...environment, ...traits });
+  task = await host.start({ ...environment, ...traits });
   const { port } = await task.said(/^Task listening/);
   return { task, port: String(port), url: `http://127.0.0.1:${port}` };
 };
-const health = async (port: string) => {
-  const check = new Container(folders, { PORT: port }, 'health.mjs');
-  return check.ended;
-};
 
-describe('task container', () => {
-  it.skipIf(!canConfine)('runs as user 1000 on a read-only root', async () => {
-    const { task } = await start();
-    const { pid = 0 } = task.process;
-    const status = await readFile(`/proc/${pid}/status`, 'utf8');
-    expect(/^Uid:\s(.*)$/m.exec(status)?.[1]).toBe('1000\t1000\t1000\t1000');
-    expect(/^NoNewPrivs:\s(.*)$/m.exec(status)?.[1]).toBe('1');
-    expect(await readdir(fakes.dir)).not.toContain('written');
+describe.skipIf(containersUnavailable)('image', () => {
+  it('is packed at most 120 MB', () => expect(host.image?.packedBytes).toBeLessThan(MAX_PACKED_BYTES));
+
+  it('has Node, FFmpeg and the programs that limit child processes, and no others', async () => {
+    const folders = ['usr/local/bin', 'usr/bin', 'app'].map((folder) => readdir(join(host.image?.root ?? '', folder)));
+    expect((await Promise.all(folders)).map((names) => names.sort())).toEqual([
+      ['ffmpeg', 'node'],
+      ['prlimit', 'setpriv'],
+      ['health.mjs', 'main.mjs', 'plugins'],
+    ]);
   });
 
-  it('resolves an expired link with the yt-dlp of the pointer, and leaves no process after SIGTERM', async () => {
+  it('runs as user 1000 without capabilities, on a read-only root', async () => {
+    const { task } = await start();
+    const status = await readFile(`/proc/${task.pid}/status`, 'utf8');
+    const field = (name: string) => new RegExp(`^${name}:\\s(.*)$`, 'm').exec(status)?.[1];
+    expect([field('Uid'), field('Gid')]).toEqual(['1000\t1000\t1000\t1000', '1000\t1000\t1000\t1000']);
+    expect([field('NoNewPrivs'), Number(field('CapEff')), Number(field('CapBnd'))]).toEqual(['1', 0, 0]);
+    const mounts = await readFile(`/proc/${task.pid}/mounts`, 'utf8');
+    expect(mounts).toMatch(/^\S+ \/ \S+ ro,/m);
+  });
+});
+
+describe('task container', () => {
+  // It downloads, unpacks and tests a whole release of yt-dlp.
+  it('resolves an expired link with the yt-dlp of the pointer, and leaves no process after SIGTERM', {
+    timeout: 180_000,
+  }, async () => {
     const { task, port, url } = await start();
-    expect(await health(port)).toBe(0);
-    await task.said(/^Tool installed/, { tool: 'yt-dlp', version: VERSION });
+    expect(await host.checkHealth(port)).toBe(0);
+    await task.said(/^Tool installed/, { tool: 'yt-dlp', version });
     const headers = { range: 'bytes=0-99' };
     const { status, body } = await sendRequest(url + fakes.expiredPath, { headers });
     expect([status, body.equals(fakes.source.content.subarray(0, 100))]).toEqual([206, true]);
 
-    const children = await descendantsOf(task.process.pid ?? 0);
+    const children = await descendantsOf(task.pid);
     expect(children.length).toBeGreaterThan(0);
-    task.process.kill('SIGTERM');
+    task.kill('SIGTERM');
     expect(await task.ended).toBe(0);
     for (const { pid } of children) expect(() => process.kill(pid, 0)).toThrow();
     // Counters are written at shutdown.
@@ -82,7 +86,7 @@ describe('task container', () => {
       StreamsStarted: 1,
       ReResolves: 1,
     });
-    expect(await health(port)).toBe(1);
+    expect(await host.checkHealth(port)).toBe(1);
   });
 
   it('drains on SIGTERM and exits at once on a second one', async () => {
@@ -90,17 +94,17 @@ describe('task container', () => {
     const { status, body } = await openResponse(finishing.url + fakes.path);
     expect(status).toBe(200);
     const broken = expect(body.arrayBuffer()).rejects.toThrow();
-    finishing.task.process.kill('SIGTERM');
+    finishing.task.kill('SIGTERM');
     await finishing.task.said(/^Task shutting down/);
     expect((await sendRequest(`${finishing.url}/healthz`)).status).toBe(503);
-    expect(await health(finishing.port)).toBe(1);
-    finishing.task.process.kill('SIGTERM');
+    expect(await host.checkHealth(finishing.port)).toBe(1);
+    finishing.task.kill('SIGTERM');
     expect(await finishing.task.ended).toBe(1);
     await broken;
 
     const patient = await start({ TOOLS_BUCKET: 'empty' });
     const answer = await openResponse(patient.url + fakes.path);
-    patient.task.process.kill('SIGTERM');
+    patient.task.kill('SIGTERM');
     await patient.task.said(/^Task shutting down/);
     fakes.source.release();
     expect(Buffer.from(await answer.body.arrayBuffer()).equals(fakes.source.content)).toBe(true);
@@ -112,7 +116,7 @@ describe('task container', () => {
     ['PORT', 'eighty', /^SettingError: PORT must be a whole number/],
     ['IDLE_MINUTES', 'soon', /^SettingError: IDLE_MINUTES must be a whole number/],
   ])('exits with 1 and logs an invalid %s', async (name, value, message) => {
-    task = new Container(folders, { ...environment, [name]: value });
+    task = await host.start({ ...environment, [name]: value });
     expect(await task.ended).toBe(1);
     expect(task.lines).toEqual([expect.objectContaining({ level: 'error', msg: 'Task failed to start' })]);
     expect(task.lines[0]?.error).toMatch(message);

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { buildPage } from './build-page.ts';
+import { bundle } from './bundle.ts';
+import { placeFfmpeg } from './place-ffmpeg.ts';
+
+export interface OneMachineContextOptions {
+  /** Receives `one-machine/app`, `one-machine/data` and `one-machine/ffmpeg`. */
+  readonly outDir: string;
+  /** Of the image; the builder may have another. */
+  readonly architecture: 'x86_64' | 'arm64';
+  /** Puts an unpacked release of yt-dlp for Linux into a folder. */
+  readonly placeYtDlp: (dir: string) => Promise<void>;
+}
+
+/** Prepares all files of the image for one machine: the service in a bundle, the page, and the tools. */
+export async function prepareOneMachineContext(options: OneMachineContextOptions): Promise<void> {
+  const { outDir, architecture, placeYtDlp } = options;
+  await bundle({ outDir, only: ['one-machine'] });
+  const dir = join(outDir, 'one-machine');
+  await buildPage(join(dir, 'app', 'web'));
+  await placeFfmpeg({ dir, architecture });
+  await placeYtDlp(join(dir, 'app', 'yt-dlp'));
+}

@@ -1,0 +1,44 @@
+import { access, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ImageArchitecture, installPinnedFfmpeg, pinnedFfmpegId } from '../../layers/tools/ffmpeg/index.ts';
+
+export interface PlaceFfmpegOptions {
+  /** Receives the program as `ffmpeg`. */
+  readonly dir: string;
+  /** Of the image; the builder may have another. */
+  readonly architecture: ImageArchitecture;
+}
+
+const CACHE_DIR = join(import.meta.dirname, '../..', 'node_modules', '.cache', 'reelay-ffmpeg');
+
+/**
+ * Puts the pinned static FFmpeg for Linux into the build context of an image. The image copies it, so that no command runs
+ * in the build, which would need emulation for another architecture.
+ * @throws Error in one line when it cannot be downloaded
+ */
+export async function placeFfmpeg({ dir, architecture }: PlaceFfmpegOptions): Promise<void> {
+  await copyFile(await cachedFfmpeg(architecture), join(dir, 'ffmpeg'));
+}
+
+/** The path of the program, which is downloaded once per pinned version. */
+async function cachedFfmpeg(architecture: ImageArchitecture): Promise<string> {
+  const program = join(CACHE_DIR, `ffmpeg-${architecture}-${pinnedFfmpegId(architecture)}`);
+  if (await isThere(program)) return program;
+  await mkdir(CACHE_DIR, { recursive: true });
+  const folder = await mkdtemp(join(CACHE_DIR, 'download-'));
+  try {
+    const installed = await installPinnedFfmpeg(folder, architecture).catch((cause: Error) => {
+      throw new Error(`FFmpeg for the image cannot be downloaded: ${cause.message}`, { cause });
+    });
+    await rename(join(folder, installed), program);
+    return program;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

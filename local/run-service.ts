@@ -1,0 +1,52 @@
+import { readSettings, SettingError } from '../core/config/index.ts';
+import { createProcessLog, createTerminal, shutdownOnSignals } from './process/index.ts';
+import { type PrebuiltParts, startService } from './service.ts';
+
+/** EX_SOFTWARE of sysexits.h. Unlike 1, which reports a start that cannot succeed, it makes the supervisor restart. */
+const CRASHED = 70;
+
+/** Runs the service as this process: settings from its environment, lines for the operator, shutdown by signals. */
+export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
+  const terminal = createTerminal(process.stdout);
+  /** Prints one line and exits with 1. */
+  const fail = (error: unknown): never => {
+    terminal.say(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  };
+  const readSettingsOrFail = () => {
+    try {
+      const settings = readSettings(process.env);
+      // Only their hashes are kept.
+      delete process.env.ACCESS_KEYS;
+      return settings;
+    } catch (error) {
+      if (error instanceof SettingError) return fail(error);
+      throw error;
+    }
+  };
+
+  const log = createProcessLog(process.stderr);
+  process.on('uncaughtException', (error) => {
+    log.error('Service failed', { error });
+    process.exit(CRASHED);
+  });
+
+  const service = await startService({
+    settings: readSettingsOrFail(),
+    log,
+    onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),
+    prebuilt,
+  }).catch(fail);
+  terminal.say(`Reelay ${service.version} listening on ${service.baseUrl}`);
+
+  shutdownOnSignals(terminal, service.close);
+
+  await service.ready.then(
+    ({ ytDlp, ffmpeg }) =>
+      terminal.say(`Ready: yt-dlp ${ytDlp.version} (${ytDlp.source}), FFmpeg ${ffmpeg.version} (${ffmpeg.source})`),
+    async (error) => {
+      await service.close();
+      fail(error);
+    },
+  );
+}

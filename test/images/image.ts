@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { withLock } from '../../layers/tools/install/lock.ts';
+import { ensureBaseImages } from './base-images.ts';
+import { buildah, IMAGES_DIR } from './buildah.ts';
+import { requirePrograms } from './programs.ts';
+
+/** A built image, unpacked. */
+export interface Image {
+  /** Its root directory. Not to be changed. */
+  readonly root: string;
+  /** Bytes of all files, packed with gzip as Docker pushes layers. */
+  readonly packedBytes: number;
+  /** Bytes of all files. */
+  readonly unpackedBytes: number;
+  readonly config: ImageConfig;
+}
+
+/** As in the image's configuration (OCI image specification, `config`). */
+export interface ImageConfig {
+  readonly User: string;
+  readonly Env: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly Entrypoint?: readonly string[];
+  readonly WorkingDir: string;
+  readonly Volumes: Readonly<Record<string, object>>;
+  readonly StopSignal?: string;
+  readonly Labels: Readonly<Record<string, string>>;
+  readonly Healthcheck?: { readonly Test: readonly string[] };
+}
+
+export interface BuildOptions {
+  readonly name: string;
+  /** The build context. */
+  readonly context: string;
+  /** @default `Dockerfile` in the context */
+  readonly dockerfile?: string;
+  /** Folders that replace stages of the Dockerfile, by stage name. */
+  readonly stages?: Readonly<Record<string, string>>;
+}
+
+const BUILD_TIMEOUT_MS = 300_000;
+const MIN_KEPT_BYTES = 4 * 2 ** 20;
+
+/**
+ * Builds a Dockerfile without a daemon. An image with the same inputs is built once, also by test processes that run at the
+ * same time; building another one of the same name removes it.
+ */
+export async function buildImage(options: BuildOptions): Promise<Image> {
+  requirePrograms('buildah');
+  const { name, context, dockerfile = join(context, 'Dockerfile'), stages = {} } = options;
+  const key = await digestOf([dockerfile, context, ...Object.values(stages)]);
+  const file = join(IMAGES_DIR, name, `${key}.json`);
+  const build = async () => {
+    if (await isThere(file)) return;
+    await removeOthers(name);
+    const image = await buildUnpacked({ ...options, dockerfile });
+    await writeFile(`${file}.new`, JSON.stringify(image));
+    await rename(`${file}.new`, file);
+  };
+  await mkdir(join(IMAGES_DIR, name), { recursive: true });
+  await withLock(join(IMAGES_DIR, 'lock'), build, { signal: AbortSignal.timeout(BUILD_TIMEOUT_MS) });
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+async function buildUnpacked({ name, context, dockerfile, stages = {} }: BuildOptions): Promise<Image> {
+  await ensureBaseImages();
+  const replaced = Object.entries(stages).flatMap(([stage, folder]) => ['--build-context', `${stage}=${folder}`]);
+  const tag = `localhost/${name}`;
+  await buildah(
+    'build',
+    ...['--isolation', 'chroot', '--pull=never', '--format', 'docker', '--layers=false', '--tag', tag],
+    ...[...replaced, '--file', dockerfile ?? '', context],
+  );
+  const { Docker } = JSON.parse(await buildah('inspect', '--type', 'image', tag));
+  const root = await buildah('mount', await buildah('from', '--pull=never', '--name', name, tag));
+  return { root, ...(await measure(root)), config: Docker.config };
+}
+
+/** Removes earlier builds of the name: containers, images and their records. */
+async function removeOthers(name: string): Promise<void> {
+  for (const file of await readdir(join(IMAGES_DIR, name))) await rm(join(IMAGES_DIR, name, file), { recursive: true });
+  await buildah('rm', name).catch(() => undefined);
+  await buildah('rmi', `localhost/${name}`).catch(() => undefined);
+}
+
+/** Of names, modes and contents. */
+async function digestOf(paths: readonly string[]): Promise<string> {
+  const digest = createHash('sha256').update(process.version);
+  for (const path of paths) {
+    for (const file of await filesIn(path)) {
+      const { mode } = await stat(file);
+      digest.update(`${relative(path, file)}\0${mode}\0`).update(await readFile(file));
+    }
+  }
+  return digest.digest('hex').slice(0, 32);
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort();
+}
+
+/** Sizes of all files, and of each of them packed. */
+async function measure(root: string): Promise<Pick<Image, 'packedBytes' | 'unpackedBytes'>> {
+  let [packedBytes, unpackedBytes] = [0, 0];
+  for (const file of await filesIn(root)) {
+    const content = await readFile(file);
+    unpackedBytes += content.length;
+    packedBytes += await packedSizeOf(content);
+  }
+  return { packedBytes, unpackedBytes };
+}
+
+/** Size after gzip. That of a large file, which takes seconds, is kept by its digest: most images contain the same. */
+async function packedSizeOf(content: Buffer): Promise<number> {
+  const pack = async () => (await promisify(gzip)(content, { level: 6 })).length;
+  if (content.length < MIN_KEPT_BYTES) return pack();
+  const digest = createHash('sha256').update(content).digest('hex');
+  const file = join(IMAGES_DIR, 'packed', digest);
+  const kept = Number(await readFile(file, 'utf8').catch(() => ''));
+  if (kept > 0) return kept;
+  const size = await pack();
+  await mkdir(join(IMAGES_DIR, 'packed'), { recursive: true });
+  await writeFile(file, String(size));
+  return size;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

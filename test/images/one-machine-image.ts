@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { PLUGIN_DIR } from '../contract/target.ts';
+import { frozenYtDlp } from '../support/frozen-yt-dlp.ts';
+import { type Container, startContainer } from './container.ts';
+import { buildImage, type Image } from './image.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/**
+ * The image for one machine. The stage that installs the dependencies and runs `scripts/build-container.ts` is replaced: the
+ * script runs here, with a frozen yt-dlp instead of the newest release.
+ */
+export async function oneMachineImage(): Promise<Image> {
+  const dir = await mkdtemp(join(tmpdir(), 'reelay-one-machine-image-'));
+  try {
+    const { dir: ytDlpDir } = await frozenYtDlp();
+    const out = join(dir, 'build', 'out');
+    await mkdir(join(dir, 'context'));
+    const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
+    const script = join(ROOT, 'scripts', 'build-container.ts');
+    await promisify(execFile)(
+      process.execPath,
+      [script, '--architecture', architecture, '--out', out, '--yt-dlp', ytDlpDir],
+      { cwd: ROOT, env: { PATH: process.env.PATH, HOME: process.env.HOME } },
+    );
+    return await buildImage({
+      name: 'one-machine',
+      context: join(dir, 'context'),
+      dockerfile: join(ROOT, 'Dockerfile'),
+      stages: { build: join(dir, 'build') },
+    });
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Starts the image on a free port, with the test extractor among its plugins.
+ * @param dir for its volume, which a later container with the same folder finds again
+ */
+export async function startOneMachine(
+  image: Image,
+  dir: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ container: Container; baseUrl: string }> {
+  const [data, plugins] = [join(dir, 'data'), join(dir, 'plugins')];
+  await mkdir(data, { recursive: true });
+  await cp(join(image.root, 'app', 'plugins'), plugins, { recursive: true });
+  await cp(PLUGIN_DIR, plugins, { recursive: true });
+  const container = await startContainer(image, {
+    env: { HOST: '127.0.0.1', PORT: '0', TOOLS_UPDATE_HOURS: '0', ...env },
+    volumes: { '/data': data },
+    mounts: { '/app/plugins': plugins },
+  });
+  const { msg } = await container.said(/ listening on /);
+  return { container, baseUrl: String(msg).replace(/^.* on /, '') };
+}

@@ -1,0 +1,105 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { descendantsOf } from '../support/processes.ts';
+import { openResponse, sendRequest } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Container, startContainer } from './container.ts';
+import type { Image } from './image.ts';
+import { oneMachineImage, startOneMachine } from './one-machine-image.ts';
+import { containersUnavailable } from './programs.ts';
+
+/** Packed, with all tools. */
+const MAX_PACKED_BYTES = 150e6;
+
+describe.skipIf(containersUnavailable)('container for one machine', () => {
+  let image: Image;
+  let origin: Origin;
+  let dir: string;
+  let container: Container | undefined;
+  beforeAll(async () => {
+    dir = await temporaryFolder();
+    [image, origin] = [await oneMachineImage(), await startOrigin()];
+  }, 300_000);
+  afterEach(() => container?.end());
+  afterAll(() => origin?.close());
+
+  const start = async () => {
+    const started = await startOneMachine(image, dir, { EGRESS_ALLOW: origin.host });
+    container = started.container;
+    return { ...started, port: new URL(started.baseUrl).port };
+  };
+  const resolveLink = async (baseUrl: string, path: string) => {
+    const { status, body } = await sendRequest(
+      `${baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(origin.url(path))}`,
+    );
+    expect(status).toBe(200);
+    return JSON.parse(body.toString());
+  };
+  const checkHealth = async (port: string) => {
+    const command = image.config.Healthcheck?.Test.slice(1) ?? [];
+    return (await startContainer(image, { command, env: { PORT: port } })).ended;
+  };
+
+  it('is packed at most 150 MB, and contains the tools but no Python, npm or shell script of its own', async () => {
+    expect(image.packedBytes).toBeLessThan(MAX_PACKED_BYTES);
+    expect((await readdir(join(image.root, 'usr/local/bin'))).sort()).toEqual(['ffmpeg', 'node']);
+    expect((await readdir(join(image.root, 'app'))).sort()).toEqual([
+      ...['health.mjs', 'main.mjs', 'plugins', 'probe-worker.mjs', 'swagger', 'update-tools.mjs', 'web', 'yt-dlp'],
+    ]);
+  });
+
+  it('declares an unprivileged user, one volume, a health check and SIGTERM', () => {
+    const { User, Volumes, StopSignal, Healthcheck, Entrypoint } = image.config;
+    expect({ User, Volumes, StopSignal, Healthcheck, Entrypoint }).toMatchObject({
+      User: '1000:1000',
+      Volumes: { '/data': {} },
+      StopSignal: 'SIGTERM',
+      Healthcheck: { Test: ['CMD', 'node', '/app/health.mjs', '/api/App'] },
+    });
+    expect(Entrypoint ?? []).toEqual([]);
+  });
+
+  it('serves page, API and streams on a read-only root with the tools of the image', async () => {
+    const { container, baseUrl, port } = await start();
+    await container.said(/^Ready: yt-dlp \S+ \(release\), FFmpeg /);
+    expect(await checkHealth(port)).toBe(0);
+    expect(await readFile(`/proc/${container.pid}/status`, 'utf8')).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m);
+    const page = await sendRequest(`${baseUrl}/`);
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect((await sendRequest(`${baseUrl}/swagger/v1/swagger.json`)).status).toBe(200);
+
+    const { items, video, audio } = await resolveLink(baseUrl, '/files/clip.mp4');
+    const sides = items?.[0] ?? { video, audio };
+    const [rendition] = sides.video.renditions;
+    const whole = await sendRequest(`${baseUrl}/api/Stream/Media/${rendition.key}`);
+    const expected = await readFile(join(origin.mediaDir, 'clip.mp4'));
+    expect([whole.status, whole.body.equals(expected)]).toEqual([200, true]);
+    const mp3 = await sendRequest(`${baseUrl}/api/Stream/Media/${rendition.key}?format=mp3`);
+    expect([mp3.status, mp3.body.toString('latin1', 0, 3)]).toEqual([200, 'ID3']);
+  });
+
+  it('drains on SIGTERM, leaves no process, and finds its keys again in the volume', async () => {
+    const first = await start();
+    await first.container.said(/^Ready: /);
+    const { items, audio } = await resolveLink(first.baseUrl, '/slow/tone.flac?rate=400000');
+    const [{ key }] = (items?.[0] ?? { audio }).audio.renditions;
+    const stream = await openResponse(`${first.baseUrl}/api/Stream/Media/${key}`);
+    expect(stream.status).toBe(200);
+    const processes = await descendantsOf(first.container.pid);
+    expect(processes.length).toBeGreaterThan(0);
+    first.container.kill('SIGTERM');
+    await first.container.said(/^Shutting down/);
+    const expected = await readFile(join(origin.mediaDir, 'tone.flac'));
+    expect(Buffer.from(await stream.body.arrayBuffer()).equals(expected)).toBe(true);
+    expect(await first.container.ended).toBe(0);
+    expect(await checkHealth(first.port)).toBe(1);
+    for (const { pid } of processes) expect(() => process.kill(pid, 0)).toThrow();
+
+    const second = await start();
+    await second.container.said(/^Ready: /);
+    const again = await sendRequest(`${second.baseUrl}/api/Stream/Media/${key}`, { headers: { range: 'bytes=0-3' } });
+    expect([again.status, again.body.toString()]).toEqual([206, 'fLaC']);
+  });
+});
