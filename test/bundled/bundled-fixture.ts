@@ -12,7 +12,7 @@ import { type FrozenYtDlp, frozenYtDlp } from '../support/frozen-yt-dlp.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import type { BundledFunction } from './bundled-function.ts';
 import { startFront } from './front.ts';
-import { startFunctionFixture } from './function-fixture.ts';
+import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts';
 
 /** The deployed bundles on this machine: each in a separate process, behind one port. */
 export interface BundledFixture {
