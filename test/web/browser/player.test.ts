@@ -111,6 +111,98 @@ describe('player', () => {
     expect(await element(page).count()).toBe(0);
   });
 
+  it('continues in a corner while another link is opened, and returns to its page', async () => {
+    const { page } = await play('/files/long.mp4');
+    const first = await element(page).elementHandle();
+    const before = await clock(page);
+    await page.getByRole('textbox').first().fill(service.origin.url('/site/combined/meanwhile'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('article', { name: /meanwhile/ }).waitFor();
+    const mini = page.getByRole('complementary', { name: /^Player: / });
+    await mini.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await playsOnFrom(page, before);
+    expect(await first?.evaluate((media) => media.isConnected && !(media as HTMLMediaElement).paused)).toBe(true);
+    await mini.getByRole('button', { name: 'Pause', exact: true }).click();
+    expect(await traits(page)).toMatchObject({ paused: true });
+    await mini.getByRole('button', { name: 'Play', exact: true }).click();
+    await mini.getByRole('link').click();
+    await page.locator('article video').waitFor();
+    expect(await first?.evaluate((media) => media.closest('article') !== null)).toBe(true);
+    await playsOnFrom(page, before);
+    expect(await traits(page)).toMatchObject({ paused: false, error: null });
+    await page.getByRole('button', { name: 'Close the player' }).click();
+    await eventually(() => element(page).count()).toBe(0);
+  });
+
+  it('obeys the keyboard wherever the focus is, except in the field', async () => {
+    const { page } = await play('/files/long.mp4');
+    const media = (name: string) => element(page).evaluate((one, key) => Reflect.get(one, key), name);
+    await page.keyboard.press('k');
+    expect(await media('paused')).toBe(true);
+    await element(page).evaluate((one) => {
+      (one as HTMLMediaElement).currentTime = 100;
+    });
+    for (const [key, place] of [
+      ['l', 110],
+      ['j', 100],
+      ['ArrowRight', 105],
+      ['ArrowLeft', 100],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(await media('currentTime'), key).toBeCloseTo(place, 1);
+    }
+    await page.keyboard.press('m');
+    expect(await media('muted')).toBe(true);
+    await page.keyboard.press('f');
+    await eventually(() => page.evaluate(() => document.fullscreenElement?.tagName)).toBe('VIDEO');
+    await page.keyboard.press('f');
+    await eventually(() => page.evaluate(() => document.fullscreenElement === null)).toBe(true);
+    await page.keyboard.press('Space');
+    await eventually(() => media('paused')).toBe(false);
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
+    await page.keyboard.type('k');
+    expect(await media('paused')).toBe(false);
+    await page.getByRole('combobox', { name: 'Speed' }).selectOption('1.5');
+    expect(await media('playbackRate')).toBe(1.5);
+  });
+
+  it('says where a stream cannot be sought, without a scrubber', async () => {
+    const { page } = await open(service.baseUrl + service.pageFor('/hls/ts/index.m3u8'));
+    await page.getByText(/No seeking/).waitFor();
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await page.getByText('You can’t skip in this format.').waitFor();
+    await eventually(() => element(page).evaluate((media) => (media as HTMLMediaElement).controls)).toBe(false);
+    await page.getByRole('button', { name: 'Mute', exact: true }).click();
+    await page.getByRole('button', { name: 'Unmute', exact: true }).waitFor();
+    const place = await clock(page);
+    await page.keyboard.press('l');
+    expect(await clock(page)).toBeLessThan(place + 5);
+  });
+
+  it('offers subtitles, and shows details with chapters that it seeks to', async () => {
+    const { page } = await play('/site/detailed/one', /^360p/);
+    const tracks = page.locator('video track');
+    await eventually(() => tracks.count()).toBeGreaterThan(0);
+    const cues = await tracks.first().evaluate(async (element) => {
+      const { track } = element as HTMLTrackElement;
+      const loaded = new Promise((resolve) => element.addEventListener('load', resolve, { once: true }));
+      track.mode = 'showing';
+      await loaded;
+      return track.cues?.length;
+    });
+    expect(cues).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Details', exact: true }).click();
+    await page.getByRole('heading', { name: 'Chapters' }).waitFor();
+    await page.locator('.chapters button').last().click();
+    await eventually(() => clock(page)).toBeGreaterThan(1);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('.subtitles a').filter({ hasText: '.srt' }).first().click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(/\.srt$/);
+  });
+
   it('waits out Retry-After, shows the countdown and resumes at the same position', async () => {
     const { page } = await play('/files/long.mp4', undefined, proxy.baseUrl);
     proxy.refuse('/api/Stream/', { status: 429, title: 'Too Many Requests', retryAfter: 3 });
