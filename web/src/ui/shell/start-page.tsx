@@ -69,6 +69,8 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
   // No link goes to any instance before the question is answered.
   if (!instance.proposed) openLocation(fixed, search);
   const root = document.getElementById('app') ?? document.body;
+  // The question about another instance has none of the prerendered elements.
+  if (instance.proposed) root.replaceChildren();
 
   let texts = await loadFirstTexts(wantedLocales(navigator.languages, readStored(storage, LANGUAGE)));
   if (needsLazyTexts) await texts.loadLazy();
