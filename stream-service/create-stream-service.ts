@@ -18,12 +18,19 @@ import {
   type StreamObserver,
 } from './sessions/index.ts';
 import type { OpenSource } from './source/index.ts';
+import { createEmbeddedSubtitles } from './subtitles/index.ts';
 import { createClips, createHlsLayouts, createLayouts } from './virtual-mp4/index.ts';
 
 export interface StreamServiceOptions {
   readonly state: Pick<
     State,
-    'getResource' | 'touchResource' | 'putExactSize' | 'getCover' | 'putCover' | 'getArchivedList' | 'touchArchivedList'
+    | 'getResource'
+    | 'touchResource'
+    | 'putExactSize'
+    | 'getAttachment'
+    | 'putAttachment'
+    | 'getArchivedList'
+    | 'touchArchivedList'
   >;
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD says only what the state table knows. */
@@ -82,6 +89,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     requireFfmpeg,
     covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),
+    embeddedSubtitles: createEmbeddedSubtitles(options),
     layouts: createLayouts(),
     recordSize: createSizeRecorder(options),
     clips: createClips(),

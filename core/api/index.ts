@@ -16,3 +16,4 @@ export { Problem, type ProblemDetails, problems, toProblem, toStreamProblem } fr
 export { parseQualityParameters, type QualityParameters } from './quality-parameters.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';
+export { parseSubtitlesParameter } from './subtitles-parameter.ts';

@@ -49,6 +49,12 @@ const TAGS: Parameter = {
     'true adds title, artist, album, track number, date, link and cover to MP3, M4A, pairs and clips. The file has its own length and ETag',
 };
 
+const EMBEDDED: Parameter = {
+  name: 'subtitles',
+  in: 'query',
+  description: 'Language of subtitles to embed in a pair of MP4 files as a text track, as GetDetails lists it',
+};
+
 const CLIP: readonly Parameter[] = [
   {
     name: 'start',
@@ -142,6 +148,7 @@ const table = [
       },
       BITRATE,
       TAGS,
+      EMBEDDED,
       ...CLIP,
     ],
     responses: {
@@ -195,6 +202,7 @@ const table = [
       { name: 'format', in: 'query', description: `${conversionNames.join(', ')} converts the audio` },
       BITRATE,
       TAGS,
+      EMBEDDED,
       ...CLIP,
     ],
     responses: {
@@ -272,6 +280,7 @@ const table = [
       { name: 'codec', in: 'query', description: 'As for Get' },
       BITRATE,
       TAGS,
+      EMBEDDED,
       { name: 'format', in: 'query', description: `${ARCHIVE_FORMATS.join(' (default) or ')}` },
       { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
     ],
@@ -291,13 +300,15 @@ const table = [
     servedBy: 'stream-service',
     path: '/api/Stream/Combined/{key}',
     summary: 'Muxes separate video and audio into MP4 while sending',
-    parameters: [KEY],
+    parameters: [KEY, EMBEDDED],
     responses: {
       200: {
         description: 'The MP4 stream, from the beginning; codecs that MP4 cannot hold in their own container',
         media: ['video/*', 'audio/*'],
       },
+      400: failure('There are no such subtitles; detail says which there are'),
       404: failure('No such key, or its source is gone'),
+      415: failure('Subtitles cannot be embedded in the rendition'),
     },
     methods: ['GET', 'HEAD'],
   },

@@ -3,6 +3,7 @@ import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archiv
 import { parseClipParameters } from './clip-parameters.ts';
 import { parseBitrate, parseTags } from './conversion-parameters.ts';
 import { problems } from './problem.ts';
+import { parseSubtitlesParameter } from './subtitles-parameter.ts';
 
 /** What Get selects and how it is streamed. */
 export interface QualityParameters {
@@ -12,7 +13,7 @@ export interface QualityParameters {
   readonly format?: ConversionName;
   /** The entries of a list as one file, instead of `format`. */
   readonly archive?: ArchiveFormat;
-  /** Further parameters of the stream, validated: `bitrate`, `tags`, `start` and `end`. */
+  /** Further parameters of the stream, validated: `bitrate`, `tags`, `subtitles`, `start` and `end`. */
   readonly options: Readonly<Record<string, string>>;
 }
 
@@ -36,6 +37,7 @@ export function parseQualityParameters(rawQuery: string): QualityParameters {
   const named = archive ? undefined : parseFormat(read('format'));
   const format = named ?? (bitrateKbps && quality === 'mp3' ? 'mp3' : undefined);
   if (bitrateKbps && format !== 'mp3') throw problems.badRequest('bitrate needs quality=mp3 or format=mp3');
+  const subtitles = parseSubtitlesParameter(query.get('subtitles')?.trim() || undefined);
   return {
     quality,
     codec: parseCodec(read('codec')),
@@ -44,6 +46,7 @@ export function parseQualityParameters(rawQuery: string): QualityParameters {
     options: {
       ...(bitrateKbps && { bitrate: String(bitrateKbps) }),
       ...(parseTags(read('tags')) && { tags: 'true' }),
+      ...(subtitles !== undefined && { subtitles }),
       ...(start[0] !== undefined && { start: start[0] }),
       ...(end[0] !== undefined && { end: end[0] }),
     },

@@ -1,6 +1,6 @@
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
-import { createCovers } from './covers.ts';
+import { createAttachments } from './attachments.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
 import { parseKey } from './keys.ts';
 import { createLeaseItem } from './lease-item.ts';
@@ -36,7 +36,7 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
   const streamTask = createLeaseItem({ storage, now: seconds, pk: 'stream-task', read: readStreamTask });
   const toolsUpdate = createLeaseItem({ storage, now: seconds, pk: 'tools-update', read: readLease });
 
-  const covers = createCovers({ storage, now: seconds });
+  const attachments = createAttachments({ storage, now: seconds });
 
   const put = async (item: PackedItem) => {
     if (item.data.byteLength > MAX_ITEM_BYTES)
@@ -70,12 +70,12 @@ export function createState({ storage, now = Date.now, log = silentLog }: StateO
     },
     putResource: async (resource) => put(await packResource(resource)),
     touchResource: async ({ id, expiresAt }) => {
-      if (await touch(`resource#${id}`, expiresAt)) await covers.touchCover(id);
+      if (await touch(`resource#${id}`, expiresAt)) await attachments.touchCover(id);
     },
     putExactSize: ({ id }, renditionId, bytes) =>
       storage.annotate(`resource#${id}`, EXACT_SIZE_PREFIX + renditionId, bytes, seconds()),
-    getCover: covers.getCover,
-    putCover: covers.putCover,
+    getAttachment: attachments.getAttachment,
+    putAttachment: attachments.putAttachment,
     getLink: async (id) => unpackItem<Link>(await storage.get(`link#${id}`), id, seconds()),
     putLink: async (link) => put(await packItem(`link#${link.id}`, link)),
     getArchivedList: async (key) =>

@@ -21,5 +21,5 @@ export type {
   Track,
   VideoTraits,
 } from './resource.ts';
-export type { State, StreamTaskLease, ToolsRecord } from './state.ts';
+export { MAX_ATTACHMENT_BYTES, type State, type StreamTaskLease, type ToolsRecord } from './state.ts';
 export type { StateStorage } from './storage.ts';

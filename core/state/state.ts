@@ -19,14 +19,14 @@ export interface State {
    * it in `exactSizes`.
    */
   putExactSize(resource: Pick<Resource, 'id'>, renditionId: string, bytes: number): Promise<void>;
-  /** The cover that was stored for the tags of a resource; empty: there is none. Undefined: nothing was stored yet. */
-  getCover(resourceId: string): Promise<Buffer | undefined>;
+  /** Bytes that were stored with a resource; undefined: none yet. They live for as long as it, and two days after a read. */
+  getAttachment(resourceId: string, name: AttachmentName): Promise<Buffer | undefined>;
   /**
-   * Stores the cover for the tags of a resource unless one is stored: every host then writes the same tags.
-   * @param jpeg empty: none
-   * @returns the stored one
+   * Stores bytes with a resource unless some of the name are stored: every host then sends the same.
+   * @param bytes at most `MAX_ATTACHMENT_BYTES`
+   * @returns the stored ones
    */
-  putCover(resourceId: string, jpeg: Buffer): Promise<Buffer>;
+  putAttachment(resourceId: string, name: AttachmentName, bytes: Buffer): Promise<Buffer>;
   getLink(id: string): Promise<Link | undefined>;
   /** @throws ItemTooLarge, StorageFull */
   putLink(link: Link): Promise<void>;
@@ -66,6 +66,12 @@ export interface State {
    */
   rotateOriginSecret(rotation: string, candidate: string): Promise<OriginSecrets>;
 }
+
+/** The cover of tags (JPEG; empty: none), and subtitles by the id of their file (compressed cues). */
+export type AttachmentName = 'cover' | `subtitle-${string}`;
+
+/** What an item of the table can hold, with its other attributes. */
+export const MAX_ATTACHMENT_BYTES = 350 * 1024;
 
 /** The secrets by which origins recognize requests of the edge. */
 export interface OriginSecrets {

@@ -21,7 +21,7 @@ export interface Covers {
 }
 
 export interface CoversDependencies {
-  readonly state: Pick<State, 'getCover' | 'putCover'>;
+  readonly state: Pick<State, 'getAttachment' | 'putAttachment'>;
   /** Opens files without resolving again. */
   readonly openSource: OpenSource;
   readonly inputServer: FfmpegInputServer;
@@ -54,7 +54,7 @@ export function createCovers(dependencies: CoversDependencies): Covers {
   const stored = async ({ id }: Resource) => {
     const cached = cache.get(id);
     if (cached) return cached.jpeg;
-    const jpeg = await state.getCover(id);
+    const jpeg = await state.getAttachment(id, 'cover');
     return jpeg && keep(id, jpeg);
   };
 
@@ -87,7 +87,7 @@ export function createCovers(dependencies: CoversDependencies): Covers {
           const cover = await stored(resource);
           if (cover) return cover;
           const created = await create(resource, client, shared);
-          return keep(resource.id, await state.putCover(resource.id, created));
+          return keep(resource.id, await state.putAttachment(resource.id, 'cover', created));
         },
         signal,
       ),

@@ -5,6 +5,7 @@ import {
   parseArchiveParameters,
   parseClipParameters,
   parseConversionParameters,
+  parseSubtitlesParameter,
   problems,
   type StreamOperationId,
 } from '../../core/api/index.ts';
@@ -57,7 +58,17 @@ export interface StreamRoutesDependencies {
   readonly log: Log;
 }
 
-type Parameter = 'format' | 'bitrate' | 'tags' | 'start' | 'end' | 'entity' | 'quality' | 'codec' | 'from';
+type Parameter =
+  | 'format'
+  | 'bitrate'
+  | 'tags'
+  | 'subtitles'
+  | 'start'
+  | 'end'
+  | 'entity'
+  | 'quality'
+  | 'codec'
+  | 'from';
 
 interface Route {
   Params: { key: string; file?: string };
@@ -96,10 +107,14 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
   };
 
   route('Media', find.rendition, (query) => {
-    const options = { ...parseConversionParameters(query), clip: parseClipParameters(query) };
+    const subtitles = parseSubtitlesParameter(query.subtitles);
+    const options = { ...parseConversionParameters(query), clip: parseClipParameters(query), subtitles };
     return (found) => representations.media(found, options);
   });
-  route('Combined', find.rendition, () => (found) => representations.combined(found));
+  route('Combined', find.rendition, (query) => {
+    const subtitles = parseSubtitlesParameter(query.subtitles);
+    return (found) => representations.combined(found, { subtitles });
+  });
   route('HlsMaster', find.rendition, () => (found) => representations.hls(found, { name: 'master.m3u8' }));
   route('HlsFile', find.rendition, (query, { file = '' }) => {
     const options = { name: file, entity: firstOf(query.entity) };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { InvalidParameter } from '../../core/errors/index.ts';
 import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
@@ -7,6 +6,7 @@ import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../rep
 import type { Clips } from '../virtual-mp4/index.ts';
 import { isMp4File } from './combined.ts';
 import { type LaidOutDependencies, laidOut } from './laid-out.ts';
+import type { NamedExtras } from './with-extras.ts';
 
 export interface ClippedDependencies extends LaidOutDependencies {
   readonly clips: Clips;
@@ -18,7 +18,7 @@ export interface ClippedDependencies extends LaidOutDependencies {
  */
 export function clipped(
   found: KeyedRendition,
-  { clip: times, tags }: { readonly clip: ClipTimes; readonly tags?: Buffer },
+  { clip: times, extras }: { readonly clip: ClipTimes; readonly extras: NamedExtras },
   dependencies: ClippedDependencies,
 ): RepresentationOpener {
   const { key, resource, rendition, tracks } = found;
@@ -35,24 +35,16 @@ export function clipped(
     found,
     cache: dependencies.clips,
     request: {
-      id: clipRequestId(key, times, tags),
+      id: `${key} ${times.startSeconds}-${times.endSeconds}${extras.id}`,
       sources: tracks.length > 1 ? [0, 1] : [0],
       times,
-      tags,
+      tags: extras.tags,
     },
     unknown: () => ({ ...head(resource.durationSeconds), size: undefined, acceptRanges: undefined }),
     headOf: ({ layout, etag }) => ({ ...head(layout.endSeconds), size: layout.size, acceptRanges: 'bytes', etag }),
     otherwise: refuse,
   });
 }
-
-/** Tags are named by their digest. */
-export const clipRequestId = (key: string, { startSeconds, endSeconds }: ClipTimes, tags: Buffer | undefined): string =>
-  `${key} ${startSeconds}-${endSeconds}${tagsId(tags)}`;
-
-/** Distinguishes layouts with different tags; empty without any. */
-export const tagsId = (tags: Buffer | undefined): string =>
-  tags ? ` tags=${createHash('sha256').update(tags).digest('base64url')}` : '';
 
 /** The times as asked for, which name the clip; an end beyond the media is that of the media, in whole seconds. */
 export const clipName = ({ startSeconds, endSeconds }: ClipTimes, mediaEnd = endSeconds): ClipTimes => ({

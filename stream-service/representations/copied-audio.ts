@@ -4,19 +4,19 @@ import { audioFamily } from '../../core/media/codecs/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import { NotAac } from '../virtual-mp4/index.ts';
-import { type ClippedDependencies, clipName, clipRequestId } from './clipped.ts';
+import { type ClippedDependencies, clipName } from './clipped.ts';
 import { isMp4File } from './combined.ts';
 import { type FileDependencies, file } from './file.ts';
 import { laidOut } from './laid-out.ts';
 import { type RemuxDependencies, remux } from './remux.ts';
+import type { NamedExtras } from './with-extras.ts';
 
 export interface CopiedAudioDependencies extends ClippedDependencies, FileDependencies, RemuxDependencies {}
 
 export interface CopiedAudioOptions {
   /** The part to send; absent: the whole. */
   readonly clip?: ClipTimes;
-  /** `udta`. */
-  readonly tags?: Buffer;
+  readonly extras: NamedExtras;
 }
 
 const { mimeType, fileExtension } = conversions.m4a;
@@ -31,7 +31,7 @@ const REASON = 'The audio of the source is not AAC, which M4A would copy.';
  */
 export function copiedAudio(
   found: KeyedRendition,
-  { clip, tags }: CopiedAudioOptions,
+  { clip, extras }: CopiedAudioOptions,
   dependencies: CopiedAudioDependencies,
 ): RepresentationOpener {
   const {
@@ -42,7 +42,7 @@ export function copiedAudio(
   const isKnownAac = track.audio?.codec !== undefined && audioFamily(track.audio.codec) === 'aac';
   if (track.audio?.codec !== undefined && !isKnownAac) throw new UnsupportedRendition(REASON);
   if (!isMp4File(track)) return remuxed(found, clip, dependencies);
-  if (!clip && !tags && isKnownAac && isAudioFile(track)) {
+  if (!clip && !extras.tags && isKnownAac && isAudioFile(track)) {
     const rendition = { ...found.rendition, mimeType, fileExtension };
     return file({ ...found, rendition }, dependencies);
   }
@@ -58,11 +58,11 @@ export function copiedAudio(
     found,
     cache: dependencies.clips,
     request: {
-      id: clipRequestId(`${found.key} m4a`, times, tags),
+      id: `${found.key} m4a ${times.startSeconds}-${times.endSeconds}${extras.id}`,
       sources: [0],
       times,
       isAudioAlone: true,
-      tags,
+      tags: extras.tags,
     },
     unknown: () => ({ ...head(resource.durationSeconds), size: undefined, acceptRanges: undefined }),
     headOf: ({ layout, etag }) => ({ ...head(layout.endSeconds), size: layout.size, acceptRanges: 'bytes', etag }),

@@ -1,5 +1,6 @@
 import { getOperation } from '../../core/api/index.ts';
 import type { ConversionName, Mp3BitrateKbps } from '../../core/conversions/index.ts';
+import { InvalidParameter } from '../../core/errors/index.ts';
 import { isMp4Container, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
 import type { SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import type { KeyedRendition, KeyedSubtitle, Track } from '../../core/state/index.ts';
@@ -12,24 +13,25 @@ import { copiedAudio } from './copied-audio.ts';
 import { file } from './file.ts';
 import { type HlsDependencies, type HlsFile, hls } from './hls.ts';
 import { remux } from './remux.ts';
-import { type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
+import { refuseText, type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
 import { subtitle } from './subtitle.ts';
-import { withTags } from './with-tags.ts';
+import { type ExtrasDependencies, type NamedExtras, withExtras } from './with-extras.ts';
 
 export interface RepresentationsDependencies
   extends ConvertedDependencies,
     SeekablePairDependencies,
     ClippedDependencies,
+    ExtrasDependencies,
     HlsDependencies {
   readonly converters: Converters;
 }
 
 /** Chooses what the Stream endpoints send for a rendition: every key works on both. */
 export interface Representations {
-  /** @throws InvalidParameter when it cannot be clipped */
+  /** @throws InvalidParameter when it cannot be clipped, or has no such subtitles; UnsupportedRendition */
   media(found: KeyedRendition, options?: MediaOptions): RepresentationOpener;
   /** As MP4 from the beginning, without ranges. */
-  combined(found: KeyedRendition): RepresentationOpener;
+  combined(found: KeyedRendition, options?: Pick<MediaOptions, 'subtitles'>): RepresentationOpener;
   /** @throws NotFound for a file that no presentation has, UnsupportedRendition when the rendition has none */
   hls(found: KeyedRendition, file: HlsFile): RepresentationOpener;
   subtitle(found: KeyedSubtitle, format: SubtitleFormat): RepresentationOpener;
@@ -44,30 +46,38 @@ export interface MediaOptions {
   readonly hasTags?: boolean;
   /** The part to send; absent: the whole. */
   readonly clip?: ClipTimes;
+  /** Language of the subtitles to embed in a pair. */
+  readonly subtitles?: string;
 }
 
 export function createRepresentations(dependencies: RepresentationsDependencies): Representations {
   return {
     media(found, { format, ...options } = {}) {
-      const { clip, hasTags } = options;
+      const { clip, subtitles, ...rest } = options;
       const [track] = found.tracks;
       const sound = found.tracks.find(({ audio }) => audio);
-      /** With tags, where they are wanted and the output is a layout, which has room for them. */
-      const tagged = (create: (tags?: Buffer) => RepresentationOpener) =>
-        hasTags && !found.resource.isLive ? withTags(found.resource, dependencies.covers, create) : create();
-      if (format && sound) {
+      const isConverted = format !== undefined && sound !== undefined;
+      if (subtitles !== undefined) requirePairAlone(found, { isConverted, clip });
+      /** With what is wanted, where the output is a layout, which has room for it. */
+      const extended = (create: (extras: NamedExtras) => RepresentationOpener) =>
+        withExtras(found, { hasTags: rest.hasTags && !found.resource.isLive, subtitles }, dependencies, create);
+      if (isConverted) {
         const audible = { ...found, tracks: [sound] } as const;
-        if (format === 'm4a') return tagged((tags) => copiedAudio(audible, { clip, tags }, dependencies));
-        return converted(audible, dependencies.converters[format], dependencies, options);
+        if (format === 'm4a') return extended((extras) => copiedAudio(audible, { clip, extras }, dependencies));
+        return converted(audible, dependencies.converters[format], dependencies, { clip, ...rest });
       }
-      if (clip) return tagged((tags) => clipped(found, { clip, tags }, dependencies));
-      if (isPair(found)) return tagged((tags) => seekablePair(found, dependencies, { tags }));
+      if (clip) return extended((extras) => clipped(found, { clip, extras }, dependencies));
+      if (isPair(found)) return extended((extras) => seekablePair(found, dependencies, extras));
       return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);
     },
     hls: (found, file) => hls(found, file, dependencies),
     subtitle: (found, format) => subtitle(found, format, dependencies.openSource),
-    combined(found) {
-      if (isPair(found)) return withoutRanges(seekablePair(found, dependencies), mediaPath(found));
+    combined(found, { subtitles } = {}) {
+      if (subtitles !== undefined) requirePairAlone(found, {});
+      if (isPair(found)) {
+        const create = (extras: NamedExtras) => seekablePair(found, dependencies, extras);
+        return withoutRanges(withExtras(found, { subtitles }, dependencies, create), mediaPath(found, subtitles));
+      }
       const [track] = found.tracks;
       // A file whose codecs MP4 cannot hold is sent as it is.
       const isSentAsIs = !needsRemux(track) && (isMp4Container(track.container) || !mp4Holds(track));
@@ -79,7 +89,18 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
 const isPair = ({ rendition }: KeyedRendition): boolean => rendition.urlType === 'Combined';
 
 /** Where the same bytes can be requested by range. */
-const mediaPath = ({ key }: KeyedRendition): string => getOperation('Media').path.replace('{key}', key);
+const mediaPath = ({ key }: KeyedRendition, subtitles: string | undefined): string =>
+  getOperation('Media').path.replace('{key}', key) + (subtitles === undefined ? '' : `?subtitles=${subtitles}`);
+
+/** @throws InvalidParameter, UnsupportedRendition where no subtitles can be embedded */
+function requirePairAlone(
+  found: KeyedRendition,
+  { isConverted, clip }: { readonly isConverted?: boolean; readonly clip?: ClipTimes },
+): void {
+  if (isConverted) throw new InvalidParameter('subtitles cannot be combined with format.');
+  if (clip) throw new InvalidParameter('subtitles cannot be combined with start or end.');
+  if (!isPair(found)) refuseText();
+}
 
 const mp4Holds = ({ video, audio }: Track): boolean =>
   (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));

@@ -1,12 +1,14 @@
-import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
+import { UnsupportedRendition } from '../../core/errors/index.ts';
+import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import { TextTooLarge } from '../../core/media/timed-text/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import { COMBINED } from '../mux/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { KnownLayout, Layouts } from '../virtual-mp4/index.ts';
-import { tagsId } from './clipped.ts';
 import { type CombinedDependencies, combined, isMp4File } from './combined.ts';
 import { laidOut } from './laid-out.ts';
 import type { RecordSize } from './size-recorder.ts';
+import type { NamedExtras } from './with-extras.ts';
 
 export interface SeekablePairDependencies extends CombinedDependencies {
   readonly layouts: Layouts;
@@ -20,23 +22,32 @@ export interface SeekablePairDependencies extends CombinedDependencies {
 export function seekablePair(
   found: KeyedRendition,
   dependencies: SeekablePairDependencies,
-  extras: LayoutExtras = {},
+  extras: NamedExtras = { id: '' },
 ): RepresentationOpener {
   const muxed = combined(found, dependencies);
   const { key, tracks, resource } = found;
-  if (tracks.length !== 2 || resource.isLive || !tracks.every(isMp4File)) return muxed;
+  if (tracks.length !== 2 || resource.isLive || !tracks.every(isMp4File)) return extras.text ? refuseText() : muxed;
   return laidOut({
     ...dependencies,
     found,
     cache: dependencies.layouts,
-    request: { id: key + tagsId(extras.tags), sources: [0, 1], extras },
+    request: { id: key + extras.id, sources: [0, 1], extras },
     unknown: () => ({ ...muxed.describe(), acceptRanges: undefined }),
     headOf,
     onLayout: ({ size }) => {
-      if (!extras.tags) dependencies.recordSize(found, size);
+      if (extras.id === '') dependencies.recordSize(found, size);
     },
-    otherwise: () => muxed,
+    otherwise: (reason) => (extras.text ? refuseText(reason) : muxed),
   });
+}
+
+const PAIRS_ONLY = 'Subtitles can be embedded in a pair of seekable MP4 files only.';
+
+/** @throws UnsupportedRendition */
+export function refuseText(cause?: UnsupportedMp4): never {
+  const isTooLarge = cause instanceof TextTooLarge;
+  const detail = isTooLarge ? 'The subtitles are too large to embed.' : PAIRS_ONLY;
+  throw new UnsupportedRendition(detail, { cause });
 }
 
 function headOf({ layout, etag }: KnownLayout): RepresentationHead {

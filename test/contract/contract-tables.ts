@@ -117,7 +117,11 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 /** What this service adds to operations of the contract: optional parameters, and the responses that belong to them. */
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
   'GET /api/Stream/Media/{key}': {
-    parameters: ['bitrate', 'tags', 'start', 'end'].map((name) => `query ${name} string`),
+    parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end'].map((name) => `query ${name} string`),
+    responses: { 400: PROBLEM, 415: PROBLEM },
+  },
+  'GET /api/Stream/Combined/{key}': {
+    parameters: ['query subtitles string'],
     responses: { 400: PROBLEM, 415: PROBLEM },
   },
 };
@@ -170,7 +174,7 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
   },
   'GET /api/Get': {
     operationId: 'Get',
-    parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'start', 'end'].map(
+    parameters: ['url', 'quality', 'codec', 'format', 'bitrate', 'tags', 'subtitles', 'start', 'end'].map(
       (name) => `query ${name} string`,
     ),
     responses: { 302: undefined, ...RESOLVE_FAILURES },

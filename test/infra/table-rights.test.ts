@@ -28,7 +28,7 @@ const CALLS: Readonly<Record<string, (state: State) => readonly Promise<unknown>
   TaskTaskRole: (state) => [
     ...[state.getMaintenance(), state.getResource('r'), state.touchResource(aResource(1))],
     ...[state.putResource(aResource(1)), state.getArchivedList(list.id), state.touchArchivedList(list)],
-    ...[state.getCover('r'), state.putCover('r', Buffer.from('a'))],
+    ...[state.getAttachment('r', 'cover'), state.putAttachment('r', 'cover', Buffer.from('a'))],
   ],
   StreamsWakeRole: (state) => [
     state.getArchivedList(list.id),

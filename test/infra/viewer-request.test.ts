@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../core/api/operations.ts';
 import { chooseJsonType } from '../../core/http/negotiation.ts';
+import { STREAM_PARAMETERS } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { itWith } from '../support/clients.ts';
 import { createEdge, type EdgeMode, edgeSource, requestOf, runInNjs } from '../support/edge.ts';
 
@@ -19,6 +20,11 @@ interface Case {
 const mixCase = (path: string) =>
   path.replace(/[a-z]/gi, (letter, at) => (at % 2 ? letter.toUpperCase() : letter.toLowerCase()));
 const REFUSED = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+it('has as many parameters of streams as a cache policy of CloudFront may have', () => {
+  expect(STREAM_PARAMETERS).toEqual(expect.arrayContaining(['bitrate', 'format', 'subtitles', 'tags']));
+  expect(STREAM_PARAMETERS.length).toBeLessThanOrEqual(10);
+});
 
 const handle = async (mode: EdgeMode, { uri, lease, ...options }: Case) =>
   createEdge(mode, () => lease)(requestOf(uri, options));

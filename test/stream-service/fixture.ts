@@ -64,8 +64,6 @@ export interface Service {
   readonly touched: string[];
   /** Exact sizes that were stored, by rendition id. */
   readonly sizes: ReadonlyMap<string, number>;
-  /** Stored covers, by resource id. */
-  readonly covers: Map<string, Buffer>;
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -78,7 +76,7 @@ export async function startService(
 ): Promise<Service> {
   const touched: string[] = [];
   const sizes = new Map<string, number>();
-  const covers = new Map<string, Buffer>();
+  const attachments = new Map<string, Buffer>();
   const service = await createStreamService({
     state: {
       getResource: async (id) => (id === resource.id ? resource : undefined),
@@ -86,10 +84,10 @@ export async function startService(
       putExactSize: async (_resource, id, bytes) => void sizes.set(id, bytes),
       getArchivedList: async () => undefined,
       touchArchivedList: async () => undefined,
-      getCover: async (id) => covers.get(id),
-      putCover: async (id, jpeg) => {
-        if (!covers.has(id)) covers.set(id, jpeg);
-        return covers.get(id) ?? jpeg;
+      getAttachment: async (id, name) => attachments.get(id + name),
+      putAttachment: async (id, name, bytes) => {
+        if (!attachments.has(id + name)) attachments.set(id + name, bytes);
+        return attachments.get(id + name) ?? bytes;
       },
     },
     openSource: async (of, track, signal, first) => {
@@ -107,7 +105,7 @@ export async function startService(
   });
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, touched, sizes, covers, drain: service.drain, close: service.close };
+  return { url: `http://127.0.0.1:${port}`, touched, sizes, drain: service.drain, close: service.close };
 }
 
 /** Sends a request and returns the response with its body unread, like a slow client. */

@@ -7,10 +7,12 @@ import {
   u64,
   writeFragmentedMovie,
 } from '../isobmff/index.ts';
+import { timedText } from '../timed-text/index.ts';
 import { type FragmentedTrack, indexedTrack, type OutputFragment, sampledTrack } from './fragmented-track.ts';
 import type { LayoutSource } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
 import type { LayoutExtras } from './layout-extras.ts';
+import { placedText, type TextBlock, textBlocks } from './text-blocks.ts';
 
 /**
  * libavformat, which Chromium and mpv use, reads the `mfra` at the end only of files where a `free` box before `moov` begins
@@ -29,38 +31,65 @@ interface PlacedFragment {
   readonly offset: number;
 }
 
+/** Text between fragments. */
+interface PlacedText {
+  readonly block: TextBlock;
+  readonly offset: number;
+}
+
 /**
  * The layout of two files of which at least one is fragmented: fragments interleaved by time, one `sidx` for the video, and
  * `mfra` for both tracks.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-export function layOutFragments(video: LayoutSource, audio: LayoutSource, { tags }: LayoutExtras = {}): Layout {
+export function layOutFragments(
+  video: LayoutSource,
+  audio: LayoutSource,
+  { tags, text: subtitles }: LayoutExtras = {},
+): Layout {
   const tracks = [fragmentedTrack(video, 'vide', 1), fragmentedTrack(audio, 'soun', 2)] as const;
   if (Math.abs(tracks[0].durationSeconds - tracks[1].durationSeconds) > MAX_DURATION_DIFFERENCE_SECONDS) {
     throw new UnsupportedMp4('Durations of the tracks differ');
   }
-  const placed = interleave(tracks[0].fragments, tracks[1].fragments);
-  const last = placed.at(-1);
-  const mediaBytes = last ? last.offset + last.fragment.bytes : 0;
+  const text = subtitles && timedText(subtitles, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
+  const blocks = text ? textBlocks(text, tracks[0].fragments) : [];
+  const placed = interleave(tracks[0].fragments, tracks[1].fragments, blocks);
+  const header = (mediaStart: number): Buffer => {
+    const offsets = placed.flatMap((each) => ('block' in each ? [mediaStart + each.offset] : []));
+    const outputs = text ? [...tracks, placedText(text, blocks, offsets)] : tracks;
+    return Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(outputs, tags && [tags])]);
+  };
+  const index = videoIndex(tracks[0], placed);
   const layout = new LayoutBuilder();
-  layout.addOwn(Buffer.concat([FRAGMENTED_FILE_TYPE, INDEX_AT_END, writeFragmentedMovie(tracks, tags && [tags])]));
-  layout.addOwn(videoIndex(tracks[0], placed, mediaBytes));
+  // Its length does not depend on where the media starts.
+  layout.addOwn(header(text ? header(0).length + index.length : 0));
+  layout.addOwn(index);
   const mediaStart = layout.size;
   layout.beginMedia();
-  for (const { source, fragment } of placed) fragment.addTo(layout, source);
-  layout.addOwn(randomAccess(placed, mediaStart));
+  for (const each of placed) {
+    if ('block' in each) layout.addOwn(each.block.bytes);
+    else each.fragment.addTo(layout, each.source);
+  }
+  layout.addOwn(randomAccess(placed.filter(isFragment), mediaStart));
   return layout.build([layoutTrack(tracks[0].header, 1), layoutTrack(tracks[1].header, 2)]);
 }
+
+const isFragment = (placed: PlacedFragment | PlacedText): placed is PlacedFragment => 'fragment' in placed;
 
 /** @throws UnsupportedMp4, and Error when the file is truncated */
 export const fragmentedTrack = (source: LayoutSource, kind: 'vide' | 'soun', id: number): FragmentedTrack =>
   source.fragments ? indexedTrack(source, source.fragments, kind) : sampledTrack(source, kind, id);
 
-/** Each fragment of the video, then the audio that begins before the video's next fragment. */
-function interleave(video: readonly OutputFragment[], audio: readonly OutputFragment[]): readonly PlacedFragment[] {
-  const placed: PlacedFragment[] = [];
+/** Each fragment of the video, then the text and the audio that begin before the video's next fragment. */
+function interleave(
+  video: readonly OutputFragment[],
+  audio: readonly OutputFragment[],
+  text: readonly TextBlock[],
+): readonly (PlacedFragment | PlacedText)[] {
+  const placed: (PlacedFragment | PlacedText)[] = [];
   let offset = 0;
   let next = 0;
+  let nextText = 0;
   const add = (source: SourceIndex, fragment: OutputFragment) => {
     placed.push({ source, fragment, offset });
     offset += fragment.bytes;
@@ -68,6 +97,10 @@ function interleave(video: readonly OutputFragment[], audio: readonly OutputFrag
   for (const [index, fragment] of video.entries()) {
     add(0, fragment);
     const until = video[index + 1]?.startSeconds ?? Number.POSITIVE_INFINITY;
+    for (let block = text[nextText]; block && block.startSeconds < until; block = text[++nextText]) {
+      placed.push({ block, offset });
+      offset += block.bytes.length;
+    }
     for (let sound = audio[next]; sound && sound.startSeconds < until; sound = audio[next]) {
       add(1, sound);
       next += 1;
@@ -79,10 +112,11 @@ function interleave(video: readonly OutputFragment[], audio: readonly OutputFrag
 /** One `sidx` only, for the video: ExoPlayer seeks by it and accepts no second one. */
 function videoIndex(
   { timescale, fragments: [first] }: FragmentedTrack,
-  placed: readonly PlacedFragment[],
-  mediaBytes: number,
-) {
-  const own = placed.filter(({ source }) => source === 0);
+  placed: readonly (PlacedFragment | PlacedText)[],
+): Buffer {
+  const last = placed.at(-1);
+  const mediaBytes = last ? last.offset + (isFragment(last) ? last.fragment.bytes : last.block.bytes.length) : 0;
+  const own = placed.filter(isFragment).filter(({ source }) => source === 0);
   const entries = own.map(({ fragment, offset }, index) => {
     const bytes = (own[index + 1]?.offset ?? mediaBytes) - offset;
     if (bytes > MAX_REFERENCED_BYTES) throw new UnsupportedMp4('Fragment too large');

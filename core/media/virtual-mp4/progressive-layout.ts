@@ -13,6 +13,7 @@ import {
   u64,
   writeMovie,
 } from '../isobmff/index.ts';
+import { type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
 import type { LayoutSource } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
 import type { LayoutExtras } from './layout-extras.ts';
@@ -37,16 +38,24 @@ interface ProgressiveTrack {
  * chunks of about one second.
  * @throws UnsupportedMp4, and Error when a file is truncated
  */
-export function layOutSamples(video: LayoutSource, audio: LayoutSource, { tags }: LayoutExtras = {}): Layout {
+export function layOutSamples(
+  video: LayoutSource,
+  audio: LayoutSource,
+  { tags, text: subtitles }: LayoutExtras = {},
+): Layout {
   const tracks = [progressiveTrack(video, 'vide'), progressiveTrack(audio, 'soun')] as const;
-  const order = interleave(tracks[0].chunks, tracks[1].chunks);
-  const mediaBytes = order.reduce((sum, { chunk }) => sum + chunk.bytes, 0);
-  const header = writeHeader(tracks, order, tags);
+  const text = subtitles && timedText(subtitles, Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)));
+  const order = withText(interleave(tracks[0].chunks, tracks[1].chunks), text?.chunks ?? []);
+  const mediaBytes = order.reduce((sum, placed) => sum + bytesOf(placed), 0);
+  const header = writeHeader(tracks, text, order, tags);
   const layout = new LayoutBuilder();
   addHeader(layout, header, [video, audio]);
   layout.addOwn(Buffer.concat([u32(1), Buffer.from('mdat'), u64(LARGE_BOX_HEADER_BYTES + mediaBytes)]));
   layout.beginMedia();
-  for (const { source, chunk } of order) layout.addSamples(source, chunk.sourceOffset, chunk.bytes);
+  for (const placed of order) {
+    if (placed.source === TEXT) layout.addOwn(placed.chunk.bytes);
+    else layout.addSamples(placed.source, placed.chunk.sourceOffset, placed.chunk.bytes);
+  }
   return layout.build([layoutTrack(tracks[0].header, 1), layoutTrack(tracks[1].header, 2)]);
 }
 
@@ -80,6 +89,34 @@ function interleave(video: readonly SampleChunk[], audio: readonly SampleChunk[]
   return order;
 }
 
+/** The place of the text track, whose samples are bytes of the layout. */
+const TEXT = 2;
+
+interface PlacedText {
+  readonly source: typeof TEXT;
+  readonly chunk: TextChunk;
+}
+
+const bytesOf = ({ source, chunk }: PlacedChunk | PlacedText): number =>
+  source === TEXT ? chunk.bytes.length : chunk.bytes;
+
+/** Text lies before the media that is shown with it. */
+function withText(order: readonly PlacedChunk[], text: readonly TextChunk[]): readonly (PlacedChunk | PlacedText)[] {
+  const placed: (PlacedChunk | PlacedText)[] = [];
+  let next = 0;
+  const addUntil = (seconds: number) => {
+    for (let chunk = text[next]; chunk && chunk.startSeconds <= seconds; chunk = text[++next]) {
+      placed.push({ source: TEXT, chunk });
+    }
+  };
+  for (const each of order) {
+    addUntil(each.chunk.startSeconds);
+    placed.push(each);
+  }
+  addUntil(Number.POSITIVE_INFINITY);
+  return placed;
+}
+
 /** `ftyp` and `moov`. */
 interface MovieHeader {
   readonly bytes: Buffer;
@@ -97,7 +134,8 @@ interface TableCopy {
 
 function writeHeader(
   tracks: readonly [ProgressiveTrack, ProgressiveTrack],
-  order: readonly PlacedChunk[],
+  text: TextTrack | undefined,
+  order: readonly (PlacedChunk | PlacedText)[],
   tags: Buffer | undefined,
 ): MovieHeader {
   const kept = [keptTables(tracks[0]), keptTables(tracks[1])] as const;
@@ -106,11 +144,14 @@ function writeHeader(
     const offsets = fullBox('co64', 0, 0, u32(chunks.length), Buffer.alloc(chunks.length * 8));
     return { ...tracks[source], sampleTables: [...kept[source], sampleToChunk(chunks), offsets] };
   });
-  const bytes = Buffer.concat([PROGRESSIVE_FILE_TYPE, writeMovie(outputs, tags && [tags])]);
+  const bytes = Buffer.concat([
+    PROGRESSIVE_FILE_TYPE,
+    writeMovie(text ? [...outputs, { ...text, sampleTables: textTables(text) }] : outputs, tags && [tags]),
+  ]);
   const stbls = findSampleTables(bytes);
   writeChunkOffsets(bytes, stbls, order);
   // `stsd`, the tables of the source in their order, `stsc` and `co64`.
-  const copies = stbls.flatMap((boxes, source) =>
+  const copies = stbls.slice(0, TEXT).flatMap((boxes, source) =>
     kept[source as SourceIndex].map((table, index) => ({
       source: source as SourceIndex,
       start: boxes[index + 1]?.start ?? 0,
@@ -136,15 +177,20 @@ function findSampleTables(header: Buffer): Box[][] {
 }
 
 /** Writes where the chunks of each source are in the output: behind the header, whose length does not depend on it. */
-function writeChunkOffsets(header: Buffer, stbls: readonly Box[][], order: readonly PlacedChunk[]): void {
+function writeChunkOffsets(
+  header: Buffer,
+  stbls: readonly Box[][],
+  order: readonly (PlacedChunk | PlacedText)[],
+): void {
   const rows = stbls.map((boxes) => (boxes.at(-1)?.content ?? 0) + 8);
   let offset = header.length + LARGE_BOX_HEADER_BYTES;
-  for (const { source, chunk } of order) {
+  for (const placed of order) {
+    const { source } = placed;
     const at = rows[source] ?? 0;
     header.writeUInt32BE(Math.floor(offset / 2 ** 32), at);
     header.writeUInt32BE(offset % 2 ** 32, at + 4);
     rows[source] = at + 8;
-    offset += chunk.bytes;
+    offset += bytesOf(placed);
   }
 }
 

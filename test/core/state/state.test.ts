@@ -152,20 +152,20 @@ describe.each(Object.entries(STORAGES))('createState with %s', (_name, startStor
 
     it('are stored once: the first one counts', async () => {
       const { state } = await open();
-      expect(await state.getCover('a')).toBeUndefined();
-      const stored = await Promise.all([one, other].map((jpeg) => state.putCover('a', jpeg)));
+      expect(await state.getAttachment('a', 'cover')).toBeUndefined();
+      const stored = await Promise.all([one, other].map((jpeg) => state.putAttachment('a', 'cover', jpeg)));
       expect(stored[0]).toEqual(stored[1]);
-      expect(await state.getCover('a')).toEqual(stored[0]);
-      expect(await state.putCover('b', Buffer.alloc(0))).toHaveLength(0);
-      expect(await state.putCover('b', one)).toHaveLength(0);
-      expect(await state.getCover('b')).toHaveLength(0);
+      expect(await state.getAttachment('a', 'cover')).toEqual(stored[0]);
+      expect(await state.putAttachment('b', 'cover', Buffer.alloc(0))).toHaveLength(0);
+      expect(await state.putAttachment('b', 'cover', one)).toHaveLength(0);
+      expect(await state.getAttachment('b', 'cover')).toHaveLength(0);
     });
 
     it('outlive the keys of their resource, and can be stored again once expired', async () => {
       const { state, clock } = await open();
       const resource = aResource(START);
       await state.putResource(resource);
-      await state.putCover(resource.id, one);
+      await state.putAttachment(resource.id, 'cover', one);
       for (let hours = 23; hours < 24 * 10; hours += 23) {
         clock.now = START + hours * HOUR;
         await state.touchResource((await state.getResource(resource.id)) ?? resource);
@@ -173,11 +173,11 @@ describe.each(Object.entries(STORAGES))('createState with %s', (_name, startStor
       const { expiresAt = 0 } = (await state.getResource(resource.id)) ?? {};
       clock.now = expiresAt;
       expect(await state.getResource(resource.id)).toBeUndefined();
-      expect(await state.getCover(resource.id)).toEqual(one);
+      expect(await state.getAttachment(resource.id, 'cover')).toEqual(one);
       clock.now = START + 30 * DAY;
-      expect(await state.getCover(resource.id)).toBeUndefined();
-      expect(await state.putCover(resource.id, other)).toEqual(other);
-      expect(await state.getCover(resource.id)).toEqual(other);
+      expect(await state.getAttachment(resource.id, 'cover')).toBeUndefined();
+      expect(await state.putAttachment(resource.id, 'cover', other)).toEqual(other);
+      expect(await state.getAttachment(resource.id, 'cover')).toEqual(other);
     });
   });
 

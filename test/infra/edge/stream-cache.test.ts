@@ -51,8 +51,8 @@ describe('the edge cache', () => {
           putExactSize: async () => undefined,
           getArchivedList: async () => undefined,
           touchArchivedList: async () => undefined,
-          getCover: async () => Buffer.alloc(0),
-          putCover: async (_id, jpeg) => jpeg,
+          getAttachment: async () => Buffer.alloc(0),
+          putAttachment: async (_id, _name, bytes) => bytes,
         },
         ffmpeg: () => {
           calls.ffmpeg += 1;

@@ -30,6 +30,7 @@ describe('GET /api/Get', () => {
     [{ quality: 'mp3' }, 'rendition-3', '?format=mp3'],
     [{ quality: '720p', format: 'MP3' }, 'rendition-1', '?format=mp3'],
     [{ quality: 'mp3', bitrate: '320' }, 'rendition-3', '?format=mp3&bitrate=320'],
+    [{ quality: '1080p', subtitles: 'pt-BR', tags: 'TRUE' }, 'rendition-1', '?tags=true&subtitles=pt-BR'],
     [{ quality: '720p', format: 'mp3', bitrate: '128', end: '3' }, 'rendition-1', '?format=mp3&bitrate=128&end=3'],
     [{ quality: 'mp3', start: '1.5', end: '3' }, 'rendition-3', '?format=mp3&start=1.5&end=3'],
     [{ quality: '', codec: '', start: '7' }, 'rendition-1', '?start=7'],
@@ -44,12 +45,14 @@ describe('GET /api/Get', () => {
 
   it.each([
     [{ quality: '8k' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
+    [{ subtitles: 'a b' }, 'subtitles has to be a language, such as en'],
+    [{ tags: 'yes' }, 'tags has to be true, or absent'],
     [{ quality: 'mp3', bitrate: '64' }, 'bitrate has to be 128, 192, 256, 320, or absent'],
     [{ quality: '720p', bitrate: '320' }, 'bitrate needs quality=mp3 or format=mp3'],
     [{ quality: '0p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
     [{ quality: '1080p,720p' }, 'quality has to be best, worst, audio, mp3, or a height such as 1080p'],
     [{ codec: 'h264' }, 'codec has to be any, or absent'],
-    [{ format: 'wma' }, 'format has to be mp3, zip, tar, or absent'],
+    [{ format: 'wma' }, 'format has to be mp3, m4a, wav, zip, tar, or absent'],
     [{ start: '-1' }, 'start has to be a number of seconds, such as 12.5'],
     [{ start: '5', end: '5' }, 'end has to be later than start'],
   ])('rejects %j without a resolve', async (parameters, detail) => {

@@ -136,8 +136,8 @@ describe('an unavailable state table', () => {
       getResource: failing,
       touchResource: failing,
       putExactSize: failing,
-      getCover: failing,
-      putCover: failing,
+      getAttachment: failing,
+      putAttachment: failing,
       ...lists,
     };
     const broken = await startService(resourceOf([]), {}, { state });
@@ -151,8 +151,8 @@ describe('an unavailable state table', () => {
     const resource = resourceOf([trackOf('file')]);
     const throttle = () => Promise.reject(new Error('throttled'));
     const lists = { getArchivedList: throttle, touchArchivedList: throttle };
-    const write = { touchResource: throttle, putExactSize: throttle, putCover: throttle };
-    const state = { getResource: async () => resource, getCover: async () => undefined, ...write, ...lists };
+    const write = { touchResource: throttle, putExactSize: throttle, putAttachment: throttle };
+    const state = { getResource: async () => resource, getAttachment: async () => undefined, ...write, ...lists };
     const throttled = await startService(resource, { file: source() }, { state });
     expect((await sendRequest(throttled.url + media)).status).toBe(200);
     await throttled.close();

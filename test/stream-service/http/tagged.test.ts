@@ -77,8 +77,8 @@ describe('an MP3 conversion with ?tags=true', () => {
           putExactSize: async () => undefined,
           getArchivedList: async () => undefined,
           touchArchivedList: async () => undefined,
-          getCover: async (id) => frozen.get(id),
-          putCover: async (id, jpeg) => {
+          getAttachment: async (id) => frozen.get(id),
+          putAttachment: async (id, _name, jpeg) => {
             if (!frozen.has(id)) frozen.set(id, jpeg);
             return frozen.get(id) ?? jpeg;
           },

@@ -1,0 +1,130 @@
+import { box, fullBox, type TrackHeader, u32 } from '../isobmff/index.ts';
+import type { Cue } from '../subtitles/index.ts';
+import { packLanguage } from './language.ts';
+import { type TextSample, textSamples } from './text-samples.ts';
+
+/** Subtitles to embed. */
+export interface TimedText {
+  /** In the order of their starts. */
+  readonly cues: readonly Cue[];
+  /** BCP 47. */
+  readonly language: string;
+}
+
+/** A text track of an output, whose samples are part of the layout. */
+export interface TextTrack {
+  readonly header: TrackHeader;
+  readonly durationSeconds: number;
+  /** At most one per second. */
+  readonly chunks: readonly TextChunk[];
+}
+
+/** Samples that follow each other in the output. */
+export interface TextChunk {
+  readonly startSeconds: number;
+  readonly samples: readonly TextSample[];
+  readonly bytes: Buffer;
+}
+
+/** Units per second. */
+const TIMESCALE = 1000;
+const CHUNK_MS = 1000;
+/** The unity matrix, in 16.16 and 2.30 fixed point. */
+const MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
+/** Data in the same file (ISO/IEC 14496-12 §8.7.2). */
+const DATA_INFORMATION = box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, 1)));
+
+/**
+ * Subtitles as a track of `tx3g` samples (3GPP TS 26.245); undefined when nothing is shown.
+ * @param endSeconds of the presentation
+ * @throws TextTooLarge
+ */
+export function timedText({ cues, language }: TimedText, endSeconds: number): TextTrack | undefined {
+  const samples = textSamples(cues, Math.floor(endSeconds * TIMESCALE));
+  const last = samples.at(-1);
+  if (!last) return undefined;
+  return {
+    header: textHeader(language),
+    durationSeconds: (last.startMs + last.durationMs) / TIMESCALE,
+    chunks: cutChunks(samples),
+  };
+}
+
+function cutChunks(samples: readonly TextSample[]): TextChunk[] {
+  const groups: TextSample[][] = [];
+  for (const sample of samples) {
+    const group = groups.at(-1);
+    if (group?.[0] && sample.startMs - group[0].startMs < CHUNK_MS) group.push(sample);
+    else groups.push([sample]);
+  }
+  return groups.map((group) => ({
+    startSeconds: (group[0]?.startMs ?? 0) / TIMESCALE,
+    samples: group,
+    bytes: Buffer.concat(group.map(({ bytes }) => bytes)),
+  }));
+}
+
+/**
+ * Children of `stbl` but `stsd`.
+ * @param offsets of the chunks in the output; without them the `co64` at the end has room for them
+ */
+export function textTables({ chunks }: TextTrack, offsets: readonly number[] = []): readonly Buffer[] {
+  const places = Buffer.alloc(chunks.length * 8);
+  for (const [index, offset] of offsets.entries()) places.writeBigUInt64BE(BigInt(offset), index * 8);
+  const samples = chunks.flatMap((chunk) => chunk.samples);
+  const integers = (values: readonly number[]) => Buffer.concat(values.map((value) => u32(value)));
+  const runs = chunks.flatMap((chunk, index) =>
+    chunks[index - 1]?.samples.length === chunk.samples.length ? [] : [index + 1, chunk.samples.length, 1],
+  );
+  return [
+    fullBox('stts', 0, 0, u32(samples.length), integers(samples.flatMap(({ durationMs }) => [1, durationMs]))),
+    fullBox('stsz', 0, 0, u32(0, samples.length), integers(samples.map(({ bytes }) => bytes.length))),
+    fullBox('stsc', 0, 0, u32(runs.length / 3), integers(runs)),
+    fullBox('co64', 0, 0, u32(chunks.length), places),
+  ];
+}
+
+function textHeader(language: string): TrackHeader {
+  const languageField = Buffer.alloc(4);
+  languageField.writeUInt16BE(packLanguage(language));
+  return {
+    id: 0,
+    movieTimescale: TIMESCALE,
+    timescale: TIMESCALE,
+    durationSeconds: undefined,
+    // Reserved, layer, alternate group and volume, then width and height: players choose the size.
+    presentation: Buffer.concat([Buffer.alloc(16), MATRIX, Buffer.alloc(8)]),
+    language: languageField,
+    edits: [],
+    media: [
+      fullBox(
+        'hdlr',
+        0,
+        0,
+        u32(0),
+        Buffer.from('sbtl', 'latin1'),
+        Buffer.alloc(12),
+        Buffer.from('Subtitles\0', 'latin1'),
+      ),
+      fullBox('elng', 0, 0, Buffer.from(`${language}\0`, 'latin1')),
+    ],
+    mediaInformation: [fullBox('nmhd', 0, 0), DATA_INFORMATION],
+    sampleDescriptions: fullBox('stsd', 0, 0, u32(1), sampleEntry()),
+    sampleTable: Buffer.alloc(0),
+    fragmentDefaults: undefined,
+  };
+}
+
+/** `tx3g` (§5.16): white text without background, centred at the bottom. */
+function sampleEntry(): Buffer {
+  const reserved = Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]);
+  const [centre, bottom] = [1, 0xff];
+  const background = [0, 0, 0, 0];
+  const textBox = [0, 0, 0, 0, 0, 0, 0, 0];
+  // Characters 0 to 0, font 1, no face, size 16, white.
+  const style = [0, 0, 0, 0, 0, 1, 0, 16, 0xff, 0xff, 0xff, 0xff];
+  const font = Buffer.from('Arial', 'latin1');
+  const fonts = box('ftab', Buffer.from([0, 1, 0, 1, font.length]), font);
+  const fields = Buffer.from([0, 0, 0, 0, centre, bottom, ...background, ...textBox, ...style]);
+  return box('tx3g', reserved, fields, fonts);
+}

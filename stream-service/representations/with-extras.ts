@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { recordingText } from '../../core/conversions/index.ts';
+import { mp4Tags } from '../../core/media/mp4-tags/index.ts';
+import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
+import type { KeyedRendition } from '../../core/state/index.ts';
+import type { Covers } from '../covers/index.ts';
+import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
+import type { StreamSession } from '../sessions/index.ts';
+import { type EmbeddedSubtitles, type EmbeddedText, selectSubtitle } from '../subtitles/index.ts';
+
+/** What a layout has besides its tracks, with a name that distinguishes it from others; empty: nothing. */
+export interface NamedExtras extends LayoutExtras {
+  readonly id: string;
+}
+
+export interface WantedExtras {
+  readonly hasTags?: boolean;
+  /** Language of the subtitles to embed. */
+  readonly subtitles?: string;
+}
+
+export interface ExtrasDependencies {
+  readonly covers: Covers;
+  readonly embeddedSubtitles: EmbeddedSubtitles;
+}
+
+const NO_EXTRAS: NamedExtras = { id: '' };
+
+/**
+ * An MP4 layout with tags and subtitles. The first request of all hosts chooses cover and subtitles; until then HEAD knows
+ * the length of tags alone, and no ETag.
+ * @param create the representation with these extras
+ * @throws InvalidParameter when there are no subtitles in the language
+ */
+export function withExtras(
+  { resource }: KeyedRendition,
+  { hasTags, subtitles }: WantedExtras,
+  { covers, embeddedSubtitles }: ExtrasDependencies,
+  create: (extras: NamedExtras) => RepresentationOpener,
+): RepresentationOpener {
+  if (!hasTags && subtitles === undefined) return create(NO_EXTRAS);
+  const selected = subtitles === undefined ? undefined : selectSubtitle(resource, subtitles);
+  const createWith = (cover?: Buffer, text?: EmbeddedText) => {
+    const tags = hasTags ? mp4Tags(recordingText(resource), cover) : undefined;
+    return create({ tags, text, id: tagsId(tags) + (text ? ` text=${text.id}` : '') });
+  };
+  const unknown = createWith();
+  const undecided = <Head extends RepresentationHead>(head: Head): Head => ({
+    ...head,
+    etag: undefined,
+    ...(selected && { size: undefined, acceptRanges: undefined }),
+  });
+
+  const inspect = async (session: StreamSession): Promise<RepresentationHead> => {
+    const [cover, text] = await Promise.all([
+      hasTags ? covers.stored(resource) : undefined,
+      selected && embeddedSubtitles.stored(resource, selected),
+    ]);
+    const isKnown = (!hasTags || cover) && (!selected || text);
+    const opener = isKnown ? createWith(cover, text) : unknown;
+    const head = await (opener.inspect?.(session) ?? opener.describe());
+    return isKnown ? head : undecided(head);
+  };
+
+  return {
+    describe: () => undecided(unknown.describe()),
+    inspect: unknown.inspect && inspect,
+    async open(session, range) {
+      const [cover, text] = await Promise.all([
+        hasTags ? covers.find(resource, session) : undefined,
+        selected && embeddedSubtitles.find(resource, selected, session),
+      ]);
+      return createWith(cover, text).open(session, range);
+    },
+  };
+}
+
+/** Tags are named by their digest. */
+const tagsId = (tags: Buffer | undefined): string =>
+  tags ? ` tags=${createHash('sha256').update(tags).digest('base64url')}` : '';

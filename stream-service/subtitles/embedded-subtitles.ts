@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress } from 'node:zlib';
+import { createLruCache, createSingleFlight } from '../../core/concurrency/index.ts';
+import { UnsupportedRendition } from '../../core/errors/index.ts';
+import type { Cue } from '../../core/media/subtitles/index.ts';
+import type { TimedText } from '../../core/media/timed-text/index.ts';
+import { MAX_ATTACHMENT_BYTES, type Resource, type State } from '../../core/state/index.ts';
+import { toReadError } from '../read-error.ts';
+import type { StreamSession } from '../sessions/index.ts';
+import type { OpenSource } from '../source/index.ts';
+import { readSubtitleFile } from './read-subtitle-file.ts';
+import type { SelectedSubtitle } from './select-subtitle.ts';
+
+/** Subtitles as they are embedded. */
+export interface EmbeddedText extends TimedText {
+  /** A digest of them. */
+  readonly id: string;
+}
+
+/** Subtitles of resources. The first request of all hosts reads and stores them, so that every range of a file fits. */
+export interface EmbeddedSubtitles {
+  /** If they are stored; undefined: not yet. @throws StateUnavailable */
+  stored(resource: Resource, selected: SelectedSubtitle): Promise<EmbeddedText | undefined>;
+  /** @throws StateUnavailable, UnsupportedRendition when they are too large, and what reading the file throws */
+  find(
+    resource: Resource,
+    selected: SelectedSubtitle,
+    session: Pick<StreamSession, 'client' | 'signal'>,
+  ): Promise<EmbeddedText>;
+}
+
+export interface EmbeddedSubtitlesDependencies {
+  readonly state: Pick<State, 'getAttachment' | 'putAttachment'>;
+  readonly openSource: OpenSource;
+}
+
+/** Of cues that were stored; a file has 5 MB at most. */
+const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
+/** A film has about 200 KB. */
+const MAX_CACHED = 16;
+
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+
+export function createEmbeddedSubtitles({ state, openSource }: EmbeddedSubtitlesDependencies): EmbeddedSubtitles {
+  const cache = createLruCache<string, EmbeddedText>(MAX_CACHED);
+  const flights = createSingleFlight<EmbeddedText>();
+  const keyOf = ({ id }: Resource, { subtitle }: SelectedSubtitle) => `${id} ${subtitle.id}`;
+
+  const unpack = async (resource: Resource, selected: SelectedSubtitle, bytes: Buffer): Promise<EmbeddedText> => {
+    const json = await decompress(bytes, { maxOutputLength: MAX_UNPACKED_BYTES });
+    const { language } = selected.subtitle;
+    const id = createHash('sha256').update(language).update(json).digest('base64url');
+    const text = { id, language, cues: JSON.parse(json.toString()) as readonly Cue[] };
+    cache.set(keyOf(resource, selected), text);
+    return text;
+  };
+
+  const stored: EmbeddedSubtitles['stored'] = async (resource, selected) => {
+    const cached = cache.get(keyOf(resource, selected));
+    if (cached) return cached;
+    const bytes = await state.getAttachment(resource.id, `subtitle-${selected.subtitle.id}`);
+    return bytes && unpack(resource, selected, bytes);
+  };
+
+  const read = async (resource: Resource, { track }: SelectedSubtitle, client: string, signal: AbortSignal) => {
+    const source = await openSource(resource, track, signal, undefined, client);
+    try {
+      return await readSubtitleFile(source);
+    } catch (error) {
+      throw toReadError(error);
+    } finally {
+      source.close();
+    }
+  };
+
+  return {
+    stored,
+    find: (resource, selected, { client, signal }) =>
+      flights(
+        keyOf(resource, selected),
+        async (shared) => {
+          const known = await stored(resource, selected);
+          if (known) return known;
+          const cues = await read(resource, selected, client, shared);
+          const bytes = await compress(JSON.stringify(cues));
+          if (bytes.length > MAX_ATTACHMENT_BYTES)
+            throw new UnsupportedRendition('The subtitles are too large to embed.');
+          const name = `subtitle-${selected.subtitle.id}` as const;
+          return unpack(resource, selected, await state.putAttachment(resource.id, name, bytes));
+        },
+        signal,
+      ),
+  };
+}
