@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../../core/state/create-state.ts';
+import { hasKey } from '../../../core/state/find-by-key.ts';
 import { ItemTooLarge } from '../../../core/state/item.ts';
-import { linkId } from '../../../core/state/keys.ts';
+import { archiveKey, linkId } from '../../../core/state/keys.ts';
 import type { State } from '../../../core/state/state.ts';
 import type { StoredItem } from '../../../core/state/storage.ts';
 import { aResource, aTrack } from './resources.ts';
@@ -104,6 +105,32 @@ describe.each(Object.entries(STORAGES))('createState with %s', (_name, startStor
       clock.now = START + 3 * DAY;
       await state.touchResource(resource);
       expect(await state.getResource(resource.id)).toBeUndefined();
+    });
+
+    it('include lists of archives, found by their key and extended when touched', async () => {
+      const { state, clock } = await open();
+      const id = archiveKey('https://media.example/list');
+      const entry = { url: 'https://media.example/1', title: 'One', author: null, coverUrl: null, resourceId: 'r' };
+      const list = {
+        id,
+        url: 'https://media.example/list',
+        title: 'List',
+        author: null,
+        entries: [entry],
+        expiresAt: START + DAY,
+      };
+      expect(await state.getArchivedList(id)).toBeUndefined();
+      await state.putArchivedList(list);
+      expect(await state.getArchivedList(id)).toEqual(list);
+      expect(await state.getResource(id)).toBeUndefined();
+      expect(await state.getArchivedList('no key')).toBeUndefined();
+      expect(await hasKey(id, state)).toBe(true);
+      expect(await hasKey(archiveKey('https://media.example/other'), state)).toBe(false);
+      clock.now = START + 2 * HOUR;
+      await state.touchArchivedList(list);
+      expect((await state.getArchivedList(id))?.expiresAt).toBe(START + 2 * HOUR + DAY);
+      clock.now = START + 3 * DAY;
+      expect(await state.getArchivedList(id)).toBeUndefined();
     });
 
     it('are stored without fragments above the size limit, with a warning', async () => {
