@@ -17,33 +17,29 @@ const MAX_GROWTH_MB = 96;
 /** Whole lists as one file beside their entries one after another, and one-shot links beside GetResource. */
 export const archive: Case = async function* (bench) {
   const { origin, service, sizes } = bench;
-  for (const [name, path, bytes] of [
-    ['files', '/media/clip.mp4', sizes['clip.mp4'] ?? 0],
-    ['files at 4 MB/s a connection', '/slow/clip.mp4', sizes['clip.mp4'] ?? 0],
-  ] as const) {
-    const list = await publishList(bench, `archive${path.replaceAll(/\W/g, '-')}`, ENTRIES, path, bytes);
-    const { mediaItems } = await bench.resolve(list);
-    const keys = mediaItems.flatMap(({ video }) => video?.bestQualityKey ?? []);
-    if (keys.length !== ENTRIES) throw new Error(`${keys.length} entries of ${ENTRIES}`);
-    for (const format of ['zip', 'tar']) {
-      const url = await locationOf(bench, list, format);
-      const { ours, rival } = await inTurn(
-        RUNS,
-        () =>
-          seconds(async () => {
-            const taken = await take(url);
-            if (taken < bytes * ENTRIES) throw new Error(`${taken} bytes of ${bytes * ENTRIES}`);
-          }),
-        () =>
-          seconds(async () => {
-            for (const key of keys) await take(`${service.baseUrl}/api/Stream/Media/${key}`);
-          }),
-      );
-      const what = `${format} of ${ENTRIES} ${name}`;
-      yield { what, ours, rival, rivalName: 'one after another', unit: 's', atMost: MAX_RATIO };
-      const first = await firstByteMs(url);
-      yield { what: `${what}, first byte`, ours: first, rival: Number.NaN, rivalName: '', unit: 'ms' };
-    }
+  const clipBytes = sizes['clip.mp4'] ?? 0;
+  const clips = await publishList(bench, 'archive-clips', ENTRIES, '/media/clip.mp4', clipBytes);
+  const { mediaItems } = await bench.resolve(clips);
+  const keys = mediaItems.flatMap(({ video }) => video?.bestQualityKey ?? []);
+  if (keys.length !== ENTRIES) throw new Error(`${keys.length} entries of ${ENTRIES}`);
+  for (const format of ['zip', 'tar']) {
+    const url = await locationOf(bench, clips, format);
+    const { ours, rival } = await inTurn(
+      RUNS,
+      () =>
+        seconds(async () => {
+          const taken = await take(url);
+          if (taken < clipBytes * ENTRIES) throw new Error(`${taken} bytes of ${clipBytes * ENTRIES}`);
+        }),
+      () =>
+        seconds(async () => {
+          for (const key of keys) await take(`${service.baseUrl}/api/Stream/Media/${key}`);
+        }),
+    );
+    const what = `${format} of ${ENTRIES} files`;
+    yield { what, ours, rival, rivalName: 'one after another', unit: 's', atMost: MAX_RATIO };
+    const first = await firstByteMs(url);
+    yield { what: `${what}, first byte`, ours: first, rival: Number.NaN, rivalName: '', unit: 'ms' };
   }
 
   const bytes = sizes['video.mp4'] ?? 0;

@@ -289,7 +289,7 @@ const table = [
       206: { description: 'The requested part of a TAR of known length', media: ['application/x-tar'] },
       400: failure('A parameter is malformed, or the list has no entry of that number; detail says which'),
       404: failure('No such key, or none of the entries is there'),
-      415: failure('No entry has a length beforehand, which TAR requires'),
+      415: failure('No entry can be delivered, or none has a length beforehand, which TAR requires; detail says which'),
       416: failure('The range cannot be satisfied'),
       502: failure('None of the entries can be read'),
     },

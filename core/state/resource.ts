@@ -241,6 +241,9 @@ export interface ArchivedList {
   readonly title: string | null;
   readonly author: string | null;
   readonly entries: readonly PlaylistEntry[];
+  readonly isCut?: boolean;
+  /** One-based places of entries that `entries` omits, ascending. */
+  readonly unavailable?: readonly number[];
   /** Epoch seconds. */
   readonly expiresAt: number;
 }

@@ -18,11 +18,12 @@ export async function storeArchive(
 ): Promise<string> {
   const url = normalizeLink(link.trim());
   const { title, author } = resolved.type === 'Media' ? resolved.resource : resolved;
+  const { isCut, unavailable } = resolved.type === 'PlayList' ? resolved : {};
   const entries = entriesOf(resolved, url);
   if (entries.length === 0) throw new NotFound('The list has no entries');
   const id = archiveKey(url);
   const expiresAt = Math.floor(Date.now() / 1000) + RETENTION_SECONDS;
-  await state.putArchivedList({ id, url, title, author, entries, expiresAt }).catch((cause) => {
+  await state.putArchivedList({ id, url, title, author, entries, isCut, unavailable, expiresAt }).catch((cause) => {
     if (cause instanceof ItemTooLarge) throw new NotDeliverable('The list is too long for an archive.', { cause });
     throw cause;
   });

@@ -7,7 +7,7 @@ import type { ArchivedList } from '../../core/state/index.ts';
 import type { RepresentationHead } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import type { ChooseEntry, ChosenEntry } from './choose-entry.ts';
-import { createEntryNames } from './entry-names.ts';
+import { createEntryNames, indexesFrom } from './entry-names.ts';
 import { createEntrySessions, type EntrySession } from './entry-session.ts';
 import { type EntryResult, indexText, reasonOf } from './index-text.ts';
 
@@ -109,7 +109,7 @@ export function createArchivePlans({
         isRanged: head.acceptRanges === 'bytes',
       };
     };
-    const indexes = [...list.entries.keys()].slice(parameters.from - 1);
+    const indexes = [...list.entries.keys()].slice(indexesFrom(list, parameters.from).first);
     try {
       const results = await Promise.all(
         indexes.map(async (index) => {

@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream';
 import type { ArchiveParameters } from '../../core/api/index.ts';
-import { InvalidParameter, NotFound, UnsupportedRendition, UpstreamError } from '../../core/errors/index.ts';
+import {
+  InvalidParameter,
+  NotDeliverable,
+  NotFound,
+  UnsupportedRendition,
+  UpstreamError,
+} from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { ArchivedList } from '../../core/state/index.ts';
 import type { Representation, RepresentationHead, RepresentationOpener } from '../representation.ts';
@@ -9,7 +15,7 @@ import { firstBytes } from '../source/index.ts';
 import { type ArchivePlan, createArchivePlans, indexFile } from './archive-plan.ts';
 import { type ChooseEntryDependencies, createChooseEntry } from './choose-entry.ts';
 import { createEntryFeed, type EntryFeed, type EntryJob, isFailed, type OpenEntry } from './entry-feed.ts';
-import { createEntryNames } from './entry-names.ts';
+import { createEntryNames, indexesFrom } from './entry-names.ts';
 import { createEntrySessions } from './entry-session.ts';
 import { type EntryResult, indexText } from './index-text.ts';
 import { plannedTar, tarArchive, tarExtents, tarJobs } from './tar-archive.ts';
@@ -74,15 +80,15 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
   return {
     open(list, parameters) {
       const { format, from } = parameters;
-      const count = list.entries.length;
-      if (from > count) throw new InvalidParameter(`The list has ${count} entries.`);
+      const { first: firstIndex, last: lastNumber } = indexesFrom(list, from);
+      if (firstIndex < 0) throw new InvalidParameter(`The last entry of the list is number ${lastNumber}.`);
       const head = { ...HEADS[format], size: undefined };
       const indexOf = (results: readonly EntryResult[]) => {
         const text = indexText(list, results);
         return { ...indexFile(list, text), text };
       };
       const allJobs: readonly EntryJob[] = [...list.entries.keys()]
-        .slice(from - 1)
+        .slice(firstIndex)
         .map((index) => ({ index, range: { first: 0 } }));
 
       const createFeed = (session: StreamSession, jobs: readonly EntryJob[], plan: ArchivePlan | undefined) => {
@@ -210,5 +216,7 @@ function firstFailure(read: readonly Awaited<ReturnType<EntryFeed['next']>>[], n
   const other = errors.find((error) => !(error instanceof UnsupportedRendition));
   if (needsLength && errors.length > 0 && !other)
     return new UnsupportedRendition('No entry has a length beforehand, which TAR requires. Use format=zip.');
+  // A stream that cannot be delivered is a failed fetch elsewhere; here the list can be told apart from its entries.
+  if (other instanceof NotDeliverable) return new UnsupportedRendition(other.detail, { cause: other });
   return other ?? new NotFound('The list has no entries');
 }

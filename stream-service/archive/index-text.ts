@@ -1,19 +1,22 @@
 import { toProblem } from '../../core/api/index.ts';
 import type { ArchivedList } from '../../core/state/index.ts';
+import { entryNumbers } from './entry-names.ts';
 
 /** What became of an entry of the list. */
 export type EntryResult = { readonly index: number } & ({ readonly path: string } | { readonly reason: string });
 
 /** The last file of an archive: its entries with their links, and why those are missing that are. */
-export function indexText({ title, url, entries }: ArchivedList, results: readonly EntryResult[]): string {
-  const missing = results.filter((result) => 'reason' in result);
+export function indexText(list: ArchivedList, results: readonly EntryResult[]): string {
+  const { title, url, entries, unavailable = [], isCut } = list;
+  const numbers = entryNumbers(list);
+  const missing = results.filter((result) => 'reason' in result).length;
   const lines = results.flatMap((result) => {
     const { title: entryTitle, url: entryUrl } = entries[result.index] ?? { title: null, url: '' };
     const isMissing = 'reason' in result;
     const name = isMissing ? entryTitle : result.path.slice(result.path.indexOf('/') + 1);
     return [
       '',
-      `${result.index + 1}. ${oneLine(name ?? 'Untitled')}`,
+      `${numbers[result.index]}. ${oneLine(name ?? 'Untitled')}`,
       `   ${oneLine(entryUrl)}`,
       ...(isMissing ? [`   MISSING: ${oneLine(result.reason)}`] : []),
     ];
@@ -21,7 +24,9 @@ export function indexText({ title, url, entries }: ArchivedList, results: readon
   const head = [
     oneLine(title ?? 'Untitled'),
     oneLine(url),
-    `${entries.length} entries in the list, ${results.length - missing.length} in this archive, ${missing.length} missing`,
+    `${entries.length + unavailable.length} entries in the list, ${results.length - missing} in this archive, ${missing} missing`,
+    ...(unavailable.length > 0 ? [`Gone, private or protected at the source: ${unavailable.join(', ')}`] : []),
+    ...(isCut ? ['The list is longer: this is as much of a list as the server resolves'] : []),
   ];
   return `${[...head, ...lines].join('\n')}\n`;
 }

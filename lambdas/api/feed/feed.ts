@@ -1,5 +1,6 @@
 import { getOperation, type QualityParameters } from '../../../core/api/index.ts';
 import { conversions } from '../../../core/conversions/index.ts';
+import type { SignKey } from '../../../core/http/index.ts';
 import { normalizeLink, type Resolved, selectQuality } from '../../../core/resolve/index.ts';
 import { type Chapter, keyOf, type PlaylistEntry, type Resource } from '../../../core/state/index.ts';
 
@@ -45,6 +46,8 @@ export interface FeedOptions extends Pick<QualityParameters, 'quality' | 'codec'
   readonly link: string;
   /** Undefined: links are relative to the feed. */
   readonly baseUrl: string | undefined;
+  /** Of a private instance: clients send no key with media, so streams are linked, which signed keys open for a day. */
+  readonly signKey?: SignKey;
 }
 
 /** Builds the feed of a resolved link; a single item is a list of one. Items without a rendition of the quality are left out. */
@@ -79,7 +82,7 @@ function itemsOf(resolved: Resolved, url: string): readonly ListItem[] {
 /** @param hasOwnLink not so for items that come with the page of their list: their streams are linked, as long as keys live */
 function toItem({ entry, resource }: ListItem, hasOwnLink: boolean, options: FeedOptions): FeedItem | undefined {
   const { url } = entry;
-  const media = mediaOf(url, resource, hasOwnLink, options);
+  const media = mediaOf(url, resource, hasOwnLink && !options.signKey, options);
   if (!media) return undefined;
   const { details, durationSeconds, isLive = false } = resource ?? {};
   return {
@@ -105,7 +108,7 @@ const GUESSED_TYPES: Readonly<Record<string, string>> = { mp3: conversions.mp3.m
 function mediaOf(
   url: string,
   resource: Resource | undefined,
-  hasOwnLink: boolean,
+  isOneShot: boolean,
   options: FeedOptions,
 ): FeedMedia | undefined {
   const { quality } = options;
@@ -115,9 +118,10 @@ function mediaOf(
   const selected = selectQuality(resource, options);
   if (!selected) return undefined;
   const { rendition, format } = selected;
-  const key = keyOf(resource.id, rendition.id);
+  const { signKey = (text: string) => text } = options;
+  const key = signKey(keyOf(resource.id, rendition.id));
   return {
-    url: hasOwnLink ? oneShot : streamUrl(key, format, options.baseUrl),
+    url: isOneShot ? oneShot : streamUrl(key, format, options.baseUrl),
     mimeType: format ? conversions[format].mimeType : rendition.mimeType,
     bytes: (format ? resource[format]?.sizeBytes : exactBytes(resource, rendition)) ?? 0,
   };

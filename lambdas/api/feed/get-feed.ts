@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parseFeedParameters } from '../../../core/api/index.ts';
+import { ACCESS_HEADER } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
-import { createHandler, type Event, type Handler, headerOf, type Result } from '../../middleware/index.ts';
+import { createHandler, type Event, type Handler, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
 import { writeChapters } from './chapters.ts';
 import { toFeed } from './feed.ts';
@@ -27,7 +28,9 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
   const write = (event: Event, resolved: Resolved, link: string): { type: string; body: string } => {
     const { format, ...wanted } = parseFeedParameters(event.rawQueryString);
     if (format === 'chapters') return { type: TYPES.chapters, body: writeChapters(singleResource(resolved)) };
-    const feed = toFeed(resolved, { ...wanted, link, baseUrl: publicBaseUrl(event, { ...options, isBehindEdge }) });
+    const baseUrl = publicBaseUrl(event, { ...options, isBehindEdge });
+    const signKey = headerOf(event, ACCESS_HEADER) === undefined ? undefined : signKeyFor(event);
+    const feed = toFeed(resolved, { ...wanted, link, baseUrl, signKey });
     return { type: TYPES[format], body: format === 'rss' ? writeRss(feed) : writeM3u8(feed) };
   };
 

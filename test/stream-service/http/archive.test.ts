@@ -186,7 +186,7 @@ describe('an archive of entries with lengths', () => {
     expect(JSON.parse(beyond.body.toString())).toEqual({
       title: 'Bad Request',
       status: 400,
-      detail: 'The list has 3 entries.',
+      detail: 'The last entry of the list is number 3.',
     });
   });
 
@@ -326,11 +326,32 @@ describe('entries that cannot be opened', () => {
     expect((await sendRequest(url())).status).toBe(404);
   });
 
+  it('fail the request with the reason when all are live', async () => {
+    const { url } = await start([{ resource: { isLive: true } }, { resource: { isLive: true } }]);
+    const { status, body } = await sendRequest(url());
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The entry is live and has no end.']);
+  });
+
   it('are missing when the list has none of the quality, with a length', async () => {
     const { url } = await start([{}, { resource: { renditions: [] } }]);
     const { headers, body } = await sendRequest(url());
     expect(headers['content-length']).toBe(String(body.length));
     expect((await extract(body, 'zip')).index).toContain('1 in this archive, 1 missing');
+  });
+});
+
+describe('a list with entries that the source no longer has', () => {
+  it('keeps the numbers of the others, names those in the index, and continues by number', async () => {
+    const { url } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
+    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(names.map((name) => name.slice(7, 9))).toEqual(['02', '04', '06', 'in']);
+    expect(index).toContain('6 entries in the list, 3 in this archive, 0 missing');
+    expect(index).toContain('Gone, private or protected at the source: 1, 3, 5');
+    expect(index).toContain('The list is longer');
+    expect(index).toContain('\n4. 04 - Someone - Title 1.mp4\n');
+    const rest = await extract((await sendRequest(url('?from=3'))).body, 'zip');
+    expect(rest.names.map((name) => name.slice(7, 9))).toEqual(['04', '06', 'in']);
+    expect((await sendRequest(url('?from=7'))).status).toBe(400);
   });
 });
 

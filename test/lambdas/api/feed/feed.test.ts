@@ -74,6 +74,13 @@ describe('GET /api/Feed as RSS', () => {
     expect(new Set(guids).size).toBe(2);
   });
 
+  it('links signed streams on a private instance, which need no key of the client', async () => {
+    const { body = '' } = await read({}, { ...HOST, 'x-reelay-access': 'a'.repeat(64) });
+    const urls = [...body.matchAll(/<enclosure url="([^"]*)"/g)].map(([, url = '']) => url);
+    expect(urls[0]).toMatch(/\/api\/Stream\/Media\/[\w-]+\.[\da-f]{12}\.\d+\.[\w-]{22}\?format=mp3$/);
+    expect(urls[1]).toContain('/api/Get?');
+  });
+
   it('is a podcast of one for a single item', async () => {
     fakes.outcome = { type: 'Media', resource: itemOf('Only') };
     const { body = '' } = await read();
