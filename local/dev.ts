@@ -10,12 +10,13 @@ import { resolve } from 'node:path';
 import { createServer } from 'vite';
 import { readSettings } from '../core/config/index.ts';
 import nodeFlags from '../stream-service/node-flags.json' with { type: 'json' };
-import { createTerminal, shutdownOnSignals } from './process/index.ts';
+import { createTerminal, loadDotEnv, shutdownOnSignals } from './process/index.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const LOOPBACK = '127.0.0.1';
 
 const terminal = createTerminal(process.stdout);
+loadDotEnv();
 const { host, port } = readSettings(process.env);
 const servicePort = await freePort();
 const service = startWatched(servicePort);

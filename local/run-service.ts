@@ -1,13 +1,14 @@
 import { readSettings, SettingError } from '../core/config/index.ts';
-import { createProcessLog, createTerminal, shutdownOnSignals } from './process/index.ts';
+import { createProcessLog, createTerminal, loadDotEnv, shutdownOnSignals } from './process/index.ts';
 import { type PrebuiltParts, startService } from './service.ts';
 
 /** EX_SOFTWARE of sysexits.h. Unlike 1, which reports a start that cannot succeed, it makes the supervisor restart. */
 const CRASHED = 70;
 
-/** Runs the service as this process: settings from its environment, lines for the operator, shutdown by signals. */
+/** Runs the service as this process: settings from its environment and `.env`, lines for the operator, shutdown by signals. */
 export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   const terminal = createTerminal(process.stdout);
+  const log = createProcessLog(process.stderr);
   /** Prints one line and exits with 1. */
   const fail = (error: unknown): never => {
     terminal.say(error instanceof Error ? error.message : String(error));
@@ -15,6 +16,8 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   };
   const readSettingsOrFail = () => {
     try {
+      const unknown = loadDotEnv();
+      if (unknown.length > 0) log.warn('Variables in .env are no settings', { names: unknown });
       const settings = readSettings(process.env);
       // Only their hashes are kept.
       delete process.env.ACCESS_KEYS;
@@ -25,7 +28,6 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
     }
   };
 
-  const log = createProcessLog(process.stderr);
   process.on('uncaughtException', (error) => {
     log.error('Service failed', { error });
     process.exit(CRASHED);

@@ -1,6 +1,6 @@
 /** `npm run update-tools`: updates the tools now, whether or not the service is running. */
 import { readSettings } from '../core/config/index.ts';
-import { createTerminal } from './process/index.ts';
+import { createTerminal, loadDotEnv } from './process/index.ts';
 import { updateNow } from './tools/index.ts';
 
 const terminal = createTerminal(process.stdout);
@@ -10,6 +10,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 try {
+  loadDotEnv();
   const { inPlace, failures } = await updateNow({
     settings: readSettings(process.env),
     onProgress: ({ name, bytes, totalBytes }) => terminal.progress(name, bytes, totalBytes),

@@ -3,5 +3,5 @@ export { type ContextSettings, readContextSettings, variablesFor } from './conte
 export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine-memory.ts';
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
 export { readSettingsInAws } from './secret-settings.ts';
-export { readSettings, type Settings } from './settings.ts';
+export { readSettings, type Settings, settingVariables } from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';

@@ -22,3 +22,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
   return values as Settings;
 }
+
+/** The environment variables of a host. */
+export const settingVariables = (): ReadonlySet<string> =>
+  new Set(Object.values(serviceSettings).map(({ variable }) => variable));

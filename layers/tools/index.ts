@@ -1,5 +1,5 @@
 export { createTools, type ToolsOptions } from './install/index.ts';
-export { endWithParent, isStopped, killWhenStopped } from './process/index.ts';
+export { endWithParent, findPython, isStopped, killWhenStopped } from './process/index.ts';
 export {
   createReleases,
   type Download,

@@ -1,3 +1,4 @@
+export { loadDotEnv } from './dot-env.ts';
 export { listen } from './listen.ts';
 export { createProcessLog } from './process-log.ts';
 export { shutdownOnSignals } from './shutdown-on-signals.ts';

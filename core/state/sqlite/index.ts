@@ -1,1 +1,2 @@
+export { isDiskNearlyFull } from './data-folder.ts';
 export { openSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';

@@ -1,0 +1,16 @@
+/** `npm run doctor`: checks this machine and its settings, a line for each finding. Exits with 1 when there is a problem. */
+import { SettingError } from '../core/config/index.ts';
+import { formatFinding, runChecks } from './doctor/index.ts';
+import { loadDotEnv } from './process/index.ts';
+
+try {
+  const unknownVariables = loadDotEnv();
+  for await (const finding of runChecks({ environment: process.env, unknownVariables })) {
+    process.stdout.write(`${formatFinding(finding)}\n`);
+    if (finding.severity === 'problem') process.exitCode = 1;
+  }
+} catch (error) {
+  if (!(error instanceof SettingError)) throw error;
+  process.stdout.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

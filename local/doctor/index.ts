@@ -1,0 +1,2 @@
+export { formatFinding } from './finding.ts';
+export { runChecks } from './run-checks.ts';

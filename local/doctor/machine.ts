@@ -1,0 +1,80 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { availableMemoryBytes, memoryShares, type Settings } from '../../core/config/index.ts';
+import { isDiskNearlyFull } from '../../core/state/sqlite/index.ts';
+import { listen } from '../process/index.ts';
+import { type Finding, findingsOn } from './finding.ts';
+
+/** Below this, bounds shrink so far that an instance resolves one link at a time. */
+const MIN_MEMORY_BYTES = 512 * 2 ** 20;
+const OTHERS = 0o077;
+
+/** The data folder and the folder of temporary files: writable, private, with free space. */
+export function checkFolders({ dataDir, toolsDir }: Pick<Settings, 'dataDir' | 'toolsDir'>): Promise<Finding[]> {
+  return Promise.all([
+    checkFolder('Data folder', resolve(dataDir), { isPrivate: true }),
+    checkFolder('Tools folder', resolve(toolsDir)),
+    checkFolder('Temporary', tmpdir()),
+  ]);
+}
+
+async function checkFolder(subject: string, dir: string, { isPrivate = false } = {}): Promise<Finding> {
+  const { ok, warning, problem } = findingsOn(subject);
+  const existing = firstExisting(dir);
+  const stats = statSync(existing);
+  if (!stats.isDirectory()) return problem(`${existing} is not a folder`);
+  try {
+    accessSync(existing, constants.W_OK | constants.X_OK);
+  } catch {
+    return problem(`${existing} is not writable for this user: change its owner`);
+  }
+  if (isDiskNearlyFull(existing, 0))
+    return problem(`the disk of ${dir} is nearly full: new links are answered with 503`);
+  if (existing !== dir) return ok(`${dir} will be created`);
+  // The service corrects this at its start, unless the folder is a shared one.
+  if (isPrivate && (stats.mode & OTHERS) !== 0) return warning(`other users can read ${dir}: chmod 700`);
+  const { bavail, bsize } = await statfs(dir);
+  return ok(`${dir}, ${gigabytes(bavail * bsize)} GB free`);
+}
+
+const firstExisting = (path: string): string => (existsSync(path) ? path : firstExisting(dirname(path)));
+
+export function checkMemory(bytes = availableMemoryBytes()): Finding {
+  const { ok, warning } = findingsOn('Memory');
+  const { forks, ffmpegs } = memoryShares();
+  const text = `${gigabytes(bytes)} GB: ${forks} links and ${ffmpegs} FFmpeg processes at once`;
+  return bytes < MIN_MEMORY_BYTES ? warning(`${text}; give it ${gigabytes(MIN_MEMORY_BYTES)} GB or more`) : ok(text);
+}
+
+/** Whether the service can listen, or runs already. */
+export async function checkPort(settings: Pick<Settings, 'host' | 'port'>): Promise<Finding> {
+  const { ok, problem } = findingsOn('Port');
+  const address = `${settings.host}:${settings.port}`;
+  const server = createServer();
+  try {
+    await listen(server, settings);
+    return ok(`${address} is free`);
+  } catch (error) {
+    if (await isReelay(settings)) return ok(`a service runs at ${address}`);
+    return problem(`${(error as Error).message}: stop what uses it, or set HOST or PORT`);
+  } finally {
+    server.close();
+  }
+}
+
+/** Whether a Reelay answers at an address of this machine. */
+async function isReelay({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<boolean> {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  try {
+    const response = await fetch(`http://${name}:${port}/api/App`, { signal: AbortSignal.timeout(5_000) });
+    const body = (await response.json()) as { readonly isHealthy?: unknown };
+    return typeof body.isHealthy === 'boolean';
+  } catch {
+    return false;
+  }
+}
+
+const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);

