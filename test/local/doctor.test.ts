@@ -5,8 +5,6 @@ import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
-import { createVersionStore } from '../../layers/tools/install/version-store.ts';
-import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
 import { checkCookies } from '../../local/doctor/cookies.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
 import { checkMemory, checkPort } from '../../local/doctor/machine.ts';
@@ -17,20 +15,14 @@ import { startService } from '../../local/service.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createToolsFolder } from '../support/tools-folder.ts';
 
 const root = await temporaryFolder();
 const { ytDlp, ffmpeg } = await installedTools();
-/** With the real tools, as an installation leaves them. */
-const toolsDir = join(root, 'tools');
+const toolsDir = await createToolsFolder(join(root, 'tools'));
 let origin: Origin;
 beforeAll(async () => {
   origin = await startOrigin();
-  const install = async <Tool extends YtDlp | Ffmpeg>(name: string, tool: Tool, files: readonly string[]) => {
-    const store = createVersionStore<Tool>(join(toolsDir, name), () => files);
-    await store.activate(await store.stage(), () => tool);
-  };
-  await install('yt-dlp', ytDlp, ytDlp.command);
-  await install('ffmpeg', ffmpeg, [ffmpeg.path]);
 });
 afterAll(() => origin.close());
 

@@ -1,0 +1,180 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readSettings } from '../../core/config/settings.ts';
+import { type Service, startService } from '../../local/service.ts';
+import { certificate } from '../core/egress/certificate.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createToolsFolder } from '../support/tools-folder.ts';
+
+/** The examples of docs/examples in front of the real service, with other addresses and certificates. */
+
+const EXAMPLES = resolve(import.meta.dirname, '../../docs/examples');
+const NAME = 'reelay.example';
+const example = (file: string) => readFile(join(EXAMPLES, file), 'utf8');
+/** @throws Error when the text to replace is missing, so that a test never runs something else than the example */
+function replaced(text: string, replacements: Readonly<Record<string, string>>): string {
+  return Object.entries(replacements).reduce((result, [from, to]) => {
+    if (!result.includes(from)) throw new Error(`The example does not contain ${from}`);
+    return result.replaceAll(from, to);
+  }, text);
+}
+
+const root = await temporaryFolder();
+const agent = new Agent({ connect: { rejectUnauthorized: false, servername: NAME } });
+let origin: Origin;
+let service: Service;
+beforeAll(async () => {
+  origin = await startOrigin();
+  await writeFile(join(root, 'cert.pem'), certificate.cert);
+  await writeFile(join(root, 'key.pem'), certificate.key);
+  const settings = readSettings({
+    ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
+    ...{ EGRESS_ALLOW: origin.host, TRUSTED_PROXIES: '1', ALLOWED_HOSTS: NAME, MAX_STREAMS_PER_CLIENT: '1' },
+  });
+  service = await startService({ settings, hasPage: false });
+  await service.ready;
+});
+afterAll(async () => {
+  await agent.close();
+  await service.close();
+  await origin.close();
+});
+
+interface Proxy {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const upstream = () => new URL(service.baseUrl).host;
+
+async function startNginx(): Promise<Proxy> {
+  const port = await freePort();
+  const site = replaced(await example('nginx.conf'), {
+    'listen 443 ssl http2': `listen 127.0.0.1:${port} ssl http2`,
+    '127.0.0.1:8080': upstream(),
+    '/etc/ssl/reelay.example.pem': join(root, 'cert.pem'),
+    '/etc/ssl/reelay.example.key': join(root, 'key.pem'),
+  });
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${root}/${name};`,
+  );
+  await writeFile(
+    join(root, 'nginx.conf'),
+    `daemon off; master_process off; pid ${root}/nginx.pid; error_log stderr;
+     events {} http { access_log off; ${folders.join(' ')} ${site} }`,
+  );
+  return start('nginx', ['-p', root, '-c', 'nginx.conf', '-e', 'stderr'], port);
+}
+
+async function startCaddy(): Promise<Proxy> {
+  const port = await freePort();
+  const site = replaced(await example('Caddyfile'), {
+    'reelay.example {': `https://reelay.example:${port} {\n\tbind 127.0.0.1\n\ttls ${root}/cert.pem ${root}/key.pem`,
+    '127.0.0.1:8080': upstream(),
+  });
+  await writeFile(join(root, 'Caddyfile'), `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
+  return start('caddy', ['run', '--config', join(root, 'Caddyfile'), '--adapter', 'caddyfile'], port);
+}
+
+async function start(program: string, args: readonly string[], port: number): Promise<Proxy> {
+  const env = { PATH: process.env.PATH, HOME: root, XDG_DATA_HOME: root, XDG_CONFIG_HOME: root };
+  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = once(child, 'exit');
+  let log = '';
+  child.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
+  const url = `https://127.0.0.1:${port}`;
+  await vi.waitFor(
+    async () => {
+      if (child.exitCode !== null) throw new Error(`${program} ended: ${log}`);
+      await get(url, '/api/App');
+    },
+    { timeout: 20_000 },
+  );
+  return {
+    url,
+    async close() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const open = (url: string, path: string, headers: Record<string, string> = {}) =>
+  request(url + path, { dispatcher: agent, headers: { host: NAME, ...headers } });
+async function get(url: string, path: string, headers?: Record<string, string>) {
+  const { statusCode, body } = await open(url, path, headers);
+  return { status: statusCode, body: Buffer.from(await body.arrayBuffer()) };
+}
+
+describe.each([
+  ['nginx', startNginx],
+  ['Caddy', startCaddy],
+])('the example for %s', (_, startProxy) => {
+  let proxy: Proxy;
+  let path: string;
+  beforeAll(async () => {
+    proxy = await startProxy();
+    const query = new URLSearchParams({ url: origin.url('/files/clip.mp4') });
+    const { body } = await get(proxy.url, `/api/Fetch/GetResource?${query}`);
+    path = `/api/Stream/Media/${JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey}`;
+  });
+  afterAll(() => proxy.close());
+
+  it('passes the public name on, which the service requires', async () => {
+    expect((await request(`${service.baseUrl}/api/App`, { headers: { host: 'other.example' } })).statusCode).toBe(421);
+    expect(await get(proxy.url, '/api/App')).toMatchObject({ status: 200 });
+  });
+
+  it('delivers ranges of a stream', async () => {
+    const file = await readFile(join(origin.mediaDir, 'clip.mp4'));
+    expect(await get(proxy.url, path, { range: 'bytes=1000-1999' })).toEqual({
+      status: 206,
+      body: file.subarray(1000, 2000),
+    });
+  });
+
+  it('passes the address of the client on, whatever the client says', async () => {
+    const first = await open(proxy.url, await slowStream(), { 'x-forwarded-for': '192.0.2.1' });
+    expect(first.statusCode).toBe(200);
+    expect((await get(proxy.url, path, { 'x-forwarded-for': '192.0.2.2' })).status).toBe(429);
+    first.body.on('error', () => undefined).destroy();
+  });
+
+  /** A stream that its client does not read to the end. */
+  async function slowStream(): Promise<string> {
+    const query = new URLSearchParams({ url: origin.url('/files/long-video.mp4') });
+    const { body } = await get(proxy.url, `/api/Fetch/GetResource?${query}`);
+    return `/api/Stream/Media/${JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey}`;
+  }
+});
+
+describe('the example for systemd', () => {
+  it('is a valid unit whose program is there', async () => {
+    const text = await example('reelay.service');
+    const [, command = ''] = /^ExecStart=(.*)$/m.exec(text) ?? [];
+    const [, ...files] = command.split(' ');
+    for (const file of files) await readFile(resolve(EXAMPLES, '../..', file));
+    const unit = join(root, 'reelay.service');
+    await writeFile(unit, replaced(text, { '/usr/bin/node': process.execPath, '/opt/reelay': root }));
+    const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', unit]);
+    expect(stderr).not.toContain('reelay.service');
+  });
+});
