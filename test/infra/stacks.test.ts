@@ -14,7 +14,7 @@ import {
 } from './permissions.ts';
 import { expectedActions, expectedItems, WITHOUT_RESOURCE } from './roles.ts';
 import { checkStreamHosts } from './stream-host-checks.ts';
-import { FUNCTIONS, synthesize, VIRGINIA } from './synth.ts';
+import { EUROPE, FUNCTIONS, synthesize, VIRGINIA } from './synth.ts';
 import { dependenciesOf, explicitNames, onlyResource, resourcesOfType } from './template.ts';
 
 describe.each(PROFILE_NAMES)('%s', (name) => {
@@ -228,16 +228,39 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
         'ProcessPerLink',
         'ReResolvesMany',
         'ResolvesSlow',
-        'StreamErrors',
         'ToolsOld',
       ],
     ];
     expect(alarms.sort()).toEqual(
-      [...essential, isHobby ? 'TaskRunsLong' : 'TasksMissing', ...(name === 'public' ? more : [])].sort(),
+      [
+        ...essential,
+        ...(isHobby ? ['TaskRunsLong'] : ['TasksMissing', 'StreamErrors']),
+        ...(name === 'public' ? more : []),
+      ].sort(),
     );
     expect(resourcesOfType(of, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
     expect(resourcesOfType(of, 'AWS::Budgets::Budget')).toHaveLength(1);
   });
+});
+
+it.each([
+  ['hobby', VIRGINIA, []],
+  ['team', VIRGINIA, ['EdgeErrors']],
+  ['public', VIRGINIA, ['EdgeErrors']],
+  ['public', EUROPE, []],
+] as const)('of %s in %o alarms on 5xx at the edge: %j', async (profile, env, expected) => {
+  const { templates } = await synthesize({ profile }, env);
+  const alarms = Object.values(templates).flatMap((of) => resourcesOfType(of, 'AWS::CloudWatch::Alarm'));
+  const found = alarms.map(({ id }) => withoutHash(id).replace('MonitoringAlarms', ''));
+  expect(found.filter((alarm) => alarm === 'EdgeErrors')).toEqual(expected);
+});
+
+it('needs no more than the ten free alarms in hobby', () => {
+  const metrics = resourcesOfType(template('hobby'), 'AWS::CloudWatch::Alarm').map(({ properties }) => {
+    const { Metrics } = properties as { Metrics?: readonly object[] };
+    return Metrics?.filter((metric) => 'MetricStat' in metric).length ?? 1;
+  });
+  expect(metrics.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10);
 });
 
 it('rolls back a new release of yt-dlp when most resolves fail', () => {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { createApp } from '../../infra/create-app.ts';
 import { installPythonPackages } from '../support/python-packages.ts';
-import { PROFILE_NAMES, template } from './deployments.ts';
+import { regional, regionless } from './deployments.ts';
 import { flags, placeholderBundle, synthesize, temporaryFolder, VIRGINIA } from './synth.ts';
 
 it('synthesizes one tree to identical stacks', async () => {
@@ -23,9 +23,12 @@ it('synthesizes one tree to identical stacks', async () => {
 it('passes cfn-lint', { timeout: 180_000 }, async () => {
   const python = await installPythonPackages('cfn-lint', 'cfn-lint==1.58.0');
   const folder = temporaryFolder();
-  const files = PROFILE_NAMES.map((name) => {
-    const file = join(folder, `${name}.json`);
-    writeFileSync(file, JSON.stringify(template(name)));
+  const templates = [regionless, regional].flatMap((deployments) =>
+    Object.values(deployments).flatMap(({ templates }) => Object.values(templates)),
+  );
+  const files = templates.map((of, index) => {
+    const file = join(folder, `${index}.json`);
+    writeFileSync(file, JSON.stringify(of));
     return file;
   });
   // W3005: a DependsOn besides a reference, as CDK writes it for construct dependencies.

@@ -144,17 +144,40 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
         periods: 2,
         missing: TreatMissingData.BREACHING,
       },
+      StreamErrors: {
+        description: 'streams end in errors of the service',
+        metric: balanced.targets.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { statistic: 'Sum' }),
+        above: 50,
+        periods: 2,
+      },
     }),
+    ...(balanced && edgeAlarm(props)),
   };
 }
 
-function additionalAlarms({
-  deployment,
-  table,
-  api,
-  edge,
-  balanced,
-}: MonitoringProps): Record<string, AlarmDefinition> {
+/**
+ * CloudFront's metrics exist in us-east-1 only, and an alarm reads metrics of its own region. Elsewhere the alarms on API and
+ * stream tasks cover what is behind the edge.
+ */
+function edgeAlarm({ edge }: MonitoringProps): Record<string, AlarmDefinition> {
+  if (Stack.of(edge).region !== 'us-east-1') return {};
+  return {
+    EdgeErrors: {
+      description: 'CloudFront answers 5xx to many requests',
+      metric: new Metric({
+        namespace: 'AWS/CloudFront',
+        metricName: '5xxErrorRate',
+        dimensionsMap: { DistributionId: edge.distribution.distributionId, Region: 'Global' },
+        statistic: 'Average',
+        period: Duration.minutes(5),
+      }),
+      above: MAX_EDGE_ERROR_PERCENT,
+      periods: 3,
+    },
+  };
+}
+
+function additionalAlarms({ deployment, table, api, balanced }: MonitoringProps): Record<string, AlarmDefinition> {
   const { stage } = deployment.settings;
   return {
     MaintenanceTooLong: {
@@ -206,28 +229,7 @@ function additionalAlarms({
       metric: serviceMetric(stage, 'ProcessPerLink', { statistic: 'Maximum' }),
       above: 0,
     },
-    // CloudFront's metrics exist in us-east-1 only, and an alarm reads metrics of its own region.
-    ...(Stack.of(edge).region === 'us-east-1' && {
-      EdgeErrors: {
-        description: 'CloudFront answers 5xx to many requests',
-        metric: new Metric({
-          namespace: 'AWS/CloudFront',
-          metricName: '5xxErrorRate',
-          dimensionsMap: { DistributionId: edge.distribution.distributionId, Region: 'Global' },
-          statistic: 'Average',
-          period: Duration.minutes(5),
-        }),
-        above: MAX_EDGE_ERROR_PERCENT,
-        periods: 3,
-      },
-    }),
     ...(balanced && {
-      StreamErrors: {
-        description: 'streams end in errors of the service',
-        metric: balanced.targets.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { statistic: 'Sum' }),
-        above: 50,
-        periods: 2,
-      },
       CpuExhausted: {
         description: 'tasks encode at the end of their CPU, and no more of them may run',
         metric: balanced.service.metricCpuUtilization(),
