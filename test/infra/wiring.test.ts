@@ -23,7 +23,9 @@ function writtenMetrics(): Set<string> {
     lines.push(String(line));
     return true;
   });
-  createResolveMetrics(STAGE).resolved('resolved', 1);
+  const resolves = createResolveMetrics(STAGE);
+  resolves.resolved('resolved', 1);
+  resolves.ytDlpMode('worker');
   const tools = createToolMetrics(STAGE);
   for (const say of [tools.updated, tools.updateFailed, tools.missing, () => tools.maintained(1), () => tools.age(1)])
     say();
