@@ -71,6 +71,7 @@ export function createAwsActions(options: AwsActionsOptions, { stackNames, targe
         baseUrl,
         links,
         maxWaitMs: MAX_WAIT_MS,
+        accessKey: process.env.REELAY_ACCESS_KEY?.trim() || undefined,
         onResult: (result) => say(formatResult(result)),
       });
       const failed = results.filter(({ outcome }) => outcome === 'failed').length;

@@ -16,11 +16,13 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Bytes of the body after which the connection is closed. @default 4 MB */
   readonly maxBytes?: number;
+  /** Whether the access key is left out. @default false */
+  readonly isAnonymous?: boolean;
   /** Whether 429 and 503 are results instead of reasons to wait. @default false */
   readonly isRefusalExpected?: boolean;
 }
 
-/** Bounds on what one run may send, receive and wait. */
+/** How one run sends requests, and bounds on what it may send, receive and wait. */
 export interface Limits {
   readonly maxRequests: number;
   readonly maxBytes: number;
@@ -29,6 +31,8 @@ export interface Limits {
   /** Between the starts of two requests: the API of a deployment has a throttle. */
   readonly intervalMs: number;
   readonly timeoutMs: number;
+  /** Of a private instance; sent as X-Api-Key. */
+  readonly accessKey?: string;
 }
 
 /** What a run has sent and received. */
@@ -72,9 +76,13 @@ export function createClient(baseUrl: string, limits: Limits): Client {
     bodyTimeout: limits.timeoutMs,
     connect: { timeout: limits.timeoutMs },
   });
+  const credentials = limits.accessKey ? { 'x-api-key': limits.accessKey } : {};
   let nextStart = 0;
 
-  const send = async (path: string, { method = 'GET', headers = {}, maxBytes }: RequestOptions): Promise<Response> => {
+  const send = async (
+    path: string,
+    { method = 'GET', headers = {}, maxBytes, isAnonymous }: RequestOptions,
+  ): Promise<Response> => {
     if (usage.requests >= limits.maxRequests) throw new LimitReached(`More than ${limits.maxRequests} requests`);
     usage.requests += 1;
     await delay(Math.max(0, nextStart - performance.now()));
@@ -83,7 +91,7 @@ export function createClient(baseUrl: string, limits: Limits): Client {
       origin,
       path: prefix + path,
       method: method as Dispatcher.HttpMethod,
-      headers: { 'user-agent': 'reelay-verify', ...headers },
+      headers: { 'user-agent': 'reelay-verify', ...(!isAnonymous && credentials), ...headers },
     });
     const fields = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
     const received = await readBody(

@@ -1,7 +1,7 @@
 /** `npm run verify -- https://instance.example [--link …]`: verifies a running instance and prints a report. */
 import { parseOptions, USAGE, UsageError } from './options.ts';
 import { countResults, formatResult, formatSummary } from './report.ts';
-import { Unreachable, verify } from './verify.ts';
+import { NotAdmitted, Unreachable, verify } from './verify.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -11,7 +11,7 @@ try {
     say(USAGE);
     process.exit(0);
   }
-  const { isJson, ...input } = parseOptions(args);
+  const { isJson, ...input } = parseOptions(args, process.env);
   if (!isJson) say(`Verifying ${input.baseUrl}`);
   let group = '';
   const verification = await verify({
@@ -26,7 +26,7 @@ try {
   say(isJson ? JSON.stringify(verification, null, 2) : formatSummary(verification));
   process.exitCode = countResults(verification, 'failed') > 0 ? 1 : 0;
 } catch (error) {
-  if (!(error instanceof UsageError || error instanceof Unreachable)) throw error;
+  if (!(error instanceof UsageError || error instanceof NotAdmitted || error instanceof Unreachable)) throw error;
   process.stderr.write(`${error.message}\n${error instanceof UsageError ? `\n${USAGE}\n` : ''}`);
-  process.exitCode = error instanceof UsageError ? 2 : 3;
+  process.exitCode = error instanceof Unreachable ? 3 : 2;
 }

@@ -9,6 +9,8 @@ export interface VerifyOptions {
   /** Waiting for maintenance and Retry-After. */
   readonly maxWaitMs: number;
   readonly isJson: boolean;
+  /** Of a private instance. */
+  readonly accessKey: string | undefined;
 }
 
 /** The command line is wrong; the message says how. */
@@ -19,14 +21,18 @@ export class UsageError extends Error {
 export const USAGE = `Use: npm run verify -- https://instance.example [--link https://site.example/video]… [--wait seconds] [--json]
 
 Verifies a running instance by requests that change nothing. With --link, which may be repeated, it also resolves that link
-and streams a few ranges of it: at most 32 MB and 150 requests more for each. Exit status: 0 everything holds, 1 something
+and streams a few ranges of it: at most 32 MB and 150 requests more for each. REELAY_ACCESS_KEY is the access key of a private
+instance. Exit status: 0 everything holds, 1 something
 does not, 2 the command line is wrong, 3 the instance does not answer.`;
 
 const DEFAULT_WAIT_SECONDS = 180;
 const MAX_LINKS = 5;
 
-/** @throws UsageError */
-export function parseOptions(args: readonly string[]): VerifyOptions {
+/** @param environment with REELAY_ACCESS_KEY for a private instance: arguments are visible to other users @throws UsageError */
+export function parseOptions(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = {},
+): VerifyOptions {
   const { values, positionals } = parse(args);
   const [address, ...others] = positionals;
   if (address === undefined) throw new UsageError('Name the base URL of an instance');
@@ -40,6 +46,7 @@ export function parseOptions(args: readonly string[]): VerifyOptions {
     links: values.link.map((link) => parseWebUrl(link, '--link')),
     maxWaitMs: seconds * 1_000,
     isJson: values.json,
+    accessKey: environment.REELAY_ACCESS_KEY?.trim() || undefined,
   };
 }
 

@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CheckGroup, NotApplicable } from './check.ts';
-import { instanceChecks, linkChecks, pageChecks, protocolChecks, readInstance, refusalChecks } from './checks/index.ts';
+import {
+  accessChecks,
+  instanceChecks,
+  linkChecks,
+  pageChecks,
+  protocolChecks,
+  readInstance,
+  refusalChecks,
+} from './checks/index.ts';
 import { type Client, createClient, LimitReached, type Limits } from './client.ts';
 
 /** The outcome of one check. */
@@ -21,6 +29,11 @@ export interface Verification {
   readonly seconds: number;
 }
 
+/** The instance is private, and the access key is missing or not one of its own. */
+export class NotAdmitted extends Error {
+  override readonly name = 'NotAdmitted';
+}
+
 /** The instance does not answer at all. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
@@ -30,6 +43,7 @@ export interface VerifyInput {
   readonly baseUrl: string;
   readonly links: readonly string[];
   readonly maxWaitMs: number;
+  readonly accessKey?: string;
   /** Called after each check. */
   readonly onResult?: (result: CheckResult) => void;
   /** Replaces bounds of the run. */
@@ -48,8 +62,16 @@ const MAINTENANCE_POLL_MS = 5_000;
 /**
  * Runs every check, one after another.
  * @throws Unreachable when the first request gets no response
+ * @throws NotAdmitted
  */
-export async function verify({ baseUrl, links, maxWaitMs, onResult, limits }: VerifyInput): Promise<Verification> {
+export async function verify({
+  baseUrl,
+  links,
+  maxWaitMs,
+  accessKey,
+  onResult,
+  limits,
+}: VerifyInput): Promise<Verification> {
   const startedAt = performance.now();
   const isLoopback = /^(localhost|127\.|\[::1\])/.test(new URL(baseUrl).hostname);
   const client = createClient(baseUrl, {
@@ -58,10 +80,12 @@ export async function verify({ baseUrl, links, maxWaitMs, onResult, limits }: Ve
     maxWaitMs,
     intervalMs: isLoopback ? 0 : REMOTE_INTERVAL_MS,
     timeoutMs: TIMEOUT_MS,
+    accessKey,
     ...limits,
   });
   const groups: readonly CheckGroup[] = [
     ...[instanceChecks, protocolChecks, refusalChecks, pageChecks],
+    ...(accessKey ? [accessChecks] : []),
     ...links.map((link) => linkChecks(link)),
   ];
   const results: CheckResult[] = [];
@@ -72,6 +96,7 @@ export async function verify({ baseUrl, links, maxWaitMs, onResult, limits }: Ve
   try {
     await reach(client);
     await awaitEndOfMaintenance(client, maxWaitMs);
+    await admit(client);
     let limit: LimitReached | undefined;
     for (const { name, checks } of groups) {
       for (const { title, run } of checks) {
@@ -121,6 +146,13 @@ async function reach(client: Client): Promise<void> {
       `${client.baseUrl} does not answer: ${error instanceof Error ? describe(error) : String(error)}`,
     );
   }
+}
+
+/** @throws NotAdmitted */
+async function admit(client: Client): Promise<void> {
+  const { status } = await client.request('/api/App/requests', { isRefusalExpected: true });
+  if (status === 401)
+    throw new NotAdmitted(`${client.baseUrl} is private: set REELAY_ACCESS_KEY to one of its access keys`);
 }
 
 /** Maintenance fails the first check if it does not end in time. */

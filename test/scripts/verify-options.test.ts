@@ -5,11 +5,13 @@ import { formatResult, formatSummary } from '../../scripts/verify/report.ts';
 describe('parseOptions', () => {
   it('reads base URL, links and bounds', () => {
     const link = 'https://site.example/watch?v=1#t=5';
-    expect(parseOptions(['https://one.example/', '--link', link, '--wait', '0', '--json'])).toEqual({
+    const args = ['https://one.example/', '--link', link, '--wait', '0', '--json'];
+    expect(parseOptions(args, { REELAY_ACCESS_KEY: ' secret ' })).toEqual({
       baseUrl: 'https://one.example',
       links: [link],
       maxWaitMs: 0,
       isJson: true,
+      accessKey: 'secret',
     });
     expect(parseOptions(['http://127.0.0.1:8080/reelay/']).baseUrl).toBe('http://127.0.0.1:8080/reelay');
   });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { hashAccessKey } from '../../core/config/access-keys.ts';
 import { Unreachable, type Verification, verify } from '../../scripts/verify/verify.ts';
 import { useTarget } from '../contract/target.ts';
 import { sendRequest } from '../support/request.ts';
@@ -110,7 +111,7 @@ describe('verify', () => {
       (_, response, path) =>
         path === '/api/App' && json(response, 200, { version: 1, isHealthy: true, environment: '' }),
     );
-    const { results } = await verify({ baseUrl, links: [], maxWaitMs: 60_000, limits: { maxRequests: 3 } });
+    const { results } = await verify({ baseUrl, links: [], maxWaitMs: 60_000, limits: { maxRequests: 4 } });
     expect(results[0]).toMatchObject({ outcome: 'failed', detail: expect.stringContaining('version') });
   });
 
@@ -148,6 +149,17 @@ describe('verify', () => {
     await new Promise((done) => broken?.close(done));
     broken = undefined;
     await expect(verify({ baseUrl: unused, links: [], maxWaitMs: 0 })).rejects.toThrow(Unreachable);
+  });
+});
+
+describe('verify of a private instance', () => {
+  const ACCESS_KEY = 'a'.repeat(40);
+  const own = useTarget({ settings: { accessKeys: [hashAccessKey(ACCESS_KEY)] } });
+
+  it('finds no fault with an access key, and reports that one is missing', async () => {
+    const input = { baseUrl: own.baseUrl, links: [own.origin.url('/files/clip.mp4')], maxWaitMs: 60_000 };
+    expect(failedOf(await verify({ ...input, accessKey: ACCESS_KEY }))).toEqual([]);
+    await expect(verify(input)).rejects.toThrow(/is private: set REELAY_ACCESS_KEY/);
   });
 });
 

@@ -1,3 +1,4 @@
+export { accessChecks } from './access.ts';
 export { instanceChecks, readInstance } from './instance.ts';
 export { linkChecks } from './link.ts';
 export { pageChecks } from './page.ts';
