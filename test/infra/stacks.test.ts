@@ -222,14 +222,7 @@ describe.each(PROFILE_NAMES)('%s', (name) => {
     ];
     const more = [
       ...['MaintenanceTooLong', 'TableThrottles'],
-      ...[
-        'CpuExhausted',
-        'FfmpegFailures',
-        'ProcessPerLink',
-        'ReResolvesMany',
-        'ResolvesSlow',
-        'ToolsOld',
-      ],
+      ...['CpuExhausted', 'FfmpegFailures', 'ProcessPerLink', 'ReResolvesMany', 'ResolvesSlow', 'ToolsOld'],
     ];
     expect(alarms.sort()).toEqual(
       [
