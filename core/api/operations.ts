@@ -280,7 +280,6 @@ const table = [
       { name: 'codec', in: 'query', description: 'As for Get' },
       BITRATE,
       TAGS,
-      EMBEDDED,
       { name: 'format', in: 'query', description: `${ARCHIVE_FORMATS.join(' (default) or ')}` },
       { name: 'from', in: 'query', description: 'Number of the first entry, from 1: continues an interrupted archive' },
     ],
