@@ -41,6 +41,7 @@ beforeAll(async () => {
           '@type': 'VideoObject',
           name: url.searchParams.get('title'),
           contentUrl: origin.url('/files/clip.mp4'),
+          thumbnailUrl: url.searchParams.get('cover') ?? undefined,
         };
         const script = `<script type="application/ld+json">${JSON.stringify({ '@context': 'https://schema.org', ...data })}</script>`;
         response.writeHead(200, { 'content-type': 'text/html' }).end(`<html><head>${script}</head></html>`);
@@ -169,6 +170,24 @@ describe('names that sources choose', () => {
       ) ?? [];
     expect(name).toMatch(/\.mp4$/);
     expect(name).not.toMatch(/^(?:nul|com\S)\.|\u202e|^\./i);
+  });
+});
+
+describe('covers that sources choose', () => {
+  it.each([
+    ['another name of this machine', () => origin.url('/inner/cover.jpg').replace('127.0.0.1', 'localhost')],
+    ['a link-local address', () => 'http://169.254.169.254/inner/cover.jpg'],
+    ['the page itself', () => origin.url('/named/?title=a')],
+  ])('at %s are left out of tags', async (_, coverOf) => {
+    const cover = coverOf();
+    const { body } = await resolve(origin.url(`/named/?${new URLSearchParams({ title: 'a', cover })}`));
+    const { coverUrl, video } = JSON.parse(body.toString()).mediaItems[0];
+    expect(coverUrl).toBe(cover);
+    const stream = `${service.baseUrl}/api/Stream/Media/${video.bestQualityKey}?format=mp3&tags=true`;
+    const { status, body: mp3 } = await sendRequest(stream, { headers: { range: 'bytes=0-99999' } });
+    expect([status, mp3.toString('latin1', 0, 3)]).toEqual([206, 'ID3']);
+    expect(mp3.includes('APIC', 0, 'latin1')).toBe(false);
+    expect(inner).toEqual([]);
   });
 });
 

@@ -131,3 +131,13 @@ export const INFO = JSON.stringify({
     { format_id: 'd', url: 'https://cdn.example/d', protocol: 'http_dash_segments', fragments: [{ path: 'a' }] },
   ],
 });
+
+/** One file of each format that is read. */
+export const SUBTITLES: readonly string[] = [
+  'WEBVTT\n\nNOTE a\n\n1\n00:01.000 --> 00:02.500 align:start\n<c.yellow>One</c> &amp; <00:01.500>two\n\n',
+  '1\r\n00:00:01,000 --> 00:00:02,500\r\n{\\an8}<i>One</i>\r\ntwo --> three\r\n\r\n',
+  '<tt xmlns="http://www.w3.org/ns/ttml"><body><div><p begin="1.5s" end="00:00:03.5">One<br/>two</p></div></body></tt>',
+  '<timedtext format="3"><body><p t="1500" d="2000">One</p><p t="1000" d="10"><s>two</s></p></body></timedtext>',
+  '<transcript><text start="1.5" dur="2">One &amp;#39; two</text></transcript>',
+  '{"events":[{"tStartMs":1500,"dDurationMs":2000,"segs":[{"utf8":"One"},{"utf8":"\\n"}]},{"aAppend":1}]}',
+];

@@ -1,8 +1,10 @@
 import { parseArchiveParameters } from '../../core/api/archive-parameters.ts';
+import { parseConversionParameters } from '../../core/api/conversion-parameters.ts';
 import { parseFeedParameters } from '../../core/api/feed-parameters.ts';
 import { parseLinkParameter } from '../../core/api/link-parameter.ts';
 import { Problem } from '../../core/api/problem.ts';
 import { parseQualityParameters } from '../../core/api/quality-parameters.ts';
+import { parseSubtitlesParameter } from '../../core/api/subtitles-parameter.ts';
 import { checkCookies } from '../../core/config/cookies-file.ts';
 import { createAddressGuard, isLiteral } from '../../core/egress/guard/address-guard.ts';
 import { UpstreamError } from '../../core/errors/errors.ts';
@@ -25,7 +27,7 @@ import {
   type FrameCheck,
 } from '../../core/media/frames/index.ts';
 import { PlaylistError, parseHlsPlaylist, scanHlsPlaylist } from '../../core/media/hls/index.ts';
-import { id3Tag, id3TagBytes } from '../../core/media/id3/index.ts';
+import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '../../core/media/id3/index.ts';
 import {
   fragmentTimes,
   hasEncryptedSampleEntry,
@@ -36,9 +38,13 @@ import {
   shiftFragment,
   UnsupportedMp4,
 } from '../../core/media/isobmff/index.ts';
+import { fragmentedClipTrack, layOutClip, parseFileTracks, sampledClipTrack } from '../../core/media/mp4-clip/index.ts';
+import { MP4_TAGS_BYTES, mp4Tags } from '../../core/media/mp4-tags/index.ts';
 import { probeSegmentStart } from '../../core/media/segment-probe/index.ts';
 import { sniff } from '../../core/media/sniff/index.ts';
+import { InvalidSubtitles, readSubtitles, SUBTITLE_FORMATS, writeSubtitles } from '../../core/media/subtitles/index.ts';
 import { tarHeader } from '../../core/media/tar/index.ts';
+import { TextTooLarge, textSamples } from '../../core/media/timed-text/index.ts';
 import { hasDiscontinuity, longestGapSeconds } from '../../core/media/timeline/index.ts';
 import { createLayout } from '../../core/media/virtual-mp4/create-layout.ts';
 import { localHeader } from '../../core/media/zip/index.ts';
@@ -219,6 +225,34 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
     // Two million samples are checked at most, each of a size in its file.
     maxSteps: { fixed: 200_000_000, perByte: 1000 },
   },
+  'mp4-clip': {
+    run(input) {
+      const source = { moov: input.subarray(8), fileBytes: 1e6 };
+      const { video, audio } = parseFileTracks(source, ['vide', 'soun']);
+      const trackOf = (header: typeof video) => header && sampledClipTrack(header, 0, source.fileBytes);
+      const tracks = { video: trackOf(video), audio: trackOf(audio) };
+      const { size, startSeconds, endSeconds } = layOutClip(tracks, { startSeconds: 1, endSeconds: 3 });
+      // Tables have up to 24 bytes for each sample, and each sample at least one byte.
+      check(Number.isSafeInteger(size) && size < 3e7, 'Larger than its source');
+      check(startSeconds <= endSeconds, 'Ends before its start');
+    },
+    errors: [UnsupportedMp4, Error],
+    seeds: [seeds.movie('vide'), seeds.movie('soun')],
+    // A million samples of one byte, read three times.
+    maxSteps: { fixed: 500_000_000, perByte: 1000 },
+  },
+  'mp4-clip-fragments': {
+    run(input) {
+      const { video } = parseFileTracks({ moov: seeds.fragmentedMovie('vide').subarray(8), fileBytes: 1e6 }, ['vide']);
+      if (!video) return;
+      const track = fragmentedClipTrack(video, 0, 1e6, [{ offset: 1000, bytes: input }]);
+      const { size } = layOutClip({ video: track }, { startSeconds: 0, endSeconds: 1e6 });
+      check(Number.isSafeInteger(size) && size < 3e7, 'Larger than its source');
+    },
+    errors: [UnsupportedMp4, Error],
+    seeds: [seeds.FRAGMENT],
+    maxSteps: { fixed: 500_000_000, perByte: 1000 },
+  },
   'duration-patch': {
     run(input) {
       const patched = patchHeaderDuration(input, 10);
@@ -249,6 +283,83 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
     },
     seeds: [seeds.ADTS, 'title'],
     maxSteps: LINEAR,
+  },
+  'full-tags': {
+    run(input) {
+      const [text, latin1] = [input.toString(), input.toString('latin1')];
+      const recording = {
+        title: text,
+        artist: latin1,
+        album: text,
+        date: latin1,
+        link: text,
+        trackNumber: input.length,
+      };
+      const tag = fullId3Tag(recording, input);
+      check(tag.length === FULL_TAG_BYTES && id3TagBytes(tag) === tag.length, 'A tag of another size');
+      check(mp4Tags(recording, input).length === MP4_TAGS_BYTES, 'Tags of another size');
+    },
+    seeds: ['title', '2026-11-22', 'https://media.example/a?b=c'],
+    // Padding is written whatever the texts are.
+    maxSteps: { fixed: 2_000_000, perByte: 200 },
+  },
+  subtitles: {
+    run(input) {
+      const cues = readSubtitles(input);
+      let last = 0;
+      for (const { startMs, endMs, text } of cues) {
+        check(startMs >= last && endMs > startMs && endMs < 3.7e9, 'Times out of order');
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: these must be gone
+        check(text.length <= 2000 && !/[\u0000-\u0009\u000b-\u001f]|\n\n/.test(text), 'Text that ends a cue');
+        last = startMs;
+      }
+      const [vtt = '', srt = ''] = SUBTITLE_FORMATS.map((format) => writeSubtitles(cues, format));
+      for (const file of [vtt, srt]) check(readSubtitles(Buffer.from(file)).length <= cues.length, 'A cue became two');
+      check(!/<(?!\/?$)[a-z]/i.test(vtt), 'Markup is left');
+    },
+    errors: [InvalidSubtitles],
+    seeds: seeds.SUBTITLES,
+    maxSteps: { fixed: 1_000_000, perByte: 3000 },
+  },
+  'text-samples': {
+    run(input) {
+      const cues = Array.from({ length: Math.floor(input.length / 5) }, (_, index) => {
+        const startMs = input.readUInt16LE(index * 5);
+        return {
+          startMs,
+          endMs: startMs + 1 + input.readUInt16LE(index * 5 + 2),
+          text: 'é'.repeat(input[index * 5 + 4] ?? 0),
+        };
+      }).toSorted((a, b) => a.startMs - b.startMs);
+      let time = 0;
+      for (const { startMs, durationMs, bytes } of textSamples(cues, 60_000)) {
+        check(startMs === time && durationMs > 0, 'A gap between samples');
+        check(bytes.readUInt16BE() === bytes.length - 2, 'A sample of another length');
+        time += durationMs;
+      }
+      check(time <= 60_000, 'Longer than the media');
+    },
+    errors: [TextTooLarge],
+    seeds: [Buffer.from([0, 0, 100, 0, 5, 50, 0, 100, 0, 9]), Buffer.alloc(50, 1)],
+    // Up to 4 MB are written: eight cues at once for each change.
+    maxSteps: { fixed: 20_000_000, perByte: 5000 },
+  },
+  'conversion-parameters': {
+    run(input) {
+      const query = new URLSearchParams(header(input));
+      const read = (name: string) => {
+        const values = query.getAll(name);
+        return values.length > 1 ? values : values[0];
+      };
+      const parameters = { format: read('format'), bitrate: read('bitrate'), tags: read('tags') };
+      const { format, bitrateKbps } = parseConversionParameters(parameters);
+      check(bitrateKbps === undefined || format === 'mp3', 'A bit rate of another format');
+      check((parseSubtitlesParameter(read('subtitles')) ?? '').length <= 35, 'A long language');
+    },
+    errors: [Problem],
+    seeds: ['format=mp3&bitrate=320&tags=true', 'format=wav&tags=false', 'subtitles=pt-BR', 'bitrate=128&bitrate=128'],
+    // Node's parser of queries looks for each of four parameters.
+    maxSteps: { fixed: 20_000_000, perByte: 5000 },
   },
   'yt-dlp-info': {
     run(input) {
