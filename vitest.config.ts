@@ -24,6 +24,7 @@ export const UNIT_TESTS = [
   'test/infra/cost/*.test.ts',
   'test/infra/{table-rights,wiring}.test.ts',
   'test/lambdas/api/feed/*.test.ts',
+  'test/lambdas/access-keys/*.test.ts',
   'test/lambdas/api/get-resource.test.ts',
   'test/lambdas/middleware/*.test.ts',
   'test/lambdas/runtime/!(custom-resource|invoker).test.ts',

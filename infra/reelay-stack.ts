@@ -3,7 +3,7 @@ import { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
 import type { Deployment } from './config/index.ts';
 import { Api } from './constructs/api/index.ts';
-import { EdgeDistribution, Firewall, OriginSecret, Page } from './constructs/edge/index.ts';
+import { AccessKeys, EdgeDistribution, Firewall, OriginSecret, Page } from './constructs/edge/index.ts';
 import { Monitoring } from './constructs/monitoring/index.ts';
 import { regionalName, StateTable, useStackLogGroups } from './constructs/shared/index.ts';
 import {
@@ -48,11 +48,22 @@ export class ReelayStack extends Stack {
       trustedProxies: isBalanced ? BALANCED_TRUSTED_PROXIES : ON_DEMAND_TRUSTED_PROXIES,
       idleMinutes: isBalanced ? 0 : settings.idleMinutes,
     });
-    const keyValueStore = isBalanced
-      ? undefined
-      : new KeyValueStore(this, 'TaskAddress', { keyValueStoreName: regionalName(this, 'task-address') });
+    const { accessKeysSecret } = settings;
+    // A function has one store at most.
+    const keyValueStore =
+      isBalanced && !accessKeysSecret
+        ? undefined
+        : new KeyValueStore(this, isBalanced ? 'AccessKeyStore' : 'TaskAddress', {
+            keyValueStoreName: regionalName(this, isBalanced ? 'access-keys' : 'task-address'),
+          });
+    const accessKeys =
+      accessKeysSecret && keyValueStore
+        ? new AccessKeys(this, 'AccessKeys', { deployment, keyValueStore, secretArn: accessKeysSecret })
+        : undefined;
     const onDemand =
-      keyValueStore && new OnDemandStreamHost(this, 'Streams', { deployment, network, task, table, keyValueStore });
+      !isBalanced &&
+      keyValueStore &&
+      new OnDemandStreamHost(this, 'Streams', { deployment, network, task, table, keyValueStore });
     const api = new Api(this, 'Api', {
       deployment,
       table,
@@ -63,7 +74,7 @@ export class ReelayStack extends Stack {
     const balanced = isBalanced
       ? new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInstalled: api.toolsInstalled })
       : undefined;
-    const host = balanced ?? onDemand;
+    const host = balanced ?? (onDemand || undefined);
     if (!host) throw new Error('A profile has one stream host or the other');
     const updates = new ToolUpdates(this, 'ToolUpdates', {
       tools,
@@ -89,7 +100,11 @@ export class ReelayStack extends Stack {
       api,
       updates,
       edge,
-      functions: [...api.functions, ...(onDemand?.functions ?? [])],
+      functions: [
+        ...api.functions,
+        ...(onDemand ? onDemand.functions : []),
+        ...(accessKeys ? [accessKeys.function] : []),
+      ],
       // The alarm on errors of the API covers the resolver too; the first ten alarms of an account are free.
       criticalFunctions: onDemand ? [onDemand.wake, onDemand.register] : [api.resolver],
       ...(balanced && { balanced }),

@@ -49,6 +49,12 @@ export const deploymentSettings = {
     description:
       'Any new value rotates the secret by which functions recognize the edge; the previous one is accepted until the next rotation',
   },
+  accessKeysSecret: {
+    scope: 'aws',
+    parse: secretArn,
+    description:
+      'Makes the instance private: secret with access keys of 16 characters or more, one per line or separated by commas',
+  },
   outgoingProxiesSecret: {
     scope: 'aws',
     variable: 'OUTGOING_PROXIES_SECRET',

@@ -1,4 +1,4 @@
-export type { AccessKey } from './access-keys.ts';
+export { type AccessKey, parseKeys } from './access-keys.ts';
 export { type ContextSettings, readContextSettings, variablesFor } from './context.ts';
 export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine-memory.ts';
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';

@@ -25,7 +25,7 @@ const parseArn = (arn: string) => ({ region: arn.split(':')[3], account: arn.spl
  * @throws SettingError in one line that names the setting
  */
 export function checkPlace(settings: DeploymentSettings, env: { readonly account?: string; readonly region?: string }) {
-  for (const name of ['outgoingProxiesSecret', 'cookiesSecret'] as const) {
+  for (const name of ['accessKeysSecret', 'outgoingProxiesSecret', 'cookiesSecret'] as const) {
     const { region } = parseArn(settings[name] ?? '');
     if (region && env.region && region !== env.region)
       throw new SettingError(`${name} must be a secret in ${env.region}, where the stack is, not in ${region}`);

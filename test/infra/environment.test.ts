@@ -15,6 +15,7 @@ const full = async (profile: string) =>
     await synthesize(
       {
         ...{ profile, corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
+        accessKeysSecret: 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:access-keys-AbCdEf',
         toolsVersion: '2026.11.20',
         canaryLinks: 'https://site.example/watch',
         ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },

@@ -95,6 +95,7 @@ describe('readContext', () => {
     ['certificateArn', { domain: 'a.example.com', certificateArn: CERTIFICATE.replace('us-east-1', 'eu-west-1') }],
     ['outgoingProxiesSecret', { outgoingProxiesSecret: 'http://user:pass@proxy.example' }],
     ['cookiesSecret', { cookiesSecret: 'cookies.txt' }],
+    ['accessKeysSecret', { accessKeysSecret: 'a-key-0123456789' }],
     ['alarmEmail', { alarmEmail: 'ops' }],
     ['monthlyBudget', { monthlyBudget: '-1' }],
     ['monthlyBudget', { monthlyBudget: '9.99' }],

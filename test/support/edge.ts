@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,8 +52,12 @@ export type EdgeStore = (key: string) => string | undefined;
 
 const MODULE = join(import.meta.dirname, 'cloudfront-module.js');
 
+/** Origins whose pages may read responses of a private instance. */
+const CORS_ORIGINS = ['https://page.example'];
+
 /** The source of the deployed function. */
-export const edgeSource = (mode: EdgeMode): string => viewerRequestSource(mode);
+export const edgeSource = (mode: EdgeMode, isPrivate = false): string =>
+  viewerRequestSource({ mode, access: isPrivate ? { corsAllowedOrigins: CORS_ORIGINS } : undefined });
 
 /** @param uri with its query string, if any */
 export const requestOf = (uri: string, { method = 'GET', headers = {} } = {}): EdgeRequest => ({
@@ -73,10 +78,10 @@ function parseQuery(text: string): Record<string, EdgeParameter> {
 }
 
 /** The edge function in this process. @param now epoch milliseconds */
-export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number = Date.now) {
+export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number = Date.now, isPrivate = false) {
   const createModule = compileFunction(readFileSync(MODULE, 'utf8').replace('export default', 'return'));
-  const body = edgeSource(mode).replace("import cf from 'cloudfront';", '');
-  const load = compileFunction(`${body}; return handler;`, ['cf', 'Date']);
+  const body = edgeSource(mode, isPrivate).replaceAll(/^import .*$/gm, '');
+  const load = compileFunction(`${body}; return handler;`, ['cf', 'Date', 'crypto']);
   return async (request: EdgeRequest): Promise<EdgeOutcome> => {
     const own = structuredClone(request);
     // Per call: calls may run concurrently.
@@ -86,7 +91,7 @@ export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number =
       if (value === undefined) throw new Error('KeyNotFound');
       return value;
     }, own);
-    const handler = load(module, { now }) as Handler;
+    const handler = load(module, { now }, crypto) as Handler;
     const result = await handler({ request: own });
     const choice = module.choice();
     return choice ? { result, choice } : { result };
@@ -103,11 +108,12 @@ interface CloudFrontModule {
 export async function runInNjs(
   mode: EdgeMode,
   cases: readonly { readonly request: EdgeRequest; readonly lease?: string | undefined }[],
+  isPrivate = false,
 ): Promise<readonly EdgeOutcome[]> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-njs-'));
   try {
     copyFileSync(MODULE, join(dir, 'cloudfront'));
-    await writeFile(join(dir, 'main.js'), `${edgeSource(mode)}\n${driver(JSON.stringify(cases))}`);
+    await writeFile(join(dir, 'main.js'), `${edgeSource(mode, isPrivate)}\n${driver(JSON.stringify(cases))}`);
     const { code, output } = await runProgram('njs', ['-p', dir, join(dir, 'main.js')]);
     if (code !== 0) throw new Error(`njs refused the function: ${output}`);
     return output

@@ -38,7 +38,7 @@ export interface EdgeDistributionProps {
   /** Complete when every function behind the HTTP API accepts that value. */
   readonly secretAccepted: readonly IDependable[];
   readonly streamOrigin: IOrigin;
-  /** Holds the address of the running task; only with the on-demand stream host. */
+  /** Holds the address of the running task of the on-demand stream host, and the hashes of access keys. */
   readonly keyValueStore?: KeyValueStore;
   readonly page: IBucket;
   /** ARN of the WAF web ACL. */
@@ -112,10 +112,12 @@ export class EdgeDistribution extends Construct {
   }
 
   #behaviours({ deployment, apiHost, originSecret, streamOrigin, keyValueStore }: EdgeDistributionProps) {
+    const { accessKeysSecret, corsAllowedOrigins } = deployment.settings;
+    const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
     const route = new EdgeFunction(this, 'Route', {
       comment: 'Folds paths, refuses methods, chooses the origin',
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(viewerRequestSource(deployment.profile.streamHost)),
+      code: FunctionCode.fromInline(viewerRequestSource({ mode: deployment.profile.streamHost, access })),
       ...(keyValueStore && { keyValueStore }),
     });
     const functionAssociations = [{ function: route, eventType: FunctionEventType.VIEWER_REQUEST }];

@@ -1,3 +1,4 @@
+export { AccessKeys } from './access-keys.ts';
 export { EdgeDistribution } from './edge-distribution.ts';
 export { Firewall } from './firewall.ts';
 export { OriginSecret } from './origin-secret.ts';

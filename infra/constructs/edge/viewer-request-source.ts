@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { operations } from '../../../core/api/index.ts';
+import { getOperation, operations } from '../../../core/api/index.ts';
 import { API_PREFIX } from './path-prefixes.ts';
 
 /** The paths and methods that the edge function knows, with the origin that serves each. */
@@ -23,11 +23,34 @@ export const STREAM_PARAMETERS: readonly string[] = [
   ),
 ].sort();
 
-/** The source of the edge function for a kind of stream host, with the routes of the API. */
-export const viewerRequestSource = (mode: 'balanced' | 'on-demand'): string =>
-  readFileSync(join(import.meta.dirname, 'viewer-request.js'), 'utf8')
+export interface ViewerRequestOptions {
+  readonly mode: 'balanced' | 'on-demand';
+  /** Of a private instance, whose access keys are in the key-value store. */
+  readonly access?: { readonly corsAllowedOrigins: readonly string[] } | undefined;
+}
+
+/** CloudFront's limit of a function. */
+export const MAX_FUNCTION_BYTES = 10_240;
+
+const ADMIT = `const refusal = await admit(request, route);
+  if (refusal) return refusal;`;
+
+/** The source of the edge function, with the routes of the API. An open instance has nothing of the access keys in it. */
+export function viewerRequestSource({ mode, access }: ViewerRequestOptions): string {
+  const source = readSource('viewer-request.js')
     .replace('__MODE__', mode)
     .replace('__API_PREFIX__', API_PREFIX.toLowerCase())
     .replace('__STREAM_PARAMETERS__', STREAM_PARAMETERS.join(','))
     // Neither paths nor methods contain a quote or a backslash.
     .replace('__ROUTES__', JSON.stringify(routes));
+  if (!access) return source.replace(/^ *\/\/ __ADMIT__\n/m, '');
+  const part = readSource('viewer-request-access.js')
+    .replace('__PUBLIC_PATH__', getOperation('GetAppInfo').path)
+    .replace('__ORIGINS__', access.corsAllowedOrigins.join(','));
+  // Without comment lines: both parts together would exceed CloudFront's limit.
+  return withoutComments(`import crypto from 'crypto';\n${source.replace('// __ADMIT__', ADMIT)}\n${part}`);
+}
+
+const readSource = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
+
+const withoutComments = (source: string): string => source.replaceAll(/^ *\/\/.*\n/gm, '').replaceAll(/^ +/gm, '');

@@ -30,8 +30,10 @@ async function handler(event) {
   const request = event.request;
   // One sent by the viewer would be trusted, and a duplicate would make the request invalid.
   delete request.headers['x-reelay-origin'];
+  delete request.headers['x-reelay-access'];
 
   const route = routeOf(request.uri);
+  // __ADMIT__
   if (route.origin === 'page') {
     request.uri = PAGES[request.uri] || request.uri;
   } else {
@@ -118,9 +120,11 @@ async function registeredTask() {
 
 // ProblemDetails in the format of the API.
 function refuse(request, route) {
-  const problem = route.known
-    ? { title: 'Method Not Allowed', status: 405 }
-    : { title: 'Resource Not Found', status: 404 };
+  if (!route.known) return answer(request, { title: 'Resource Not Found', status: 404 }, {});
+  return answer(request, { title: 'Method Not Allowed', status: 405 }, { allow: { value: route.methods } });
+}
+
+function answer(request, problem, more) {
   const accept = request.headers.accept;
   const headers = {
     'content-type': { value: `${jsonType(accept ? accept.value : '')}; charset=utf-8` },
@@ -128,7 +132,7 @@ function refuse(request, route) {
     'x-content-type-options': { value: 'nosniff' },
     vary: { value: 'Accept' },
   };
-  if (route.known) headers.allow = { value: route.methods };
+  Object.assign(headers, more);
   const response = { statusCode: problem.status, statusDescription: problem.title, headers: headers };
   if (request.method !== 'HEAD') response.body = JSON.stringify(problem);
   return response;

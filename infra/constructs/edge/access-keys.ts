@@ -1,0 +1,61 @@
+import { CfnOutput, CustomResource, Duration, Stack } from 'aws-cdk-lib';
+import type { KeyValueStore } from 'aws-cdk-lib/aws-cloudfront';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import type { Deployment } from '../../config/index.ts';
+import { ServiceFunction } from '../shared/index.ts';
+
+export interface AccessKeysProps {
+  readonly deployment: Deployment;
+  /** The store that the edge function reads. */
+  readonly keyValueStore: KeyValueStore;
+  /** Secret with the access keys. */
+  readonly secretArn: string;
+}
+
+/** After a change of the secret, its keys are in force within this time and the replication of the store. */
+const SYNC_INTERVAL = Duration.minutes(15);
+const STORE_ACTIONS = ['DescribeKeyValueStore', 'ListKeys', 'UpdateKeys'];
+
+/** The access keys of a private instance: a function copies their hashes from the secret into the edge's key-value store. */
+export class AccessKeys extends Construct {
+  readonly function: ServiceFunction;
+
+  constructor(scope: Construct, id: string, { deployment, keyValueStore, secretArn }: AccessKeysProps) {
+    super(scope, id);
+    this.function = new ServiceFunction(this, 'Sync', {
+      deployment,
+      name: 'access-keys',
+      timeout: Duration.minutes(1),
+      environment: { ACCESS_KEYS_SECRET: secretArn, KEY_VALUE_STORE_ARN: keyValueStore.keyValueStoreArn },
+      permissions: [
+        new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }),
+        new PolicyStatement({
+          actions: STORE_ACTIONS.map((action) => `cloudfront-keyvaluestore:${action}`),
+          resources: [keyValueStore.keyValueStoreArn],
+        }),
+      ],
+    });
+    // A secret without valid keys fails the deployment, with the reason.
+    const synced = new CustomResource(this, 'Synced', {
+      serviceToken: this.function.functionArn,
+      resourceType: 'Custom::AccessKeys',
+      serviceTimeout: Duration.minutes(3),
+      properties: { secret: secretArn },
+    });
+    synced.node.addDependency(this.function);
+    const schedule = new Rule(this, 'Schedule', {
+      description: 'Copies the hashes of the access keys to the edge',
+      schedule: Schedule.rate(SYNC_INTERVAL),
+      targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
+    });
+    schedule.node.addDependency(synced);
+    new CfnOutput(this, 'Command', {
+      key: 'SyncAccessKeysCommand',
+      description: 'Puts changed access keys into force now',
+      value: `aws lambda invoke --region ${Stack.of(this).region} --function-name ${this.function.functionName} --payload '{}' --cli-binary-format raw-in-base64-out /dev/stdout`,
+    });
+  }
+}

@@ -1,0 +1,103 @@
+// The part of the viewer-request function that a private instance has: `local/gateway/require-access.ts` is the same on one
+// machine, and `core/http/access.ts` has the format of keys and signatures.
+
+// Set at deployment: origins whose pages may read responses.
+const ORIGINS = '__ORIGINS__'.split(',');
+const PUBLIC_PATH = '__PUBLIC_PATH__';
+const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
+const SIGNED_KEY = /^([\w-]{1,64})\.([0-9a-f]{12})\.(\d{1,12})\.([\w-]{22})$/;
+const MAX_CLOCK_SKEW_SECONDS = 60;
+// Of a stream path, between slashes: `/api/Stream/Media/{key}`.
+const KEY_SEGMENT = 4;
+
+// Sets the header that admits a request, and removes the signature from its path. Returns the response that refuses it.
+// biome-ignore lint/correctness/noUnusedVariables: the handler of viewer-request.js calls it
+async function admit(request, route) {
+  if (route.origin === 'page') return undefined;
+  const hash = await hashOfHeaders(request.headers);
+  const segments = route.path.split('/');
+  const signed = route.origin === 'stream' && segments[KEY_SEGMENT].indexOf('.') >= 0;
+  let link = {};
+  // No `await` within an expression: the runtime does not support it everywhere.
+  if (signed && !hash) {
+    link = await verify(segments[KEY_SEGMENT]);
+  }
+  const isPublic = request.method === 'OPTIONS' || route.path === PUBLIC_PATH;
+  if (signed && (hash || link.hash || isPublic)) {
+    segments[KEY_SEGMENT] = segments[KEY_SEGMENT].split('.')[0];
+    route.path = segments.join('/');
+  }
+  const admitted = hash || link.hash || (isPublic ? 'none' : '');
+  if (!admitted) return signed ? refuseLink(request, link.isExpired) : refuseClient(request);
+  request.headers['x-reelay-access'] = { value: admitted };
+  return undefined;
+}
+
+const headerValue = (header) => (header ? header.value : '');
+
+// The hash of the known key that a request carries.
+async function hashOfHeaders(headers) {
+  const bearer = BEARER.exec(headerValue(headers.authorization));
+  const token = bearer ? bearer[1] : headerValue(headers['x-api-key']).trim();
+  if (!token) return undefined;
+  const hash = crypto.createHash('sha256').update(token).digest('hex');
+  const known = await hashById(hash.slice(0, 12));
+  return known && isEqual(known, hash) ? known : undefined;
+}
+
+async function verify(text) {
+  const parts = SIGNED_KEY.exec(text);
+  if (!parts) return {};
+  const hash = await hashById(parts[2]);
+  if (!hash) return {};
+  const signature = crypto
+    .createHmac('sha256', hash)
+    .update(`${parts[1]}.${parts[3]}`)
+    .digest('base64url')
+    .slice(0, 22);
+  if (!isEqual(signature, parts[4])) return {};
+  if (Date.now() / 1000 > Number(parts[3]) + MAX_CLOCK_SKEW_SECONDS) return { isExpired: true };
+  return { hash: hash };
+}
+
+async function hashById(id) {
+  try {
+    const value = await cf.kvs().get(`access-${id}`);
+    return String(value);
+  } catch (_error) {
+    // The key does not exist, or the store does not respond: no request is admitted without it.
+    return undefined;
+  }
+}
+
+// Compares texts in constant time.
+function isEqual(a, b) {
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < a.length && i < b.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
+  return difference === 0;
+}
+
+function refuseClient(request) {
+  const headers = request.headers;
+  const hasKey = headers['x-api-key'] !== undefined || /^bearer\b/i.test(headerValue(headers.authorization));
+  const detail = hasKey
+    ? 'The access key is none of this instance.'
+    : 'This instance is private. Send an access key as Authorization: Bearer, or as X-Api-Key.';
+  const more = corsOf(request);
+  more['www-authenticate'] = { value: `Bearer realm="Reelay"${hasKey ? ', error="invalid_token"' : ''}` };
+  return answer(request, { title: 'Unauthorized', status: 401, detail: detail }, more);
+}
+
+function refuseLink(request, isExpired) {
+  const detail = isExpired
+    ? 'The link has expired. Resolve it again.'
+    : 'The signature of the link is not valid: it was changed, or its access key was removed.';
+  return answer(request, { title: 'Forbidden', status: 403, detail: detail }, corsOf(request));
+}
+
+function corsOf(request) {
+  const origin = headerValue(request.headers.origin);
+  const vary = { value: 'Accept, Origin, Authorization, X-Api-Key' };
+  if (!origin || (ORIGINS.indexOf(origin) < 0 && ORIGINS.indexOf('*') < 0)) return { vary: vary };
+  return { vary: vary, 'access-control-allow-origin': { value: origin } };
+}
