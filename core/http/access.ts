@@ -13,6 +13,9 @@ export const NO_ACCESS_KEY = 'none';
 /** Request headers in which a client sends its key; allowed in preflights of private instances. */
 export const ACCESS_REQUEST_HEADERS = ['Authorization', 'X-Api-Key'] as const;
 
+/** For `Vary`: a shared cache must not serve one client's response to another without a key (RFC 9111 §4.1). */
+export const ACCESS_VARY = 'Authorization, X-Api-Key, Cookie';
+
 /** Characters of a key's hash that identify it. */
 const ID_CHARACTERS = 12;
 const SIGNATURE_CHARACTERS = 22;
@@ -22,6 +25,14 @@ const LINK_TTL_SECONDS = 24 * 3600;
 const EXPIRY_STEP_SECONDS = 3600;
 /** Clocks of hosts may differ by this much. */
 const MAX_CLOCK_SKEW_SECONDS = 60;
+
+/** Cookie in which the page of the instance sends its key: links and players of the page then work as its requests do. */
+const COOKIE = /(?:^|;) *reelay-access-key=([\w.~+/-]+=*) *(?:;|$)/;
+/** Query parameter that admits a URL of Get or Feed: `<id of the access key>.<expiry>.<signature>` of its link. */
+export const ACCESS_PARAMETER = 'access';
+/** Subscriptions keep the URLs of a feed. They end earlier with their access key. */
+const FEED_TTL_SECONDS = 366 * 24 * 3600;
+const DAY_SECONDS = 24 * 3600;
 
 /** Credentials of RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
@@ -34,6 +45,7 @@ export interface Credentials {
   readonly authorization: string | undefined;
   /** The header X-Api-Key. */
   readonly apiKey: string | undefined;
+  readonly cookie?: string | undefined;
 }
 
 /** A key that a stream link contains: signed and still valid, or why it is not. */
@@ -45,6 +57,8 @@ export interface AccessControl {
   identify(credentials: Credentials): string | undefined;
   /** Verifies a key of a link; undefined when it has no signature. */
   verify(text: string): SignedKey | undefined;
+  /** Verifies the `access` parameter of a URL of Get or Feed. @param link its `url` parameter */
+  verifyLink(link: string, parameter: string): SignedKey;
 }
 
 /**
@@ -54,9 +68,17 @@ export interface AccessControl {
 export function createAccessControl(hashes: readonly string[], now: () => number = Date.now): AccessControl {
   const byId = new Map(hashes.map((hash) => [accessKeyId(hash), hash]));
 
+  const check = (signed: string, id: string, expiry: string, signature: string): SignedKey => {
+    const hash = byId.get(id);
+    // Before the expiry: only the owner of a valid signature may learn that it has expired.
+    if (hash === undefined || !isEqual(signature, signatureOf(hash, signed, expiry))) return { refused: 'invalid' };
+    const isExpired = now() / 1000 > Number(expiry) + MAX_CLOCK_SKEW_SECONDS;
+    return isExpired ? { refused: 'expired' } : { key: signed, hash };
+  };
+
   return {
-    identify({ authorization, apiKey }) {
-      const token = BEARER.exec(authorization ?? '')?.[1] ?? apiKey?.trim();
+    identify({ authorization, apiKey, cookie }) {
+      const token = BEARER.exec(authorization ?? '')?.[1] ?? apiKey?.trim() ?? COOKIE.exec(cookie ?? '')?.[1];
       if (!token) return undefined;
       const hash = createHash('sha256').update(token).digest('hex');
       // Looked up by a part of the hash, which tells nothing of the key; compared as a whole in constant time.
@@ -66,11 +88,11 @@ export function createAccessControl(hashes: readonly string[], now: () => number
     verify(text) {
       if (!text.includes('.')) return undefined;
       const [, key = '', id = '', expiry = '', signature = ''] = SIGNED_KEY.exec(text) ?? [];
-      const hash = byId.get(id);
-      // Before the expiry: only who has signed it may learn that it has expired.
-      if (hash === undefined || !isEqual(signature, signatureOf(hash, key, expiry))) return { refused: 'invalid' };
-      const isExpired = now() / 1000 > Number(expiry) + MAX_CLOCK_SKEW_SECONDS;
-      return isExpired ? { refused: 'expired' } : { key, hash };
+      return check(key, id, expiry, signature);
+    },
+    verifyLink(link, parameter) {
+      const [, key = '', id = '', expiry = '', signature = ''] = SIGNED_KEY.exec(`url.${parameter}`) ?? [];
+      return check(key && link, id, expiry, signature);
     },
   };
 }
@@ -91,6 +113,18 @@ export function signerFor(accessHeader: string | undefined, now = Date.now()): S
   if (!HASH.test(hash)) return (key) => key;
   const expiry = Math.ceil((now / 1000 + LINK_TTL_SECONDS) / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS;
   return (key) => `${key}.${accessKeyId(hash)}.${expiry}.${signatureOf(hash, key, String(expiry))}`;
+}
+
+/**
+ * How to sign the URLs of Get and Feed that a feed contains, for a year.
+ * @param accessHeader value of `ACCESS_HEADER`
+ * @returns from a link to the `access` parameter; undefined for an open instance
+ */
+export function linkSignerFor(accessHeader: string | undefined, now = Date.now()): SignKey | undefined {
+  const hash = accessHeader ?? '';
+  if (!HASH.test(hash)) return undefined;
+  const expiry = String(Math.ceil((now / 1000 + FEED_TTL_SECONDS) / DAY_SECONDS) * DAY_SECONDS);
+  return (link) => `${accessKeyId(hash)}.${expiry}.${signatureOf(hash, link, expiry)}`;
 }
 
 /** Identifies a client by its address, and by its access key where it has one. */

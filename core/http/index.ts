@@ -1,8 +1,10 @@
 export {
   ACCESS_HEADER,
-  ACCESS_REQUEST_HEADERS,
+  ACCESS_PARAMETER,
+  ACCESS_VARY,
   type AccessControl,
   createAccessControl,
+  linkSignerFor,
   NO_ACCESS_KEY,
   type SignKey,
   signerFor,

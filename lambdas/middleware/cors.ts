@@ -1,5 +1,5 @@
 import { problems } from '../../core/api/index.ts';
-import { ACCESS_HEADER, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
+import { ACCESS_HEADER, ACCESS_VARY, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
 import { type Event, type HttpMiddleware, headerOf, type Result } from './event.ts';
 
 export interface CorsOptions {
@@ -15,7 +15,8 @@ export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
     const { response, event } = request;
     if (!response) return;
     const cors = corsHeaders(headerOf(event, 'origin'), origins);
-    const vary = mergeVary(response.headers?.vary?.toString(), cors.vary);
+    const accessVary = headerOf(event, ACCESS_HEADER) && ACCESS_VARY;
+    const vary = mergeVary(response.headers?.vary?.toString(), cors.vary, accessVary);
     response.headers = {
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getOperation, operations, type Problem, problems } from '../../core/api/index.ts';
 import {
   ACCESS_HEADER,
-  ACCESS_REQUEST_HEADERS,
+  ACCESS_PARAMETER,
+  ACCESS_VARY,
   corsHeaders,
   createAccessControl,
   mergeVary,
@@ -29,6 +30,7 @@ export type RequireAccess = (request: IncomingMessage, response: ServerResponse)
 const STREAM_PATHS = operations
   .filter(({ servedBy }) => servedBy === 'stream-service')
   .map(({ path }) => new RegExp(`^(${path.replaceAll('.', '\\.').replace(/\{key\}.*/, '')})([^/?]+)(.*)$`, 'i'));
+const SIGNED_PATHS = (['Get', 'Feed'] as const).map((id) => getOperation(id).path.toLowerCase());
 const PUBLIC_PATH = getOperation('GetAppInfo').path.toLowerCase();
 
 export function createRequireAccess({ hashes, corsAllowedOrigins, isForPage }: AccessOptions): RequireAccess {
@@ -37,9 +39,10 @@ export function createRequireAccess({ hashes, corsAllowedOrigins, isForPage }: A
   /** The hash that admits a request, or the Problem that refuses it. */
   const admit = (request: IncomingMessage): string | Problem => {
     const { authorization, 'x-api-key': apiKey } = request.headers;
-    const identified = access.identify({ authorization, apiKey: apiKey?.toString() });
+    const { cookie } = request.headers;
+    const identified = access.identify({ authorization, apiKey: apiKey?.toString(), cookie });
     const link = matchStream(request.url ?? '');
-    const signed = link && access.verify(link.key);
+    const signed = link ? access.verify(link.key) : verifyParameter(request.url ?? '');
     // A valid key admits to a link whatever its signature, and a preflight reads nothing.
     if (link && signed && (identified !== undefined || 'hash' in signed || request.method === 'OPTIONS'))
       request.url = link.before + (link.key.split('.', 1)[0] ?? '') + link.behind;
@@ -47,6 +50,15 @@ export function createRequireAccess({ hashes, corsAllowedOrigins, isForPage }: A
     if (isPublic(request)) return NO_ACCESS_KEY;
     if (!signed) return problems.unauthorized(apiKey !== undefined || /^bearer\b/i.test(authorization ?? ''));
     return 'hash' in signed ? signed.hash : problems.linkRefused(signed.refused);
+  };
+
+  /** Of Get and Feed, whose URLs a feed contains. */
+  const verifyParameter = (url: string) => {
+    const [path = '', query = ''] = url.split('?', 2);
+    if (!SIGNED_PATHS.includes(path.toLowerCase())) return undefined;
+    const parameters = new URLSearchParams(query);
+    const parameter = parameters.get(ACCESS_PARAMETER);
+    return parameter === null ? undefined : access.verifyLink(parameters.get('url') ?? '', parameter);
   };
 
   /** A preflight carries no credentials (Fetch standard, CORS protocol). */
@@ -106,7 +118,7 @@ function refuse(
     ...problem.headers,
     ...headers,
     ...cors,
-    vary: mergeVary(headers.vary, cors.vary, ACCESS_REQUEST_HEADERS.join(', ')),
+    vary: mergeVary(headers.vary, cors.vary, ACCESS_VARY),
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',

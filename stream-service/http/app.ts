@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { problems } from '../../core/api/index.ts';
-import { ACCESS_REQUEST_HEADERS, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
+import { ACCESS_VARY, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { accessHeaderOf } from './access-header.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
@@ -22,8 +22,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const replyProblem = createReplyProblem(log);
   const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply) => {
     const cors = corsHeaders(request.headers.origin, corsAllowedOrigins);
-    // A shared cache must not serve one client's response to another that has no key (RFC 9111 §4.1).
-    const vary = mergeVary(cors.vary, accessHeaderOf(request) && ACCESS_REQUEST_HEADERS.join(', '));
+    const vary = mergeVary(cors.vary, accessHeaderOf(request) && ACCESS_VARY);
     reply.headers({ 'x-content-type-options': 'nosniff', ...cors, ...(vary && { vary }) });
   };
 

@@ -67,6 +67,7 @@ const OTHERS =
 /** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
   'ALLOWED_HOSTS',
+  'PUBLIC_URL',
   'HOST',
   'PORT',
   'DATA_DIR',
@@ -155,6 +156,7 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       'DATA_MAX_BYTES',
       ...SECRETS,
       'ALLOWED_HOSTS',
+      'PUBLIC_URL',
       'MAX_RESOLVES_PER_CLIENT',
     ];
     expect(unset.filter((key) => !intended.includes(key))).toEqual([]);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../core/api/operations.ts';
-import { signerFor } from '../../core/http/access.ts';
+import { linkSignerFor, signerFor } from '../../core/http/access.ts';
 import { chooseJsonType } from '../../core/http/negotiation.ts';
 import { MAX_FUNCTION_BYTES, STREAM_PARAMETERS } from '../../infra/constructs/edge/viewer-request-source.ts';
 import { itWith } from '../support/clients.ts';
@@ -236,6 +236,8 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
   const signed = signerFor(HASH, now)(KEY);
   const ask = (uri: string, headers = {}, method = 'GET') => edge(requestOf(uri, { headers, method }));
   const bearer = { authorization: `Bearer ${ACCESS_KEY}` };
+  const link = 'https://site.example/a b?c=d+e';
+  const LINK = new URLSearchParams({ url: link, access: linkSignerFor(HASH, now)?.(link) ?? '' }).toString();
 
   it.each([
     ['/api/App/requests', bearer, '/api/App/requests'],
@@ -246,10 +248,25 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     [`/api/Stream/Media/${signed}`, { authorization: 'Basic dXNlcjpwYXNz' }, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Media/${signed}x`, bearer, `/api/Stream/Media/${KEY}`],
     [`/api/Stream/Media/${KEY}`, bearer, `/api/Stream/Media/${KEY}`],
+    [`/api/Get?quality=720p&${LINK}`, {}, '/api/Get'],
+    [`/api/feed?${LINK}&access=other`, {}, '/api/Feed'],
   ])('admits %s with %j', async (uri, headers, path) => {
     const { result, choice } = await ask(uri, { ...headers, 'x-reelay-access': 'guess' });
     expect(choice).toBeDefined();
     expect(result).toMatchObject({ uri: path, headers: { 'x-reelay-access': { value: HASH } } });
+  });
+
+  it('admits a link whose parameters are not decoded', async () => {
+    const request = requestOf(`/api/Get?${LINK}`);
+    const querystring = { ...request.querystring, url: { value: encodeURIComponent(link) } };
+    expect((await edge({ ...request, querystring })).result.headers).toMatchObject({
+      'x-reelay-access': { value: HASH },
+    });
+  });
+
+  it('admits the page by its cookie', async () => {
+    const request = { ...requestOf('/api/App/requests'), cookies: { 'reelay-access-key': { value: ACCESS_KEY } } };
+    expect((await edge(request)).result.headers).toMatchObject({ 'x-reelay-access': { value: HASH } });
   });
 
   it.each([
@@ -277,6 +294,10 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
     ['/api/App/requests', { authorization: `Bearer ${HASH}` }, 401, /none of this instance/],
     [`/api/Stream/Media/${signed.replace(/^./, 'B')}`, {}, 403, /not valid/],
     [`/api/Stream/Media/${signed}x`, {}, 403, /not valid/],
+    [`/api/Get?${LINK.replace('site', 'other')}`, {}, 403, /not valid/],
+    ['/api/Get?url=https%3A%2F%2Fsite.example&access=', {}, 401, /private/],
+    ['/api/Feed?url=%E0&access=a.b.c', {}, 403, /not valid/],
+    [`/api/App/requests?${LINK}`, {}, 401, /private/],
     [`/api/Stream/Media/${signerFor('0'.repeat(64), now)(KEY)}`, {}, 403, /not valid/],
     [`/api/Stream/Media/${signerFor(HASH, now - 26 * 3_600_000)(KEY)}`, {}, 403, /expired/],
   ])('answers %s with %j by %d', async (uri, headers, statusCode, detail) => {

@@ -105,6 +105,7 @@ describe('a private instance', () => {
     bearer,
     { 'x-api-key': KEY },
     { 'x-api-key': OTHER },
+    { cookie: `theme=dark; reelay-access-key=${KEY}` },
     { authorization: `bearer ${OTHER}` },
   ])('accepts %j', async (headers) => expect((await get('/api/App/requests', headers)).status).toBe(200));
 
@@ -131,7 +132,7 @@ describe('a link of a private instance', () => {
     const key = await keyOf();
     const response = await get(`/api/Stream/Media/${key}`, { range: 'bytes=0-9' });
     expect(response.status).toBe(206);
-    expect(response.headers.get('vary')).toContain('Authorization, X-Api-Key');
+    expect(response.headers.get('vary')).toContain('Authorization, X-Api-Key, Cookie');
     expect((await get(`/api/Stream/Media/${key}?start=1&end=2`)).status).toBe(200);
   });
 
@@ -150,6 +151,16 @@ describe('a link of a private instance', () => {
     const segments = await (await get(base + media)).text();
     const file = /URI="([^"]+)"/.exec(segments)?.[1] ?? '';
     expect((await get(base + file, { range: 'bytes=0-1' })).status).toBe(206);
+  });
+
+  it('is in feeds, which podcast clients read without headers for a year', async () => {
+    const feed = await get(`/api/Feed?url=${encodeURIComponent(origin.url('/files/clip.mp4'))}&quality=mp3`, bearer);
+    const text = await feed.text();
+    const enclosure = /<enclosure[^>]* url="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const { pathname, search } = new URL(enclosure, service.baseUrl);
+    expect(pathname).toBe('/api/Get');
+    expect((await get(pathname + search)).status).toBe(302);
+    expect((await get(`${pathname}${search.replace('clip', 'tone')}`)).status).toBe(403);
   });
 
   it('works beside a key, whatever its signature', async () => {

@@ -22,6 +22,7 @@ export interface EdgeRequest {
   readonly querystring?: Readonly<Record<string, EdgeParameter>>;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, { readonly value: string }>>;
+  readonly cookies?: Readonly<Record<string, { readonly value: string }>>;
 }
 
 /** The result of the function: the request to forward, or a response. */
@@ -80,7 +81,7 @@ function parseQuery(text: string): Record<string, EdgeParameter> {
 /** The edge function in this process. @param now epoch milliseconds */
 export function createEdge(mode: EdgeMode, store: EdgeStore, now: () => number = Date.now, isPrivate = false) {
   const createModule = compileFunction(readFileSync(MODULE, 'utf8').replace('export default', 'return'));
-  const body = edgeSource(mode, isPrivate).replaceAll(/^import .*$/gm, '');
+  const body = edgeSource(mode, isPrivate).replaceAll(/\bimport \w+ from ?["'](?:cloudfront|crypto)["'];/g, '');
   const load = compileFunction(`${body}; return handler;`, ['cf', 'Date', 'crypto']);
   return async (request: EdgeRequest): Promise<EdgeOutcome> => {
     const own = structuredClone(request);

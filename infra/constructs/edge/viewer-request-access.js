@@ -4,6 +4,7 @@
 // Set at deployment: origins whose pages may read responses.
 const ORIGINS = '__ORIGINS__'.split(',');
 const PUBLIC_PATH = '__PUBLIC_PATH__';
+const SIGNED_PATHS = '__SIGNED_PATHS__'.split(',');
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 const SIGNED_KEY = /^([\w-]{1,64})\.([0-9a-f]{12})\.(\d{1,12})\.([\w-]{22})$/;
 const MAX_CLOCK_SKEW_SECONDS = 60;
@@ -14,16 +15,22 @@ const KEY_SEGMENT = 4;
 // biome-ignore lint/correctness/noUnusedVariables: the handler of viewer-request.js calls it
 async function admit(request, route) {
   if (route.origin === 'page') return undefined;
-  const hash = await hashOfHeaders(request.headers);
+  const hash = await hashOfCredentials(request);
   const segments = route.path.split('/');
-  const signed = route.origin === 'stream' && segments[KEY_SEGMENT].indexOf('.') >= 0;
+  const inPath = route.origin === 'stream' && segments[KEY_SEGMENT].indexOf('.') >= 0;
+  const parameter = SIGNED_PATHS.indexOf(route.path) < 0 ? '' : parameterOf(request, 'access');
+  const signed = inPath || parameter !== '';
   let link = {};
   // No `await` within an expression: the runtime does not support it everywhere.
-  if (signed && !hash) {
-    link = await verify(segments[KEY_SEGMENT]);
+  if (!hash && inPath) {
+    link = await verify(segments[KEY_SEGMENT], undefined);
+  } else if (!hash && signed) {
+    // The signature is of the decoded link; one that contains a percent sign or a plus itself may be decoded already.
+    link = await verify(`url.${parameter}`, decoded(parameterOf(request, 'url')));
+    if (!link.hash) link = await verify(`url.${parameter}`, parameterOf(request, 'url'));
   }
   const isPublic = request.method === 'OPTIONS' || route.path === PUBLIC_PATH;
-  if (signed && (hash || link.hash || isPublic)) {
+  if (inPath && (hash || link.hash || isPublic)) {
     segments[KEY_SEGMENT] = segments[KEY_SEGMENT].split('.')[0];
     route.path = segments.join('/');
   }
@@ -35,26 +42,43 @@ async function admit(request, route) {
 
 const headerValue = (header) => (header ? header.value : '');
 
+// The value of a query parameter, the first one.
+function parameterOf(request, name) {
+  const query = request.querystring || {};
+  const parameter = query[name];
+  if (!parameter) return '';
+  return parameter.multiValue ? parameter.multiValue[0].value : parameter.value;
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text.replace(/\+/g, ' '));
+  } catch (_error) {
+    return '';
+  }
+}
+
 // The hash of the known key that a request carries.
-async function hashOfHeaders(headers) {
+async function hashOfCredentials(request) {
+  const headers = request.headers;
   const bearer = BEARER.exec(headerValue(headers.authorization));
-  const token = bearer ? bearer[1] : headerValue(headers['x-api-key']).trim();
+  const cookies = request.cookies || {};
+  const cookie = cookies['reelay-access-key'];
+  const token = bearer ? bearer[1] : headerValue(headers['x-api-key']).trim() || headerValue(cookie);
   if (!token) return undefined;
   const hash = crypto.createHash('sha256').update(token).digest('hex');
   const known = await hashById(hash.slice(0, 12));
   return known && isEqual(known, hash) ? known : undefined;
 }
 
-async function verify(text) {
+// The signature of a key, or of the link of a URL.
+async function verify(text, link) {
   const parts = SIGNED_KEY.exec(text);
   if (!parts) return {};
+  const signed = link === undefined ? parts[1] : link;
   const hash = await hashById(parts[2]);
   if (!hash) return {};
-  const signature = crypto
-    .createHmac('sha256', hash)
-    .update(`${parts[1]}.${parts[3]}`)
-    .digest('base64url')
-    .slice(0, 22);
+  const signature = crypto.createHmac('sha256', hash).update(`${signed}.${parts[3]}`).digest('base64url').slice(0, 22);
   if (!isEqual(signature, parts[4])) return {};
   if (Date.now() / 1000 > Number(parts[3]) + MAX_CLOCK_SKEW_SECONDS) return { isExpired: true };
   return { hash: hash };
@@ -97,7 +121,7 @@ function refuseLink(request, isExpired) {
 
 function corsOf(request) {
   const origin = headerValue(request.headers.origin);
-  const vary = { value: 'Accept, Origin, Authorization, X-Api-Key' };
+  const vary = { value: 'Accept, Origin, Authorization, X-Api-Key, Cookie' };
   if (!origin || (ORIGINS.indexOf(origin) < 0 && ORIGINS.indexOf('*') < 0)) return { vary: vary };
   return { vary: vary, 'access-control-allow-origin': { value: origin } };
 }

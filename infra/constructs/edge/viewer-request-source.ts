@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { transformSync } from 'esbuild';
 import { getOperation, operations } from '../../../core/api/index.ts';
 import { API_PREFIX } from './path-prefixes.ts';
 
@@ -46,11 +47,13 @@ export function viewerRequestSource({ mode, access }: ViewerRequestOptions): str
   if (!access) return source.replace(/^ *\/\/ __ADMIT__\n/m, '');
   const part = readSource('viewer-request-access.js')
     .replace('__PUBLIC_PATH__', getOperation('GetAppInfo').path)
+    .replace('__SIGNED_PATHS__', (['Get', 'Feed'] as const).map((id) => getOperation(id).path).join(','))
     .replace('__ORIGINS__', access.corsAllowedOrigins.join(','));
-  // Without comment lines: both parts together would exceed CloudFront's limit.
-  return withoutComments(`import crypto from 'crypto';\n${source.replace('// __ADMIT__', ADMIT)}\n${part}`);
+  // Without comments and spaces: both parts together would exceed CloudFront's limit.
+  return compact(`import crypto from 'crypto';\n${source.replace('// __ADMIT__', ADMIT)}\n${part}`);
 }
 
 const readSource = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
-const withoutComments = (source: string): string => source.replaceAll(/^ *\/\/.*\n/gm, '').replaceAll(/^ +/gm, '');
+/** Syntax and names stay: the runtime supports a subset of JavaScript, and calls `handler` by its name. */
+const compact = (source: string): string => transformSync(source, { minifyWhitespace: true, charset: 'utf8' }).code;

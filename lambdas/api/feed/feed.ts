@@ -1,6 +1,6 @@
 import { getOperation, type QualityParameters } from '../../../core/api/index.ts';
 import { conversions } from '../../../core/conversions/index.ts';
-import type { SignKey } from '../../../core/http/index.ts';
+import { ACCESS_PARAMETER, type SignKey } from '../../../core/http/index.ts';
 import { normalizeLink, type Resolved, selectQuality } from '../../../core/resolve/index.ts';
 import { type Chapter, keyOf, type PlaylistEntry, type Resource } from '../../../core/state/index.ts';
 
@@ -46,8 +46,8 @@ export interface FeedOptions extends Pick<QualityParameters, 'quality' | 'codec'
   readonly link: string;
   /** Undefined: links are relative to the feed. */
   readonly baseUrl: string | undefined;
-  /** Of a private instance: clients send no key with media, so streams are linked, which signed keys open for a day. */
-  readonly signKey?: SignKey;
+  /** Signs URLs for clients that send no access key, where the instance is private. */
+  readonly signing?: { readonly key: SignKey; readonly link: SignKey | undefined } | undefined;
 }
 
 /** Builds the feed of a resolved link; a single item is a list of one. Items without a rendition of the quality are left out. */
@@ -82,7 +82,7 @@ function itemsOf(resolved: Resolved, url: string): readonly ListItem[] {
 /** @param hasOwnLink not so for items that come with the page of their list: their streams are linked, as long as keys live */
 function toItem({ entry, resource }: ListItem, hasOwnLink: boolean, options: FeedOptions): FeedItem | undefined {
   const { url } = entry;
-  const media = mediaOf(url, resource, hasOwnLink && !options.signKey, options);
+  const media = mediaOf(url, resource, hasOwnLink, options);
   if (!media) return undefined;
   const { details, durationSeconds, isLive = false } = resource ?? {};
   return {
@@ -108,7 +108,7 @@ const GUESSED_TYPES: Readonly<Record<string, string>> = { mp3: conversions.mp3.m
 function mediaOf(
   url: string,
   resource: Resource | undefined,
-  isOneShot: boolean,
+  hasOwnLink: boolean,
   options: FeedOptions,
 ): FeedMedia | undefined {
   const { quality } = options;
@@ -118,10 +118,9 @@ function mediaOf(
   const selected = selectQuality(resource, options);
   if (!selected) return undefined;
   const { rendition, format } = selected;
-  const { signKey = (text: string) => text } = options;
-  const key = signKey(keyOf(resource.id, rendition.id));
+  const key = keyOf(resource.id, rendition.id);
   return {
-    url: isOneShot ? oneShot : streamUrl(key, format, options.baseUrl),
+    url: hasOwnLink ? oneShot : streamUrl(options.signing?.key(key) ?? key, format, options.baseUrl),
     mimeType: format ? conversions[format].mimeType : rendition.mimeType,
     bytes: (format ? resource[format]?.sizeBytes : exactBytes(resource, rendition)) ?? 0,
   };
@@ -135,11 +134,12 @@ function exactBytes(resource: Resource, { id, formatIds }: Resource['renditions'
 
 function urlOf(
   operationId: 'Get' | 'Feed',
-  { baseUrl = '', link, quality, codec, format }: FeedOptions & { readonly format?: string },
+  { baseUrl = '', link, quality, codec, format, signing }: FeedOptions & { readonly format?: string },
 ): string {
   const text = typeof quality === 'string' ? quality : `${quality.maxHeight}p`;
   const query = new URLSearchParams({ url: link, ...(format && { format }), quality: text });
   if (codec === 'any') query.set('codec', codec);
+  if (signing?.link) query.set(ACCESS_PARAMETER, signing.link(link));
   return `${baseUrl}${getOperation(operationId).path}?${query}`;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseFeedParameters } from '../../../core/api/index.ts';
-import { ACCESS_HEADER } from '../../../core/http/index.ts';
+import { ACCESS_HEADER, linkSignerFor } from '../../../core/http/index.ts';
 import type { Resolved } from '../../../core/resolve/index.ts';
 import { createHandler, type Event, type Handler, headerOf, type Result, signKeyFor } from '../../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions, singleResource } from '../resolve-request.ts';
@@ -29,8 +29,8 @@ export const createGetFeed = (options: GetFeedOptions): Handler => {
     const { format, ...wanted } = parseFeedParameters(event.rawQueryString);
     if (format === 'chapters') return { type: TYPES.chapters, body: writeChapters(singleResource(resolved)) };
     const baseUrl = publicBaseUrl(event, { ...options, isBehindEdge });
-    const signKey = headerOf(event, ACCESS_HEADER) === undefined ? undefined : signKeyFor(event);
-    const feed = toFeed(resolved, { ...wanted, link, baseUrl, signKey });
+    const signing = { key: signKeyFor(event), link: linkSignerFor(headerOf(event, ACCESS_HEADER)) };
+    const feed = toFeed(resolved, { ...wanted, link, baseUrl, signing });
     return { type: TYPES[format], body: format === 'rss' ? writeRss(feed) : writeM3u8(feed) };
   };
 

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createAccessControl, NO_ACCESS_KEY, signerFor, withAccessKey } from '../../../core/http/access.ts';
+import {
+  createAccessControl,
+  linkSignerFor,
+  NO_ACCESS_KEY,
+  signerFor,
+  withAccessKey,
+} from '../../../core/http/access.ts';
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
 const KEY = 'a-key-of-sufficient-length';
@@ -27,8 +33,12 @@ describe('createAccessControl', () => {
     ['', '', undefined],
     [undefined, `${KEY},${OTHER}`, undefined],
     [undefined, undefined, undefined],
-  ])('identifies Authorization %j and X-Api-Key %j', (authorization, apiKey, hash) =>
-    expect(access.identify({ authorization, apiKey })).toBe(hash),
+    [undefined, undefined, HASH, `theme=dark; reelay-access-key=${KEY}; x=y`],
+    [undefined, undefined, undefined, `not-reelay-access-key=${KEY}`],
+  ])(
+    'identifies Authorization %j and X-Api-Key %j as %j, with the cookies %j',
+    (authorization, apiKey, hash, cookie?: string) =>
+      expect(access.identify({ authorization, apiKey, cookie })).toBe(hash),
   );
 
   it('verifies the keys that it has signed', () => {
@@ -71,6 +81,21 @@ describe('createAccessControl', () => {
 
   it('refuses everything without keys', () =>
     expect(createAccessControl([]).identify({ authorization: `Bearer ${KEY}`, apiKey: KEY })).toBeUndefined());
+});
+
+describe('linkSignerFor', () => {
+  const LINK = 'https://site.example/?a=b';
+
+  it('signs the URLs of feeds for a year, each for its link', () => {
+    const parameter = linkSignerFor(HASH, NOW)?.(LINK) ?? '';
+    const at = (days: number) => createAccessControl([HASH], () => NOW + days * 24 * HOUR_MS);
+    expect(at(366).verifyLink(LINK, parameter)).toMatchObject({ hash: HASH });
+    expect(at(368).verifyLink(LINK, parameter)).toEqual({ refused: 'expired' });
+    expect(at(0).verifyLink(`${LINK}c`, parameter)).toEqual({ refused: 'invalid' });
+    expect(at(0).verifyLink('', '')).toEqual({ refused: 'invalid' });
+  });
+
+  it('signs nothing for an open instance', () => expect(linkSignerFor(undefined)).toBeUndefined());
 });
 
 describe('signerFor', () => {
