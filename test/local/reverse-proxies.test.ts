@@ -5,11 +5,12 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { type Service, startService } from '../../local/service.ts';
 import { certificate } from '../core/egress/certificate.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
+import { itWith } from '../support/clients.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
 
@@ -125,9 +126,10 @@ async function get(url: string, path: string, headers?: Record<string, string>) 
 }
 
 describe.each([
-  ['nginx', startNginx],
-  ['Caddy', startCaddy],
-])('the example for %s', (_, startProxy) => {
+  ['nginx', 'nginx', startNginx],
+  ['Caddy', 'caddy', startCaddy],
+])('the example for %s', (_, program, startProxy) => {
+  const it = itWith(program);
   let proxy: Proxy;
   let path: string;
   beforeAll(async () => {
@@ -167,7 +169,7 @@ describe.each([
 });
 
 describe('the example for systemd', () => {
-  it('is a valid unit whose program is there', async () => {
+  itWith('systemd-analyze')('is a valid unit whose program is there', async () => {
     const text = await example('reelay.service');
     const [, command = ''] = /^ExecStart=(.*)$/m.exec(text) ?? [];
     const [, ...files] = command.split(' ');
