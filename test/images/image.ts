@@ -66,19 +66,33 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-async function buildUnpacked({ name, context, dockerfile, stages = {} }: BuildOptions): Promise<Image> {
+async function buildUnpacked({
+  name,
+  context,
+  dockerfile,
+  stages = {},
+}: BuildOptions & { readonly dockerfile: string }): Promise<Image> {
   await ensureBaseImages();
   const replaced = Object.entries(stages).flatMap(([stage, folder]) => ['--build-context', `${stage}=${folder}`]);
+  const file = join(IMAGES_DIR, name, 'Dockerfile');
+  await writeFile(file, withoutStages(await readFile(dockerfile, 'utf8'), Object.keys(stages)));
   const tag = `localhost/${name}`;
   await buildah(
     'build',
     ...['--isolation', 'chroot', '--pull=never', '--format', 'docker', '--layers=false', '--tag', tag],
-    ...[...replaced, '--file', dockerfile ?? '', context],
+    ...[...replaced, '--file', file, context],
   );
   const { Docker } = JSON.parse(await buildah('inspect', '--type', 'image', tag));
   const root = await buildah('mount', await buildah('from', '--pull=never', '--name', name, tag));
   return { root, ...(await measure(root)), config: Docker.config };
 }
+
+/** A Dockerfile without some of its stages, which buildah would run although nothing is copied from them. */
+const withoutStages = (dockerfile: string, names: readonly string[]): string =>
+  names.reduce(
+    (text, name) => text.replace(new RegExp(`^FROM .* AS ${name}\\n(?:(?!FROM ).*\\n)*`, 'm'), ''),
+    dockerfile,
+  );
 
 /** Removes earlier builds of the name: containers, images and their records. */
 async function removeOthers(name: string): Promise<void> {
