@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { PLUGIN_DIR } from '../contract/target.ts';
+import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target.ts';
 import { frozenYtDlp } from '../support/frozen-yt-dlp.ts';
 import { type Container, startContainer } from './container.ts';
 import { buildImage, type Image } from './image.ts';
@@ -58,4 +58,22 @@ export async function startOneMachine(
   });
   const { msg } = await container.said(/ listening on /);
   return { container, baseUrl: String(msg).replace(/^.* on /, '') };
+}
+
+/** Starts the container as the contract suite needs it. @param originHosts `host:port` of the media origins */
+export async function startContractContainer(originHosts: readonly string[]) {
+  const dir = await mkdtemp(join(tmpdir(), 'reelay-contract-container-'));
+  const { container, baseUrl } = await startOneMachine(await oneMachineImage(), dir, {
+    REELAY_ENVIRONMENT: 'Development',
+    CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
+    EGRESS_ALLOW: originHosts.join(','),
+    MAX_STREAMS_PER_CLIENT: '1000',
+  });
+  return {
+    baseUrl,
+    async close() {
+      await container.end();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,6 +1,7 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createTools } from '../../../layers/tools/install/create-tools.ts';
 import { withLock } from '../../../layers/tools/install/lock.ts';
 import type { ToolsOptions } from '../../../layers/tools/install/tools-options.ts';
@@ -217,6 +218,53 @@ describe('ensure', () => {
     await failure;
     expect(events).toEqual(['FFmpeg', 'asked']);
     await expect(tools.ensure()).rejects.toThrow(/abort/i);
+  });
+});
+
+describe('the folder of an image', () => {
+  /** A release in a read-only folder beside the folder of the tools. */
+  const imageWith = async (version: string) => {
+    const folder = await mkdtemp(join(tmpdir(), 'reelay-image-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, 'yt-dlp_linux'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+    return folder;
+  };
+
+  it('is used where it is, without a request, until a newer version is installed', async () => {
+    const image = await imageWith('2026.08.19');
+    const sources = [ytDlpFrom('A', '2026.08.19')];
+    const tools = open(sources, { ytDlpDir: image });
+    await tools.ensure();
+    expect(tools.ytDlp()).toEqual({
+      version: '2026.08.19',
+      command: [join(image, 'yt-dlp_linux')],
+      source: 'release',
+    });
+    expect(await tools.update()).toEqual({ ytDlp: false, ffmpeg: false });
+    expect(events).not.toContain('A');
+
+    const newer = open([ytDlpFrom('A', '2026.11.20')], { ytDlpDir: image });
+    await newer.ensure();
+    expect(await newer.update()).toEqual({ ytDlp: true, ffmpeg: false });
+    expect(newer.ytDlp()?.command[0]).toMatch(dir);
+    const restarted = open([ytDlpFrom('A', '2026.11.20')], { ytDlpDir: image });
+    await restarted.ensure();
+    expect(restarted.ytDlp()?.version).toBe('2026.11.20');
+  });
+
+  it('replaces the version of an earlier image', async () => {
+    const first = open([], { ytDlpDir: await imageWith('2026.08.19') });
+    await first.ensure();
+    await rm(first.ytDlp()?.command[0] ?? '');
+    const second = open([], { ytDlpDir: await imageWith('2026.11.20') });
+    await second.ensure();
+    expect(second.ytDlp()?.version).toBe('2026.11.20');
+  });
+
+  it('without yt-dlp leaves it to the other providers', async () => {
+    const tools = open([ytDlpFrom('A', '2026.08.19')], { ytDlpDir: join(dir, 'missing') });
+    await tools.ensure();
+    expect(tools.ytDlp()?.source).toBe('pypi');
   });
 });
 
