@@ -37,7 +37,7 @@ const FIXED_COSTS: Readonly<Record<string, FixedCost>> = {
   'AWS::ApplicationAutoScaling::ScalingPolicy': () => [['alarms', 2]],
   'AWS::CloudWatch::Dashboard': () => [['dashboards', 1]],
   'AWS::SecretsManager::Secret': () => [['secrets', 1]],
-  'AWS::ECS::TaskDefinition': () => [['images', 0.35]],
+  'AWS::ECS::TaskDefinition': () => [['images', 0.12]],
   'AWS::S3::Bucket': () => [['buckets', 0.1]],
   // The custom resource provisions environments of the resolver.
   'Custom::ToolsLayer': ({ provisioned }, resources) => provisionedUsage(Number(provisioned), resources),
