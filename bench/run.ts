@@ -11,6 +11,7 @@ import { fairness } from './cases/fairness.ts';
 import { memory } from './cases/memory.ts';
 import { mp3 } from './cases/mp3.ts';
 import { mux } from './cases/mux.ts';
+import { page } from './cases/page.ts';
 import { passThrough } from './cases/pass-through.ts';
 import { resolve } from './cases/resolve.ts';
 import { soak } from './cases/soak.ts';
@@ -30,6 +31,7 @@ const CASES: Readonly<Record<string, Case>> = {
   memory,
   archive,
   fairness,
+  page,
   campaign,
   'cold-start': coldStart,
 };
