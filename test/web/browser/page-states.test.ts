@@ -21,6 +21,7 @@ const LAYOUTS = [
   [1440, 'dark'],
   [2560, 'light'],
 ] as const;
+const README_STATE = 'downloading';
 const SCHEMES = ['light', 'dark'] as const;
 /** WCAG 2.2 AA and axe's best practices. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -98,6 +99,7 @@ describe('page states', () => {
       problems.push(...found.map((problem) => `${width} ${colorScheme}: ${problem}`));
       if (PICTURES_DIR) await takePictures(page, `${state.name}-${width}`);
     }
+    if (PICTURES_DIR && state.name === README_STATE) await takeReadmePicture(page);
     await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
     const inForcedColors = await page.evaluate(findLayoutProblems);
     problems.push(...inForcedColors.map((problem) => `forced colours: ${problem}`));
@@ -126,6 +128,13 @@ describe('page states', () => {
     expect(problems).toEqual([]);
   });
 });
+
+/** For `docs/page.png`. */
+async function takeReadmePicture(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 1180, height: 760 });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.screenshot({ path: join(PICTURES_DIR ?? '', 'page.png') });
+}
 
 async function takePictures(page: Page, name: string): Promise<void> {
   for (const colorScheme of SCHEMES) {

@@ -25,7 +25,7 @@ export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
         <DownloadButton choice={choice} />
         <button type="button" class="button" onClick={onPlay}>
           <Icon name="play" />
-          {t('action.play')}
+          <span class="word">{t('action.play')}</span>
         </button>
       </div>
       <div class="actions-more">

@@ -1,6 +1,6 @@
 import type { PlaylistFormat } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
-import { CopyButton } from '../controls/index.ts';
+import { CopyButton, Icon } from '../controls/index.ts';
 
 export interface PlaylistLinksProps {
   /** Of the list. */
@@ -25,9 +25,11 @@ export const PlaylistLinks = ({ link, format }: PlaylistLinksProps) => {
   return (
     <p class="playlist-links">
       <a class="button plain small" href={urlOf('Get', { ...QUALITIES[format], format: 'zip' })} download>
+        <Icon name="download" />
         {t('list.zip')}
       </a>
       <a class="button plain small" href={urlOf('Feed', { ...QUALITIES[format], format: 'm3u8' })} download="list.m3u8">
+        <Icon name="play" />
         {t('list.player')}
       </a>
       <CopyButton text={urlOf('Feed', {})} label={t('list.feed')} />
