@@ -96,17 +96,16 @@ const resolveEntry = createResolveEntry({ resolver, log });
 
 const wakeFunction = process.env.WAKE_FUNCTION?.trim();
 
+const middleware = [loadTools(tools), resolveMetrics(metrics)];
 const options = {
   ...environment,
   state,
   resolver,
   log,
-  middleware: [
-    loadTools(tools),
-    ...(wakeFunction ? [wakeAhead({ wakeFunction, invoker, log })] : []),
-    resolveMetrics(metrics),
-  ],
+  middleware: wakeFunction ? [wakeAhead({ wakeFunction, invoker, log }), ...middleware] : middleware,
 };
+/** Clients read a feed every hour, and rarely stream after it. */
+const feedOptions = { ...options, middleware, publicUrl: settings.publicUrl };
 
 /**
  * The operations that resolve a link behind the HTTP API, and the playlist entries that they fan out to invocations of this
@@ -117,7 +116,7 @@ export const handler = routeEvent({
     GetResource: createGetResource({ ...options, methods: getOperation('GetResource').methods }),
     GetDetails: createGetDetails({ ...options, methods: getOperation('GetDetails').methods }),
     Get: createGet({ ...options, methods: getOperation('Get').methods }),
-    Feed: createGetFeed({ ...options, publicUrl: settings.publicUrl, methods: getOperation('Feed').methods }),
+    Feed: createGetFeed({ ...feedOptions, methods: getOperation('Feed').methods }),
   }),
   direct: middy<EntryEvent | CheckEvent>()
     .use(loadTools(tools))

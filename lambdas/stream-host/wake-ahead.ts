@@ -14,13 +14,17 @@ const MIN_INTERVAL_MS = 30_000;
 /** Delay that a response accepts for the wake-up. */
 const INVOKE_TIMEOUT_MS = 2_000;
 
-/** Wakes the stream host after each successful resolve, since a stream usually follows. A failure is only logged. */
+/**
+ * Wakes the stream host after each successful resolve and each redirect to a stream, since a stream usually follows. A failure
+ * is only logged.
+ */
 export function wakeAhead({ wakeFunction, invoker, log }: WakeAheadOptions): HttpMiddleware {
   const event: WakeAheadEvent = WAKE_AHEAD;
   let nextWakeAt = 0;
   return {
     after: async ({ response }) => {
-      if (response?.statusCode !== 200 || performance.now() < nextWakeAt) return;
+      const isResolved = response?.statusCode === 200 || response?.statusCode === 302;
+      if (!isResolved || performance.now() < nextWakeAt) return;
       nextWakeAt = performance.now() + MIN_INTERVAL_MS;
       await invoker.invokeAsync(wakeFunction, event, AbortSignal.timeout(INVOKE_TIMEOUT_MS)).catch((error) => {
         nextWakeAt = 0;

@@ -47,8 +47,9 @@ describe('readContext', () => {
     [{ corsAllowedOrigins: ['https://a.example'] }, { corsAllowedOrigins: ['https://a.example'] }],
     [
       { domain: 'media.example.com', certificateArn: CERTIFICATE },
-      { domain: 'media.example.com', certificateArn: CERTIFICATE },
+      { domain: 'media.example.com', certificateArn: CERTIFICATE, publicUrl: 'https://media.example.com' },
     ],
+    [{ publicUrl: 'https://media.example' }, { publicUrl: 'https://media.example' }],
     [
       { outgoingProxiesSecret: SECRET, cookiesSecret: SECRET },
       { outgoingProxiesSecret: SECRET, cookiesSecret: SECRET },

@@ -43,6 +43,7 @@ describe('readSettings', () => {
       { outgoingProxies: ['http://user:pass@proxy.example:3128'] },
     ],
     ['SEARCH', 'on', { search: true }],
+    ['PUBLIC_URL', 'https://media.example/', { publicUrl: 'https://media.example' }],
   ])('parses %s=%s', (name, text, expected) => expect(readSettings({ [name]: text })).toMatchObject(expected));
 
   it.each([
@@ -54,6 +55,8 @@ describe('readSettings', () => {
     ['REELAY_ENVIRONMENT', 'staging'],
     ['CORS_ALLOWED_ORIGINS', 'https://a.example/path'],
     ['CORS_ALLOWED_ORIGINS', 'a.example'],
+    ['PUBLIC_URL', 'https://media.example/path'],
+    ['PUBLIC_URL', 'media.example'],
     ['TOOLS_CHANNEL', 'beta'],
     ['EGRESS_ALLOW', 'media.lan'],
     ['EGRESS_ALLOW', 'media.lan:0'],

@@ -46,7 +46,14 @@ describe('wakeAhead', () => {
     expect(invocations).toEqual([{ name: 'wake', event: { kind: 'ahead' }, signal: expect.any(AbortSignal) }]);
   });
 
-  it.each([204, 400, 404, 405, 415, 500, 502, 503])('does not wake it after %d', async (statusCode) => {
+  it('wakes the stream host after a redirect to a stream', async () => {
+    const { answers, ask, invocations } = createFixture();
+    answers.statusCode = 302;
+    await ask();
+    expect(invocations).toHaveLength(1);
+  });
+
+  it.each([204, 304, 400, 404, 405, 415, 500, 502, 503])('does not wake it after %d', async (statusCode) => {
     const { answers, ask, invocations } = createFixture();
     answers.statusCode = statusCode;
     await ask();
