@@ -70,6 +70,20 @@ export const wildcardStatements = ({ Resources }: Template): string[] =>
       .flatMap((statement) => actionsOf(statement).map((action) => `${withoutHash(id)} ${action}`));
   });
 
+/** Pairs of a statement and one of its resources: on `*`, and with a wildcard in resource or action. */
+export function countWildcards({ Resources }: Template): [everything: number, all: number] {
+  const pairs = Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
+    if (Type !== 'AWS::IAM::Role' && Type !== 'AWS::IAM::Policy') return [];
+    const policies = Type === 'AWS::IAM::Role' ? ((Properties.Policies ?? []) as Policy[]) : [Properties as never];
+    return policies
+      .flatMap(statementsOf)
+      .filter(({ Effect }) => Effect === 'Allow')
+      .flatMap(({ Action, Resource }) => [Resource].flat().map((resource) => ({ Action, resource })));
+  });
+  const wild = pairs.filter((pair) => JSON.stringify(pair).includes('*'));
+  return [wild.filter(({ resource }) => resource === '*').length, wild.length];
+}
+
 export const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');
 
 const policiesFor = (role: string, resources: Template['Resources']): Policy[] =>

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ProfileName } from '../../infra/config/settings.ts';
 import { DOMAIN, PROFILE_NAMES, regional, regionalTemplate, regionless, SECRET, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { checkEdge } from './edge-checks.ts';
 import {
   actionsByRole,
+  countWildcards,
   itemsByRole,
   resourcesByRole,
   type Template,
@@ -280,6 +282,19 @@ describe('docs/operating-aws.md', () => {
     const alarms = all.flatMap((of) => resourcesOfType(of, 'AWS::CloudWatch::Alarm'));
     const names = alarms.map(({ id }) => withoutHash(id).replace('MonitoringAlarms', ''));
     expect(rows('Alarms')).toEqual([...new Set(names)].sort());
+  });
+
+  it('states how many statements have a wildcard', () => {
+    const count = (name: ProfileName) => countWildcards(template(name));
+    const row = (start: string) =>
+      manual
+        .split('\n')
+        .find((line) => line.startsWith(start))
+        ?.match(/\d+/g)
+        ?.map(Number);
+    const [everything, sum] = [row('| resource `*` |'), row('| sum |')];
+    expect([everything?.[0], sum?.[0]]).toEqual(count('hobby'));
+    for (const name of ['team', 'public'] as const) expect([everything?.[1], sum?.[1]]).toEqual(count(name));
   });
 
   it('explains every output, and each describes itself', () => {
