@@ -22,6 +22,7 @@ export const UNIT_TESTS = [
   'test/docs/*.test.ts',
   'test/infra/cli/{cli-plan,container-runtime}.test.ts',
   'test/infra/cost/*.test.ts',
+  'test/infra/edge/stale-streams.test.ts',
   'test/infra/{table-rights,wiring}.test.ts',
   'test/lambdas/api/feed/*.test.ts',
   'test/lambdas/access-keys/*.test.ts',
