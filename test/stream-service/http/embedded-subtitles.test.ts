@@ -4,11 +4,13 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Resource, Subtitle } from '../../../core/state/resource.ts';
 import type { Source } from '../../../stream-service/source/source.ts';
+import { itInChromium, launchChromium } from '../../support/chromium.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { codedSound, ffmpeg as encode, randomFrom, writeWav } from '../conversions/mp3/coded-sound.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
+import { playAndSeek } from '../virtual-mp4/player.ts';
 
 const SECONDS = 20;
 const CUES = `WEBVTT
@@ -170,6 +172,14 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
       expect(one?.output).toMatch(/MD5=/);
       expect(one?.output.match(/MD5=\w+/)).toEqual(other?.output.match(/MD5=\w+/));
     });
+  });
+
+  itInChromium('plays and seeks in Chromium', async () => {
+    await using browser = await launchChromium('LocalNetworkAccessChecks');
+    const page = await browser.newPage();
+    await page.setContent(`<video muted preload="metadata" src="${url}"></video>`, { waitUntil: 'commit' });
+    const { duration, seeks } = await page.$eval('video', playAndSeek, [15, 3]);
+    expect([Math.round(duration), seeks]).toEqual([SECONDS, [15, 3]]);
   });
 
   it('is sent by Combined too, with the address of the same bytes', async () => {

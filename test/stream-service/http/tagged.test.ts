@@ -8,11 +8,13 @@ import { UpstreamError } from '../../../core/errors/errors.ts';
 import { id3Tag } from '../../../core/media/id3/id3-tag.ts';
 import type { Resource } from '../../../core/state/resource.ts';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { itInChromium, launchChromium } from '../../support/chromium.ts';
 import { probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { codedSound, ffmpeg as encode, randomFrom, writeWav } from '../conversions/mp3/coded-sound.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { playAndSeek } from '../virtual-mp4/player.ts';
 
 const SECONDS = 20;
 const TAG_BYTES = 64 * 1024;
@@ -154,6 +156,14 @@ describe('an MP3 conversion with ?tags=true', () => {
       expect(mpv.output).toMatch(/Album: A list/);
       expect(mpv.output).toMatch(/mjpeg 500x281/);
     });
+  });
+
+  itInChromium('plays and seeks in Chromium', async () => {
+    await using browser = await launchChromium('LocalNetworkAccessChecks');
+    const page = await browser.newPage();
+    await page.setContent(`<video muted preload="metadata" src="${url}"></video>`, { waitUntil: 'commit' });
+    const { duration, seeks } = await page.$eval('video', playAndSeek, [15, 3]);
+    expect([Math.round(duration), seeks]).toEqual([SECONDS, [15, 3]]);
   });
 
   it('has the same bytes for any range', async () => {
