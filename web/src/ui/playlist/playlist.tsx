@@ -42,10 +42,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
   });
   const shownIndexes = rows.flatMap(({ index }) => index ?? []);
   const rowCount = useIncrementalCount(rows.length);
-  const placeOf = (index: number) => {
-    const { number = index + 1 } = allRows.find((row) => row.index === index) ?? {};
-    return isBatch ? undefined : { number, count: allRows.length };
-  };
+  const placeAt = (number: number) => (isBatch ? undefined : { number, count: allRows.length });
 
   const pick = (index: number, isPicked: boolean) => {
     const next = new Set(picked);
@@ -56,7 +53,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
   const order = (index: number): Choice | DeferredChoice | undefined => {
     const { item } = entries.all[index] ?? {};
     const options = {
-      place: placeOf(index),
+      place: placeAt(allRows.find((row) => row.index === index)?.number ?? index + 1),
       pattern: fileNames.pattern.get(),
       preference: formats.get(),
     };
@@ -126,7 +123,7 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
                 <PlaylistEntry
                   key={index}
                   entry={entry}
-                  place={placeOf(index)}
+                  place={placeAt(number)}
                   isPicked={picked.has(index)}
                   onPick={(isPicked) => pick(index, isPicked)}
                   onDownload={() => void download([index])}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { UnexpectedShape } from '../../../web/src/api/validate.ts';
+import { asMediaDetails } from '../../../web/src/ui/details/media-details.ts';
+import { DETAILS } from '../fakes/resources.ts';
+
+describe('asMediaDetails', () => {
+  it('keeps what the page shows', () => {
+    const { coverUrl, durationSeconds, description, uploadDate, subtitles } = DETAILS;
+    expect(asMediaDetails(DETAILS)).toEqual({
+      ...{ coverUrl, durationSeconds, description, uploadDate, subtitles },
+      chapters: DETAILS.chapters.map(({ title, startSeconds }) => ({ title, startSeconds })),
+    });
+  });
+
+  it('reads absent lists and values as empty', () => {
+    expect(asMediaDetails({ isLive: true })).toEqual({
+      ...{ coverUrl: null, durationSeconds: null, description: null, uploadDate: null },
+      ...{ chapters: [], subtitles: [] },
+    });
+  });
+
+  it('drops a cover that is no web address', () => {
+    expect(asMediaDetails({ coverUrl: 'javascript:alert(1)' }).coverUrl).toBeNull();
+  });
+
+  it.each([
+    ['no object', 'text'],
+    ['a subtitle without a key', { subtitles: [{ language: 'en' }] }],
+    ['a chapter before the start', { chapters: [{ title: 'x', startSeconds: -1 }] }],
+    ['a text that is a number', { description: 7 }],
+    ['a list that is an object', { chapters: {} }],
+    ['10,000 subtitles', { subtitles: Array(10_000).fill({ key: 'k', language: 'en' }) }],
+  ])('rejects %s', (_, value) => expect(() => asMediaDetails(value)).toThrow(UnexpectedShape));
+});
