@@ -45,13 +45,20 @@ const MAX_LINK_CHARACTERS = 4096;
 
 /** @param base as returned by `readBaseUrl` */
 export function createApi(base: string, { fetch = globalThis.fetch }: { readonly fetch?: Fetch } = {}): Api {
-  const get = (path: string, milliseconds: number, signal?: AbortSignal) => {
-    const timeout = AbortSignal.timeout(milliseconds);
-    return fetchResponse((url, init) => fetch(url, init), base + path, {
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      headers: { accept: 'application/json' },
-      cache: 'no-store',
-    });
+  const get = async (path: string, milliseconds: number, signal?: AbortSignal, mayAsk = false) => {
+    const send = (headers?: Readonly<Record<string, string>>) => {
+      const timeout = AbortSignal.timeout(milliseconds);
+      return fetchResponse((url, init) => fetch(url, init), base + path, {
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+        headers: { accept: 'application/json', ...headers },
+        cache: 'no-store',
+      });
+    };
+    const response = await send();
+    // A private instance: what asks for its key is loaded on demand.
+    if (response.status !== 401) return response;
+    const { withAccessKey } = await import('../access/index.ts');
+    return withAccessKey({ base, response, send, mayAsk });
   };
 
   return {
@@ -73,12 +80,12 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async resolve(link, signal) {
       if (!isLink(link)) throw new ApiFailure('bad-link');
       const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
-      const response = await get(path, RESOLVE_TIMEOUT_MS, signal);
+      const response = await get(path, RESOLVE_TIMEOUT_MS, signal, true);
       const counts = parsePlaylistCounts(response.headers.get('x-playlist'));
       const resource = validated(asResource, await readJson(response, 'resolve'));
       return counts ? { ...resource, counts } : resource;
     },
-    getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal), 'resolve'),
+    getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal, true), 'resolve'),
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
     streamUrl({ key, convertTo }, clip) {
       const query = new URLSearchParams();

@@ -17,7 +17,7 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5;
  */
 export async function fetchResponse(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', ...init });
+    return await fetch(url, { credentials: 'same-origin', referrerPolicy: 'no-referrer', ...init });
   } catch (error) {
     throw connectionFailure(error, init.signal);
   }

@@ -1,0 +1,69 @@
+import { describe, expect } from 'vitest';
+import { hashAccessKey } from '../../../core/config/access-keys.ts';
+import { itInChromium as it } from '../../support/chromium.ts';
+import { eventually, useBrowser } from '../fixtures/browser.ts';
+import { useService, useServiceWith } from '../fixtures/service.ts';
+
+const KEY = 'key-of-a-private-page';
+const open = useService();
+const service = useServiceWith((shared) => ({
+  accessKeys: [hashAccessKey(KEY)],
+  corsAllowedOrigins: [shared.baseUrl],
+}));
+const browser = useBrowser();
+const TITLE = /Größe “\w+”/;
+
+describe('the page of a private instance', () => {
+  it('asks for the key once, and then resolves, streams and reloads without asking', async () => {
+    const { page, context, requests } = await browser.open(service.baseUrl + service.pageFor('/site/combined/private'));
+    const dialog = page.getByRole('dialog', { name: 'This server is private' });
+    await dialog.waitFor();
+    await dialog.getByLabel('Access key').fill('another-key-of-length');
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'does not accept this key' }).waitFor();
+    await dialog.getByLabel('Access key').fill(KEY);
+    await dialog.getByLabel('Remember on this device').check();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: TITLE }).first().waitFor();
+    expect(await dialog.count()).toBe(0);
+
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ name: 'reelay-access-key', sameSite: 'Strict', path: '/' });
+    expect(cookie?.expires).toBeGreaterThan(Date.now() / 1000 + 300 * 24 * 3600);
+    const status = (path: string) => page.evaluate(async (address) => (await fetch(address)).status, path);
+    expect(await status('/api/App/requests')).toBe(200);
+
+    await page.reload();
+    await page.getByRole('heading', { name: TITLE }).first().waitFor();
+    expect(await dialog.count()).toBe(0);
+    expect(requests.filter((request) => request.url().includes(KEY))).toEqual([]);
+  });
+
+  it('shows the failure when the question is cancelled, and asks again after a retry', async () => {
+    const { page } = await browser.open(service.baseUrl + service.pageFor('/site/combined/cancelled'));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('This instance is private').waitFor();
+    expect(await dialog.count()).toBe(0);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await eventually(() => dialog.count()).toBe(0);
+  });
+});
+
+describe('the page of another instance', () => {
+  it('sends the key of a private one in a header, and remembers it for the tab', async () => {
+    const { page, context } = await browser.open('about:blank');
+    await context.addInitScript((base) => sessionStorage.setItem('reelay.api', base), service.baseUrl);
+    await page.goto(open.baseUrl + open.pageFor('/site/combined/other'));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Access key').fill(KEY);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: TITLE }).first().waitFor();
+    expect(await context.cookies()).toEqual([]);
+    await page.reload();
+    await page.getByRole('heading', { name: TITLE }).first().waitFor();
+    expect(await dialog.count()).toBe(0);
+  });
+});

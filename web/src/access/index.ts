@@ -1,0 +1,1 @@
+export { withAccessKey } from './with-access-key.ts';
