@@ -42,7 +42,7 @@ export interface BuildOptions {
   readonly stages?: Readonly<Record<string, string>>;
 }
 
-const BUILD_TIMEOUT_MS = 300_000;
+const BUILD_TIMEOUT_MS = 600_000;
 const MIN_KEPT_BYTES = 4 * 2 ** 20;
 
 /**

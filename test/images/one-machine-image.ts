@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,11 +21,12 @@ export async function oneMachineImage(): Promise<Image> {
     const out = join(dir, 'build', 'out');
     await mkdir(join(dir, 'context'));
     const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
-    const script = join(ROOT, 'scripts', 'build-container.ts');
+    const sources = join(dir, 'src');
+    await copySources(sources);
     await promisify(execFile)(
       process.execPath,
-      [script, '--architecture', architecture, '--out', out, '--yt-dlp', ytDlpDir],
-      { cwd: ROOT, env: { PATH: process.env.PATH, HOME: process.env.HOME } },
+      ['scripts/build-container.ts', '--architecture', architecture, '--out', out, '--yt-dlp', ytDlpDir],
+      { cwd: sources, env: { PATH: process.env.PATH, HOME: process.env.HOME } },
     );
     return await buildImage({
       name: 'one-machine',
@@ -36,6 +37,16 @@ export async function oneMachineImage(): Promise<Image> {
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** Copies what `.dockerignore` lets into the build, with the dependencies of this machine. */
+async function copySources(to: string): Promise<void> {
+  const lines = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).split('\n');
+  for (const line of lines.filter((each) => each.startsWith('!'))) {
+    const name = line.slice(1).replace(/\/$/, '');
+    await cp(join(ROOT, name), join(to, name), { recursive: true });
+  }
+  await symlink(join(ROOT, 'node_modules'), join(to, 'node_modules'));
 }
 
 /**

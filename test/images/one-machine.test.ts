@@ -21,7 +21,7 @@ describe.skipIf(containersUnavailable)('container for one machine', () => {
   beforeAll(async () => {
     dir = await temporaryFolder();
     [image, origin] = [await oneMachineImage(), await startOrigin()];
-  }, 300_000);
+  }, 600_000);
   afterEach(() => container?.end());
   afterAll(() => origin?.close());
 

@@ -7,7 +7,7 @@ import { installPythonPackages } from './python-packages.ts';
 
 const run = promisify(execFile);
 const DIR = resolve(import.meta.dirname, '../../.data/test-tools');
-const BUILD_TIMEOUT_MS = 300_000;
+const BUILD_TIMEOUT_MS = 600_000;
 const PYINSTALLER = 'pyinstaller==6.22.3';
 const YT_DLP_VERSION = '2026.8.19';
 /** Name of the program in a release for Linux. */

@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'test/faults/from-the-start',
   'test/faults/in-the-middle',
+  'test/images/one-machine',
   'test/lambdas/tools-update/killed',
   'test/lambdas/tools-update/update-tools',
   'test/local/hls-masters',

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const ytDlp = await frozenYtDlp();
   version = ytDlp.version;
   publish(fakes.store, version, await readFile(ytDlp.archive));
-}, 300_000);
+}, 600_000);
 afterAll(() => fakes.close());
 
 let task: Container | undefined;
