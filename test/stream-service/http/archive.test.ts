@@ -340,6 +340,21 @@ describe('entries that cannot be opened', () => {
   });
 });
 
+describe('a list of 10,000 entries', () => {
+  it('is numbered, indexed and continued like any other', async () => {
+    const entry = { title: 'Far', author: null, coverUrl: null };
+    const entries = Array.from({ length: 10_000 }, (_, index) => ({
+      ...entry,
+      url: `https://site.example/${index}`,
+      ...(index === 9_999 && { resourceId: 'r0'.padEnd(22, '_') }),
+    }));
+    const { url } = await start([{}], { list: { entries } });
+    const { names, index } = await extract((await sendRequest(url('?from=9996'))).body, 'zip');
+    expect(names).toEqual(['A list/10000 - Someone - Title 0.mp4', 'A list/index.txt']);
+    expect(index).toContain('10000 entries in the list, 1 in this archive, 4 missing');
+  });
+});
+
 describe('a list with entries that the source no longer has', () => {
   it('keeps the numbers of the others, names those in the index, and continues by number', async () => {
     const { url } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
