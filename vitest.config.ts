@@ -12,7 +12,7 @@ export const UNIT_TESTS = [
   'test/core/media/*.test.ts',
   'test/core/media/isobmff/{box-parser,fragment-times}.test.ts',
   'test/core/media/mp4-hls/*.test.ts',
-  'test/core/media/subtitles/*.test.ts',
+  'test/core/media/{subtitles,timed-text}/*.test.ts',
   'test/core/resolve/hostile-info.test.ts',
   'test/core/resolve/item/*.test.ts',
   'test/core/resolve/probe/probe-pool.test.ts',

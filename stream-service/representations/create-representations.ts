@@ -64,7 +64,9 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       if (isConverted) {
         const audible = { ...found, tracks: [sound] } as const;
         if (format === 'm4a') return extended((extras) => copiedAudio(audible, { clip, extras }, dependencies));
-        return converted(audible, dependencies.converters[format], dependencies, { clip, ...rest });
+        // WAV has no room for tags: no cover is fetched for it.
+        const hasTags = rest.hasTags && format === 'mp3';
+        return converted(audible, dependencies.converters[format], dependencies, { ...rest, clip, hasTags });
       }
       if (clip) return extended((extras) => clipped(found, { clip, extras }, dependencies));
       if (isPair(found)) return extended((extras) => seekablePair(found, dependencies, extras));

@@ -64,6 +64,8 @@ export interface Service {
   readonly touched: string[];
   /** Exact sizes that were stored, by rendition id. */
   readonly sizes: ReadonlyMap<string, number>;
+  /** Attachments that were stored, by resource id and name. */
+  readonly attachments: ReadonlyMap<string, Buffer>;
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -105,7 +107,7 @@ export async function startService(
   });
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, touched, sizes, drain: service.drain, close: service.close };
+  return { url: `http://127.0.0.1:${port}`, touched, sizes, attachments, drain: service.drain, close: service.close };
 }
 
 /** Sends a request and returns the response with its body unread, like a slow client. */
