@@ -15,6 +15,7 @@ import { createStalledClients, MAX_HEADER_BYTES, respondToClientError } from '..
 import { createStreamService, LISTEN_BACKLOG } from '../stream-service/index.ts';
 import { createSourceOpeners } from '../stream-service/source/index.ts';
 import { createAcceptRequest, createGateway, createRequireAccess } from './gateway/index.ts';
+import { openMetrics } from './metrics/index.ts';
 import { buildPage, createPage } from './page/index.ts';
 import { listen } from './process/index.ts';
 import { openState } from './state.ts';
@@ -64,13 +65,20 @@ const STREAM_PATH = /^\/api\/stream(\/|$|\?)/i;
  */
 export const startService = (options: ServiceOptions): Promise<Service> =>
   startWithShutdown(async (shutdown) => {
-    const { settings, log = silentLog, pluginDirs, drainSeconds, hasPage = true, prebuilt } = options;
+    const { settings, pluginDirs, drainSeconds, hasPage = true, prebuilt } = options;
+    const { log: plainLog = silentLog } = options;
+    const version = `v${packageFile.version}`;
+    const metrics = await openMetrics(settings, version, plainLog, shutdown);
+    const log = metrics.countLog(plainLog);
     const state = openState(settings, log, shutdown);
     const egress = shutdown.own(
       createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log }),
     );
-    const tools = shutdown.own(createLocalTools({ ...options, ytDlpDir: prebuilt?.ytDlpDir, state, egress, log }));
-    const resolver = shutdown.own(createResolver({ ...settings, tools, egress, state, log, pluginDirs }));
+    const tools = shutdown.own(createLocalTools({ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress }));
+    metrics.watchTools(tools);
+    const resolver = metrics.countResolves(
+      shutdown.own(createResolver({ ...settings, tools, egress, state, log, pluginDirs })),
+    );
     const streams = shutdown.own(
       await createStreamService({
         ...settings,
@@ -81,6 +89,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
         maintenance: async () => (await state.getMaintenance())?.activity,
         limits: settings,
         drainSeconds,
+        observer: metrics.observer,
         log,
       }),
     );
@@ -111,6 +120,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
     const stalledClients = shutdown.own(createStalledClients());
     const server = await startServer(settings, (request, response) => {
+      metrics.countRequest(request, response);
       if (!acceptRequest(request, response) || !requireAccess(request, response)) return;
       if (STREAM_PATH.test(request.url ?? '')) return streams.app.routing(request, response);
       // The stream service watches its own responses.
@@ -132,7 +142,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     });
     // Its failure is the caller's to handle, who may close the service before.
     ready.catch(() => undefined);
-    return { version: `v${packageFile.version}`, baseUrl: baseUrlOf(server.address()), ready, close: shutdown.close };
+    return { version, baseUrl: baseUrlOf(server.address()), ready, close: shutdown.close };
   });
 
 const findSwagger = (): string => dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));

@@ -204,6 +204,21 @@ export const serviceSettings = {
     description: 'Maximum number of simultaneous streams of one client address; further ones are answered with 429',
     passedTo: ['stream-task'],
   },
+  metricsPort: {
+    scope: 'one-machine',
+    variable: 'METRICS_PORT',
+    parse: wholeNumber(0, 65_535),
+    description: 'Port of `/metrics` for Prometheus, on `METRICS_HOST`; absent: no metrics',
+    contextError: 'is for one machine: in AWS the metrics are in CloudWatch',
+  },
+  metricsHost: {
+    scope: 'one-machine',
+    variable: 'METRICS_HOST',
+    parse: anyText('an address of this machine'),
+    default: '127.0.0.1',
+    description: 'Address of `/metrics`, which has no authentication',
+    contextError: 'is for one machine: in AWS the metrics are in CloudWatch',
+  },
   trustedProxies: {
     scope: 'one-machine',
     variable: 'TRUSTED_PROXIES',

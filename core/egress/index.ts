@@ -1,2 +1,3 @@
 export { createEgress, openLoopbackProxy } from './create-egress.ts';
 export type { Egress, GuardedResponse } from './egress.ts';
+export { receivedBytes } from './guard/index.ts';

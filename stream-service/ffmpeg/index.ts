@@ -1,2 +1,2 @@
 export { createFfmpegInputServer, type FfmpegInput, type FfmpegInputServer } from './ffmpeg-input-server.ts';
-export { createRequireFfmpeg, FfmpegFailed, type RequireFfmpeg, runFfmpeg } from './run-ffmpeg.ts';
+export { createRequireFfmpeg, FfmpegFailed, type RequireFfmpeg, runFfmpeg, runningFfmpegs } from './run-ffmpeg.ts';

@@ -95,13 +95,19 @@ const TOTAL_READ_BYTES = 16 * 1024 * 1024;
 
 /** Receives the bytes of every socket, one read at a time. Each read is copied into a buffer of its exact size. */
 const sharedReadBuffer = Buffer.allocUnsafeSlow(MAX_READ_BYTES);
-let openSockets = 0;
+const openSockets = new Set<Socket>();
+/** Of sockets that have closed. */
+let closedSocketsBytes = 0;
 
 /** Missing in the types of `createConnection`. */
 const UNBUFFERED = { readableHighWaterMark: 0 };
 
 /** Bytes that one socket may buffer while the present number is open. */
-export const readBufferShareBytes = (): number => Math.min(TOTAL_READ_BYTES / openSockets, MAX_READ_BYTES);
+export const readBufferShareBytes = (): number => Math.min(TOTAL_READ_BYTES / openSockets.size, MAX_READ_BYTES);
+
+/** Bytes that this process has received on outgoing connections, TLS and headers included. */
+export const receivedBytes = (): number =>
+  [...openSockets].reduce((sum, { bytesRead }) => sum + bytesRead, closedSocketsBytes);
 
 const readBuffer = (): Uint8Array => sharedReadBuffer.subarray(0, Math.max(readBufferShareBytes(), MIN_READ_BYTES));
 
@@ -124,7 +130,7 @@ export function openSocket(
       noDelay: true,
       keepAlive: true,
     });
-    openSockets += 1;
+    openSockets.add(socket);
     // With `onread`, Socket's own `read` starts reading from the kernel on every call: one more chunk per socket.
     Object.assign(socket, { read: Readable.prototype.read });
     const timer = setTimeout(() => socket.destroy(new Error('Connection timed out')), timeoutMs);
@@ -133,7 +139,8 @@ export function openSocket(
       reject(new UpstreamError('Connection failed', { cause }));
     };
     socket.once('close', () => {
-      openSockets -= 1;
+      openSockets.delete(socket);
+      closedSocketsBytes += socket.bytesRead;
     });
     socket.once('error', fail).once('connect', () => {
       clearTimeout(timer);

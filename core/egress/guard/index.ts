@@ -6,5 +6,6 @@ export {
   type Lookup,
   pinnedLookup,
   readBufferShareBytes,
+  receivedBytes,
   releaseBuffer,
 } from './dial.ts';

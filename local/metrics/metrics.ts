@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '../../core/log/index.ts';
+import type { Resolver } from '../../core/resolve/index.ts';
+import type { Tools } from '../../layers/tools/index.ts';
+import { noopObserver, type StreamObserver } from '../../stream-service/sessions/index.ts';
+
+/** Metrics of the service on one machine, for Prometheus. Each part is attached where its events happen. */
+export interface ServiceMetrics {
+  /** Counts every line that is logged, by level and message. */
+  countLog(log: Log): Log;
+  /** Counts every resolve of a link, by outcome and site. */
+  countResolves(resolver: Resolver): Resolver;
+  /** Counts a request when its response closes. */
+  countRequest(request: IncomingMessage, response: ServerResponse): void;
+  /** Reports the installed tools. */
+  watchTools(tools: Pick<Tools, 'ytDlp' | 'ffmpeg'>): void;
+  /** Counts streams and the bytes sent. */
+  readonly observer: StreamObserver;
+}
+
+/** Counts nothing. */
+export const noMetrics: ServiceMetrics = {
+  countLog: (log) => log,
+  countResolves: (resolver) => resolver,
+  countRequest: () => undefined,
+  watchTools: () => undefined,
+  observer: noopObserver,
+};

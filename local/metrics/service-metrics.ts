@@ -1,0 +1,178 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { toProblem } from '../../core/api/index.ts';
+import { receivedBytes } from '../../core/egress/index.ts';
+import type { Log } from '../../core/log/index.ts';
+import type { Resolved } from '../../core/resolve/index.ts';
+import { runningFfmpegs } from '../../stream-service/ffmpeg/index.ts';
+import { createLabelValues } from './label-values.ts';
+import type { ServiceMetrics } from './metrics.ts';
+import { operationOf } from './operation-of.ts';
+
+/** The metrics in the text format of Prometheus. */
+export interface Rendering {
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** Sites are named by yt-dlp's extractors, of which there are some 1,800. */
+const MAX_SITES = 50;
+/** Messages are constants of the code. */
+const MAX_MESSAGES = 200;
+const SECONDS_BUCKETS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Outcomes by the status that a failure is answered with; others are `failed`. */
+const OUTCOMES = new Map([
+  [404, 'not found'],
+  [415, 'not deliverable'],
+  [429, 'refused'],
+  [499, 'cancelled'],
+  [503, 'refused'],
+]);
+
+export function createServiceMetrics(version: string): ServiceMetrics & Rendering {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  new Gauge({ registers, name: 'reelay_info', help: 'Version of the service.', labelNames: ['version'] }).set(
+    { version },
+    1,
+  );
+  const requests = new Counter({
+    ...{ registers, name: 'reelay_http_requests_total', help: 'Responses, by operation, method and status.' },
+    labelNames: ['operation', 'method', 'status'],
+  });
+  const headSeconds = new Histogram({
+    ...{
+      registers,
+      name: 'reelay_http_response_head_seconds',
+      help: 'Time from a request to the head of its response.',
+    },
+    ...{ labelNames: ['operation'], buckets: SECONDS_BUCKETS },
+  });
+  const resolves = new Counter({
+    ...{ registers, name: 'reelay_resolves_total', help: 'Resolved links, by outcome and site.' },
+    labelNames: ['outcome', 'site'],
+  });
+  const resolveSeconds = new Histogram({
+    ...{ registers, name: 'reelay_resolve_seconds', help: 'Duration of resolves, cached ones included.' },
+    buckets: SECONDS_BUCKETS,
+  });
+  const logLines = new Counter({
+    ...{ registers, name: 'reelay_log_messages_total', help: 'Logged messages, by level.' },
+    labelNames: ['level', 'message'],
+  });
+  const streamsStarted = new Counter({ registers, name: 'reelay_streams_total', help: 'Streams started.' });
+  const ffmpegFailures = new Counter({
+    registers,
+    name: 'reelay_ffmpeg_failures_total',
+    help: 'Failed FFmpeg processes.',
+  });
+
+  const running = new Set<() => number>();
+  let endedStreamsBytes = 0;
+  gauge('reelay_streams_running', 'Streams in progress.', () => running.size);
+  gauge('reelay_ffmpeg_running', 'FFmpeg processes in progress.', runningFfmpegs);
+  total('reelay_sent_bytes_total', 'Bytes sent by streams, response heads included.', () =>
+    [...running].reduce((sum, bytesSent) => sum + bytesSent(), endedStreamsBytes),
+  );
+  total('reelay_received_bytes_total', 'Bytes received from sources, TLS and heads included.', receivedBytes);
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      ...{ registers, name, help },
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+  /** A counter whose value is kept elsewhere. */
+  function total(name: string, help: string, read: () => number): void {
+    new Counter({
+      ...{ registers, name, help },
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  const siteOf = createLabelValues(MAX_SITES);
+  const messageOf = createLabelValues(MAX_MESSAGES);
+
+  return {
+    countLog: (log) => {
+      const counted =
+        (level: 'info' | 'warn' | 'error'): Log['info'] =>
+        (message, fields) => {
+          logLines.inc({ level, message: messageOf(message) });
+          log[level](message, fields);
+        };
+      return { info: counted('info'), warn: counted('warn'), error: counted('error') };
+    },
+    countResolves: (resolver) => ({
+      ...resolver,
+      async resolve(url, options) {
+        const end = resolveSeconds.startTimer();
+        try {
+          const resolved = await resolver.resolve(url, options);
+          resolves.inc({ outcome: 'resolved', site: siteOf(siteOfResolved(resolved)) });
+          return resolved;
+        } catch (error) {
+          resolves.inc({ outcome: outcomeOf(error, options.signal), site: 'unknown' });
+          throw error;
+        } finally {
+          end();
+        }
+      },
+    }),
+    countRequest(request, response) {
+      const operation = operationOf(request.url ?? '');
+      const end = headSeconds.startTimer({ operation });
+      // Called by Node for explicit and implicit heads alike.
+      const { writeHead } = response;
+      response.writeHead = (...args: unknown[]) => {
+        end();
+        return Reflect.apply(writeHead, response, args);
+      };
+      response.once('close', () =>
+        requests.inc({ operation, method: methodOf(request.method), status: String(response.statusCode) }),
+      );
+    },
+    watchTools(tools) {
+      new Gauge({
+        ...{ registers, name: 'reelay_tool_info', help: 'Installed tools.', labelNames: ['tool', 'version', 'source'] },
+        collect() {
+          this.reset();
+          for (const [tool, installed] of [
+            ['yt-dlp', tools.ytDlp()],
+            ['FFmpeg', tools.ffmpeg()],
+          ] as const)
+            if (installed) this.set({ tool, version: installed.version, source: installed.source }, 1);
+        },
+      });
+    },
+    observer: {
+      onStreamStart(bytesSent) {
+        running.add(bytesSent);
+        streamsStarted.inc();
+        return () => {
+          running.delete(bytesSent);
+          endedStreamsBytes += bytesSent();
+        };
+      },
+      onFfmpegFailure: () => ffmpegFailures.inc(),
+    },
+    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  };
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH']);
+const methodOf = (method = ''): string => (METHODS.has(method) ? method : 'other');
+
+const siteOfResolved = (resolved: Resolved): string =>
+  resolved.type === 'Media' ? resolved.resource.origin.extractor : 'playlist';
+
+function outcomeOf(error: unknown, signal: AbortSignal | undefined): string {
+  if (signal?.aborted) return 'cancelled';
+  return OUTCOMES.get(toProblem(error).details.status) ?? 'failed';
+}

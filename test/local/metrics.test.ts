@@ -1,0 +1,135 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../core/config/settings.ts';
+import { createLabelValues } from '../../local/metrics/label-values.ts';
+import { operationOf } from '../../local/metrics/operation-of.ts';
+import { type Service, startService } from '../../local/service.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
+import { itWith } from '../support/clients.ts';
+import { runProgram } from '../support/media-tools.ts';
+import { sendRequest } from '../support/request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createToolsFolder } from '../support/tools-folder.ts';
+
+const EXAMPLES = resolve(import.meta.dirname, '../../docs/examples');
+const root = await temporaryFolder();
+let origin: Origin;
+let service: Service;
+let metricsUrl = '';
+beforeAll(async () => {
+  origin = await startOrigin();
+  const settings = readSettings({
+    ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
+    ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0' },
+  });
+  const log = {
+    info(message: string, fields: Readonly<Record<string, unknown>> = {}) {
+      if (message === 'Metrics are served') metricsUrl = `http://127.0.0.1:${fields.port}/metrics`;
+    },
+    warn: () => undefined,
+    error: () => undefined,
+  };
+  service = await startService({ settings, hasPage: false, log });
+  await service.ready;
+});
+afterAll(async () => {
+  await service.close();
+  await origin.close();
+});
+
+/** Samples by name and labels, as Prometheus reads them. */
+async function scrape(): Promise<ReadonlyMap<string, number>> {
+  const { body } = await sendRequest(metricsUrl);
+  return new Map(
+    body
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line): [string, number] => {
+        const end = line.lastIndexOf(' ');
+        return [line.slice(0, end), Number(line.slice(end + 1))];
+      }),
+  );
+}
+const resolveLink = async (link: string) => {
+  const query = new URLSearchParams({ url: link });
+  const { body } = await sendRequest(`${service.baseUrl}/api/Fetch/GetResource?${query}`);
+  return JSON.parse(body.toString());
+};
+
+describe('metrics', () => {
+  it('count resolves by outcome and site, streams, bytes and requests', async () => {
+    const { mediaItems } = await resolveLink(origin.url('/files/clip.mp4'));
+    await resolveLink(origin.url('/files/missing.mp4'));
+    const path = `/api/Stream/Media/${mediaItems[0].video.bestQualityKey}`;
+    const { body } = await sendRequest(service.baseUrl + path);
+    const stream = 'reelay_http_requests_total{operation="Media",method="GET",status="200"}';
+    await expect.poll(async () => (await scrape()).get(stream)).toBe(1);
+
+    const samples = await scrape();
+    expect(samples.get('reelay_resolves_total{outcome="resolved",site="Generic"}')).toBe(1);
+    expect(samples.get('reelay_resolves_total{outcome="not found",site="unknown"}')).toBe(1);
+    expect(samples.get('reelay_resolve_seconds_count')).toBe(2);
+    expect(samples.get('reelay_streams_total')).toBe(1);
+    expect(samples.get('reelay_streams_running')).toBe(0);
+    expect(samples.get('reelay_sent_bytes_total')).toBeGreaterThan(body.length);
+    expect(samples.get('reelay_received_bytes_total')).toBeGreaterThan(body.length);
+    expect(samples.get('reelay_http_response_head_seconds_count{operation="GetResource"}')).toBe(2);
+    expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
+    expect([...samples.keys()].filter((name) => name.startsWith('reelay_tool_info'))).toHaveLength(2);
+  });
+
+  it('have labels without links, keys and other text of clients', async () => {
+    await sendRequest(`${service.baseUrl}/api/Stream/Media/SECRET-KEY?token=SECRET`, { method: 'GET' });
+    await sendRequest(`${service.baseUrl}/SECRET`, { method: 'PROPFIND' });
+    const names = [...(await scrape()).keys()].join('\n');
+    expect(names).toContain('operation="page",method="other"');
+    expect(names).not.toContain('SECRET');
+    expect(names).not.toContain(origin.host);
+  });
+
+  it('are served on their own port and path only', async () => {
+    expect((await sendRequest(`${service.baseUrl}/metrics`)).status).toBe(404);
+    expect((await sendRequest(metricsUrl.replace('/metrics', '/'))).status).toBe(404);
+    expect((await sendRequest(metricsUrl, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('have the operation of a path as label', () => {
+    expect(operationOf('/API/fetch/getresource?url=x')).toBe('GetResource');
+    expect(operationOf('/api/Stream/Combined/key')).toBe('Combined');
+    expect(operationOf('/api/App/extra')).toBe('page');
+  });
+
+  it('bound the values of a label', () => {
+    const labelOf = createLabelValues(2);
+    expect(['a', 'b', 'c', 'a'].map(labelOf)).toEqual(['a', 'b', 'other', 'a']);
+  });
+});
+
+describe('examples for Prometheus and Grafana', () => {
+  const namesIn = (text: string) => new Set(text.match(/\b(?:reelay|process|nodejs)_\w+/g) ?? []);
+
+  it.each(['alerts.yaml', 'grafana-dashboard.json'])('%s uses existing metrics', async (file) => {
+    const { body } = await sendRequest(metricsUrl);
+    const existing = namesIn(body.toString());
+    const used = namesIn(await readFile(join(EXAMPLES, file), 'utf8'));
+    expect(used.size).toBeGreaterThan(3);
+    expect([...used].filter((name) => !existing.has(name))).toEqual([]);
+  });
+
+  itWith('promtool')('are accepted by promtool', async () => {
+    expect(await runProgram('promtool', ['check', 'rules', join(EXAMPLES, 'alerts.yaml')])).toMatchObject({ code: 0 });
+    const { body } = await sendRequest(metricsUrl);
+    const names = [...namesIn(body.toString())].filter((name) => name.startsWith('reelay_'));
+    // Every query of the dashboard is a valid rule.
+    const { panels } = JSON.parse(await readFile(join(EXAMPLES, 'grafana-dashboard.json'), 'utf8'));
+    const queries: string[] = panels.flatMap((panel: { targets: { expr: string }[] }) =>
+      panel.targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
+    );
+    expect(names.length).toBeGreaterThan(10);
+    const rules = queries.map((expr, index) => ({ record: `dashboard:query${index}`, expr }));
+    await writeFile(join(root, 'queries.json'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+    expect(await runProgram('promtool', ['check', 'rules', join(root, 'queries.json')])).toMatchObject({ code: 0 });
+  });
+});
