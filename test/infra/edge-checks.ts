@@ -174,7 +174,15 @@ export function checkEdge(): void {
         },
       });
       expect(counted).toEqual([
-        [300, 300, path('/api/fetch/')],
+        [
+          300,
+          300,
+          {
+            OrStatement: {
+              Statements: ['/api/fetch/getresource', '/api/fetch/getdetails', '/api/get', '/api/feed'].map(path),
+            },
+          },
+        ],
         [3000, 300, path('/api/stream/')],
         [3300, 300, path('/api/')],
       ]);

@@ -1,6 +1,6 @@
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
-import { API_PREFIX, RESOLVE_PREFIX, STREAM_PREFIX } from './path-prefixes.ts';
+import { API_PREFIX, RESOLVE_PATHS, STREAM_PREFIX } from './path-prefixes.ts';
 
 export interface FirewallProps {
   /** Requests per client address in five minutes. */
@@ -27,16 +27,18 @@ export class Firewall extends CfnWebACL {
         },
       },
       rules: [
-        rateRule(0, 'Resolves', RESOLVE_PREFIX, limits.resolves),
-        rateRule(1, 'Streams', STREAM_PREFIX, limits.streams),
+        rateRule(0, 'Resolves', RESOLVE_PATHS, limits.resolves),
+        rateRule(1, 'Streams', [STREAM_PREFIX], limits.streams),
         // Also bounds the endpoints without a rule of their own: one client must not use up the API's throttle.
-        rateRule(2, 'Api', API_PREFIX, limits.resolves + limits.streams),
+        rateRule(2, 'Api', [API_PREFIX], limits.resolves + limits.streams),
       ],
     });
   }
 }
 
-function rateRule(priority: number, name: string, path: string, limit: number): CfnWebACL.RuleProperty {
+/** Counts the requests of a client to paths that begin with one of these, together. */
+function rateRule(priority: number, name: string, paths: readonly string[], limit: number): CfnWebACL.RuleProperty {
+  const [first, ...others] = paths.map(beginsWith);
   return {
     name,
     priority,
@@ -55,22 +57,25 @@ function rateRule(priority: number, name: string, path: string, limit: number): 
         limit,
         evaluationWindowSec: RATE_WINDOW_SECONDS,
         aggregateKeyType: 'IP',
-        scopeDownStatement: {
-          byteMatchStatement: {
-            fieldToMatch: { uriPath: {} },
-            positionalConstraint: 'STARTS_WITH',
-            searchString: path.toLowerCase(),
-            // Paths are case-insensitive, and letters may arrive percent-encoded.
-            textTransformations: [
-              { priority: 0, type: 'URL_DECODE' },
-              { priority: 1, type: 'LOWERCASE' },
-            ],
-          },
-        },
+        // WAF rejects an `or` of one.
+        scopeDownStatement: first && others.length > 0 ? { orStatement: { statements: [first, ...others] } } : first,
       },
     },
   };
 }
+
+const beginsWith = (path: string): CfnWebACL.StatementProperty => ({
+  byteMatchStatement: {
+    fieldToMatch: { uriPath: {} },
+    positionalConstraint: 'STARTS_WITH',
+    searchString: path.toLowerCase(),
+    // Paths are case-insensitive, and letters may arrive percent-encoded.
+    textTransformations: [
+      { priority: 0, type: 'URL_DECODE' },
+      { priority: 1, type: 'LOWERCASE' },
+    ],
+  },
+});
 
 const visibilityConfig = (metricName: string) => ({
   metricName,

@@ -1,4 +1,4 @@
-import { getOperation, type Operation, operations } from '../../../core/api/index.ts';
+import { type Operation, operations } from '../../../core/api/index.ts';
 
 /** The folder that the paths of all these operations have in common: `/api/Stream/`. */
 function commonFolder([first, ...others]: readonly Operation[]): string {
@@ -10,7 +10,11 @@ function commonFolder([first, ...others]: readonly Operation[]): string {
 /** Prefixes of the paths that the edge handles alike, from the table of operations. With a slash at the end. */
 export const API_PREFIX = commonFolder(operations);
 export const STREAM_PREFIX = commonFolder(operations.filter(({ servedBy }) => servedBy === 'stream-service'));
-export const RESOLVE_PREFIX = commonFolder([getOperation('GetResource')]);
+
+/** Paths of the operations that resolve a link: by far the most expensive ones. */
+export const RESOLVE_PATHS: readonly string[] = operations
+  .filter(({ servedBy, parameters }) => servedBy === 'function' && parameters.some(({ name }) => name === 'url'))
+  .map(({ path }) => path);
 
 /** A CloudFront path pattern for a prefix in any case: patterns are case-sensitive, and `?` matches any one character. */
 export const anyCasePattern = (prefix: string): string => `${prefix.replaceAll(/[a-z]/gi, '?')}*`;
