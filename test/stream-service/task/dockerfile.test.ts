@@ -3,17 +3,21 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import nodeFlags from '../../../stream-service/node-flags.json' with { type: 'json' };
 
-const text = readFileSync(join(import.meta.dirname, '../../../stream-service/Dockerfile'), 'utf8');
-/** Its instructions, continued lines joined. */
-const instructions = text
-  .replaceAll(/^\s*#.*\n/gm, '')
-  .replaceAll(/\\\n\s*/g, '')
-  .split('\n')
-  .filter((line) => line.trim() !== '')
-  .map((line) => {
-    const [, name = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? [];
-    return { name, rest };
-  });
+const ROOT = join(import.meta.dirname, '../../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+/** The instructions of a Dockerfile, continued lines joined. */
+const instructionsOf = (dockerfile: string) =>
+  dockerfile
+    .replaceAll(/^\s*#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, name = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? [];
+      return { name, rest };
+    });
+const text = read('stream-service/Dockerfile');
+const instructions = instructionsOf(text);
 const all = (wanted: string) => instructions.filter(({ name }) => name === wanted).map(({ rest }) => rest);
 const only = (wanted: string) => {
   const [first, ...others] = all(wanted);
@@ -42,15 +46,6 @@ describe('container image', () => {
     expect(all('ENTRYPOINT')).toEqual([]);
   });
 
-  it("runs commands on the builder's processor only, without emulation", () => {
-    let stage = '';
-    for (const { name, rest } of instructions) {
-      if (name === 'FROM') stage = rest;
-      if (name === 'RUN') expect(stage).toMatch(/^--platform=\$BUILDPLATFORM /);
-    }
-    expect(all('RUN').length).toBeGreaterThan(0);
-  });
-
   it('copies only the build context and files of the build stage', () => {
     expect(all('ADD')).toEqual([]);
     const copied = all('COPY').map((rest) => rest.split(' '));
@@ -64,5 +59,23 @@ describe('container image', () => {
       ['--from=node', '/usr/local/bin/node', '/usr/local/bin/node'],
     ]);
     expect(last).not.toMatch(/\b(npm|yarn|curl|wget)\b/);
+  });
+});
+
+describe.each(['Dockerfile', 'stream-service/Dockerfile'])('%s', (path) => {
+  const own = instructionsOf(read(path));
+
+  it("runs commands on the builder's processor only, without emulation", () => {
+    let stage = '';
+    for (const { name, rest } of own) {
+      if (name === 'FROM') stage = rest;
+      if (name === 'RUN') expect(stage).toMatch(/^--platform=\$BUILDPLATFORM /);
+    }
+    expect(own.some(({ name }) => name === 'RUN')).toBe(true);
+  });
+
+  it('starts Node with the flags of the service', () => {
+    const { rest = '' } = own.findLast(({ name }) => name === 'CMD') ?? {};
+    expect(JSON.parse(rest)).toEqual(['node', ...nodeFlags, '/app/main.mjs']);
   });
 });
