@@ -52,7 +52,7 @@ export function trafficUsage(template: Template, traffic: Traffic): Usage[] {
   const functionTime = size?.isArm ? 'functionTimeArm' : 'functionTimeX86';
   const small = resolves * PER_REQUEST.smallCallsPerResolve;
   const requests = resolves + small + streams * PER_REQUEST.requestsPerStream;
-  const isOnDemand = has('AWS::CloudFront::KeyValueStore');
+  const isOnDemand = !has('AWS::ElasticLoadBalancingV2::LoadBalancer');
 
   return [
     [

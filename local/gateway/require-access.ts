@@ -68,11 +68,13 @@ export function createRequireAccess({ hashes, corsAllowedOrigins, isForPage }: A
   };
 
   return (request, response) => {
-    setHeader(request, undefined);
+    setHeader(request, ACCESS_HEADER, undefined);
     if (hashes.length === 0) return true;
     const admitted = admit(request);
     if (typeof admitted === 'string') {
-      setHeader(request, admitted);
+      // Nothing behind the front needs the key itself.
+      for (const name of ['authorization', 'x-api-key', 'cookie']) setHeader(request, name, undefined);
+      setHeader(request, ACCESS_HEADER, admitted);
       return true;
     }
     refuse(request, response, admitted, corsAllowedOrigins);
@@ -95,13 +97,13 @@ function matchStream(url: string): StreamPath | undefined {
 }
 
 /** In both forms in which hosts read headers. One that a client sent is removed: it is trusted behind the front. */
-function setHeader(request: IncomingMessage, value: string | undefined): void {
+function setHeader(request: IncomingMessage, name: string, value: string | undefined): void {
   if (value === undefined) {
-    delete request.headers[ACCESS_HEADER];
-    delete request.headersDistinct[ACCESS_HEADER];
+    delete request.headers[name];
+    delete request.headersDistinct[name];
   } else {
-    request.headers[ACCESS_HEADER] = value;
-    request.headersDistinct[ACCESS_HEADER] = [value];
+    request.headers[name] = value;
+    request.headersDistinct[name] = [value];
   }
 }
 

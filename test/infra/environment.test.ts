@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { readTaskSettings } from '../../stream-service/task/task-settings.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
+import { resourcesByRole } from './permissions.ts';
 import { EUROPE, FUNCTIONS, synthesize } from './synth.ts';
 import { onlyResource, resourcesOfType } from './template.ts';
 
@@ -63,7 +64,7 @@ const settingsRead = () => {
 
 /** Variables of Lambda, ECS, the SDK and libraries. */
 const OTHERS =
-  /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|PATH$|ECS_AGENT_URI)/;
+  /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|USERPROFILE$|PATH$|ECS_AGENT_URI)/;
 /** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
   'ALLOWED_HOSTS',
@@ -178,4 +179,21 @@ it.each(PROFILE_NAMES)('passes secrets of %s by reference only', (name) => {
     if ('ORIGIN_SECRET' in Variables)
       expect(Variables.ORIGIN_SECRET).toEqual({ 'Fn::GetAtt': ['OriginSecret', 'Accepted'] });
   }
+});
+
+describe.each(['hobby', 'team'] as const)('the access keys of %s', (profile) => {
+  it('are readable by the function that copies their hashes, and by nothing else', () => {
+    const [role, ...others] = Object.entries(resourcesByRole(deployed[profile], 'secretsmanager:GetSecretValue'));
+    expect(role).toEqual(['AccessKeysSyncRole', [expect.stringContaining('secret:access-keys-')]]);
+    expect(others).toEqual([]);
+    const writers = resourcesByRole(deployed[profile], 'cloudfront-keyvaluestore:UpdateKeys');
+    expect(Object.keys(writers)).toEqual(['AccessKeysSyncRole']);
+  });
+
+  it('are checked by the edge function, which has the store', () => {
+    const edge = onlyResource(deployed[profile], 'AWS::CloudFront::Function');
+    expect(edge.FunctionCode).toMatch(/admit\(request/);
+    expect(edge.FunctionConfig).toMatchObject({ KeyValueStoreAssociations: [expect.anything()] });
+    expect(resourcesOfType(deployed[profile], 'Custom::AccessKeys')).toHaveLength(1);
+  });
 });

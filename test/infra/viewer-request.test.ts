@@ -253,7 +253,9 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function of a
   ])('admits %s with %j', async (uri, headers, path) => {
     const { result, choice } = await ask(uri, { ...headers, 'x-reelay-access': 'guess' });
     expect(choice).toBeDefined();
-    expect(result).toMatchObject({ uri: path, headers: { 'x-reelay-access': { value: HASH } } });
+    expect(result.uri).toBe(path);
+    // The key itself stays at the edge.
+    expect(result.headers).toEqual({ 'x-reelay-access': { value: HASH } });
   });
 
   it('admits a link whose parameters are not decoded', async () => {

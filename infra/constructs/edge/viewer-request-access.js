@@ -36,6 +36,10 @@ async function admit(request, route) {
   }
   const admitted = hash || link.hash || (isPublic ? 'none' : '');
   if (!admitted) return signed ? refuseLink(request, link.isExpired) : refuseClient(request);
+  // Nothing behind the edge needs the key itself.
+  delete request.headers.authorization;
+  delete request.headers['x-api-key'];
+  if (request.cookies) delete request.cookies['reelay-access-key'];
   request.headers['x-reelay-access'] = { value: admitted };
   return undefined;
 }
