@@ -77,7 +77,9 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const tools = shutdown.own(createLocalTools({ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress }));
     metrics.watchTools(tools);
     const resolver = metrics.countResolves(
-      shutdown.own(createResolver({ ...settings, tools, egress, state, log, pluginDirs })),
+      shutdown.own(
+        createResolver({ ...settings, tools, egress, state, log, pluginDirs, onYtDlpMode: metrics.setYtDlpMode }),
+      ),
     );
     const streams = shutdown.own(
       await createStreamService({

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolver } from '../../core/resolve/index.ts';
-import type { Tools } from '../../layers/tools/index.ts';
+import type { Tools, YtDlpMode } from '../../layers/tools/index.ts';
 import { noopObserver, type StreamObserver } from '../../stream-service/sessions/index.ts';
 
 /** Metrics of the service on one machine, for Prometheus. Each part is attached where its events happen. */
@@ -14,6 +14,8 @@ export interface ServiceMetrics {
   countRequest(request: IncomingMessage, response: ServerResponse): void;
   /** Reports the installed tools. */
   watchTools(tools: Pick<Tools, 'ytDlp' | 'ffmpeg'>): void;
+  /** Reports how links are given to yt-dlp from now on. */
+  setYtDlpMode(mode: YtDlpMode): void;
   /** Counts streams and the bytes sent. */
   readonly observer: StreamObserver;
 }
@@ -24,5 +26,6 @@ export const noMetrics: ServiceMetrics = {
   countResolves: (resolver) => resolver,
   countRequest: () => undefined,
   watchTools: () => undefined,
+  setYtDlpMode: () => undefined,
   observer: noopObserver,
 };

@@ -68,6 +68,11 @@ export function createServiceMetrics(version: string): ServiceMetrics & Renderin
     help: 'Failed FFmpeg processes.',
   });
 
+  const processPerLink = new Gauge({
+    ...{ registers, name: 'reelay_ytdlp_process_per_link' },
+    help: '1 while links are resolved by one process of yt-dlp each, because the warm worker does not fit; else 0.',
+  });
+
   const running = new Set<() => number>();
   let endedStreamsBytes = 0;
   gauge('reelay_streams_running', 'Streams in progress.', () => running.size);
@@ -151,6 +156,7 @@ export function createServiceMetrics(version: string): ServiceMetrics & Renderin
         },
       });
     },
+    setYtDlpMode: (mode) => processPerLink.set(mode === 'process-per-link' ? 1 : 0),
     observer: {
       onStreamStart(bytesSent) {
         running.add(bytesSent);

@@ -19,6 +19,10 @@ import { checkStreamHosts } from './stream-host-checks.ts';
 import { EUROPE, FUNCTIONS, synthesize, VIRGINIA } from './synth.ts';
 import { dependenciesOf, explicitNames, onlyResource, resourcesOfType } from './template.ts';
 
+const privateHobby = (
+  await synthesize({ profile: 'hobby', accessKeysSecret: SECRET.replace('cookies', 'access-keys') }, EUROPE)
+).templates['reelay-main'] ?? { Resources: {} };
+
 describe.each(PROFILE_NAMES)('%s', (name) => {
   const of = template(name);
   const isHobby = name === 'hobby';
@@ -298,16 +302,16 @@ describe('docs/operating-aws.md', () => {
   });
 
   it('explains every output, and each describes itself', () => {
-    const outputs = PROFILE_NAMES.flatMap((name) =>
-      Object.entries((template(name) as unknown as { Outputs: Record<string, { Description?: string }> }).Outputs),
+    const outputs = [...PROFILE_NAMES.map(template), privateHobby].flatMap((each) =>
+      Object.entries((each as unknown as { Outputs: Record<string, { Description?: string }> }).Outputs),
     );
     for (const [name, { Description }] of outputs) expect([name, Boolean(Description)]).toEqual([name, true]);
     expect(rows('Outputs')).toEqual([...new Set(outputs.map(([name]) => name))].sort());
   });
 });
 
-it('deploys every function, those of the on-demand stream host in hobby only', () => {
-  const deployed = resourcesOfType(template('hobby'), 'AWS::Lambda::Function').map(({ properties }) =>
+it('deploys every function, those of the on-demand stream host in hobby only, that of access keys with their secret', () => {
+  const deployed = resourcesOfType(privateHobby, 'AWS::Lambda::Function').map(({ properties }) =>
     String(properties.Description).replace('Reelay ', ''),
   );
   expect(deployed).toEqual(expect.arrayContaining(FUNCTIONS));

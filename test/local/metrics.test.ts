@@ -78,6 +78,7 @@ describe('metrics', () => {
     expect(samples.get('reelay_http_response_head_seconds_count{operation="GetResource"}')).toBe(2);
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
     expect([...samples.keys()].filter((name) => name.startsWith('reelay_tool_info'))).toHaveLength(2);
+    expect(samples.get('reelay_ytdlp_process_per_link')).toBe(0);
   });
 
   it('have labels without links, keys and other text of clients', async () => {
