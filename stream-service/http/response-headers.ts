@@ -4,6 +4,12 @@ import type { Resource } from '../../core/state/index.ts';
 import { contentDisposition } from '../file-name.ts';
 import type { RepresentationHead } from '../representation.ts';
 
+/**
+ * For an hour and no longer: by default CloudFront serves what has expired for as long as its origin fails, also when its
+ * resource is gone since (RFC 5861 §4, RFC 9111 §5.2.2.2).
+ */
+export const CACHEABLE = 'public, max-age=3600, must-revalidate, stale-if-error=0';
+
 /** What names a response. */
 export interface Named {
   readonly resource: Pick<Resource, 'title' | 'author' | 'isLive'>;
@@ -35,7 +41,7 @@ export function responseHeaders(
   return {
     'content-type': mimeType,
     ...(!isInline && { 'content-disposition': contentDisposition({ title, author, clip }, fileExtension) }),
-    'cache-control': isCacheable ? 'public, max-age=3600' : 'no-store',
+    'cache-control': isCacheable ? CACHEABLE : 'no-store',
     ...(acceptRanges && { 'accept-ranges': acceptRanges }),
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(etag && { etag }),

@@ -38,7 +38,7 @@ describe.each(KINDS)('%s rendition, whole', (kind) => {
       'content-length': String(bytes.length),
       'accept-ranges': 'bytes',
       etag: expect.stringMatching(/^"[^"]+"$/),
-      'cache-control': 'public, max-age=3600',
+      'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0',
       'x-content-type-options': 'nosniff',
     });
     expect(headers).not.toHaveProperty('content-encoding');

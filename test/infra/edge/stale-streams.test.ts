@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CACHEABLE } from '../../../stream-service/http/response-headers.ts';
 import { type CacheLifetimes, createCloudFrontCache, type OriginAnswer } from '../../support/cloudfront-cache.ts';
 import { PROFILE_NAMES, template } from '../deployments.ts';
 import { onlyResource } from '../template.ts';
@@ -24,7 +25,7 @@ describe.each(PROFILE_NAMES)('CloudFront with the stream cache policy of %s', (n
   };
   const GONE = { status: 404, cacheControl: 'no-store' };
 
-  it.each(['public, max-age=3600', 'public, max-age=86400', 'public, max-age=86400, stale-if-error=0'])(
+  it.each([CACHEABLE, 'public, max-age=86400', 'public, max-age=86400, stale-if-error=0'])(
     'serves a gone stream with %j for an hour at most',
     (cacheControl) => {
       const later = createKept(CachePolicyConfig, cacheControl);
@@ -47,7 +48,7 @@ describe.each(PROFILE_NAMES)('CloudFront with the stream cache policy of %s', (n
     (failure) => {
       const later = createKept(CachePolicyConfig, 'public, max-age=3600, must-revalidate');
       expect(later(30 * 24 * HOUR, failure)).toEqual({ status: 200, from: 'stale' });
-      const bounded = createKept(CachePolicyConfig, 'public, max-age=3600, must-revalidate, stale-if-error=0');
+      const bounded = createKept(CachePolicyConfig, CACHEABLE);
       expect(bounded(HOUR - 1, failure)).toEqual({ status: 200, from: 'hit' });
       expect(bounded(HOUR, failure)).toEqual({ status: failure?.status ?? 504, from: 'origin' });
     },

@@ -136,7 +136,9 @@ describe('an archive of entries with lengths', () => {
     expect(headers['content-type']).toBe(format === 'zip' ? 'application/zip' : 'application/x-tar');
     expect(headers['content-disposition']).toContain(`filename="A list.${format}"`);
     expect(headers['accept-ranges']).toBe(format === 'zip' ? 'none' : 'bytes');
-    expect(headers['cache-control']).toBe(format === 'zip' ? 'no-store' : 'public, max-age=3600');
+    expect(headers['cache-control']).toBe(
+      format === 'zip' ? 'no-store' : 'public, max-age=3600, must-revalidate, stale-if-error=0',
+    );
     const { names, hashes, index } = await extract(body, format);
     expect(names).toEqual([...THREE, 'A list/index.txt']);
     expect(hashes.slice(0, 3)).toEqual(await Promise.all([0, 1, 2].map((at) => sha256(bytesOf(at)))));

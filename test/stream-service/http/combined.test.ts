@@ -166,7 +166,10 @@ describe('Combined', () => {
     const mp4 = { 'content-type': 'video/mp4' };
     for (const [path, headers] of [
       [`Combined/${mediaKey('video')}`, { ...mp4, 'accept-ranges': 'none', 'cache-control': 'no-store' }],
-      [`Media/${combinedKey()}`, { ...mp4, 'cache-control': 'public, max-age=3600' }],
+      [
+        `Media/${combinedKey()}`,
+        { ...mp4, 'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0' },
+      ],
       [`Media/${combinedKey()}?format=mp3`, { 'content-type': 'audio/mpeg', 'accept-ranges': 'bytes' }],
       [`Combined/${combinedKey()}?format=mp3`, { ...mp4, 'accept-ranges': 'none' }],
     ] as const) {

@@ -31,7 +31,7 @@ describe('a direct file', () => {
       'content-type': 'video/mp4',
       'content-length': '300000',
       'accept-ranges': 'bytes',
-      'cache-control': 'public, max-age=3600',
+      'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0',
       'content-disposition': `attachment; filename="Someone - A clip.mp4"; filename*=UTF-8''Someone%20-%20A%20clip.mp4`,
       'x-content-type-options': 'nosniff',
       etag: expect.stringMatching(/^"[\w-]{22}"$/),
@@ -100,7 +100,7 @@ describe('a direct file', () => {
       'content-type': 'video/mp4',
       'content-length': '300000',
       'accept-ranges': 'bytes',
-      'cache-control': 'public, max-age=3600',
+      'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0',
     });
     expect(source.reading.size).toBe(before);
   });

@@ -117,7 +117,7 @@ describe('the HLS presentation', () => {
         etag: expect.stringMatching(/^"[\w-]{22}"$/),
         'accept-ranges': 'bytes',
         'content-length': String(body.length),
-        'cache-control': 'public, max-age=3600',
+        'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0',
       });
       const head = await sendRequest(base + name, { method: 'HEAD' });
       expect([head.status, head.headers.etag, head.headers['content-length']]).toEqual([

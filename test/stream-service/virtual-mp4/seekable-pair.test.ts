@@ -60,7 +60,7 @@ describe('Media with the key of a pair', () => {
       'content-length': String(body.length),
       'accept-ranges': 'bytes',
       etag: expect.stringMatching(/^"[\w-]{22}"$/),
-      'cache-control': 'public, max-age=3600',
+      'cache-control': 'public, max-age=3600, must-revalidate, stale-if-error=0',
     });
     const file = join(media.folder, 'ours.mp4');
     await writeFile(file, body);
