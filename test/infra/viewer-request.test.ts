@@ -110,6 +110,15 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
     }
   });
 
+  it('forwards the host that the viewer asked to the API alone, whatever the viewer sent', async () => {
+    const headers = { host: 'media.example', 'x-forwarded-host': 'evil.example' };
+    const forwarded = async (uri: string) =>
+      (await handle(mode, { uri, headers, lease: registrationFor(60) })).result.headers?.['x-forwarded-host']?.value;
+    expect(await forwarded('/api/Feed')).toBe('media.example');
+    expect(await forwarded(`/api/Stream/Media/${KEY}`)).toBeUndefined();
+    expect(await forwarded('/')).toBeUndefined();
+  });
+
   it.each(
     operations.flatMap(({ path, methods }) =>
       [...REFUSED, ...(methods.includes('HEAD') ? [] : ['HEAD'])].map((method) => [method, path, methods] as const),

@@ -31,6 +31,7 @@ async function handler(event) {
   // One sent by the viewer would be trusted, and a duplicate would make the request invalid.
   delete request.headers['x-reelay-origin'];
   delete request.headers['x-reelay-access'];
+  delete request.headers['x-forwarded-host'];
 
   const route = routeOf(request.uri);
   // __ADMIT__
@@ -40,6 +41,9 @@ async function handler(event) {
     if (route.methods.split(', ').indexOf(request.method) < 0) return refuse(request, route);
     request.uri = route.path;
   }
+  // Feeds refer to the name that the viewer asked. The header Host names the origin.
+  const host = request.headers.host;
+  if (route.origin === 'api' && host) request.headers['x-forwarded-host'] = { value: host.value };
   if (route.origin === 'stream') request.querystring = canonicalQuery(request.querystring || {});
   if (route.origin === 'stream' && MODE === 'on-demand') await selectTask();
   else cf.selectRequestOriginById(route.origin);

@@ -5,7 +5,7 @@ export interface PublicBaseUrlOptions {
   readonly publicUrl?: string;
   /** Proxies in front of an instance on one machine whose X-Forwarded headers are trusted. @default 0 */
   readonly trustedProxies?: number;
-  /** Requests arrive through the edge, which does not forward the host that the client asked. */
+  /** Requests arrive through the edge alone, by HTTPS; it sets X-Forwarded-Host. */
   readonly isBehindEdge: boolean;
 }
 
@@ -21,10 +21,10 @@ export function publicBaseUrl(
   { publicUrl, trustedProxies = 0, isBehindEdge }: PublicBaseUrlOptions,
 ): string | undefined {
   if (publicUrl) return publicUrl;
-  if (isBehindEdge) return undefined;
   const forwarded = (name: string) =>
-    trustedProxies > 0 ? headerOf(event, name)?.split(',', 1)[0]?.trim() || undefined : undefined;
-  const host = forwarded('x-forwarded-host') ?? headerOf(event, 'host') ?? '';
-  const protocol = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http';
+    isBehindEdge || trustedProxies > 0 ? headerOf(event, name)?.split(',', 1)[0]?.trim() || undefined : undefined;
+  const host = forwarded('x-forwarded-host') ?? (isBehindEdge ? '' : (headerOf(event, 'host') ?? ''));
+  const isSecure = isBehindEdge || forwarded('x-forwarded-proto')?.toLowerCase() === 'https';
+  const protocol = isSecure ? 'https' : 'http';
   return AUTHORITY.test(host) ? `${protocol}://${host}` : undefined;
 }

@@ -194,6 +194,8 @@ describe('publicBaseUrl', () => {
     ],
     [{ host: 'in', 'x-forwarded-proto': 'javascript' }, { trustedProxies: 1 }, 'http://in'],
     [{ host: 'abc.execute-api.example' }, { isBehindEdge: true }, undefined],
+    [{ host: 'in', 'x-forwarded-host': 'd1.example' }, { isBehindEdge: true }, 'https://d1.example'],
+    [{ host: 'in', 'x-forwarded-host': 'a b' }, { isBehindEdge: true }, undefined],
     [{ host: 'in' }, { isBehindEdge: true, publicUrl: 'https://a.example' }, 'https://a.example'],
   ])('of %j with %j is %s', (headers, options, expected) => expect(of(headers as never, options)).toBe(expected));
 
