@@ -1,3 +1,5 @@
+import { normalizeProxyUrl } from './proxy-url.ts';
+
 /** A setting with an invalid value. The message is one line for the operator and names the setting. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
@@ -119,31 +121,17 @@ export const hostNames: Parser<string[]> = listOf('a comma list of host names wi
   /^(\[[\da-f:.]+\]|[^\s*?#/\\@[\]:]+)$/i.test(item) && URL.canParse(`http://${item}/`) ? item : undefined,
 );
 
-const PROXY_URLS = 'a comma list of http://user:password@host:port, special characters percent-encoded';
+const PROXY_URLS =
+  'a comma list of http://, https:// or socks5://user:password@host:port, special characters percent-encoded, or of host:port:user:password';
 
-/** HTTP and HTTPS proxies. The error line names an entry by its number alone: the entry may contain a password. */
+/** Outgoing proxies, as URLs. The error line names an entry by its number alone: the entry may contain a password. */
 export const proxyUrls: Parser<string[]> = defineParser(PROXY_URLS, (name, text) =>
   splitList(text).map((item, index) => {
-    if (isProxyUrl(item)) return item;
+    const url = normalizeProxyUrl(item);
+    if (url !== undefined) return url;
     throw new SettingError(`${name} must be ${PROXY_URLS}; entry ${index + 1} is something else`);
   }),
 );
-
-function isProxyUrl(text: string): boolean {
-  const url = parseWebUrl(text);
-  if (!url || url.pathname + url.search + url.hash !== '/') return false;
-  return [url.username, url.password].every(isPercentEncoded);
-}
-
-/** Credentials are decoded before they are sent to the proxy, which fails for a bare `%`. */
-function isPercentEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** The ARN of a secret, with the six random characters at its end that IAM policies need. */
 export const secretArn: Parser<string> = matching(

@@ -7,14 +7,14 @@ import { createForwardProxy, createProxyPool } from './proxy/index.ts';
 export interface EgressOptions {
   /** `host:port` pairs that are admitted although their addresses are private. Each opens one port of one host. */
   readonly allow: readonly string[];
-  /** `http://` or `https://` proxies, assigned to new resolves in turn. @default none: direct connections */
+  /** `http://`, `https://` or `socks5://` proxies, assigned to new resolves in turn. @default none: direct connections */
   readonly outgoingProxies?: readonly string[];
   readonly log?: Log;
   /** Certificates (PEM) to trust in addition to the system's. */
   readonly ca?: string;
   /** @default the system's resolver */
   readonly lookup?: Lookup;
-  /** For each lookup, connection and TLS handshake. @default 10_000 */
+  /** For each lookup, connection, TLS handshake and SOCKS handshake. @default 10_000 */
   readonly connectTimeoutMs?: number;
 }
 
@@ -31,7 +31,7 @@ export function createEgress(options: EgressOptions): Egress {
     timeoutMs: connectTimeoutMs,
   });
   const client = createGuardedClient({ dialer, proxyPool, ca: options.ca, connectTimeoutMs });
-  const forwardProxy = createForwardProxy({ dialer, proxyPool, log, ca: options.ca });
+  const forwardProxy = createForwardProxy({ dialer, proxyPool, log, ca: options.ca, connectTimeoutMs });
   return {
     nextIdentity: proxyPool.next,
     request: client.request,

@@ -1,8 +1,9 @@
+import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import type { GuardedRequest, GuardedResponse } from '../egress.ts';
 import { type Destination, type Dialer, readBufferShareBytes } from '../guard/index.ts';
-import { DIRECT, type ProxyPool } from '../proxy/index.ts';
+import { DIRECT, isSocks, openSocksTunnel, type ProxyPool } from '../proxy/index.ts';
 import { dispatch, type RawResponse, toUpstreamError } from './response-body.ts';
 import { coalesceTlsRecords } from './tls-record-coalescer.ts';
 
@@ -12,7 +13,7 @@ export interface GuardedClientOptions {
   readonly proxyPool: ProxyPool;
   /** Certificates (PEM) to trust in addition to the system's, for upstreams and https proxies. */
   readonly ca?: string;
-  /** For the TLS handshake, and for a proxy to open a tunnel. @default 10_000 */
+  /** For the TLS handshake and the SOCKS handshake, and for a proxy to open a tunnel. @default 10_000 */
   readonly connectTimeoutMs?: number;
 }
 
@@ -31,7 +32,7 @@ const MAX_DRAINED_BYTES = 16 * 1024;
 /** Creates an HTTP client whose connections are opened by the dialer, or by an outgoing proxy after the dialer's check. */
 export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
   const { dialer, proxyPool } = options;
-  const direct = directDispatcher(options);
+  const direct = socketDispatcher(dialer.connect, options);
   const proxied = new Map<URL, Dispatcher>(proxyPool.proxies.map((proxy) => [proxy, proxyDispatcher(proxy, options)]));
 
   const send = async (url: URL, headers: Record<string, string>, request: GuardedRequest): Promise<RawResponse> => {
@@ -97,11 +98,15 @@ function httpUrl(text: string): URL {
   return url;
 }
 
-function directDispatcher({ dialer, ca, connectTimeoutMs = 10_000 }: GuardedClientOptions): Dispatcher {
+/** A dispatcher over sockets that `open` connects to the destination, directly or through a tunnel. */
+function socketDispatcher(
+  open: (destination: Destination) => Promise<Socket>,
+  { ca, connectTimeoutMs = 10_000 }: GuardedClientOptions,
+): Dispatcher {
   const secure = buildConnector({ allowH2: false, timeout: connectTimeoutMs, ca });
   const connect: buildConnector.connector = (target, callback) => {
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
-    dialer.connect({ hostname: target.hostname, port }).then(
+    open({ hostname: target.hostname, port }).then(
       (socket) => {
         if (target.protocol !== 'https:') return callback(null, socket);
         secure({ ...target, httpSocket: socket }, (...result) => {
@@ -115,7 +120,10 @@ function directDispatcher({ dialer, ca, connectTimeoutMs = 10_000 }: GuardedClie
   return new Agent({ connect, allowH2: false });
 }
 
-function proxyDispatcher(proxy: URL, { ca, connectTimeoutMs = 10_000 }: GuardedClientOptions): Dispatcher {
+function proxyDispatcher(proxy: URL, options: GuardedClientOptions): Dispatcher {
+  const { ca, connectTimeoutMs = 10_000 } = options;
+  if (isSocks(proxy))
+    return socketDispatcher((destination) => openSocksTunnel(proxy, destination, connectTimeoutMs), options);
   const tls = ca ? { ca } : {};
   return new ProxyAgent({
     uri: proxy.href,

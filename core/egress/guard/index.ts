@@ -1,9 +1,10 @@
-export { createAddressGuard, type Destination } from './address-guard.ts';
+export { bareHost, createAddressGuard, type Destination } from './address-guard.ts';
 export {
   copyBytes,
   createDialer,
   type Dialer,
   type Lookup,
+  openSocket,
   pinnedLookup,
   readBufferShareBytes,
   receivedBytes,

@@ -7,8 +7,9 @@ import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { ProxySession, ProxySessionOptions } from '../egress.ts';
 import { type Destination, type Dialer, pinnedLookup } from '../guard/index.ts';
-import type { ProxyPool } from './proxy-pool.ts';
+import { isSocks, type ProxyPool } from './proxy-pool.ts';
 import { createSessionState, type SessionState } from './proxy-session.ts';
+import { openSocksTunnel } from './socks-tunnel.ts';
 
 /** Options of `createForwardProxy`. */
 export interface ForwardProxyOptions {
@@ -17,6 +18,8 @@ export interface ForwardProxyOptions {
   readonly log: Log;
   /** Certificates (PEM) to trust in addition to the system's, for https proxies. */
   readonly ca?: string;
+  /** For a connection to a SOCKS proxy, and again for its handshake. @default 10_000 */
+  readonly connectTimeoutMs?: number;
 }
 
 /** The loopback proxy for child processes: http by absolute URL, any other protocol by CONNECT. */
@@ -29,7 +32,8 @@ export interface ForwardProxy {
 const REFUSED_HEADERS = { 'X-Egress': 'refused' };
 
 /** Creates the forward proxy; it starts to listen on loopback with the first session. */
-export function createForwardProxy({ dialer, proxyPool, log, ca }: ForwardProxyOptions): ForwardProxy {
+export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
+  const { dialer, proxyPool, log, ca, connectTimeoutMs = 10_000 } = options;
   const sessions = new Map<string, SessionState>();
   const sessionOf = (request: IncomingMessage): SessionState | undefined => {
     const [, token] = /^basic +(\S+)$/i.exec(request.headers['proxy-authorization'] ?? '') ?? [];
@@ -46,17 +50,16 @@ export function createForwardProxy({ dialer, proxyPool, log, ca }: ForwardProxyO
     const proxy = proxyPool.resolve(session.identity);
     if (proxy) {
       await dialer.resolve(destination);
-      return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href };
+      if (!isSocks(proxy)) return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href };
+      // proxy-chain's own SOCKS connections bypass the agents, which count the bytes of the session.
+      const open = (target: Destination) => openSocksTunnel(proxy, target, connectTimeoutMs);
+      return isHttp ? { httpAgent: session.tunnelAgent(open) } : connectTunnel(await open(destination), session, child);
     }
     if (isHttp) {
       const dnsLookup = pinnedLookup(await dialer.resolve(destination)) as typeof lookup;
       return { httpAgent, dnsLookup };
     }
-    const upstream = await dialer.connect(destination);
-    session.attach(upstream);
-    if (child.destroyed) upstream.destroy();
-    child.once('close', () => upstream.destroy());
-    return { customConnectServer: tunnelTo(upstream, session) };
+    return connectTunnel(await dialer.connect(destination), session, child);
   };
 
   const prepare = async (options: PrepareRequestFunctionOpts): Promise<PrepareRequestFunctionResult> => {
@@ -139,6 +142,14 @@ function destinationOf({ hostname, port }: PrepareRequestFunctionOpts): Destinat
   const url = URL.parse(`http://${hostname}`);
   if (!url?.hostname) throw new EgressRefused('Invalid host');
   return { hostname: url.hostname, port };
+}
+
+/** The result for a CONNECT over an open upstream socket, which closes with the child and with the session. */
+function connectTunnel(upstream: Socket, session: SessionState, child: Socket): PrepareRequestFunctionResult {
+  session.attach(upstream);
+  if (child.destroyed) upstream.destroy();
+  child.once('close', () => upstream.destroy());
+  return { customConnectServer: tunnelTo(upstream, session) };
 }
 
 /** Connects a child's CONNECT to an open upstream socket, in the form that proxy-chain expects. */

@@ -1,2 +1,3 @@
 export { createForwardProxy } from './forward-proxy.ts';
-export { createProxyPool, DIRECT, type ProxyPool } from './proxy-pool.ts';
+export { createProxyPool, DIRECT, isSocks, type ProxyPool } from './proxy-pool.ts';
+export { openSocksTunnel } from './socks-tunnel.ts';

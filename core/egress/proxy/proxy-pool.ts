@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { normalizeProxyUrl } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
 
 /** Outgoing identities: `direct`, and one for each configured proxy. */
@@ -13,12 +14,15 @@ export interface ProxyPool {
   readonly proxies: readonly URL[];
 }
 
+/** Whether a proxy of the pool opens tunnels by SOCKS5 rather than HTTP. */
+export const isSocks = (proxy: URL): boolean => proxy.protocol === 'socks5:';
+
 /** The identity of direct connections. */
 export const DIRECT = 'direct';
 
 /**
  * Creates the pool of configured proxies.
- * @param urls `http://` or `https://`, with credentials where the proxy requires them
+ * @param urls `http://`, `https://` or `socks5://`, with credentials where the proxy requires them
  * @throws Error that names an invalid entry by its position alone: the entry may contain a password
  */
 export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
@@ -48,21 +52,9 @@ const identityOf = (url: string): string =>
   `proxy-${createHash('sha256').update(url).digest('base64url').slice(0, 12)}`;
 
 function parseProxy(text: string, index: number): URL {
-  const url = URL.parse(text);
-  const isOrigin = url && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/';
-  if (!isOrigin || ![url.username, url.password].every(isPercentEncoded))
-    throw new Error(
-      `Outgoing proxy ${index + 1} is not an http:// or https:// URL of host and port, credentials encoded`,
-    );
-  return url;
-}
-
-/** The HTTP libraries decode credentials, and their error would not name the setting. */
-function isPercentEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false; // reported by the caller
-  }
+  const url = normalizeProxyUrl(text);
+  if (url !== undefined) return new URL(url);
+  throw new Error(
+    `Outgoing proxy ${index + 1} is not an http://, https:// or socks5:// URL of host and port, credentials encoded`,
+  );
 }

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { UpstreamError } from '../../errors/index.ts';
 import type { ProxySessionOptions } from '../egress.ts';
+import type { Destination } from '../guard/index.ts';
 import { DIRECT } from './proxy-pool.ts';
 
 /** The forward proxy's state of one session: credentials, connections and received bytes. */
@@ -15,6 +18,8 @@ export interface SessionState {
   /** Connection pools of this session alone. */
   readonly httpAgent: http.Agent;
   readonly httpsAgent: https.Agent;
+  /** The agent over connections that `open` tunnels to the destination of a request; one for the session. */
+  tunnelAgent(open: (destination: Destination) => Promise<Socket>): http.Agent;
   refused: boolean;
   bytesReceived: () => number;
   /** True once `maxBytes` is exceeded or the session is closed: further requests are refused. */
@@ -36,6 +41,7 @@ export function createSessionState(
   const sockets = new Set<Duplex>();
   let received = 0;
   let closed = false;
+  let tunnels: http.Agent | undefined;
 
   const isExhausted = () => closed || received > maxBytes;
   const close = () => {
@@ -43,6 +49,7 @@ export function createSessionState(
     for (const socket of sockets) socket.destroy();
     httpAgent.destroy();
     httpsAgent.destroy();
+    tunnels?.destroy();
   };
   const attach = (socket: Duplex) => {
     if (sockets.has(socket)) return;
@@ -70,6 +77,10 @@ export function createSessionState(
     identity,
     httpAgent,
     httpsAgent,
+    tunnelAgent: (open) => {
+      tunnels ??= createTunnelAgent(open, onConnection);
+      return tunnels;
+    },
     refused: false,
     bytesReceived: () => received,
     isExhausted,
@@ -77,6 +88,29 @@ export function createSessionState(
     countBytes,
     close,
   };
+}
+
+function createTunnelAgent(
+  open: (destination: Destination) => Promise<Socket>,
+  onConnection: (socket: Duplex) => void,
+): http.Agent {
+  const agent = new http.Agent({ keepAlive: true });
+  agent.createConnection = (options, callback) => {
+    const { host, port } = options as { host: string; port: number | string };
+    open({ hostname: host, port: Number(port) }).then(
+      (socket) => {
+        onConnection(socket);
+        // The session was closed meanwhile.
+        if (socket.destroyed) callback?.(new UpstreamError('The session is closed'), socket);
+        else callback?.(null, socket);
+        // Once the request has attached its parser.
+        process.nextTick(() => socket.resume());
+      },
+      (error: Error) => (callback as ((error: Error) => void) | undefined)?.(error),
+    );
+    return undefined;
+  };
+  return agent;
 }
 
 /** Makes an agent report every connection that it opens. */

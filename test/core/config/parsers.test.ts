@@ -87,10 +87,27 @@ describe('proxyUrls', () => {
     'httpx://proxy.example/',
     'http://proxy.example/path',
     'http://a:%@proxy.example',
+    'socks4://proxy.example:1080',
+    'socks5://proxy.example/path',
+    'socks5://a:%@proxy.example:1080',
+    'socks5://300.300.300.300:1080',
+    `socks5://${'a'.repeat(256)}@proxy.example:1080`,
+    'proxy.example:3128',
+    'proxy.example:70000:user:word',
+    'proxy.example:3128:user:',
+    'a/b:3128:user:word',
   ])('rejects %s', (text) => rejects(proxyUrls, text));
   it.each(['http://proxy.example', 'https://user:p%40ss@proxy.example:3128'])('accepts %s', (text) =>
     expect(parse(proxyUrls, text)).toEqual([text]),
   );
+  it.each([
+    ['socks5://user:p%40ss@proxy.example:9050', 'socks5://user:p%40ss@proxy.example:9050'],
+    ['socks5h://PROXY.example', 'socks5://proxy.example:1080'],
+    ['SOCKS5://user@[2001:db8::1]:80/', 'socks5://user@[2001:db8::1]:80'],
+    ['10.1.2.3:8080:alice:p4ss', 'http://alice:p4ss@10.1.2.3:8080'],
+    ['proxy.example:3128:al ice:p@s/s:w%rd', 'http://al%20ice:p%40s%2Fs%3Aw%25rd@proxy.example:3128'],
+    ['[2001:db8::1]:3128:alice:p4ss', 'http://alice:p4ss@[2001:db8::1]:3128'],
+  ])('normalizes %s', (text, url) => expect(parse(proxyUrls, text)).toEqual([url]));
 });
 
 describe('zoneIds', () => {

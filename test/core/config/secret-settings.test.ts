@@ -23,9 +23,9 @@ describe('loadSecretSettings', () => {
   });
 
   it('accepts proxies one per line and separated by commas', async () => {
-    const values = { [PROXIES]: '\nhttp://a:b@one.example:1\nhttps://two.example:2, http://three.example:3\n' };
+    const values = { [PROXIES]: '\nhttp://a:b@one.example:1\nsocks5://two.example:2, three.example:3:c:d\n' };
     const { OUTGOING_PROXIES } = await loadSecretSettings({ OUTGOING_PROXIES_SECRET: PROXIES }, secrets(values));
-    expect(OUTGOING_PROXIES).toBe('http://a:b@one.example:1,https://two.example:2,http://three.example:3');
+    expect(OUTGOING_PROXIES).toBe('http://a:b@one.example:1,socks5://two.example:2,http://c:d@three.example:3');
   });
 
   it.each([
@@ -48,7 +48,7 @@ describe('loadSecretSettings', () => {
 
   it.each([
     ['COOKIES_SECRET', COOKIES, '[{"name":"sid","value":"p4ssword"}]'],
-    ['OUTGOING_PROXIES_SECRET', PROXIES, '10.1.2.3:8080:alice:p4ssword'],
+    ['OUTGOING_PROXIES_SECRET', PROXIES, '10.1.2.3:808080:alice:p4ssword'],
   ])('rejects an invalid value of %s without repeating it', async (name, arn, text) => {
     const writeCookies = vi.fn();
     const load = loadSecretSettings({ [name]: arn }, { ...secrets({ [arn]: text }), writeCookies });

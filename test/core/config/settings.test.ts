@@ -66,7 +66,7 @@ describe('readSettings', () => {
     ['EGRESS_ALLOW', 'host?x:80'],
     ['EGRESS_ALLOW', 'host#y:80'],
     ['EGRESS_ALLOW', 'user@host:80'],
-    ['OUTGOING_PROXIES', 'socks5://proxy.example'],
+    ['OUTGOING_PROXIES', 'socks4://proxy.example'],
     ['OUTGOING_PROXIES', 'http://proxy.example/?x'],
     ['COOKIES_FILE', '/nonexistent/cookies.txt'],
     ['COOKIES_FILE', '/'],
@@ -79,7 +79,7 @@ describe('readSettings', () => {
     expect(act).toThrow(new RegExp(`^${name} must be [^\n]+$`));
   });
 
-  it.each(['ftp://user:s3cret@proxy', '10.1.2.3:8080:alice:s3cret', 'http://alice:s3cret%@host:9', 's3cret'])(
+  it.each(['ftp://user:s3cret@proxy', '10.1.2.3:808080:alice:s3cret', 'http://alice:s3cret%@host:9', 's3cret'])(
     'identifies the invalid proxy %s by its position only',
     (proxy) => {
       const act = () => readSettings({ OUTGOING_PROXIES: `http://good.example,${proxy}` });

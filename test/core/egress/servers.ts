@@ -118,3 +118,76 @@ export async function serveProxy(routes: Readonly<Record<string, number>>): Prom
   const listening = await listen(server);
   return { ...listening, url: `http://user:pass%20word@${listening.host}`, seen, headers: () => headers };
 }
+
+/** Faults and requirements of a SOCKS5 server. */
+export interface SocksOptions {
+  /** For RFC 1929. @default none required */
+  readonly credentials?: { readonly user: string; readonly password: string };
+  /** The reply to each request (RFC 1928 §6); 0 connects. @default 0 */
+  readonly reply?: number;
+  /** Stops to respond at this step. */
+  readonly silentAt?: 'greeting' | 'request';
+  /** Sent to the client together with the reply, before the destination sends anything. */
+  readonly early?: string;
+}
+
+export interface SocksServer extends Listening {
+  readonly url: string;
+  /** Destinations of requests, in order. */
+  readonly seen: string[];
+}
+
+/** A SOCKS5 server (RFC 1928, RFC 1929) that connects to the ports in `routes`. */
+export async function serveSocks(
+  routes: Readonly<Record<string, number>>,
+  { credentials, reply = 0, silentAt, early = '' }: SocksOptions = {},
+): Promise<SocksServer> {
+  const seen: string[] = [];
+  const negotiate = async (socket: Socket): Promise<void> => {
+    const [, methods = 0] = await take(socket, 2);
+    const offered = await take(socket, methods);
+    if (silentAt === 'greeting') return;
+    const method = credentials ? 2 : 0;
+    if (!offered.includes(method)) return void socket.end(Buffer.from([5, 255]));
+    socket.write(Buffer.from([5, method]));
+    if (credentials) {
+      await take(socket, 1);
+      const user = await takeText(socket);
+      const isRight = (await takeText(socket)) === credentials.password && user === credentials.user;
+      if (!isRight) return void socket.end(Buffer.from([1, 1]));
+      socket.write(Buffer.from([1, 0]));
+    }
+    const [, , , type] = await take(socket, 4);
+    const host = type === 3 ? await takeText(socket) : [...(await take(socket, type === 1 ? 4 : 16))].join('.');
+    const destination = `${host}:${(await take(socket, 2)).readUInt16BE()}`;
+    seen.push(destination);
+    if (silentAt === 'request') return;
+    const head = Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0]);
+    if (reply !== 0) return void socket.end(head);
+    const upstream = connect(routes[destination] ?? 0, '127.0.0.1', () => {
+      socket.write(Buffer.concat([head, Buffer.from(early)]));
+      socket.pipe(upstream).pipe(socket);
+    });
+    upstream.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+    socket.on('error', () => upstream.destroy()).on('close', () => upstream.destroy());
+  };
+  const listening = await serveTcp((socket) => void negotiate(socket).catch(() => socket.destroy()));
+  const login = credentials && `${encodeURIComponent(credentials.user)}:${encodeURIComponent(credentials.password)}@`;
+  return { ...listening, url: `socks5://${login ?? ''}${listening.host}`, seen };
+}
+
+/** Reads a number of bytes. */
+async function take(socket: Socket, bytes: number): Promise<Buffer> {
+  for (;;) {
+    const chunk: Buffer | null = socket.read(bytes);
+    if (chunk?.length === bytes) return chunk;
+    if (chunk || socket.readableEnded) throw new Error('The client closed the connection');
+    await once(socket, 'readable');
+  }
+}
+
+/** Reads text that its length precedes, as one octet. */
+async function takeText(socket: Socket): Promise<string> {
+  const [length = 0] = await take(socket, 1);
+  return (await take(socket, length)).toString();
+}
