@@ -7,7 +7,7 @@ export const UNIT_TESTS = [
   'test/core/concurrency/*.test.ts',
   'test/core/config/!(cookies-file|secret-settings).test.ts',
   'test/core/conversions/*.test.ts',
-  'test/core/egress/{address-guard,append-chunk}.test.ts',
+  'test/core/egress/{address-guard,append-chunk,proxy-pool}.test.ts',
   'test/core/http/*.test.ts',
   'test/core/media/*.test.ts',
   'test/core/media/isobmff/{box-parser,fragment-times}.test.ts',

@@ -3,7 +3,7 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import type { GuardedRequest, GuardedResponse } from '../egress.ts';
 import { type Destination, type Dialer, readBufferShareBytes } from '../guard/index.ts';
-import { DIRECT, isSocks, openSocksTunnel, type ProxyPool } from '../proxy/index.ts';
+import { DIRECT, isSocks, openPoolTunnel, type ProxyPool } from '../proxy/index.ts';
 import { dispatch, type RawResponse, toUpstreamError } from './response-body.ts';
 import { coalesceTlsRecords } from './tls-record-coalescer.ts';
 
@@ -40,7 +40,7 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
     // The proxy resolves the name itself, in its own network. This lookup only checks that the name is public.
     if (proxy) await dialer.resolve(destinationOf(url));
     const stallTimeoutMs = request.stallTimeoutMs ?? 15_000;
-    return dispatch(
+    const response = dispatch(
       (proxy && proxied.get(proxy)) ?? direct,
       {
         origin: url.origin,
@@ -52,6 +52,18 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
       },
       request.signal,
     );
+    return proxy && !isSocks(proxy) ? reportOutcome(response, proxy) : response;
+  };
+
+  const reportOutcome = async (response: Promise<RawResponse>, proxy: URL): Promise<RawResponse> => {
+    try {
+      const head = await response;
+      proxyPool.reportSuccess(proxy);
+      return head;
+    } catch (error) {
+      if (isProxyAuthFailure(error)) proxyPool.reportFailure(proxy);
+      throw error;
+    }
   };
 
   const follow = async (start: URL, request: GuardedRequest): Promise<GuardedResponse> => {
@@ -123,8 +135,12 @@ function socketDispatcher(
 function proxyDispatcher(proxy: URL, options: GuardedClientOptions): Dispatcher {
   const { ca, connectTimeoutMs = 10_000 } = options;
   if (isSocks(proxy))
-    return socketDispatcher((destination) => openSocksTunnel(proxy, destination, connectTimeoutMs), options);
+    return socketDispatcher(
+      (destination) => openPoolTunnel(options.proxyPool, proxy, destination, connectTimeoutMs),
+      options,
+    );
   const tls = ca ? { ca } : {};
+  const watched = (pool: Pool) => pool.on('connectionError', () => options.proxyPool.reportFailure(proxy));
   return new ProxyAgent({
     uri: proxy.href,
     allowH2: false,
@@ -132,9 +148,18 @@ function proxyDispatcher(proxy: URL, options: GuardedClientOptions): Dispatcher 
     requestTls: tls,
     proxyTls: tls,
     // Bounds the CONNECT response too, which ProxyAgent's connectTimeout does not cover.
-    clientFactory: (origin, settings) => new Pool(origin, { ...settings, headersTimeout: connectTimeoutMs }),
+    clientFactory: (origin, settings) => watched(new Pool(origin, { ...settings, headersTimeout: connectTimeoutMs })),
+    // With the origin of the proxy: for requests by absolute URL. With any other: through a tunnel to that origin.
+    factory: (origin, settings) => {
+      const pool = new Pool(origin, settings);
+      return new URL(origin).origin === proxy.origin ? watched(pool) : pool;
+    },
   });
 }
+
+/** ProxyAgent reports the status of the proxy, for CONNECT and for a request by absolute URL, in the message alone. */
+const isProxyAuthFailure = (error: unknown): boolean =>
+  error instanceof Error && /^Proxy .*\(407\)/.test(error.message);
 
 function discard({ headers, body }: RawResponse): void {
   body.on('error', ignore);

@@ -7,9 +7,9 @@ import { EgressRefused, UpstreamError } from '../../errors/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { ProxySession, ProxySessionOptions } from '../egress.ts';
 import { type Destination, type Dialer, pinnedLookup } from '../guard/index.ts';
-import { isSocks, type ProxyPool } from './proxy-pool.ts';
+import { DIRECT, isSocks, type ProxyPool } from './proxy-pool.ts';
 import { createSessionState, type SessionState } from './proxy-session.ts';
-import { openSocksTunnel } from './socks-tunnel.ts';
+import { openPoolTunnel } from './socks-tunnel.ts';
 
 /** Options of `createForwardProxy`. */
 export interface ForwardProxyOptions {
@@ -50,9 +50,9 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
     const proxy = proxyPool.resolve(session.identity);
     if (proxy) {
       await dialer.resolve(destination);
-      if (!isSocks(proxy)) return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href };
+      if (!isSocks(proxy)) return { httpAgent, httpsAgent, upstreamProxyUrl: proxy.href, customTag: proxy };
       // proxy-chain's own SOCKS connections bypass the agents, which count the bytes of the session.
-      const open = (target: Destination) => openSocksTunnel(proxy, target, connectTimeoutMs);
+      const open = (target: Destination) => openPoolTunnel(proxyPool, proxy, target, connectTimeoutMs);
       return isHttp ? { httpAgent: session.tunnelAgent(open) } : connectTunnel(await open(destination), session, child);
     }
     if (isHttp) {
@@ -80,9 +80,16 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
     }
   };
 
-  const server = new GuardedServer(prepare, (request) => {
-    const session = sessionOf(request);
-    if (session) session.refused = true;
+  const server = new GuardedServer(prepare, {
+    onRefused: (request) => {
+      const session = sessionOf(request);
+      if (session) session.refused = true;
+    },
+    onProxyAuthFailure: (request) => sessionOf(request)?.reportProxyFailure(),
+  });
+  server.on('tunnelConnectResponded', ({ customTag }) => proxyPool.reportSuccess(customTag as URL));
+  server.on('tunnelConnectFailed', ({ customTag, response }) => {
+    if (response.statusCode === 407) proxyPool.reportFailure(customTag as URL);
   });
   let listening: Promise<void> | undefined;
   let closed = false;
@@ -92,7 +99,10 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
       if (closed) throw new UpstreamError('Egress is closed');
       listening ??= server.listen();
       await listening;
-      const session = createSessionState(options, ca);
+      const session = createSessionState(options, ca, () => {
+        const proxy = proxyPool.resolve(options.identity ?? DIRECT);
+        if (proxy) proxyPool.reportFailure(proxy);
+      });
       sessions.set(session.token, session);
       return {
         proxyUrl: `http://${session.username}:${session.password}@127.0.0.1:${server.port}`,
@@ -115,25 +125,40 @@ export function createForwardProxy(options: ForwardProxyOptions): ForwardProxy {
   };
 }
 
+interface GuardedServerListeners {
+  readonly onRefused: (request: IncomingMessage) => void;
+  /** The outgoing proxy answered 407 to a request by absolute URL. */
+  readonly onProxyAuthFailure: (request: IncomingMessage) => void;
+}
+
+/** proxy-chain's status for credentials that an outgoing proxy rejects. */
+const PROXY_AUTH_FAILED = 597;
+
 /** A proxy server that refuses URL schemes other than http, which its base class would forward unchecked. */
 class GuardedServer extends Server {
-  readonly #onRefused: (request: IncomingMessage) => void;
+  readonly #listeners: GuardedServerListeners;
 
   constructor(
     prepareRequestFunction: (options: PrepareRequestFunctionOpts) => Promise<PrepareRequestFunctionResult>,
-    onRefused: (request: IncomingMessage) => void,
+    listeners: GuardedServerListeners,
   ) {
     super({ host: '127.0.0.1', port: 0, authRealm: 'egress', prepareRequestFunction });
-    this.#onRefused = onRefused;
+    this.#listeners = listeners;
   }
 
   override getHandlerOpts(request: IncomingMessage): ReturnType<Server['getHandlerOpts']> {
     const url = request.method === 'CONNECT' ? null : URL.parse(request.url ?? '');
     if (url && url.protocol !== 'http:') {
-      this.#onRefused(request);
+      this.#listeners.onRefused(request);
       throw new RequestError('Refused', 403, REFUSED_HEADERS);
     }
     return super.getHandlerOpts(request);
+  }
+
+  override failRequest(request: IncomingMessage, error: NodeJS.ErrnoException): void {
+    if (error instanceof RequestError && error.statusCode === PROXY_AUTH_FAILED)
+      this.#listeners.onProxyAuthFailure(request);
+    super.failRequest(request, error);
   }
 }
 

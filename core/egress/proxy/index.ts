@@ -1,3 +1,3 @@
 export { createForwardProxy } from './forward-proxy.ts';
 export { createProxyPool, DIRECT, isSocks, type ProxyPool } from './proxy-pool.ts';
-export { openSocksTunnel } from './socks-tunnel.ts';
+export { openPoolTunnel } from './socks-tunnel.ts';

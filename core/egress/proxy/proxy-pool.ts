@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { getRetryDelay } from '../../concurrency/index.ts';
 import { normalizeProxyUrl } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
 
 /** Outgoing identities: `direct`, and one for each configured proxy. */
 export interface ProxyPool {
-  /** The ids of the proxies in turn; `direct` without proxies. */
+  /** The ids of the proxies in turn, without those that failed a short while ago unless all did; `direct` without proxies. */
   next(): string;
   /**
    * The proxy of an id; undefined for a direct connection. An id whose proxy is no longer configured maps to another one,
@@ -12,7 +13,23 @@ export interface ProxyPool {
    */
   resolve(id: string): URL | undefined;
   readonly proxies: readonly URL[];
+  /**
+   * To be called when a proxy of the pool cannot be reached or rejects its credentials, and not for a failure of the
+   * destination: `next` leaves the proxy out for a while, each time twice as long.
+   */
+  reportFailure(proxy: URL): void;
+  /** To be called when a proxy has connected to a destination. */
+  reportSuccess(proxy: URL): void;
 }
+
+/** Failures of one proxy since it last worked. */
+interface Failures {
+  count: number;
+  /** Epoch milliseconds until which `next` leaves the proxy out. */
+  restsUntil: number;
+}
+
+const REST = { initialDelayMs: 30_000, maxDelayMs: 30 * 60_000 };
 
 /** Whether a proxy of the pool opens tunnels by SOCKS5 rather than HTTP. */
 export const isSocks = (proxy: URL): boolean => proxy.protocol === 'socks5:';
@@ -29,6 +46,7 @@ export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
   const proxies = new Map(urls.map((url, index) => [identityOf(url), parseProxy(url, index)]));
   const ids = [...proxies.keys()];
   const reportedIds = new Set<string>();
+  const failing = new Map<URL | undefined, Failures>();
   let nextIndex = 0;
 
   const fallbackFor = (id: string): URL | undefined => {
@@ -40,8 +58,35 @@ export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
     return fallback === undefined ? undefined : proxies.get(fallback);
   };
 
+  const isResting = (id: string) => (failing.get(proxies.get(id))?.restsUntil ?? 0) > Date.now();
+  const next = (): string => {
+    for (let skipped = 0; skipped < ids.length; skipped++) {
+      const id = ids[nextIndex++ % ids.length];
+      if (id !== undefined && !isResting(id)) return id;
+    }
+    return ids[nextIndex++ % ids.length] ?? DIRECT;
+  };
+
+  /** Counted from 1, as in the error lines of the setting. */
+  const positionOf = (proxy: URL) => [...proxies.values()].indexOf(proxy) + 1;
+
   return {
-    next: () => ids[nextIndex++ % ids.length] ?? DIRECT,
+    next,
+    reportFailure: (proxy) => {
+      const { count, restsUntil } = failing.get(proxy) ?? { count: 0, restsUntil: 0 };
+      // Requests that were under way with the one that failed first.
+      if (restsUntil > Date.now()) return;
+      const delayMs = getRetryDelay(count + 1, REST);
+      failing.set(proxy, { count: count + 1, restsUntil: Date.now() + delayMs });
+      if (count === 0)
+        log.warn('Outgoing proxy failed, new resolves use the others', {
+          proxy: positionOf(proxy),
+          restSeconds: delayMs / 1000,
+        });
+    },
+    reportSuccess: (proxy) => {
+      if (failing.delete(proxy)) log.info('Outgoing proxy works again', { proxy: positionOf(proxy) });
+    },
     resolve: (id) => (id === DIRECT ? undefined : (proxies.get(id) ?? fallbackFor(id))),
     proxies: [...proxies.values()],
   };

@@ -20,6 +20,8 @@ export interface SessionState {
   readonly httpsAgent: https.Agent;
   /** The agent over connections that `open` tunnels to the destination of a request; one for the session. */
   tunnelAgent(open: (destination: Destination) => Promise<Socket>): http.Agent;
+  /** To be called when the outgoing proxy of the session rejects its credentials. */
+  readonly reportProxyFailure: () => void;
   refused: boolean;
   bytesReceived: () => number;
   /** True once `maxBytes` is exceeded or the session is closed: further requests are refused. */
@@ -35,6 +37,8 @@ export interface SessionState {
 export function createSessionState(
   { identity = DIRECT, maxBytes = Number.POSITIVE_INFINITY }: ProxySessionOptions,
   ca?: string,
+  /** Called when the outgoing proxy of the session cannot be reached or rejects its credentials. */
+  reportProxyFailure: () => void = ignore,
 ): SessionState {
   const username = randomBytes(9).toString('hex');
   const password = randomBytes(18).toString('hex');
@@ -67,8 +71,16 @@ export function createSessionState(
     attach(socket);
     countBytes(socket);
   };
-  const httpAgent = observeConnections(new http.Agent({ keepAlive: true }), onConnection);
-  const httpsAgent = observeConnections(new https.Agent({ keepAlive: true, ca }), onConnection);
+  /** Of a proxied session, the agents connect to its proxy only. */
+  const onAgentConnection = (connected: 'connect' | 'secureConnect') => (socket: Duplex) => {
+    if (identity !== DIRECT) {
+      const fail = () => !closed && reportProxyFailure();
+      socket.once('error', fail).once(connected, () => socket.off('error', fail));
+    }
+    onConnection(socket);
+  };
+  const httpAgent = observeConnections(new http.Agent({ keepAlive: true }), onAgentConnection('connect'));
+  const httpsAgent = observeConnections(new https.Agent({ keepAlive: true, ca }), onAgentConnection('secureConnect'));
 
   return {
     token: Buffer.from(`${username}:${password}`).toString('base64'),
@@ -81,6 +93,7 @@ export function createSessionState(
       tunnels ??= createTunnelAgent(open, onConnection);
       return tunnels;
     },
+    reportProxyFailure,
     refused: false,
     bytesReceived: () => received,
     isExhausted,

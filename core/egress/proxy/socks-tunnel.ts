@@ -4,23 +4,45 @@ import { Readable } from 'node:stream';
 import { SocksClient } from 'socks';
 import { UpstreamError } from '../../errors/index.ts';
 import { bareHost, type Destination, openSocket } from '../guard/index.ts';
+import type { ProxyPool } from './proxy-pool.ts';
+
+/** The proxy cannot be reached, rejects the credentials or does not speak SOCKS5: not a failure of the destination. */
+export class SocksProxyError extends UpstreamError {}
 
 /** RFC 1928 §4: the length of a name is one octet. */
 const MAX_NAME_BYTES = 255;
+
+/** As `openSocksTunnel`, reporting to the pool whether the proxy works. */
+export async function openPoolTunnel(
+  proxyPool: Pick<ProxyPool, 'reportFailure' | 'reportSuccess'>,
+  proxy: URL,
+  destination: Destination,
+  timeoutMs: number,
+): Promise<Socket> {
+  try {
+    const socket = await openSocksTunnel(proxy, destination, timeoutMs);
+    proxyPool.reportSuccess(proxy);
+    return socket;
+  } catch (error) {
+    if (error instanceof SocksProxyError) proxyPool.reportFailure(proxy);
+    throw error;
+  }
+}
 
 /**
  * Opens a TCP connection through a SOCKS5 proxy (RFC 1928), which resolves the name. The socket is paused: a user of its 'data' events calls
  * `resume`.
  * @param proxy `socks5://`, with credentials for RFC 1929 where the proxy requires them
  * @param timeoutMs for the connection to the proxy, and again for the handshake
- * @throws UpstreamError that contains neither the address nor the credentials of the proxy
+ * @throws SocksProxyError when the proxy itself failed; UpstreamError otherwise. They contain neither the address nor the
+ * credentials of the proxy
  */
 export async function openSocksTunnel(proxy: URL, destination: Destination, timeoutMs: number): Promise<Socket> {
   const host = bareHost(destination.hostname);
   if (Buffer.byteLength(host) > MAX_NAME_BYTES) throw new UpstreamError('The host name is too long for a SOCKS proxy');
   const proxyHost = { host: bareHost(proxy.hostname), port: Number(proxy.port) };
   const socket = await openSocket({ ...proxyHost, lookup }, timeoutMs).catch(() => {
-    throw new UpstreamError('Connection to the SOCKS proxy failed');
+    throw new SocksProxyError('Connection to the SOCKS proxy failed');
   });
   // Between the handshake and its user, the socket has no other listener.
   socket.on('error', ignore);
@@ -39,8 +61,9 @@ export async function openSocksTunnel(proxy: URL, destination: Destination, time
     });
   } catch (error) {
     socket.destroy();
-    // Not attached as the cause: it contains the credentials.
-    throw new UpstreamError(describeFailure(error));
+    // Octets of the replies that precede the one to the request: method (RFC 1928 §3) and status (RFC 1929 §2).
+    const isAccepted = socket.bytesRead >= (proxy.username || proxy.password ? 4 : 2);
+    throw toTunnelError(error, isAccepted);
   }
   await keepEarlyData(socket);
   if (socket.destroyed || socket.readableEnded) throw new UpstreamError('The SOCKS proxy closed the connection');
@@ -62,21 +85,33 @@ async function keepEarlyData(socket: Socket): Promise<void> {
   if (early.length > 0) socket.unshift(Buffer.concat(early));
 }
 
-/** Standard wording for the messages of `socks`. */
-const REASONS: readonly (readonly [RegExp, string])[] = [
+/** Standard wording for the messages of `socks`: those of a failure of the proxy, and those of a refused request. */
+const PROXY_REASONS: readonly (readonly [RegExp, string])[] = [
   [/authentication failed|no accepted authentication/i, 'The SOCKS proxy rejected the credentials'],
-  [/timed out/i, 'The SOCKS proxy did not respond in time'],
-  [/socket closed/i, 'The SOCKS proxy closed the connection'],
-  [/rejected.* - NotAllowed$/i, 'The SOCKS proxy does not allow the destination'],
-  [/rejected.* - (Network|Host)Unreachable$/i, 'The destination is unreachable from the SOCKS proxy'],
-  [/rejected.* - ConnectionRefused$/i, 'The destination refused the connection of the SOCKS proxy'],
-  [/rejected/i, 'The SOCKS proxy did not connect to the destination'],
   [/invalid|unknown/i, 'The SOCKS proxy sent an invalid response'],
 ];
+const REQUEST_REASONS: readonly (readonly [RegExp, string])[] = [
+  [/ - NotAllowed$/i, 'The SOCKS proxy does not allow the destination'],
+  [/ - (Network|Host)Unreachable$/i, 'The destination is unreachable from the SOCKS proxy'],
+  [/ - ConnectionRefused$/i, 'The destination refused the connection of the SOCKS proxy'],
+  [/rejected connection/i, 'The SOCKS proxy did not connect to the destination'],
+];
 
-function describeFailure(error: unknown): string {
+/**
+ * The error of `socks` is not attached as the cause: it contains the credentials.
+ * @param isAccepted whether the proxy has accepted the client: what fails later may fail because of the destination
+ */
+function toTunnelError(error: unknown, isAccepted: boolean): UpstreamError {
   const message = error instanceof Error ? error.message : '';
-  return REASONS.find(([pattern]) => pattern.test(message))?.[1] ?? 'The connection to the SOCKS proxy failed';
+  const find = (reasons: typeof PROXY_REASONS) => reasons.find(([pattern]) => pattern.test(message))?.[1];
+  const refused = find(REQUEST_REASONS);
+  if (refused) return new UpstreamError(refused);
+  const broken = find(PROXY_REASONS);
+  if (broken) return new SocksProxyError(broken);
+  const reason = /timed out/i.test(message)
+    ? 'The SOCKS proxy did not respond in time'
+    : 'The SOCKS proxy closed the connection';
+  return isAccepted ? new UpstreamError(reason) : new SocksProxyError(reason);
 }
 
 /** Errors after the handshake are the user's to handle. */

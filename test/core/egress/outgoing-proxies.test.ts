@@ -321,6 +321,58 @@ describe('a proxy session through a SOCKS proxy', () => {
   });
 });
 
+describe('nextIdentity after a failure', () => {
+  const GOOD = 'http://good.example:1';
+  /** URLs of proxies that cannot be reached or reject the credentials. */
+  const failing: Record<string, () => Promise<string>> = {
+    'http, refused': async () => `http://127.0.0.1:${await deadPort()}`,
+    'http, wrong credentials': async () => (await serveProxy({})).url.replace('user:', 'stranger:'),
+    'https, no TLS': async () => (await serveProxy({})).url.replace('http:', 'https:'),
+    'socks5, refused': async () => `socks5://127.0.0.1:${await deadPort()}`,
+    'socks5, wrong credentials': async () => `socks5://x:y@${(await serveSocks({}, { credentials: ACCOUNT })).host}`,
+    'socks5, silent': async () => (await serveSocks({}, { silentAt: 'greeting' })).url,
+  };
+  const urls = ['http://origin.test/', 'https://origin.test/'];
+  const cases = Object.keys(failing).flatMap((name) => urls.map((url) => [name, url] as const));
+  const isLeftOut = (egress: ReturnType<typeof egressFor>, identity: string) =>
+    ![1, 2, 3, 4].map(() => egress.nextIdentity()).includes(identity);
+
+  it.each(cases)('leaves the proxy out after a request (%s, %s)', async (name, url) => {
+    const outgoingProxies = [(await failing[name]?.()) ?? '', GOOD];
+    const egress = egressFor({ outgoingProxies, names: PUBLIC, connectTimeoutMs: 500 });
+    const identity = egress.nextIdentity();
+    await expect(egress.request(url, { identity })).rejects.toThrow(UpstreamError);
+    expect(isLeftOut(egress, identity)).toBe(true);
+  });
+
+  itWith('curl').each(
+    Object.keys(failing).flatMap((name) => methods().map(([way, flags]) => [name, way, flags] as const)),
+  )('leaves the proxy out after a request of a child process (%s, %s)', async (name, _way, flags) => {
+    const outgoingProxies = [(await failing[name]?.()) ?? '', GOOD];
+    const egress = egressFor({ outgoingProxies, names: PUBLIC, connectTimeoutMs: 500 });
+    const identity = egress.nextIdentity();
+    const session = await egress.openProxySession({ identity });
+    expect((await curl(session.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
+    expect(isLeftOut(egress, identity)).toBe(true);
+  });
+
+  it.each(urls)('keeps a proxy whose destination fails (%s)', async (url) => {
+    const { port } = new URL(`http://127.0.0.1:${await deadPort()}`);
+    const routes = { 'origin.test': Number(port), 'origin.test:443': Number(port) };
+    const proxies = [
+      await serveProxy(routes),
+      await serveSocks({}, { reply: 5 }),
+      await serveSocks({}, { silentAt: 'request' }),
+    ];
+    for (const proxy of proxies) {
+      const egress = egressFor({ outgoingProxies: [proxy.url, GOOD], names: PUBLIC, connectTimeoutMs: 500 });
+      const identity = egress.nextIdentity();
+      await expect(egress.request(url, { identity })).rejects.toThrow(UpstreamError);
+      expect(isLeftOut(egress, identity)).toBe(false);
+    }
+  });
+});
+
 function methods(): [string, string[]][] {
   return [
     ['by absolute URL', []],
