@@ -71,9 +71,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const metrics = await openMetrics(settings, version, plainLog, shutdown);
     const log = metrics.countLog(plainLog);
     const state = openState(settings, log, shutdown);
-    const egress = shutdown.own(
-      createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log }),
-    );
+    const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, log }));
     const tools = shutdown.own(createLocalTools({ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress }));
     metrics.watchTools(tools);
     const resolver = metrics.countResolves(

@@ -2,6 +2,7 @@ export { type AccessKey, parseKeys } from './access-keys.ts';
 export { type ContextSettings, readContextSettings, variablesFor } from './context.ts';
 export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine-memory.ts';
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
+export { type ProxyRule, parseProxyRule } from './proxy-rules.ts';
 export { normalizeProxyUrl } from './proxy-url.ts';
 export { readSettingsInAws } from './secret-settings.ts';
 export { readSettings, type Settings, settingVariables } from './settings.ts';

@@ -31,7 +31,7 @@ function refuse(name: string, accepts: string, text: string): never {
 }
 
 /** Trimmed items of a comma list, blank ones removed. */
-const splitList = (text: string): string[] =>
+export const splitList = (text: string): string[] =>
   text
     .split(',')
     .map((item) => item.trim())

@@ -3,6 +3,7 @@ import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesFile } from './cookies-file.ts';
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
 import { anyText, flag, hostNames, hostPorts, oneOf, origins, proxyUrls, webOrigin, wholeNumber } from './parsers.ts';
+import { proxyRules } from './proxy-rules.ts';
 import type { SettingsTable } from './setting.ts';
 
 /** Holds some hundred resources of average size. */
@@ -144,6 +145,15 @@ export const serviceSettings = {
     default: [],
     description: 'Proxies for resolves and streams, in turn; a resource keeps the proxy it was resolved through',
     contextError: 'would lie open in the template: put it into a secret and set outgoingProxiesSecret to its ARN',
+  },
+  proxyRules: {
+    scope: 'both',
+    variable: 'PROXY_RULES',
+    parse: proxyRules,
+    default: [],
+    description:
+      'The outgoing proxy of single sites: `youtube.com=1` (subdomains too), `*.vimeo.com=2`, `example.org=direct`; the first rule that matches a link applies to its resolve and streams',
+    passedTo: ['resolver'],
   },
   cookiesFile: {
     scope: 'one-machine',

@@ -1,4 +1,5 @@
 import { SettingError } from './parsers.ts';
+import { checkProxyRules } from './proxy-rules.ts';
 import { serviceSettings } from './service-settings.ts';
 import type { HostValues, Setting } from './setting.ts';
 
@@ -20,7 +21,9 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     if (text === '' && setting.blankError) throw new SettingError(`${variable} is empty: ${setting.blankError}`);
     values[name] = text ? parse(variable, text) : (setting.default ?? setting.computeDefault?.(values));
   }
-  return values as Settings;
+  const settings = values as Settings;
+  checkProxyRules(serviceSettings.proxyRules.variable, settings.proxyRules, settings.outgoingProxies.length);
+  return settings;
 }
 
 /** The environment variables of a host. */

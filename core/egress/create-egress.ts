@@ -9,6 +9,8 @@ export interface EgressOptions {
   readonly allow: readonly string[];
   /** `http://`, `https://` or `socks5://` proxies, assigned to new resolves in turn. @default none: direct connections */
   readonly outgoingProxies?: readonly string[];
+  /** `host=position` or `host=direct`: which of the proxies the resolves of a site use. @default none */
+  readonly proxyRules?: readonly string[];
   readonly log?: Log;
   /** Certificates (PEM) to trust in addition to the system's. */
   readonly ca?: string;
@@ -23,8 +25,8 @@ export interface EgressOptions {
  * @throws Error with a one-line message for an invalid option
  */
 export function createEgress(options: EgressOptions): Egress {
-  const { allow, outgoingProxies = [], log = silentLog, connectTimeoutMs } = options;
-  const proxyPool = createProxyPool(outgoingProxies, log);
+  const { allow, outgoingProxies = [], proxyRules = [], log = silentLog, connectTimeoutMs } = options;
+  const proxyPool = createProxyPool(outgoingProxies, log, proxyRules);
   const dialer = createDialer({
     guard: createAddressGuard(allow),
     lookup: options.lookup,

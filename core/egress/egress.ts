@@ -2,8 +2,11 @@ import type { Readable } from 'node:stream';
 
 /** All outgoing traffic. Every connection, on every hop, goes to an address that the guard admits (`address-guard.ts`). */
 export interface Egress {
-  /** The outgoing identity for a new resolve: `direct`, or the id of the next outgoing proxy in turn. */
-  nextIdentity(): string;
+  /**
+   * The outgoing identity for a new resolve: `direct`, or the id of an outgoing proxy, which the rules name for the link or
+   * which is the next in turn.
+   */
+  nextIdentity(link?: string): string;
   /**
    * Sends a request and follows redirects, each hop guarded. Resolves with the head; the body streams.
    * @throws EgressRefused, UpstreamError; the signal's reason when it is aborted

@@ -109,7 +109,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
 
   const fromSource = async (context: LinkContext, deadline: Deadline): Promise<Resolved> => {
     const { link, cacheKey, entry, list } = context;
-    const identity = egress.nextIdentity();
+    const identity = egress.nextIdentity(link);
     const info = await extractor.extract({ url: link, identity, entry, ...deadline });
     if (isList(info)) {
       if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not handled.');

@@ -42,7 +42,7 @@ const log = createFunctionLog();
 const environment = readFunctionEnvironment(process.env);
 const settings = await readSettingsInAws(process.env);
 const state = createState({ storage: createDynamoDbStorage(environment), log });
-const egress = createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log });
+const egress = createEgress({ ...settings, allow: settings.egressAllow, log });
 // A layer without tools means maintenance: the table names the activity, and this function answers with it.
 let located: YtDlp | undefined;
 const tools = createLayeredTools({

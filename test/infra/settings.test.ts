@@ -19,6 +19,7 @@ describe('readContext', () => {
       toolsChannel: 'stable',
       toolsUpdateHours: 12,
       egressAllow: [],
+      proxyRules: [],
       playlistLimit: 200,
       search: false,
       resolverMemory: 2048,

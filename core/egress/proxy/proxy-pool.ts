@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { getRetryDelay } from '../../concurrency/index.ts';
-import { normalizeProxyUrl } from '../../config/index.ts';
+import { normalizeProxyUrl, type ProxyRule, parseProxyRule } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
 
 /** Outgoing identities: `direct`, and one for each configured proxy. */
 export interface ProxyPool {
-  /** The ids of the proxies in turn, without those that failed a short while ago unless all did; `direct` without proxies. */
-  next(): string;
+  /**
+   * The id that the rules name for a link, whether it failed or not; else the ids of the proxies in turn, without those that failed a short while ago unless
+   * all did; `direct` without proxies.
+   */
+  next(link?: string): string;
   /**
    * The proxy of an id; undefined for a direct connection. An id whose proxy is no longer configured maps to another one,
    * always the same, which is logged once.
@@ -40,9 +43,19 @@ export const DIRECT = 'direct';
 /**
  * Creates the pool of configured proxies.
  * @param urls `http://`, `https://` or `socks5://`, with credentials where the proxy requires them
+ * @param rules `host=position`, counted from 1, or `host=direct`; the first that matches applies
  * @throws Error that names an invalid entry by its position alone: the entry may contain a password
  */
-export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
+export function createProxyPool(urls: readonly string[], log: Log, rules: readonly string[] = []): ProxyPool {
+  const idsByPosition = urls.map(identityOf);
+  const idOf = (target: ProxyRule['proxy']) => (target === 'direct' ? DIRECT : idsByPosition[target - 1]);
+  const siteRules = rules.map((text, index) => {
+    const rule = parseProxyRule(text);
+    const id = rule && idOf(rule.proxy);
+    if (!rule || !id)
+      throw new Error(`Proxy rule ${index + 1} is not host=position of an outgoing proxy or host=direct`);
+    return { rule, id };
+  });
   const proxies = new Map(urls.map((url, index) => [identityOf(url), parseProxy(url, index)]));
   const ids = [...proxies.keys()];
   const reportedIds = new Set<string>();
@@ -59,7 +72,10 @@ export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
   };
 
   const isResting = (id: string) => (failing.get(proxies.get(id))?.restsUntil ?? 0) > Date.now();
-  const next = (): string => {
+  const next = (link = ''): string => {
+    const host = URL.parse(link)?.hostname.replace(/\.$/, '') ?? '';
+    const named = siteRules.find(({ rule }) => matches(rule, host));
+    if (named) return named.id;
     for (let skipped = 0; skipped < ids.length; skipped++) {
       const id = ids[nextIndex++ % ids.length];
       if (id !== undefined && !isResting(id)) return id;
@@ -91,6 +107,9 @@ export function createProxyPool(urls: readonly string[], log: Log): ProxyPool {
     proxies: [...proxies.values()],
   };
 }
+
+const matches = ({ host, subdomainsOnly }: ProxyRule, name: string): boolean =>
+  (name === host && !subdomainsOnly) || name.endsWith(`.${host}`);
 
 /** An id that reveals neither the address nor the credentials of a proxy. */
 const identityOf = (url: string): string =>

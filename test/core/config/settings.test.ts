@@ -68,6 +68,10 @@ describe('readSettings', () => {
     ['EGRESS_ALLOW', 'user@host:80'],
     ['OUTGOING_PROXIES', 'socks4://proxy.example'],
     ['OUTGOING_PROXIES', 'http://proxy.example/?x'],
+    ['PROXY_RULES', 'youtube.com'],
+    ['PROXY_RULES', 'youtube.com=0'],
+    ['PROXY_RULES', 'https://youtube.com=direct'],
+    ['PROXY_RULES', 'youtube.com=1'],
     ['COOKIES_FILE', '/nonexistent/cookies.txt'],
     ['COOKIES_FILE', '/'],
     ['PLAYLIST_LIMIT', '0'],
@@ -77,6 +81,14 @@ describe('readSettings', () => {
     const act = () => readSettings({ [name]: text });
     expect(act).toThrow(SettingError);
     expect(act).toThrow(new RegExp(`^${name} must be [^\n]+$`));
+  });
+
+  it('accepts rules for the proxies that are set, and names a rule beyond them', () => {
+    const proxies = { OUTGOING_PROXIES: 'http://a.example,http://b.example' };
+    const rules = ['youtube.com=2', '*.vimeo.com=1', 'example.org=direct'];
+    expect(readSettings({ ...proxies, PROXY_RULES: rules.join(', ') }).proxyRules).toEqual(rules);
+    const act = () => readSettings({ ...proxies, PROXY_RULES: 'a.example=1,youtube.com=3' });
+    expect(act).toThrow(/^PROXY_RULES must be [^\n]+ entry 2 is beyond its 2 proxies$/);
   });
 
   it.each(['ftp://user:s3cret@proxy', '10.1.2.3:808080:alice:s3cret', 'http://alice:s3cret%@host:9', 's3cret'])(

@@ -18,6 +18,44 @@ function createPool(count: number) {
   return { pool, ids, proxies, turns, lines };
 }
 
+describe('rules for sites', () => {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const urls = ['http://a.example:1', 'socks5://b.example:1', 'http://c.example:1'];
+  const ids = urls.map((url) => createProxyPool([url], log).next());
+  const rules = ['youtube.com=1', 'api.vimeo.com=direct', '*.vimeo.com=2', 'B\u00fccher.example=DIRECT'];
+  const pool = () => createProxyPool(urls, log, rules);
+
+  it.each([
+    ['https://youtube.com/watch?v=1', ids[0]],
+    ['https://www.YouTube.com./watch?v=1', ids[0]],
+    ['http://player.vimeo.com:8080/1', ids[1]],
+    ['https://api.vimeo.com/1', 'direct'],
+    ['https://xn--bcher-kva.example/', 'direct'],
+  ])('name the identity of %s', (link, identity) => {
+    const { next, reportFailure, proxies } = pool();
+    for (const proxy of proxies) reportFailure(proxy);
+    expect([next(link), next(link)]).toEqual([identity, identity]);
+  });
+
+  it.each([
+    'https://vimeo.com/1',
+    'https://notyoutube.com/',
+    'https://youtube.com.example/',
+    'https://example.com/?youtube.com',
+    '',
+  ])('leave %j to the proxies in turn', (link) => {
+    const { next } = pool();
+    expect([next(link), next(link), next(link)]).toEqual(ids);
+  });
+
+  it.each(['youtube.com=4', 'youtube.com=0', 'youtube.com', 'youtube.com=http://user:secret@a.example'])(
+    'must name a proxy (%s)',
+    (rule) => {
+      expect(() => createProxyPool(urls, log, ['a.example=1', rule])).toThrow(/^Proxy rule 2 is not [^\n]+$/);
+    },
+  );
+});
+
 describe('a proxy that failed', () => {
   it('is left out for 30 seconds', () => {
     const { pool, proxies, turns } = createPool(3);

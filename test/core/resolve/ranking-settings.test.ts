@@ -43,6 +43,11 @@ it.each(lists.map((list) => [list.name, list] as const))(
     expect(throughProxy.egress).toBe(proxied.nextIdentity());
     expect(throughProxy.offer).toEqual(offer);
     expect(proxy.seen).not.toEqual([]);
+
+    const rules = [`${new URL(PAGE).hostname}=direct`];
+    const ruled = createEgress({ allow: [origin.host], outgoingProxies: [proxy.url], proxyRules: rules });
+    expect((await offered(list, { egress: ruled })).egress).toBe('direct');
+    await ruled.close();
     await proxied.close();
   },
 );
