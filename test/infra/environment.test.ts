@@ -77,6 +77,8 @@ const OF_ONE_MACHINE = [
   'TOOLS_UPDATE_HOURS',
   'YT_DLP_PATH',
   'FFMPEG_PATH',
+  'METRICS_PORT',
+  'METRICS_HOST',
 ];
 const OF_STREAMS = ['MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
 /** Values of secrets, or set only with a secret. */
@@ -158,6 +160,8 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       'DATA_MAX_BYTES',
       ...SECRETS,
       'ALLOWED_HOSTS',
+      'METRICS_PORT',
+      'METRICS_HOST',
       'PUBLIC_URL',
       'MAX_RESOLVES_PER_CLIENT',
     ];
