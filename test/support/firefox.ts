@@ -22,6 +22,9 @@ const OFFLINE = {
   'services.settings.server': 'http://127.0.0.1:9',
 };
 
+/** On a busy machine: creating its profile alone takes seconds. */
+const START_TIMEOUT_MS = 110_000;
+
 /**
  * Starts Firefox, driven by WebDriver BiDi. Media plays without a click.
  * @param prefs preferences as in `about:config`
@@ -32,6 +35,7 @@ export async function launchFirefox(prefs: Record<string, unknown> = {}): Promis
   return puppeteer.launch({
     browser: 'firefox',
     executablePath: FIREFOX,
+    timeout: START_TIMEOUT_MS,
     extraPrefsFirefox: { ...OFFLINE, 'media.autoplay.default': 0, ...prefs },
   });
 }

@@ -15,7 +15,6 @@ document.documentElement.dir = chrome.i18n.getMessage('@@bidi_dir');
 for (const element of document.querySelectorAll<HTMLElement>('[data-text]'))
   element.textContent = chrome.i18n.getMessage(element.dataset.text ?? '');
 
-field.value = (await readAddress()) ?? '';
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const origin = toOrigin(field.value);
@@ -26,3 +25,7 @@ form.addEventListener('submit', async (event) => {
   field.setAttribute('aria-invalid', String(!origin));
   result.textContent = chrome.i18n.getMessage(origin ? 'saved' : 'invalid');
 });
+
+const address = await readAddress();
+// The visitor may have begun to type.
+field.value ||= address ?? '';
