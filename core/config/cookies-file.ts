@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { listDir } from './list-dir.ts';
 import { defineParser, SettingError } from './parsers.ts';
 
 /** The first line that yt-dlp requires. */
@@ -14,6 +15,20 @@ export const cookiesFile = defineParser('a Netscape cookies file', (name, path):
   const file = resolve(path);
   checkCookies(name, readCookies(name, file));
   return file;
+});
+
+const COOKIES_DIR = 'a folder of Netscape cookies files such as youtube.com.txt';
+
+/** The cookies files of a folder, made absolute, by name. Error lines contain nothing of the cookies. */
+export const cookiesDir = defineParser(COOKIES_DIR, (name, path): string[] => {
+  const dir = resolve(path);
+  const files = listDir(name, COOKIES_DIR, dir)
+    .filter((file) => /^[^.].*\.txt$/i.test(file))
+    .sort()
+    .map((file) => join(dir, file));
+  if (files.length === 0) throw new SettingError(`${name} must be ${COOKIES_DIR}: ${dir} has no .txt file`);
+  for (const file of files) checkCookies(`${name}/${basename(file)}`, readCookies(name, file));
+  return files;
 });
 
 function readCookies(name: string, file: string): Buffer {

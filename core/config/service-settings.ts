@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
-import { cookiesFile } from './cookies-file.ts';
+import { cookiesDir, cookiesFile } from './cookies-file.ts';
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
 import { anyText, flag, hostNames, hostPorts, oneOf, origins, proxyUrls, webOrigin, wholeNumber } from './parsers.ts';
 import { proxyRules } from './proxy-rules.ts';
 import type { SettingsTable } from './setting.ts';
+import { ytDlpExtractorArgs, ytDlpPlugins } from './yt-dlp-options.ts';
 
 /** Holds some hundred resources of average size. */
 const MIN_DATA_BYTES = 1024 * 1024;
@@ -161,6 +162,30 @@ export const serviceSettings = {
     parse: cookiesFile,
     description: 'Netscape cookies file; every client of the service can fetch what its account may see',
     contextError: 'would lie open in the template: put it into a secret and set cookiesSecret to its ARN',
+  },
+  cookiesDir: {
+    scope: 'one-machine',
+    variable: 'COOKIES_DIR',
+    parse: cookiesDir,
+    default: [],
+    defaultText: 'none',
+    description:
+      'Folder with a Netscape cookies file for each site (`youtube.com.txt`), used together with `COOKIES_FILE`; read at each start of yt-dlp',
+    contextError: 'would lie open in the template: put the cookies into a secret and set cookiesSecret to its ARN',
+  },
+  ytDlpPlugins: {
+    scope: 'one-machine',
+    variable: 'YT_DLP_PLUGINS',
+    parse: ytDlpPlugins,
+    description: 'Folder of yt-dlp plugins; they are programs that run with the rights of this service',
+  },
+  ytDlpExtractorArgs: {
+    scope: 'one-machine',
+    variable: 'YT_DLP_EXTRACTOR_ARGS',
+    parse: ytDlpExtractorArgs,
+    default: [],
+    defaultText: 'none',
+    description: 'Arguments for extractors, as `--extractor-args` of yt-dlp, separated by blanks',
   },
   playlistLimit: {
     scope: 'both',

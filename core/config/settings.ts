@@ -8,7 +8,7 @@ export type Settings = HostValues<typeof serviceSettings>;
 
 /**
  * Reads the settings of a host from its environment. A blank variable counts as unset. The only files it opens are the
- * cookies file and the file of access keys, so that an invalid one is reported before anything starts.
+ * files of cookies, the folder of plugins and the file of access keys, so that an invalid one is reported before anything starts.
  * @throws SettingError in one line that names the variable
  */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {

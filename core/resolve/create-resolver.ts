@@ -30,7 +30,13 @@ export interface ResolverOptions {
   readonly search?: boolean;
   /** Netscape cookies file of the operator: every client is then served what that account may see. */
   readonly cookiesFile?: string;
-  /** Extra plugin folders of yt-dlp: only tests load any. */
+  /** Netscape cookies files of single sites. */
+  readonly cookiesDir?: readonly string[];
+  /** Folder of yt-dlp plugins that the operator trusts. */
+  readonly ytDlpPlugins?: string;
+  /** As `--extractor-args` of yt-dlp. */
+  readonly ytDlpExtractorArgs?: readonly string[];
+  /** Further plugin folders: only tests load any. */
   readonly pluginDirs?: readonly string[];
   /**
    * Forks of yt-dlp at once, one of which is never granted to a client that holds all others. @default 5, fewer in
@@ -71,10 +77,12 @@ export function createResolver(options: ResolverOptions): Resolver {
     maxBytes = 2 ** 26,
     queueLimit = 256,
   } = options;
-  const { maxResolvesPerClient = 8 } = options;
+  const { maxResolvesPerClient = 8, ytDlpPlugins, pluginDirs = [] } = options;
   const cache = createCachedState(options.state);
   const extractor = createExtractor({
     ...options,
+    pluginDirs: ytDlpPlugins === undefined ? pluginDirs : [...pluginDirs, ytDlpPlugins],
+    extractorArgs: options.ytDlpExtractorArgs,
     startWorker: options.startWorker ?? startYtDlp,
     concurrency,
     memoryBytes,

@@ -36,8 +36,10 @@ export async function* runChecks({
   yield* await checkFolders(settings);
   yield await checkPort(settings);
   yield checkExposure(settings);
-  const cookies = checkCookies(settings.cookiesFile);
-  if (cookies) yield cookies;
+  for (const file of [settings.cookiesFile, ...settings.cookiesDir]) {
+    const cookies = checkCookies(file);
+    if (cookies) yield cookies;
+  }
   yield await checkPython();
   yield* await checkTools(settings);
   yield* await checkOutgoing(settings, referenceUrl);

@@ -4,7 +4,10 @@ import { InMaintenance, UpstreamError } from '../../errors/index.ts';
 import { describeError, type Log } from '../../log/index.ts';
 
 export interface WorkerSupervisorOptions
-  extends Pick<WorkerOptions, 'concurrency' | 'memoryBytes' | 'cookiesFile' | 'pluginDirs'> {
+  extends Pick<
+    WorkerOptions,
+    'concurrency' | 'memoryBytes' | 'cookiesFile' | 'cookiesDir' | 'extractorArgs' | 'pluginDirs'
+  > {
   readonly tools: Pick<Tools, 'ytDlp'>;
   readonly startWorker: typeof startYtDlp;
   /** Called with each change of the mode of yt-dlp, and at its start. */
@@ -44,10 +47,13 @@ interface Running {
 
 /** Query strings may hold secrets. */
 const QUERY = /\?\S+/g;
+/** Extractors run JavaScript of sites by this Node. */
+const JS_RUNTIME = `node ${process.versions.node}`;
 const BACKOFF = { initialDelayMs: 500, maxDelayMs: 30_000 };
 
 export function createWorkerSupervisor(options: WorkerSupervisorOptions): WorkerSupervisor {
-  const { tools, log, concurrency, memoryBytes, cookiesFile, pluginDirs, onYtDlpMode } = options;
+  const { tools, log, concurrency, memoryBytes, cookiesFile, cookiesDir, extractorArgs, pluginDirs, onYtDlpMode } =
+    options;
   const closing = new AbortController();
   const alive = new Set<Running>();
   let current: Running | undefined;
@@ -61,12 +67,19 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
       concurrency,
       memoryBytes,
       cookiesFile,
+      cookiesDir,
+      extractorArgs,
       pluginDirs,
       signal: closing.signal,
       onMode: (mode, reason) => {
         const { version } = ytDlp;
-        if (mode === 'worker') log.info('yt-dlp runs as a warm worker', { version });
-        else log.warn('yt-dlp runs as one process per link', { version, reason: reason?.replaceAll(QUERY, '?…') });
+        if (mode === 'worker') log.info('yt-dlp runs as a warm worker', { version, jsRuntime: JS_RUNTIME });
+        else
+          log.warn('yt-dlp runs as one process per link', {
+            version,
+            jsRuntime: JS_RUNTIME,
+            reason: reason?.replaceAll(QUERY, '?…'),
+          });
         onYtDlpMode?.(mode);
       },
       onStderr: (line) => log.warn('yt-dlp stderr', { line: line.replaceAll(QUERY, '?…') }),

@@ -20,7 +20,7 @@ import { type RunResult, runYtDlp } from './run-yt-dlp.ts';
  * worker's plugin does not fit. Each request takes the start of a Python interpreter more, about a second.
  */
 export async function startLinkProcesses(options: WorkerOptions): Promise<WorkerProcess> {
-  const { ytDlp, memoryBytes, concurrency, cookiesFile, pluginDirs = [], signal: closed } = options;
+  const { ytDlp, memoryBytes, concurrency, pluginDirs = [], signal: closed } = options;
   const dir = await createWorkerDirectory();
   const jsRuntime = await writeRuntime(dir);
   const slots = createSemaphore({ permits: Math.max(1, concurrency) });
@@ -56,7 +56,7 @@ export async function startLinkProcesses(options: WorkerOptions): Promise<Worker
     }
     const startedAt = performance.now();
     const work = runYtDlp(request, {
-      ...{ ytDlp, memoryBytes, pluginDirs, cookiesFile, dir, jsRuntime },
+      ...{ ytDlp, memoryBytes, pluginDirs, dir, jsRuntime, operator: options },
       signal: ending,
     }).finally(release);
     running.add(work);

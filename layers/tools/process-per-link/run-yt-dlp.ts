@@ -1,8 +1,14 @@
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { killWhenStopped } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
-import { extractionFlags, type WorkerRequest } from '../worker/index.ts';
+import {
+  extractionFlags,
+  type OperatorOptions,
+  type WorkerRequest,
+  writeConfig,
+  writeCookies,
+} from '../worker/index.ts';
 import { limitedCommand } from './limited-command.ts';
 
 export interface RunOptions {
@@ -10,7 +16,7 @@ export interface RunOptions {
   /** Address space. */
   readonly memoryBytes: number;
   readonly pluginDirs: readonly string[];
-  readonly cookiesFile: string | undefined;
+  readonly operator: OperatorOptions;
   /** For the cache, and for the folder of this process. */
   readonly dir: string;
   readonly jsRuntime: string;
@@ -103,10 +109,8 @@ async function prepareFlags(
 ): Promise<string[]> {
   const { dir, pluginDirs, jsRuntime } = options;
   // A copy: yt-dlp writes the file when it ends.
-  const cookiesFile = options.cookiesFile && join(home, 'cookies.txt');
-  if (options.cookiesFile && cookiesFile) await copyFile(options.cookiesFile, cookiesFile);
-  const proxyOption = join(home, 'yt-dlp.conf');
-  await writeFile(proxyOption, `--proxy ${quote(proxy)}\n`);
+  const cookiesFile = await writeCookies(home, options.operator);
+  const config = await writeConfig(home, options.operator, [['--proxy', proxy]]);
   const target = join(home, 'target');
   // An entry by its list's metadata, and not by its URL alone: this keeps its title, duration and thumbnail.
   await writeFile(target, entry === undefined ? url.replaceAll(/[\r\n]/g, '') : JSON.stringify(entry));
@@ -115,13 +119,10 @@ async function prepareFlags(
     ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
     ...['--playlist-end', String(playlistLimit)],
     // A failed entry of a playlist becomes null. Tracebacks of failures are written by `--verbose` alone.
-    ...['--ignore-errors', '--verbose', '--config-locations', proxyOption],
+    ...['--ignore-errors', '--verbose', ...config],
     ...(entry === undefined ? ['--batch-file', target] : ['--no-clean-info-json', '--load-info-json', target]),
   ];
 }
-
-/** For `shlex.split` of Python. */
-const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
 
 /** @param pid of the leader of the group; undefined when it could not be started */
 function killGroup(pid: number | undefined): void {

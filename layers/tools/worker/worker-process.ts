@@ -5,21 +5,20 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { killWhenStopped } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
+import { type OperatorOptions, writeConfig, writeCookies } from './operator-files.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
 import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
 import { extractionFlags } from './yt-dlp-flags.ts';
 
-export interface WorkerOptions {
+export interface WorkerOptions extends OperatorOptions {
   readonly ytDlp: YtDlp;
-  /** Additional plugin folders, for tests. */
+  /** Additional plugin folders: those of the operator, and of tests. */
   readonly pluginDirs?: readonly string[];
   /** Maximum number of forks. */
   readonly concurrency: number;
   /** Address space of one fork. */
   readonly memoryBytes: number;
-  /** Netscape cookies file. */
-  readonly cookiesFile?: string;
   /** Kills the worker, also while it starts. */
   readonly signal?: AbortSignal;
   readonly onStderr?: (line: string) => void;
@@ -68,7 +67,10 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   const { signal, onStderr = () => undefined } = options;
   signal?.throwIfAborted();
   const directory = await createWorkerDirectory();
-  const child = spawnWorker(options, directory);
+  const child = await spawnWorker(options, directory).catch(async (error) => {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  });
   killWhenStopped(child);
   const client = createWorkerClient((line) => child.stdin.write(line));
   let lastLine = 'no output';
@@ -116,9 +118,10 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   return { request: client.send, ended, hasEnded: () => isGone, wasKilled, close };
 }
 
-function spawnWorker(options: WorkerOptions, home: string): Child {
+async function spawnWorker(options: WorkerOptions, home: string): Promise<Child> {
+  const flags = await flagsOf(options, home);
   const [program, ...before] = options.ytDlp.command;
-  return spawn(program, [...before, ...flagsOf(options, home)], {
+  return spawn(program, [...before, ...flags], {
     cwd: home,
     // Nothing of this process: no credentials, no proxies, no variables that Node or Python read.
     env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
@@ -128,13 +131,14 @@ function spawnWorker(options: WorkerOptions, home: string): Child {
   });
 }
 
-const flagsOf = (options: WorkerOptions, home: string): string[] => [
+const flagsOf = async (options: WorkerOptions, home: string): Promise<string[]> => [
   ...extractionFlags({
     cacheDir: join(home, 'cache'),
     pluginDirs: [PLUGIN_DIR, ...(options.pluginDirs ?? [])],
     jsRuntime: process.execPath,
-    cookiesFile: options.cookiesFile,
+    cookiesFile: await writeCookies(home, options),
   }),
+  ...(await writeConfig(home, options)),
   '--abort-on-error',
   // Nothing listens there: a request without its own proxy cannot connect.
   ...['--proxy', 'http://127.0.0.1:9'],

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -101,4 +101,79 @@ describe('COOKIES_FILE', () => {
     await startWith(ALL);
     await expect(startWith(CONTRADICTION)).rejects.toThrow('ended before it was ready');
   });
+});
+
+describe('COOKIES_DIR', () => {
+  const sitesOf = async (files: Readonly<Record<string, string>>) => {
+    const folder = await mkdtemp(join(dir, 'sites-'));
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+    return { folder, read: () => readSettings({ COOKIES_DIR: folder }).cookiesDir };
+  };
+  const VALID = `${HEADER}\n${COOKIE}\n`;
+
+  it('becomes the absolute paths of its text files, by name', async () => {
+    const { folder, read } = await sitesOf({
+      'youtube.com.txt': VALID,
+      'a.example.TXT': VALID,
+      README: '',
+      '.x.txt': '',
+    });
+    expect(read()).toEqual([join(folder, 'a.example.TXT'), join(folder, 'youtube.com.txt')]);
+    expect(readSettings({ COOKIES_DIR: relative(process.cwd(), folder) }).cookiesDir).toEqual(read());
+  });
+
+  it('is rejected with the name of an invalid file, and nothing of its cookies', async () => {
+    const { read } = await sitesOf({ 'good.txt': VALID, 'youtube.com.txt': CONTRADICTION });
+    const message = 'COOKIES_DIR/youtube.com.txt must be a Netscape cookies file: its line 2 cannot be read';
+    expect(read).toThrow(new SettingError(message));
+  });
+
+  it('is rejected when it is missing, has no text file, or has a folder instead of one', async () => {
+    const { folder, read } = await sitesOf({});
+    expect(read).toThrow(/^COOKIES_DIR must be a folder [^\n]+ has no \.txt file$/);
+    await mkdir(join(folder, 'site.txt'));
+    expect(read).toThrow(/^COOKIES_DIR must be [^\n]+\(EISDIR\)$/);
+    expect(() => readSettings({ COOKIES_DIR: join(folder, 'missing') })).toThrow(
+      /^COOKIES_DIR must be [^\n]+\(ENOENT\)$/,
+    );
+  });
+});
+
+describe('YT_DLP_PLUGINS', () => {
+  const PLUGINS = join(import.meta.dirname, '../../layers/tools/plugin');
+
+  it('becomes an absolute path', () =>
+    expect(readSettings({ YT_DLP_PLUGINS: relative(process.cwd(), PLUGINS) }).ytDlpPlugins).toBe(PLUGINS));
+
+  it('accepts archives', async () => {
+    const folder = await mkdtemp(join(dir, 'plugins-'));
+    expect(() => readSettings({ YT_DLP_PLUGINS: folder })).toThrow(/^YT_DLP_PLUGINS must be [^\n]+ has none$/);
+    await writeFile(join(folder, 'provider.zip'), '');
+    expect(readSettings({ YT_DLP_PLUGINS: folder }).ytDlpPlugins).toBe(folder);
+  });
+
+  it.each([join(PLUGINS, 'missing'), import.meta.filename])('rejects %s', (folder) =>
+    expect(() => readSettings({ YT_DLP_PLUGINS: folder })).toThrow(
+      /^YT_DLP_PLUGINS must be [^\n]+ cannot be read [^\n]+$/,
+    ),
+  );
+});
+
+describe('YT_DLP_EXTRACTOR_ARGS', () => {
+  it('are separated by blanks', () =>
+    expect(
+      readSettings({
+        YT_DLP_EXTRACTOR_ARGS:
+          'youtube:player_client=web;skip=dash  youtubepot-bgutilhttp:base_url=http://127.0.0.1:4416',
+      }).ytDlpExtractorArgs,
+    ).toEqual(['youtube:player_client=web;skip=dash', 'youtubepot-bgutilhttp:base_url=http://127.0.0.1:4416']));
+
+  it.each(['youtube', 'po_token=s3cret', '--exec s3cret', 'youtube:s3cret', 'youtube:a='])(
+    'reject %s by position',
+    (text) => {
+      const read = () => readSettings({ YT_DLP_EXTRACTOR_ARGS: `youtube:a=b ${text}` });
+      expect(read).toThrow(/^YT_DLP_EXTRACTOR_ARGS must be [^\n]+ entry 2 is something else$/);
+      expect(read).not.toThrow('s3cret');
+    },
+  );
 });

@@ -33,8 +33,19 @@ it.each(lists.map((list) => [list.name, list] as const))(
 
     expect((await offered(list, { search: true })).offer).toEqual(offer);
 
-    const withCookies = await offered(list, { cookiesFile: '/cookies.txt' });
-    expect(withCookies.worker?.cookiesFile).toBe('/cookies.txt');
+    const withCookies = await offered(list, {
+      cookiesFile: '/cookies.txt',
+      cookiesDir: ['/site.txt'],
+      ytDlpPlugins: '/plugins',
+      pluginDirs: ['/tests'],
+      ytDlpExtractorArgs: ['site:a=b'],
+    });
+    expect(withCookies.worker).toMatchObject({
+      cookiesFile: '/cookies.txt',
+      cookiesDir: ['/site.txt'],
+      pluginDirs: ['/tests', '/plugins'],
+      extractorArgs: ['site:a=b'],
+    });
     expect(withCookies.offer).toEqual(offer);
 
     const proxy = await serveProxy({ [origin.host]: Number(origin.host.split(':')[1]) });

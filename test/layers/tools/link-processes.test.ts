@@ -16,6 +16,8 @@ const egress = createEgress({ allow: [origin.host] });
 const proxySession = await egress.openProxySession({});
 const temporary = await mkdtemp(join(tmpdir(), 'reelay-link-test-'));
 const cookiesFile = join(temporary, 'cookies.txt');
+const siteCookies = join(temporary, 'site.txt');
+const extractorArgs = ["reelayworkertest:tokens=it's,Two"];
 const pluginDirs = ['../../origin/plugin', './plugin'].map((dir) => fileURLToPath(new URL(dir, import.meta.url)));
 const systemTemporary = process.env.TMPDIR;
 
@@ -40,12 +42,13 @@ let processes: WorkerProcess;
 const COOKIES = '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tfrom-file\n';
 beforeAll(async () => {
   await writeFile(cookiesFile, COOKIES);
+  await writeFile(siteCookies, COOKIES.replace('session\tfrom-file', 'site\tfrom-folder'));
   process.env.TMPDIR = temporary;
-  processes = await start({ cookiesFile });
+  processes = await start({ cookiesFile, cookiesDir: [siteCookies], extractorArgs });
 });
 afterAll(async () => {
   await processes.close();
-  expect(await readdir(temporary)).toEqual(['cookies.txt']);
+  expect(await readdir(temporary)).toEqual(['cookies.txt', 'site.txt']);
   if (systemTemporary === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = systemTemporary;
   proxySession.close();
@@ -61,9 +64,15 @@ describe('startLinkProcesses', () => {
       info: { id: 'clip', direct: true, formats: [{ url: origin.url('/files/clip.mp4?cookies') }] },
     });
     const [request] = origin.requestsTo('/files/clip.mp4?cookies');
-    expect(request?.headers.cookie).toBe('session=from-file');
+    expect(request?.headers.cookie?.split('; ').sort()).toEqual(['session=from-file', 'site=from-folder']);
     expect(await readFile(cookiesFile, 'utf8')).toBe(COOKIES);
   });
+
+  it('passes the arguments of the operator to extractors', async () =>
+    expect(await processes.request(requestOf('reelay-worker-test:arguments'))).toMatchObject({
+      ok: true,
+      info: { tags: ["it's", 'Two'] },
+    }));
 
   it.concurrent.each([
     ['/trouble/404', { kind: 'http', httpStatus: 404 }],

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -67,6 +67,41 @@ afterAll(async () => {
   await egress.close();
   await origin.close();
   await rm(temporary, { recursive: true, force: true });
+});
+
+describe('the options of the operator', () => {
+  it('are the cookies of sites, arguments for extractors, and plugins', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'reelay-operator-test-'));
+    const write = async (name: string, value: string) => {
+      const file = join(dir, name);
+      await writeFile(file, `# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\t${value}`);
+      return file;
+    };
+    const cookiesFile = await write('all.txt', 'a\told\n127.0.0.1\tFALSE\t/\tFALSE\t0\tb\tkept');
+    const cookiesDir = [await write('site.txt', 'a\tnew'), await write('other.txt', 'c\tthird')];
+    const extractorArgs = ["reelayworkertest:tokens=it's,Two;more=1"];
+    const operated = await start({ cookiesFile, cookiesDir, extractorArgs });
+    try {
+      await operated.request(requestOf('/files/clip.mp4?operator'));
+      const [request] = origin.requestsTo('/files/clip.mp4?operator');
+      expect(request?.headers.cookie?.split('; ').sort()).toEqual(['a=new', 'b=kept', 'c=third']);
+      const answer = await operated.request(requestOf('reelay-worker-test:arguments'));
+      expect(answer).toMatchObject({ ok: true, info: { tags: ["it's", 'Two'] } });
+      // Other users of the machine see the command line.
+      const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'args=']);
+      expect(stdout).toContain('reelay-worker:concurrency');
+      expect(stdout).not.toContain("tokens=it's");
+    } finally {
+      await operated.close();
+      await rm(dir, { recursive: true });
+    }
+  });
+
+  it('fail the start, and leave no folder, when the cookies are gone', async () => {
+    const before = await readdir(temporary);
+    await expect(start({ cookiesDir: [join(temporary, 'missing.txt')] })).rejects.toThrow('ENOENT');
+    expect(await readdir(temporary)).toEqual(before);
+  });
 });
 
 describe('startWorker', () => {

@@ -16,6 +16,9 @@ class ReelayWorkerTestIE(InfoExtractor):
     def _act_environment(self, info):
         return {**info, 'tags': [*os.environ, os.getcwd()]}
 
+    def _act_arguments(self, info):
+        return {**info, 'tags': self._configuration_arg('tokens', casesense=True)}
+
     def _act_descriptors(self, info):
         return {**info, 'tags': [os.readlink(f'/proc/self/fd/{name}') for name in os.listdir('/proc/self/fd')
                                  if os.path.exists(f'/proc/self/fd/{name}')]}

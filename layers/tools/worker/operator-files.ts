@@ -1,0 +1,49 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Cookies and arguments of the operator, for every extraction. */
+export interface OperatorOptions {
+  /** Netscape cookies file. */
+  readonly cookiesFile?: string;
+  /** Netscape cookies files of single sites; their cookies replace equal ones of `cookiesFile`. */
+  readonly cookiesDir?: readonly string[];
+  /** As `--extractor-args` of yt-dlp: `extractor:name=value;name=value`. */
+  readonly extractorArgs?: readonly string[];
+}
+
+/**
+ * Writes the cookies into one file that only this user can read; the last of equal cookies applies.
+ * @returns its path in `dir`; undefined without cookies
+ */
+export async function writeCookies(
+  dir: string,
+  { cookiesFile, cookiesDir = [] }: OperatorOptions,
+): Promise<string | undefined> {
+  const files = cookiesFile === undefined ? cookiesDir : [cookiesFile, ...cookiesDir];
+  if (files.length === 0) return undefined;
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const merged = join(dir, 'cookies.txt');
+  // The first line of each further file is a comment.
+  await writeFile(merged, texts.join('\n'), { mode: 0o600 });
+  return merged;
+}
+
+/**
+ * Writes options of yt-dlp into a file that only this user can read, instead of onto the command line, which other users of
+ * the machine see.
+ * @returns the options that read it
+ */
+export async function writeConfig(
+  dir: string,
+  { extractorArgs = [] }: OperatorOptions,
+  options: readonly (readonly [name: string, value: string])[] = [],
+): Promise<string[]> {
+  const all = [...options, ...extractorArgs.map((value) => ['--extractor-args', value] as const)];
+  if (all.length === 0) return [];
+  const file = join(dir, 'yt-dlp.conf');
+  await writeFile(file, all.map(([name, value]) => `${name} ${quote(value)}\n`).join(''), { mode: 0o600 });
+  return ['--config-locations', file];
+}
+
+/** For `shlex.split` of Python. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
