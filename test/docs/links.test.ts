@@ -9,7 +9,9 @@ const documents = globSync('{*.md,docs/**/*.md,web/**/*.md,test/**/*.md}', { cwd
 const LINK = /\]\(([^)\s]+)\)/g;
 const HEADING = /^#+\s+(.+)$/gm;
 
-const read = (file: string) => readFileSync(join(ROOT, file), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+const readWhole = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+/** Without code blocks. */
+const read = (file: string) => readWhole(file).replaceAll(/^```[\s\S]*?^```/gm, '');
 /** The anchor that a heading gets where the repository is hosted. */
 const anchorOf = (heading: string) =>
   heading
@@ -38,7 +40,8 @@ describe('documents', () => {
     expect(broken).toEqual([]);
   });
 
-  it('keep the README short', () => expect(read('README.md').split('\n').length).toBeLessThanOrEqual(120));
+  it('keep the README short', () =>
+    expect(readWhole('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120));
 
   it('name only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
