@@ -68,11 +68,23 @@ describe('runChecks', () => {
       { severity: 'warning', text: expect.stringContaining('PROT') },
     ]));
 
-  it('runs the tools that are installed', async () =>
-    expect(on('Tools', await findingsOf(environmentWith({ TOOLS_DIR: toolsDir })))).toMatchObject([
+  it('runs the tools that are installed, and checks the cookies of each site', async () => {
+    const dir = join(root, 'cookies');
+    await mkdir(dir);
+    const cookiesOf = (expires: number) =>
+      `# Netscape HTTP Cookie File\n.site.example\tTRUE\t/\tTRUE\t${expires}\tname\tvalue\n`;
+    await writeFile(join(dir, 'a.example.txt'), cookiesOf(0), { mode: 0o600 });
+    await writeFile(join(dir, 'b.example.txt'), cookiesOf(1), { mode: 0o600 });
+    const findings = await findingsOf(environmentWith({ TOOLS_DIR: toolsDir, COOKIES_DIR: dir }));
+    expect(on('Tools', findings)).toMatchObject([
       { severity: 'ok', text: `FFmpeg ${ffmpeg.version} (${ffmpeg.source})` },
       { severity: 'ok', text: `yt-dlp ${ytDlp.version} (${ytDlp.source}) resolves a link` },
-    ]));
+    ]);
+    expect(on('Cookies', findings)).toMatchObject([
+      { severity: 'ok', text: expect.stringContaining('a.example.txt') },
+      { severity: 'problem', text: expect.stringMatching(/b\.example\.txt has expired/) },
+    ]);
+  });
 
   it('reports tools that are missing from a folder in use', async () => {
     const dir = join(root, 'empty');

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
+import { silentLog } from '../../../core/log/index.ts';
 import type { YtDlpMode } from '../../../layers/tools/tools.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { misfit } from '../../support/misfit-yt-dlp.ts';
@@ -7,12 +8,20 @@ import { startResolver } from './start-resolver.ts';
 
 /** Links of the test origin through a yt-dlp that the worker does not fit. */
 const modes: YtDlpMode[] = [];
+const warnings: [string, unknown?][] = [];
 const { origin, resolver } = await startResolver({
   pluginDirs: [fileURLToPath(new URL('../../origin/plugin', import.meta.url))],
   adapt: misfit,
   onYtDlpMode: (mode) => modes.push(mode),
+  log: { ...silentLog, warn: (...warning) => void warnings.push(warning) },
 });
-afterAll(() => expect(modes).toEqual(['process-per-link']));
+afterAll(() => {
+  expect(modes).toEqual(['process-per-link']);
+  expect(warnings).toContainEqual([
+    'yt-dlp runs as one process per link',
+    expect.objectContaining({ jsRuntime: `node ${process.versions.node}` }),
+  ]);
+});
 
 const resolve = (path: string, seconds = 30) =>
   resolver.resolve(origin.url(path), { deadline: Date.now() + seconds * 1000 });

@@ -6,7 +6,7 @@ import { type OriginOptions, startOrigin } from '../../origin/server.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { createMemoryState } from './memory-state.ts';
 
-interface StartOptions extends OriginOptions, Pick<ResolverOptions, 'pluginDirs' | 'onYtDlpMode'> {
+interface StartOptions extends OriginOptions, Pick<ResolverOptions, 'pluginDirs' | 'onYtDlpMode' | 'log'> {
   /** The yt-dlp to use instead. */
   readonly adapt?: (ytDlp: YtDlp) => YtDlp;
 }
