@@ -163,6 +163,8 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       'DATA_MAX_BYTES',
       ...SECRETS,
       'ALLOWED_HOSTS',
+      'YT_DLP_PLUGINS',
+      'YT_DLP_EXTRACTOR_ARGS',
       'METRICS_PORT',
       'METRICS_HOST',
       'PUBLIC_URL',
