@@ -154,7 +154,7 @@ export const serviceSettings = {
     default: [],
     description:
       'The outgoing proxy of single sites: `youtube.com=1` (subdomains too), `*.vimeo.com=2`, `example.org=direct`; the first rule that matches a link applies to its resolve and streams',
-    passedTo: ['resolver'],
+    passedTo: ['resolver', 'stream-task'],
   },
   cookiesFile: {
     scope: 'one-machine',

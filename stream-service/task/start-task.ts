@@ -57,9 +57,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     const client = createTableClient();
     shutdown.defer(() => client.destroy());
     const state = createState({ storage: createDynamoDbStorage({ client, tableName: task.tableName }), log });
-    const egress = shutdown.own(
-      createEgress({ allow: settings.egressAllow, outgoingProxies: settings.outgoingProxies, log }),
-    );
+    const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, log }));
     const s3 = createS3Client();
     shutdown.defer(() => s3.destroy());
     const pointer = task.toolsBucket ? createToolsPointer({ s3, bucket: task.toolsBucket }) : undefined;
