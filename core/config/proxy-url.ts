@@ -1,4 +1,4 @@
-/** The schemes of outgoing proxies. `socks5h` stands for names resolved by the proxy, which is always so here. */
+/** The schemes of outgoing proxies. `socks5h` is the same as `socks5`: the proxy always resolves host names. */
 const SCHEMES: Readonly<Record<string, string>> = {
   'http:': 'http:',
   'https:': 'https:',

@@ -11,7 +11,7 @@ export interface EncodeCoverOptions {
   readonly signal: AbortSignal;
 }
 
-/** FFmpeg's demuxers by the first bytes of a picture. It is told which one to use: it would try others too. */
+/** FFmpeg's demuxers by the first bytes of a picture. Named explicitly (`-f`), since FFmpeg would probe for others too. */
 const DEMUXERS: readonly (readonly [name: string, isIt: (head: string) => boolean])[] = [
   ['jpeg_pipe', (head) => head.startsWith('\xff\xd8\xff')],
   ['png_pipe', (head) => head.startsWith('\x89PNG\r\n\x1a\n')],

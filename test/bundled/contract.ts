@@ -2,13 +2,14 @@
  * Runs the contract suite against what is deployed: all of it against the bundles, and the core of it against the container
  * for one machine. Arguments are passed to vitest, for the bundles alone, or with `--container` first for the container.
  */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { startContractContainer } from '../images/one-machine-image.ts';
 import { containersUnavailable } from '../images/programs.ts';
+import { freePort } from '../support/free-port.ts';
 import { startBundledFixture } from './bundled-fixture.ts';
 
 const VITEST = resolve(import.meta.dirname, '../../node_modules/.bin/vitest');
@@ -59,13 +60,4 @@ async function runVitest({ baseUrl }: Instance, args: readonly string[]): Promis
   });
   const [code] = await once(suite, 'exit');
   return code ?? 1;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
 }

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, utimes } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { descendantsOf } from '../support/processes.ts';
 
 const LOCAL = resolve(import.meta.dirname, '../../local');
@@ -20,15 +19,6 @@ afterEach(async () => {
   }
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('npm run dev', () => {
   it('serves the page with live reload and the API, restarts on a change, and leaves no process', async () => {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 /** A cache in front of an origin, as CloudFront caches streams: it requests and keeps ranges, and serves any range of them. */
 export interface NginxCache {
@@ -63,14 +63,4 @@ export async function startNginxCache(origin: string): Promise<NginxCache> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** nginx binds no port of its own choice. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,22 +1,25 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
+import { buildPage } from '../../local/page/build-page.ts';
 import { type Service, startService } from '../../local/service.ts';
 import { certificate } from '../core/egress/certificate.ts';
+import { containersUnavailable } from '../images/programs.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
+import { freePort } from '../support/free-port.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
 
 /** The examples of docs/examples in front of the real service, with other addresses and certificates. */
 
-const EXAMPLES = resolve(import.meta.dirname, '../../docs/examples');
+const ROOT = resolve(import.meta.dirname, '../..');
+const EXAMPLES = join(ROOT, 'docs/examples');
 const NAME = 'reelay.example';
 const example = (file: string) => readFile(join(EXAMPLES, file), 'utf8');
 /** @throws Error when the text to replace is missing, so that a test never runs something else than the example */
@@ -28,6 +31,7 @@ function replaced(text: string, replacements: Readonly<Record<string, string>>):
 }
 
 const root = await temporaryFolder();
+const tools = await createToolsFolder(join(root, 'tools'));
 const agent = new Agent({ connect: { rejectUnauthorized: false, servername: NAME } });
 let origin: Origin;
 let service: Service;
@@ -36,7 +40,7 @@ beforeAll(async () => {
   await writeFile(join(root, 'cert.pem'), certificate.cert);
   await writeFile(join(root, 'key.pem'), certificate.key);
   const settings = readSettings({
-    ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
+    ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: tools, PORT: '0' },
     ...{ EGRESS_ALLOW: origin.host, TRUSTED_PROXIES: '1', ALLOWED_HOSTS: NAME, MAX_STREAMS_PER_CLIENT: '1' },
   });
   service = await startService({ settings, hasPage: false });
@@ -109,15 +113,6 @@ async function start(program: string, args: readonly string[], port: number): Pr
   };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 const open = (url: string, path: string, headers: Record<string, string> = {}) =>
   request(url + path, { dispatcher: agent, headers: { host: NAME, ...headers } });
 async function get(url: string, path: string, headers?: Record<string, string>) {
@@ -173,10 +168,40 @@ describe('the example for systemd', () => {
     const text = await example('reelay.service');
     const [, command = ''] = /^ExecStart=(.*)$/m.exec(text) ?? [];
     const [, ...files] = command.split(' ');
-    for (const file of files) await readFile(resolve(EXAMPLES, '../..', file));
+    for (const file of files) await readFile(join(ROOT, file));
     const unit = join(root, 'reelay.service');
     await writeFile(unit, replaced(text, { '/usr/bin/node': process.execPath, '/opt/reelay': root }));
     const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', unit]);
     expect(stderr).not.toContain('reelay.service');
+  });
+
+  it.skipIf(containersUnavailable)('runs in a folder that is read-only once the page is built', async () => {
+    await buildPage();
+    const port = await freePort();
+    const program = join(ROOT, 'local/main.ts');
+    const run = 'mount --bind -o ro "$0" "$0" && cd "$0" && exec "$@"';
+    const child = spawn('unshare', ['--mount', 'sh', '-c', run, ROOT, process.execPath, program], {
+      env: {
+        PATH: process.env.PATH,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        DATA_DIR: join(root, 'unit'),
+        TOOLS_DIR: tools,
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let log = '';
+    child.stderr.on('data', (chunk) => {
+      log += chunk;
+    });
+    const ended = once(child, 'exit');
+    try {
+      const read = async () => (await request(`http://127.0.0.1:${port}/`)).body.text();
+      await expect.poll(() => read().catch(() => log), { timeout: 30_000 }).toContain('<title>');
+    } finally {
+      child.kill('SIGTERM');
+      await ended;
+    }
+    expect(log).not.toContain('EROFS');
   });
 });
