@@ -1,4 +1,4 @@
-/** The least a Node proxy can do: `undici.request` piped to the response. The ceiling for a pass-through in Node. */
+/** A minimal Node proxy: `undici.request` piped to the response. The upper bound for a pass-through in Node. */
 import { createServer } from 'node:http';
 import { pipeline } from 'node:stream';
 import { request } from 'undici';

@@ -26,7 +26,7 @@ export interface Bench {
   readonly barePipe: Server;
   /** Bytes of each file of `media.ts`. */
   readonly sizes: Readonly<Record<string, number>>;
-  /** Where the milliseconds of the service's GetResource requests went, in order. */
+  /** The steps of the service's GetResource requests, in order. */
   steps(): TracedRequest[];
   /** Resolves `/site/{name}` and gives the address of its best stream on a side. */
   stream(name: string, side?: 'video' | 'audio'): Promise<string>;

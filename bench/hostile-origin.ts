@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** A source whose every page and file is made to take memory. */
+/** A source whose every page and file is designed to exhaust memory. */
 export interface HostileOrigin {
   /** `host:port`. */
   readonly host: string;

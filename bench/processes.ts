@@ -7,16 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onExit } from './on-exit.ts';
 
-/** Something that serves HTTP in a process of its own, so that its seconds and bytes can be told from ours. */
+/** An HTTP server in a process of its own, whose CPU time and memory are measured separately. */
 export interface Server {
   readonly baseUrl: string;
   readonly host: string;
   /** User and system seconds so far, children and children of children too. */
   cpuSeconds(): number;
-  /** Bytes resident now, children too. */
+  /** Bytes resident now, children too; pages that processes share, as forks of the worker do, count once (PSS). */
   residentBytes(): number;
-  /** The same with pages that processes share counted once (PSS). */
-  proportionalBytes(): number;
   /** Processes that run now, children too. */
   processes(): number;
   /** Process ids of its children, and theirs. */
@@ -27,7 +25,6 @@ export interface Server {
 }
 
 const CLOCK_TICKS = 100; // sysconf(_SC_CLK_TCK) on Linux
-const PAGE_BYTES = 4096;
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -75,7 +72,6 @@ export async function startServer(
     host: `127.0.0.1:${port}`,
     cpuSeconds: () => familyCpuSeconds(pid),
     residentBytes: () => sum(family(pid).map(residentOf)),
-    proportionalBytes: () => sum(family(pid).map(proportionalOf)),
     processes: () => family(pid).length,
     descendants: () => family(pid).flatMap((entry) => (entry.pid === pid ? [] : [entry.pid])),
     descriptors: () => globSync(`/proc/${pid}/fd/*`).flatMap(linkOf),
@@ -143,7 +139,6 @@ interface Stat {
   readonly pid: number;
   readonly parent: number;
   readonly ticks: number;
-  readonly pages: number;
 }
 
 /** Fields of /proc/PID/stat (proc_pid_stat(5)); undefined when the process is gone. */
@@ -153,7 +148,7 @@ function stat(pid: number): Stat | undefined {
     // Behind the name in brackets comes field 3, the state.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const field = (number: number) => Number(fields[number - 3]);
-    return { pid, parent: field(4), ticks: sum([14, 15, 16, 17].map(field)), pages: field(24) };
+    return { pid, parent: field(4), ticks: sum([14, 15, 16, 17].map(field)) };
   } catch {
     return undefined; // ended between the listing and the look
   }
@@ -190,9 +185,8 @@ export function endedChildrenCpuSeconds(): number {
 }
 
 const cpuOf = ({ ticks }: Stat): number => ticks / CLOCK_TICKS;
-const residentOf = ({ pages }: Stat): number => pages * PAGE_BYTES;
 /** `Pss` of /proc/PID/smaps_rollup (proc_pid_smaps_rollup(5)), in kB there. */
-const proportionalOf = ({ pid }: Stat): number => {
+const residentOf = ({ pid }: Stat): number => {
   try {
     return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024;
   } catch {

@@ -39,7 +39,7 @@ export interface SoakOrigin {
   readonly bytes: Buffer;
   /** The page of an item. */
   link(fault: string): string;
-  /** From now on the faults happen. */
+  /** Enables the faults. */
   begin(): void;
   readonly connections: () => Promise<number>;
   close(): Promise<void>;

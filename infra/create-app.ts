@@ -63,7 +63,7 @@ export function createApp({ bundleDir, context = {}, env, outdir }: AppOptions):
 function createFirewall(app: App, name: string, { profile }: Deployment, env?: Environment): Firewall | undefined {
   if (!profile.firewall || !env?.region || env.region === CLOUDFRONT_REGION) return undefined;
   const stack = new Stack(app, `${name}-edge-${env.region}`, {
-    description: 'Reelay: what CloudFront wants in us-east-1',
+    description: 'Reelay: resources of CloudFront that must be in us-east-1',
     env: { ...env, region: CLOUDFRONT_REGION },
     crossRegionReferences: true,
   });

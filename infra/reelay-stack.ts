@@ -110,9 +110,9 @@ export class ReelayStack extends Stack {
       ...(balanced && { balanced }),
     });
     useStackLogGroups(this, settings.logDays);
-    new CfnOutput(this, 'BaseUrl', { description: 'Where the service answers', value: edge.baseUrl });
+    new CfnOutput(this, 'BaseUrl', { description: 'Base URL of the service', value: edge.baseUrl });
     new CfnOutput(this, 'EdgeDomain', {
-      description: 'Where the DNS record of a domain of your own points',
+      description: 'Target of the DNS record of your own domain',
       value: edge.distribution.distributionDomainName,
     });
   }

@@ -1,5 +1,5 @@
-// The first thing that runs on a machine that may have nothing but Node and npm: plain JavaScript for any Node.
-// Puts the dependencies in place, the pinned Node among them, then runs the program it was given under that Node.
+// Entry point of every npm script. Plain JavaScript, since the machine may have no more than any version of Node and npm.
+// Installs the dependencies, the pinned Node among them, then runs the given program under that Node.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,22 +11,22 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules', '.bin');
 const STAMP = join(ROOT, 'node_modules', '.installed-lockfile');
 const WINDOWS = process.platform === 'win32';
-/** Node runs TypeScript as it is from this version on. */
+/** The first version of Node that runs TypeScript without a flag. */
 const OLDEST_NODE = [22, 18];
 /**
- * How Node serves streams. They leave garbage outside of the heap, 64 KiB a piece, which goes with the few bytes that
- * stand for it inside: the less the young generation takes, and the less the old one grows, the sooner. By themselves
- * they leave hundreds of MB in between.
+ * V8 flags for serving streams. Their buffers of 64 KiB are outside of the heap and are freed together with the small
+ * objects that refer to them: a small young generation and a slowly growing old one free them soon. By default hundreds
+ * of MB accumulate in between.
  */
 const SERVING_FLAGS = JSON.parse(readFileSync(join(ROOT, 'stream-service', 'node-flags.json'), 'utf8'));
-/** What Node made of the sources, for the next start: without, what makes it (25 MB) is in memory for good. */
+/** Compiled sources for the next start. Without them the TypeScript transformer stays in memory (25 MB). */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'node');
 
 /** Restarted when it crashes. */
 const SERVICE = 'local/main.ts';
 
 const [program, ...args] = process.argv.slice(2);
-// Serving takes far less than developing and deploying: the programs of this folder do without the latter's packages.
+// The programs of this folder need only the packages for serving, without those for development and deployment.
 const isServing = program.startsWith('local/');
 installDependencies(isServing ? 'serving' : 'everything');
 supervise(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program), ...args], {
@@ -45,7 +45,7 @@ supervise(chooseNode(), [...(isServing ? SERVING_FLAGS : []), join(ROOT, program
   },
 });
 
-/** `npm ci`, unless what is in place already came from this very lock file and is enough. */
+/** Runs `npm ci`, unless the packages that are needed were installed from the same lock file. */
 function installDependencies(extent) {
   const lockfile = createHash('sha256')
     .update(readFileSync(join(ROOT, 'package-lock.json')))
@@ -53,7 +53,7 @@ function installDependencies(extent) {
   const [installed, installedExtent] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split(' ') : [];
   if (installed === lockfile && (installedExtent === 'everything' || installedExtent === extent)) return;
   process.stderr.write('Installing dependencies\n');
-  // npm tells where it is; without it (run by hand) the one on the PATH will do.
+  // Set by npm; when this is run by hand, the npm on PATH is used.
   const npm = process.env.npm_execpath;
   const flags = ['--no-audit', '--no-fund', '--loglevel=error', ...(extent === 'serving' ? ['--omit=dev'] : [])];
   const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []];

@@ -92,13 +92,13 @@ async function locationOf({ service }: Bench, list: string, format: string): Pro
 async function* memoryOf({ service }: Bench, url: string, gigabytes: number) {
   // A stream like it first, so that buffers that stay are there.
   await take(`${url}&from=${Math.max(1, Math.floor(gigabytes * 6) - 4)}`);
-  const before = service.proportionalBytes();
+  const before = service.residentBytes();
   const over = new AbortController();
   let peak = before;
   const sampling = (async () => {
     while (!over.signal.aborted) {
       await sleep(SAMPLE_INTERVAL_MS);
-      peak = Math.max(peak, service.proportionalBytes());
+      peak = Math.max(peak, service.residentBytes());
     }
   })();
   const elapsed = await seconds(() => take(url));

@@ -27,7 +27,10 @@ interface Task {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Good clients, hostile clients and kills together: nothing is lost, nothing is wrong, nothing stays. */
+/**
+ * Well-behaved clients, hostile clients and killed processes together: no request is lost, no byte is wrong, no
+ * resource leaks.
+ */
 export const campaign: Case = async function* () {
   const origin = await startMixedOrigin();
   const data = await mkdtemp(join(tmpdir(), 'bench-campaign-'));
@@ -37,7 +40,7 @@ export const campaign: Case = async function* () {
     const expected = new Map<string, string>();
     for (const task of tasks) expected.set(task.name, await digestOf(service, task, '192.0.2.1', 0));
     const before = await atRest(service, data);
-    const residentBefore = service.proportionalBytes();
+    const residentBefore = service.residentBytes();
 
     const tally = { done: 0, repeated: 0, lost: new Map<string, number>(), wrong: new Map<string, number>(), kills: 0 };
     const count = (map: Map<string, number>, name: string) => map.set(name, (map.get(name) ?? 0) + 1);
@@ -61,13 +64,13 @@ export const campaign: Case = async function* () {
       const children = service.descendants();
       const victim = children[Math.floor(Math.random() * children.length)];
       if (victim === undefined) return;
-      // Stopped, a process neither works nor ends: it has to be noticed.
+      // A stopped process neither works nor exits: the service has to detect it.
       const signal = tally.kills % 4 === 3 ? 'SIGSTOP' : 'SIGKILL';
       tally.kills += Number(send(victim, signal));
     }, KILL_INTERVAL_MS);
     let peakBytes = 0;
     const watching = setInterval(() => {
-      peakBytes = Math.max(peakBytes, service.proportionalBytes());
+      peakBytes = Math.max(peakBytes, service.residentBytes());
     }, 1000);
     const attackers = Array.from({ length: HOSTILE_CLIENTS }, (_, number) =>
       attack({ service, origin, address: `198.51.100.${number + 1}`, signal: over.signal }),
@@ -92,7 +95,7 @@ export const campaign: Case = async function* () {
     yield { what: what('good requests lost'), ours: sum(tally.lost), ...alone, atMost: 0 };
     yield { what: what('answers with wrong bytes'), ours: sum(tally.wrong), ...alone, atMost: 0 };
     yield { what: what('memory at most'), ours: peakBytes / 1e6, ...alone, unit: 'MB' };
-    const resident = { ours: service.proportionalBytes() / 1e6, rival: residentBefore / 1e6, rivalName: 'before' };
+    const resident = { ours: service.residentBytes() / 1e6, rival: residentBefore / 1e6, rivalName: 'before' };
     yield { what: what('memory after it'), ...resident, unit: 'MB', atMost: 1.5 };
     for (const kind of ['processes', 'sockets', 'files'] as const)
       yield { what: what(`${kind} left`), ours: after[kind] - before[kind], ...alone, atMost: 0 };

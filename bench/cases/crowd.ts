@@ -5,7 +5,7 @@ const CLIENTS = 1000;
 const BYTES_PER_SECOND = 200_000;
 const SECONDS = 15;
 
-/** Many slow clients: memory is what they cost. */
+/** The memory that many slow clients take. */
 export const crowd: Case = async function* ({ origin, service, sizes, stream }) {
   const bytes = sizes['video.mp4'] ?? 0;
   await origin.publish('crowd', [{ id: 'f', path: '/media/video.mp4', vcodec: 'avc1', acodec: 'none', bytes }], 60);

@@ -20,8 +20,8 @@ const statedBytes = (): number => {
 };
 
 /**
- * Clients that send links made to take memory, each several at a time, and read no byte of streams whose segments hold
- * absurd pictures. The figures are proportional set sizes (PSS): forks share most of their memory.
+ * Clients that send links made to take memory, each several at a time, and read no byte of streams whose segments
+ * contain huge pictures. The figures are proportional set sizes (PSS): forks share most of their memory.
  */
 export const memory: Case = async function* () {
   const origin = await startHostileOrigin();
@@ -31,18 +31,18 @@ export const memory: Case = async function* () {
     // So that all processes run that an instance in use has.
     for (const link of origin.links().slice(0, 2)) await readLink(service, link);
     await pause(SETTLE_MS);
-    const before = service.proportionalBytes();
+    const before = service.residentBytes();
     const over = new AbortController();
     const attacks = Array.from({ length: CLIENTS }, (_, number) => attack(service, origin, number, over.signal));
     let peak = 0;
     for (const end = performance.now() + SECONDS * 1000; performance.now() < end; ) {
       await pause(SAMPLE_INTERVAL_MS);
-      peak = Math.max(peak, service.proportionalBytes());
+      peak = Math.max(peak, service.residentBytes());
     }
     over.abort();
     const answered = (await Promise.all(attacks)).flat();
     await pause(SETTLE_MS);
-    const after = service.proportionalBytes();
+    const after = service.residentBytes();
     process.stderr.write(`${JSON.stringify({ before, peak, after, answered: countBy(answered) })}\n`);
 
     const what = (text: string) => `memory, ${CLIENTS} hostile clients for ${SECONDS} s: ${text}`;

@@ -21,13 +21,13 @@ interface Tally {
   left: number;
   refused: number;
   broken: number;
-  /** Broken or refused though the fault can be mended: how many of each fault. */
+  /** Streams that broke or were refused although the fault is recoverable, by fault. */
   readonly lost: Map<string, number>;
   /** Bytes that were not the source's, or an end before it. */
   wrong: number;
 }
 
-/** Hundreds of slow clients at sources that fail in every way: memory stays, and nothing is left behind. */
+/** Hundreds of slow clients of sources that fail in every way: memory stays constant, and no resource leaks. */
 export const soak: Case = async function* () {
   const origin = await startSoakOrigin();
   const data = await mkdtemp(join(tmpdir(), 'bench-soak-'));
@@ -91,19 +91,19 @@ interface ClientOptions {
   readonly signal: AbortSignal;
 }
 
-/** Takes one stream after the other at its pace, and leaves some of them in the middle. */
+/** Reads one stream after another at its rate, and closes some of them midway. */
 async function client({ number, urls, origin, tally, signal }: ClientOptions): Promise<void> {
   const faults = [...urls];
   const asMp3 = number < CONVERSIONS;
   const rate = number % 10 === 9 ? FAST : SLOW;
-  // One after the other during the warm-up: a rush is another matter.
+  // Started one after another: a burst of new clients is not part of this case.
   await pause((number / CLIENTS) * (SECONDS / 8) * 1000);
   for (let round = number; !signal.aborted; round += 1) {
     const [fault, url] = faults[round % faults.length] ?? ['none', ''];
     const leaveAt = round % 4 === 1 ? 500_000 : Number.POSITIVE_INFINITY;
     const lose = (how: 'refused' | 'broken') => {
       tally[how] += 1;
-      // Beyond the bound on encoders a conversion is refused: that is no loss.
+      // A conversion that is refused at the limit of encoders does not count as lost.
       if (!HOPELESS.has(fault) && !asMp3)
         tally.lost.set(`${how} by ${fault}`, (tally.lost.get(`${how} by ${fault}`) ?? 0) + 1);
     };

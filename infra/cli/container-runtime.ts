@@ -1,4 +1,4 @@
-/** What the check of the container runtime needs of its surroundings. */
+/** Dependencies of the check of the container runtime. */
 export interface ContainerCheck {
   /** Program that builds the image: `docker`, `finch`, `podman`. */
   readonly program: string;
@@ -15,6 +15,6 @@ export interface ContainerCheck {
 export function findContainerProblem({ program, run }: ContainerCheck): string | undefined {
   const { status, error } = run(program, ['info']);
   if (status === 0) return undefined;
-  const trouble = error ? 'is not installed' : 'does not run';
-  return `The stream service is deployed as an image, and ${program} ${trouble}: start it, or set CDK_DOCKER to finch or podman`;
+  const state = error ? 'is not installed' : 'does not run';
+  return `The stream service is deployed as an image, and ${program} ${state}: start it, or set CDK_DOCKER to finch or podman`;
 }

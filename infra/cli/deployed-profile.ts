@@ -21,7 +21,7 @@ export async function readDeployedProfile(
 }
 
 /**
- * Why a deployment without an explicit profile must not go on: the default would replace the deployed stream host.
+ * Why a deployment without an explicit profile must not continue: the default would replace the deployed stream host.
  * Undefined when the profiles agree, or when nothing is deployed.
  */
 export const profileConflict = (deployed: string | undefined, fallback: string): string | undefined =>

@@ -35,7 +35,7 @@ export async function syncAccessKeys({ readSecret, store, log }: SyncOptions): P
       const removed = [...present.keys()].filter((id) => !wanted.has(id));
       if (added.size + removed.length > 0) await store.change(added, removed);
       const outcome = { keys: wanted.size, added: added.size, removed: removed.length };
-      log.info('Access keys are in force', outcome);
+      log.info('Access keys applied', outcome);
       return outcome;
     } catch (error) {
       if (attempt === MAX_ATTEMPTS) throw error;

@@ -19,7 +19,7 @@ export const DEMO_SAMPLES: readonly DemoSample[] = [
   { title: 'Nothing there', path: '/trouble/404' },
 ];
 
-/** What to paste for an exhibit: the resolve, then a stream of the best of each side and the conversion. */
+/** The commands for a sample: the resolve, then a stream of the best video, the best audio and the conversion. */
 export async function describeSample({ title, path }: DemoSample, service: string, origin: string): Promise<string> {
   const link = origin + path;
   const answer = await fetch(`${service}/api/Fetch/GetResource?url=${encodeURIComponent(link)}`);

@@ -5,12 +5,12 @@ import type { Log } from '../../core/log/index.ts';
 import headers from '../../web/security-headers.json' with { type: 'json' };
 import { type Encoded, loadPageFiles, type PageFile } from './page-files.ts';
 
-/** The page people use, on one machine. */
+/** The web page on one machine. */
 export interface Page {
   /** True when a request is the page's to answer, whether there is such a page or not. */
   owns(request: IncomingMessage): boolean;
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Settles once it is there, or once it is known that it never will be. */
+  /** Settles once the page is built, or its build has failed. */
   readonly ready: Promise<void>;
 }
 

@@ -104,7 +104,7 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
         const onBreak = (index: number, error: unknown) => {
           // The client has left, or the service drains: the archive ends, not the entry.
           if (session.signal.aborted) throw error;
-          log.warn('Entry of an archive broke off', { list: list.id, index, error });
+          log.warn('Entry of an archive failed midway', { list: list.id, index, error });
         };
         const generate = () =>
           format === 'zip'

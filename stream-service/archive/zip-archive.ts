@@ -59,7 +59,7 @@ export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArch
     offset += data.size + descriptor.length;
     yield descriptor;
     if (failure) {
-      results.push({ index: next.index, reason: `Broke off after ${data.size} bytes. ${reasonOf(failure.error)}` });
+      results.push({ index: next.index, reason: `Failed after ${data.size} bytes. ${reasonOf(failure.error)}` });
     } else {
       written.push({ entry, ...data, offset: start });
       results.push(resultOf(next));

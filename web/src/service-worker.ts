@@ -14,7 +14,7 @@ const PREFIX = 'shell-';
 const CACHE = PREFIX + shell.version;
 const PAGES = ['/', '/status'];
 /** After this time the cached page is used. */
-const PAGE_MILLISECONDS = 4000;
+const PAGE_TIMEOUT_MS = 4000;
 
 worker.addEventListener('install', (event) => event.waitUntil(keepShell()));
 worker.addEventListener('activate', (event) => event.waitUntil(forgetOlder()));
@@ -43,7 +43,7 @@ async function forgetOlder(): Promise<void> {
 async function page(request: Request, pathname: string): Promise<Response> {
   const kept = await caches.match(pathname, { cacheName: CACHE });
   try {
-    return await fetch(request, kept ? { signal: AbortSignal.timeout(PAGE_MILLISECONDS) } : {});
+    return await fetch(request, kept ? { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) } : {});
   } catch (error) {
     if (kept) return kept;
     throw error;

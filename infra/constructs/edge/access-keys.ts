@@ -15,7 +15,7 @@ export interface AccessKeysProps {
   readonly secretArn: string;
 }
 
-/** After a change of the secret, its keys are in force within this time and the replication of the store. */
+/** After a change of the secret, its keys apply within this time and the replication of the store. */
 const SYNC_INTERVAL = Duration.minutes(15);
 const STORE_ACTIONS = ['DescribeKeyValueStore', 'ListKeys', 'UpdateKeys'];
 
@@ -54,7 +54,7 @@ export class AccessKeys extends Construct {
     schedule.node.addDependency(synced);
     new CfnOutput(this, 'Command', {
       key: 'SyncAccessKeysCommand',
-      description: 'Puts changed access keys into force now',
+      description: 'Applies changed access keys now',
       value: `aws lambda invoke --region ${Stack.of(this).region} --function-name ${this.function.functionName} --payload '{}' --cli-binary-format raw-in-base64-out /dev/stdout`,
     });
   }

@@ -115,7 +115,7 @@ export class EdgeDistribution extends Construct {
     const { accessKeysSecret, corsAllowedOrigins } = deployment.settings;
     const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
     const route = new EdgeFunction(this, 'Route', {
-      comment: 'Folds paths, refuses methods, chooses the origin',
+      comment: 'Normalizes paths, rejects methods, selects the origin',
       runtime: FunctionRuntime.JS_2_0,
       code: FunctionCode.fromInline(viewerRequestSource({ mode: deployment.profile.streamHost, access })),
       ...(keyValueStore && { keyValueStore }),

@@ -36,7 +36,9 @@ export const MAX_FUNCTION_BYTES = 10_240;
 const ADMIT = `const refusal = await admit(request, route);
   if (refusal) return refusal;`;
 
-/** The source of the edge function, with the routes of the API. An open instance has nothing of the access keys in it. */
+/**
+ * The source of the edge function, with the routes of the API. That of an open instance has no code for access keys.
+ */
 export function viewerRequestSource({ mode, access }: ViewerRequestOptions): string {
   const source = readSource('viewer-request.js')
     .replace('__MODE__', mode)

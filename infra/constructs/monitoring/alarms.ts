@@ -88,7 +88,7 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
   const isFull = deployment.profile.alarms === 'full';
   return {
     ToolUpdateFailed: {
-      description: 'the tools could not be updated; those in place go on',
+      description: 'the tools could not be updated; the installed ones stay in use',
       metric: sumOf([serviceMetric(stage, 'ToolUpdateFailed'), updates.function.metricErrors()]),
       above: 0,
     },
@@ -98,12 +98,12 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
       above: 0,
     },
     FunctionErrors: {
-      description: 'functions fail without an answer of their own',
+      description: 'functions fail without a response',
       metric: sumOf((isFull ? functions : criticalFunctions).map((each) => each.metricErrors())),
       above: 0,
     },
     FunctionThrottles: {
-      description: 'more is asked at once than the account may run',
+      description: 'the account has reached its limit of concurrent functions',
       metric: sumOf((isFull ? functions : [api.resolver]).map((each) => each.metricThrottles())),
       above: 0,
       periods: 2,
@@ -123,7 +123,7 @@ function essentialAlarms(props: MonitoringProps): Record<string, AlarmDefinition
       invokes: updates.function,
     },
     ApiErrors: {
-      description: 'the API answers 5xx again and again',
+      description: 'the API repeatedly responds with 5xx',
       metric: api.httpApi.metricServerError({ statistic: 'Sum', period: Duration.minutes(5) }),
       above: MAX_API_ERRORS,
       periods: 3,
@@ -194,13 +194,13 @@ function additionalAlarms({ deployment, table, api, balanced }: MonitoringProps)
       periods: 2,
     },
     ResolvesSlow: {
-      description: 'one resolve in a hundred comes near the end of its time',
+      description: 'one resolve in a hundred comes close to its timeout',
       metric: api.resolver.metricDuration({ statistic: Stats.p(99) }),
       above: SLOW_RESOLVE_MS,
       periods: 3,
     },
     FfmpegFailures: {
-      description: 'FFmpeg ends badly again and again',
+      description: 'FFmpeg fails repeatedly',
       metric: serviceMetric(stage, 'FfmpegFailures'),
       above: 20,
       periods: 2,
@@ -231,7 +231,7 @@ function additionalAlarms({ deployment, table, api, balanced }: MonitoringProps)
     },
     ...(balanced && {
       CpuExhausted: {
-        description: 'tasks encode at the end of their CPU, and no more of them may run',
+        description: 'the tasks use all of their CPU, and their maximum number runs',
         metric: balanced.service.metricCpuUtilization(),
         above: 90,
         periods: 3,

@@ -58,9 +58,9 @@ function streamWidgets({ deployment }: MonitoringProps): IWidget[] {
       serviceMetric(stage, 'StreamsStarted', { label: 'started', period: minute }),
     ]),
     graph('Bytes sent', [serviceMetric(stage, 'BytesSent', { period: minute })]),
-    graph('Trouble with sources', [
+    graph('Source failures', [
       serviceMetric(stage, 'ReResolves', { label: 'resolved again' }),
-      serviceMetric(stage, 'FfmpegFailures', { label: 'FFmpeg ended badly' }),
+      serviceMetric(stage, 'FfmpegFailures', { label: 'FFmpeg failed' }),
     ]),
   ];
 }

@@ -32,7 +32,7 @@ export class ToolUpdates extends Construct {
     this.function.configureAsyncInvoke({ retryAttempts: 0 });
     if (intervalHours > 0) {
       const schedule = new Rule(this, 'Schedule', {
-        description: 'Looks for newer tools',
+        description: 'Checks for newer tools',
         schedule: Schedule.rate(Duration.hours(intervalHours)),
         targets: [new LambdaFunction(this.function, { retryAttempts: 0 })],
       });

@@ -1,19 +1,19 @@
 import { createSubject, type Subject } from '../lib/index.ts';
 
-/** Time for a screen reader to notice the empty text, milliseconds. */
-const GAP = 100;
+/** Time for a screen reader to notice the empty text. */
+const GAP_MS = 100;
 
 /** Text of a live region. Screen readers announce changes only, so a repeated text is cleared first. */
 export function createLiveRegion(): Subject<string> {
-  const said = createSubject('');
-  let again: ReturnType<typeof setTimeout> | undefined;
+  const announced = createSubject('');
+  let timer: ReturnType<typeof setTimeout> | undefined;
   return {
-    ...said,
+    ...announced,
     set(text) {
-      clearTimeout(again);
-      if (text !== said.get()) return said.set(text);
-      said.set('');
-      again = setTimeout(() => said.set(text), GAP);
+      clearTimeout(timer);
+      if (text !== announced.get()) return announced.set(text);
+      announced.set('');
+      timer = setTimeout(() => announced.set(text), GAP_MS);
     },
   };
 }

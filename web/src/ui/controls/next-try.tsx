@@ -3,7 +3,7 @@ import { usePage } from '../context.ts';
 import { useCountdown } from './use-countdown.ts';
 
 /** From here on the delay is shown in minutes. */
-const MINUTE = 60;
+const MINUTE_SECONDS = 60;
 
 /** Countdown to the next attempt. Keep it outside of live regions: it changes every second. */
 export const NextTry = ({ waiting }: { readonly waiting: Waiting }) => {
@@ -12,7 +12,7 @@ export const NextTry = ({ waiting }: { readonly waiting: Waiting }) => {
   if (seconds === 0) return null;
   return (
     <span class="figures">
-      {seconds < MINUTE
+      {seconds < MINUTE_SECONDS
         ? texts.t('waiting.next', { count: seconds })
         : texts.t('waiting.nextIn', { duration: format.duration(seconds) })}
     </span>

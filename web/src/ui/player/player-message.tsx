@@ -11,14 +11,14 @@ export type PlaybackProblem =
   | { readonly kind: 'unsupported' | 'interrupted' };
 
 export interface PlayerMessageProps {
-  readonly trouble: PlaybackProblem;
+  readonly problem: PlaybackProblem;
   readonly onRetry: () => void;
 }
 
 /** Explains over the player why nothing plays. */
-export const PlayerMessage = ({ trouble, onRetry }: PlayerMessageProps) => {
+export const PlayerMessage = ({ problem, onRetry }: PlayerMessageProps) => {
   const { texts } = usePage();
-  const { title, what } = textOf(texts, trouble);
+  const { title, what } = textOf(texts, problem);
   return (
     <div class="player-message">
       <div role="alert">
@@ -27,8 +27,8 @@ export const PlayerMessage = ({ trouble, onRetry }: PlayerMessageProps) => {
         </p>
         {what && <p>{what}</p>}
       </div>
-      {trouble.kind === 'waiting' && <NextTry waiting={trouble.waiting} />}
-      {(trouble.kind === 'failed' || trouble.kind === 'interrupted') && (
+      {problem.kind === 'waiting' && <NextTry waiting={problem.waiting} />}
+      {(problem.kind === 'failed' || problem.kind === 'interrupted') && (
         <button type="button" class="button small" onClick={onRetry}>
           <Icon name="retry" />
           {texts.t('action.retry')}
@@ -38,15 +38,15 @@ export const PlayerMessage = ({ trouble, onRetry }: PlayerMessageProps) => {
   );
 };
 
-function textOf(texts: Texts, trouble: PlaybackProblem): { title: string; what?: string } {
-  switch (trouble.kind) {
+function textOf(texts: Texts, problem: PlaybackProblem): { title: string; what?: string } {
+  switch (problem.kind) {
     case 'waiting': {
-      const { reason } = trouble.waiting;
+      const { reason } = problem.waiting;
       return { title: texts.t(`waiting.${reason}`), what: texts.t(`waiting.${reason}.what`) };
     }
     case 'failed':
-      return streamFailureText(texts, trouble.failure);
+      return streamFailureText(texts, problem.failure);
     default:
-      return { title: texts.t(`player.${trouble.kind}`) };
+      return { title: texts.t(`player.${problem.kind}`) };
   }
 }

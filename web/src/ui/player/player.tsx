@@ -32,7 +32,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const state = useMediaState(media);
   const canSeek = choice.canSeek !== false && state.durationSeconds !== Number.POSITIVE_INFINITY;
-  const [trouble, setTrouble] = useState<PlaybackProblem>();
+  const [problem, setProblem] = useState<PlaybackProblem>();
   const asking = useRef<AbortController>(null);
   const hasAsked = useRef(false);
   const close = () => player.current.set(undefined);
@@ -54,7 +54,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const again = () => {
     const { current } = media;
     if (!current) return;
-    setTrouble(undefined);
+    setProblem(undefined);
     const place = current.currentTime;
     current.load();
     if (canSeek) current.currentTime = place;
@@ -64,17 +64,17 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   // A media element does not report the cause: a request to the stream does.
   const explain = async () => {
     if (hasAsked.current) {
-      setTrouble({ kind: media.current?.currentTime ? 'interrupted' : 'unsupported' });
+      setProblem({ kind: media.current?.currentTime ? 'interrupted' : 'unsupported' });
       return;
     }
     asking.current = new AbortController();
     const { signal } = asking.current;
     try {
-      await untilStreamable(url, { signal, onWaiting: (waiting) => setTrouble({ kind: 'waiting', waiting }) });
+      await untilStreamable(url, { signal, onWaiting: (waiting) => setProblem({ kind: 'waiting', waiting }) });
       hasAsked.current = true;
       again();
     } catch (error) {
-      if (!signal.aborted) setTrouble({ kind: 'failed', failure: toFailure(error) });
+      if (!signal.aborted) setProblem({ kind: 'failed', failure: toFailure(error) });
     }
   };
   const retry = () => {
@@ -115,7 +115,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
             <audio {...common} />
           </>
         )}
-        {trouble && !isMini && <PlayerMessage trouble={trouble} onRetry={retry} />}
+        {problem && !isMini && <PlayerMessage problem={problem} onRetry={retry} />}
       </div>
       {isMini && (
         <p class="player-title">
@@ -129,7 +129,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
           >
             {title}
           </a>
-          {trouble && <span class="error-text">{t('player.stopped')}</span>}
+          {problem && <span class="error-text">{t('player.stopped')}</span>}
         </p>
       )}
       <div class="player-tools">

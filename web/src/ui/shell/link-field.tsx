@@ -20,13 +20,13 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
   const { t } = texts;
   const [text, setText] = useState(link ?? given ?? textOfShell);
   const isFirst = useRef(true);
-  const [fault, setFault] = useState(given ? whyNot(given) : undefined);
+  const [fault, setFault] = useState(given ? linkErrorOf(given) : undefined);
   const input = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
     if (!isFirst.current) setText(link ?? given ?? '');
     isFirst.current = false;
-    setFault(given ? whyNot(given) : undefined);
+    setFault(given ? linkErrorOf(given) : undefined);
   }, [link, given]);
   // Focuses the field unless the page was opened with a link.
   useEffect(() => {
@@ -61,7 +61,7 @@ export const LinkField = ({ link, text: given, isResolved, onLinks, onClear }: L
       onLinks([found]);
       return;
     }
-    setFault(whyNot(text));
+    setFault(linkErrorOf(text));
     input.current?.focus();
   };
   const paste = (event: ClipboardEvent) => {
@@ -124,7 +124,7 @@ const textOfShell = (): string =>
   globalThis.document?.querySelector<HTMLInputElement>('#app input[name=url]')?.value ?? '';
 
 /** The error for a text without a link. */
-function whyNot(text: string): TextKey {
+function linkErrorOf(text: string): TextKey {
   if (!text.trim()) return 'field.empty';
   return isTooLong(text) ? 'field.tooLong' : 'field.invalid';
 }

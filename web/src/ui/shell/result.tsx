@@ -11,7 +11,7 @@ export interface ResultProps {
   readonly navigation: Navigation;
 }
 
-/** What became of the link in the field. */
+/** The outcome of the link in the field. */
 export const Result = ({ outcome, navigation }: ResultProps) => {
   // Loaded while the first link is being resolved: the start page does without them.
   const { downloads } = usePage();
