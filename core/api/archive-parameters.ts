@@ -15,12 +15,12 @@ export interface ArchiveParameters extends Pick<QualityParameters, 'quality' | '
   readonly from: number;
 }
 
-/** Digits of `from`: no list is longer. */
+/** At most six digits: no list is longer. */
 const NUMBER = /^[1-9]\d{0,5}$/;
 
 /**
  * Parses the query of Archive. Of a repeated parameter the first counts.
- * @throws Problem 400 for an unknown format, quality, codec or bit rate, or a `from` that is no number of an entry
+ * @throws Problem 400 for an unknown format, quality, codec or bit rate, or a `from` that is not the number of an entry
  */
 export function parseArchiveParameters(
   query: Readonly<Record<string, string | string[] | undefined>>,

@@ -22,7 +22,8 @@ type Value = string | string[] | undefined;
 /**
  * Parses the parameters of Media that choose a conversion. An unknown `format` has no effect: existing clients send such
  * values.
- * @throws Problem 400 for a bit rate that there is not or without `format=mp3`, and for other `tags` than true and false
+ * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, and for `tags` other than true
+ * or false
  */
 export function parseConversionParameters(query: {
   readonly format?: Value;

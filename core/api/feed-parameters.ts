@@ -10,8 +10,8 @@ export interface FeedParameters extends Pick<QualityParameters, 'quality' | 'cod
 }
 
 /**
- * Parses the parameters of Feed besides `url`. The first of several counts, and a blank one counts as missing. Episodes of a
- * podcast are MP3 by default, entries of a playlist the best that plays everywhere.
+ * Parses the parameters of Feed besides `url`. The first of repeated parameters counts; a blank one counts as missing.
+ * Episodes of a podcast are MP3 by default, entries of a playlist the best that plays everywhere.
  * @param rawQuery the query string without its `?`, undecoded
  * @throws Problem 400 for an unknown format, quality or codec
  */

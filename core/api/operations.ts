@@ -65,7 +65,7 @@ const CLIP: readonly Parameter[] = [
   {
     name: 'end',
     in: 'query',
-    description: 'Seconds: only the part until there. Needs not to be later than the end',
+    description: 'Seconds: only the part up to there. May be later than the end',
   },
 ];
 
@@ -97,7 +97,7 @@ const table = [
     summary: 'Resolves a media URL into metadata and available renditions',
     parameters: [{ name: 'url', in: 'query', description: 'The media link to resolve' }],
     responses: {
-      200: { description: 'What the link is, and every rendition', schema: 'ResourceInformation' },
+      200: { description: 'The metadata of the link, and every rendition', schema: 'ResourceInformation' },
       400: failure('The url parameter is missing or malformed'),
       404: failure('The link did not resolve to anything'),
       415: failure('Protected, refused by the source, or a shape of link that is not handled; detail says which'),
@@ -208,7 +208,7 @@ const table = [
     responses: {
       200: { description: 'The media bytes, whole', media: ['video/*', 'audio/*'] },
       206: { description: 'The requested part of the media bytes', media: ['video/*', 'audio/*'] },
-      400: failure('A parameter makes no sense, or the rendition cannot be clipped; detail says which'),
+      400: failure('A parameter is invalid, or the rendition cannot be clipped; detail says which'),
       404: failure('No such key, or its source is gone'),
       415: failure('The rendition cannot be sent in the requested format; detail says why'),
       416: failure('The range cannot be satisfied'),
@@ -235,11 +235,11 @@ const table = [
     operationId: 'HlsFile',
     servedBy: 'stream-service',
     path: '/api/Stream/Hls/{key}/{file}',
-    summary: 'A file that the HLS master playlist of a rendition leads to',
+    summary: 'A file that the HLS master playlist of a rendition refers to',
     parameters: [
       KEY,
       { name: 'file', in: 'path', required: true, description: 'video.m3u8, audio.m3u8, both.m3u8 or media.mp4' },
-      { name: 'entity', in: 'query', description: 'The version of the media that a playlist refers to, as it has it' },
+      { name: 'entity', in: 'query', description: 'The version of the media that the playlist refers to, as in its URLs' },
     ],
     responses: {
       200: { description: 'The file, whole', media: ['application/vnd.apple.mpegurl', 'video/mp4'] },

@@ -47,7 +47,7 @@ export const problems = {
   notFound: (cause?: unknown) => new Problem({ title: 'Resource Not Found', status: 404 }, {}, { cause }),
   /**
    * Of a private instance (RFC 9110 §15.5.2; RFC 6750 §3).
-   * @param hasKey whether the request carries a key, which is none of this instance
+   * @param hasKey whether the request carries a key, one that the instance does not know
    */
   unauthorized: (hasKey: boolean) =>
     new Problem(
@@ -85,7 +85,7 @@ export const problems = {
   /** The host name in the request is not one of this instance (RFC 9110 §15.5.20). */
   misdirectedRequest: () => new Problem({ title: 'Misdirected Request', status: 421 }),
   tooManyRequests: (seconds: number) => new Problem({ title: 'Too Many Requests', status: 429 }, retryAfter(seconds)),
-  /** Never received by the client, and named in no contract: nginx logs such requests as 499. */
+  /** Non-standard, and never received by the client: the status under which nginx logs such requests. */
   clientDisconnected: () => new Problem({ title: 'Client Closed Request', status: 499 }),
   internal: (cause?: unknown) => new Problem({ title: 'Internal Server Error', status: 500 }, {}, { cause }),
   fetchFailed: (cause?: unknown) => new Problem({ title: 'Fetch Failed', status: 502 }, {}, { cause }),
@@ -126,7 +126,7 @@ export function toProblem(error: unknown): Problem {
   return problems.internal(error);
 }
 
-/** For a stream, whose contract knows no 415: media that cannot be delivered after all is a failed fetch. */
+/** For streams, whose contract has no 415: media that cannot be delivered after all is a failed fetch. */
 export const toStreamProblem = (error: unknown): Problem =>
   error instanceof NotDeliverable ? problems.fetchFailed(error) : toProblem(error);
 

@@ -21,9 +21,9 @@ const QUALITY_NAMES = ['best', 'worst', 'audio', 'mp3'] as const;
 const HEIGHT = /^([1-9]\d{1,4})p$/;
 
 /**
- * Parses the parameters of Get besides `url`. The first of several counts, and a blank one counts as missing.
+ * Parses the parameters of Get besides `url`. The first of repeated parameters counts; a blank one counts as missing.
  * @param rawQuery the query string without its `?`, undecoded
- * @throws Problem 400 for an unknown quality, codec, format or bit rate, or a clip that makes no sense
+ * @throws Problem 400 for an unknown quality, codec, format or bit rate, or an invalid clip
  */
 export function parseQualityParameters(rawQuery: string): QualityParameters {
   const query = new URLSearchParams(rawQuery);

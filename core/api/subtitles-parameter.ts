@@ -1,11 +1,11 @@
 import { problems } from './problem.ts';
 
-/** BCP 47, and what yt-dlp calls languages: `pt-BR`, `en-orig`. */
+/** A tag of BCP 47, or a language code of yt-dlp: `pt-BR`, `en-orig`. */
 const LANGUAGE = /^[\w-]{1,35}$/;
 
 /**
  * Parses the `subtitles` parameter of Media and Combined; undefined without it.
- * @throws Problem 400 unless it may be a language, once
+ * @throws Problem 400 unless it occurs once and has the form of a language
  */
 export function parseSubtitlesParameter(value: string | string[] | undefined): string | undefined {
   if (value === undefined) return undefined;

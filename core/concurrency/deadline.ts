@@ -14,7 +14,10 @@ export interface Deadline {
 export const deadlineSignal = ({ deadline, signal }: Deadline): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(deadline - Date.now())))]);
 
-/** Rejects with the signal's reason as soon as it is aborted. The work itself continues unless it heeds the signal too. */
+/**
+ * Rejects with the signal's reason as soon as it is aborted. The work itself continues unless it observes the signal
+ * too.
+ */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) reject(signal.reason);

@@ -1,6 +1,6 @@
 /**
  * Started components, closed in reverse order: a component is closed before those it depends on. `AsyncDisposableStack`
- * does not serve: it needs Node 24 (one-machine hosts run on Node 22 too), and its second disposal does not wait for the
+ * is not used: it needs Node 24 (one-machine hosts run on Node 22 too), and its second disposal does not wait for the
  * first.
  */
 export interface ShutdownStack {
@@ -42,7 +42,7 @@ export function createShutdownStack(): ShutdownStack {
   };
 }
 
-/** Starts what depends on each other; when that fails, what was registered so far is closed. */
+/** Starts components that depend on each other. On a failure, the components registered so far are closed. */
 export async function startWithShutdown<T>(start: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
   const shutdown = createShutdownStack();
   try {

@@ -40,7 +40,7 @@ export const accessKeysFile = defineParser('a file with one key per line', (name
   return keys;
 });
 
-/** @throws SettingError that contains nothing of a key */
+/** @throws SettingError that contains no part of a key */
 export function parseKeys(name: string, entries: readonly string[]): AccessKey[] {
   const seen = new Set<string>();
   return entries.map((entry, index) => {

@@ -8,8 +8,8 @@ const HEADER = /^#( Netscape)? HTTP Cookie File/;
 const FIELDS = 7;
 
 /**
- * The path of a Netscape cookies file, made absolute: yt-dlp runs in another working folder, and ignores a file that does
- * not exist. Error lines contain nothing of the cookies.
+ * The path of a Netscape cookies file, made absolute: yt-dlp runs in another working folder, and ignores a file that
+ * does not exist. Error lines contain no part of the cookies.
  */
 export const cookiesFile = defineParser('a Netscape cookies file', (name, path): string => {
   const file = resolve(path);
@@ -19,7 +19,7 @@ export const cookiesFile = defineParser('a Netscape cookies file', (name, path):
 
 const COOKIES_DIR = 'a folder of Netscape cookies files such as youtube.com.txt';
 
-/** The cookies files of a folder, made absolute, by name. Error lines contain nothing of the cookies. */
+/** The cookies files of a folder, made absolute, by name. Error lines contain no part of the cookies. */
 export const cookiesDir = defineParser(COOKIES_DIR, (name, path): string[] => {
   const dir = resolve(path);
   const files = listDir(name, COOKIES_DIR, dir)
@@ -41,8 +41,8 @@ function readCookies(name: string, file: string): Buffer {
 }
 
 /**
- * Refuses what makes yt-dlp fail at start; lines that it only skips are accepted.
- * @throws SettingError that names the setting and contains nothing of the cookies
+ * Rejects lines with which yt-dlp fails at start; lines that it skips are accepted.
+ * @throws SettingError that names the setting and contains no part of the cookies
  */
 export function checkCookies(name: string, bytes: Buffer): void {
   const refuse = (reason: string): never => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 
 const MIB = 2 ** 20;
-/** cgroup v2, then v1: what Node reports where it knows the limit, read here where it does not. */
+/** cgroup v2, then v1. Node reports these limits on most systems; for the others they are read here. */
 const CGROUP_LIMIT_FILES = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'];
 
 /** Memory available to this process in bytes: the limit of its container where there is one. @param limitFiles by cgroup version */

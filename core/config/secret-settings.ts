@@ -17,7 +17,7 @@ export interface SecretSettingsOptions {
 /**
  * Adds the values of secrets to the environment that names them: `OUTGOING_PROXIES_SECRET` becomes `OUTGOING_PROXIES`,
  * `COOKIES_SECRET` becomes `COOKIES_FILE`.
- * @throws SettingError in one line that names the setting and contains nothing of the secret
+ * @throws SettingError in one line that names the setting and contains no part of the secret
  */
 export async function loadSecretSettings(
   environment: Environment,

@@ -24,7 +24,10 @@ export interface Setting<T> {
   readonly description: string;
   /** Processes in AWS to which the stack passes the variable. @default none */
   readonly passedTo?: readonly Recipient[];
-  /** Completes the error line for a setting of one machine in CDK context. @default says that it is one */
+  /**
+   * Completes the error line for a setting of one machine in CDK context.
+   * @default is for the service on one machine
+   */
   readonly contextError?: string;
 }
 

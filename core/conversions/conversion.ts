@@ -19,13 +19,16 @@ export interface Conversion {
   readonly mimeType: string;
   /** kbit/s; `null` when it depends on the source. */
   readonly bitrateKbps: number | null;
-  /** Whether to list it for a resource whose best audio is in `best`. Streaming converts any audio that is asked for. */
+  /**
+   * Whether to list it for a resource whose best audio is in `best`. Streaming converts any audio that a request
+   * selects.
+   */
   isOffered(best: ConversionSource): boolean;
   /** Bytes of the whole output, exact; undefined when they cannot be known before it is encoded. */
   sizeBytes(durationSeconds: number, text: TagText): number | undefined;
 }
 
-/** What names a recording. */
+/** The metadata that names a recording. */
 export interface TaggedRecording {
   readonly title: string | null;
   readonly author: string | null;

@@ -13,6 +13,6 @@ export type ConversionName = keyof typeof conversions;
 
 export const conversionNames = Object.keys(conversions) as readonly ConversionName[];
 
-/** Finds a conversion by the name in a request, whatever its case. Undefined: there is none of that name. */
+/** Finds a conversion by the name in a request, in any case. Undefined for an unknown name. */
 export const findConversionName = (name: string | undefined): ConversionName | undefined =>
   conversionNames.find((known) => known === name?.toLowerCase());

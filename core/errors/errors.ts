@@ -1,6 +1,6 @@
 /**
- * Failures, thrown by the component in which they happen. They know no HTTP status: each host translates them once, with
- * `toProblem` of `core/api`. `cause` is for the log.
+ * Failures, thrown by the component in which they happen. They have no HTTP status: each host translates them once,
+ * with `toProblem` of `core/api`. `cause` is for the log.
  */
 
 /** The egress guard refused the destination. Clients receive 404, as for a name that does not exist. */
@@ -33,7 +33,7 @@ export class NotFound extends Error {
   }
 }
 
-/** The parameters ask for what the media does not have, which only its headers tell. */
+/** The parameters select what the media does not have; known only once its headers are read. */
 export class InvalidParameter extends Error {
   override readonly name = 'InvalidParameter';
   /** The reason, as one sentence for the client. */
@@ -45,7 +45,7 @@ export class InvalidParameter extends Error {
   }
 }
 
-/** The rendition exists but not in the form that is asked for. */
+/** The rendition exists, but not in the requested form. */
 export class UnsupportedRendition extends Error {
   override readonly name = 'UnsupportedRendition';
   /** The reason, as one sentence for the client. */

@@ -40,7 +40,7 @@ const HASH = /^[0-9a-f]{64}$/;
 /** `<key>.<id of the access key>.<expiry, epoch seconds>.<signature>` */
 const SIGNED_KEY = /^([\w-]{1,64})\.([0-9a-f]{12})\.(\d{1,12})\.([\w-]{22})$/;
 
-/** Who a request comes from, as far as it says so. */
+/** The credentials that a request carries. */
 export interface Credentials {
   readonly authorization: string | undefined;
   /** The header X-Api-Key. */
@@ -81,7 +81,7 @@ export function createAccessControl(hashes: readonly string[], now: () => number
       const token = BEARER.exec(authorization ?? '')?.[1] ?? apiKey?.trim() ?? COOKIE.exec(cookie ?? '')?.[1];
       if (!token) return undefined;
       const hash = createHash('sha256').update(token).digest('hex');
-      // Looked up by a part of the hash, which tells nothing of the key; compared as a whole in constant time.
+      // Looked up by a part of the hash, which reveals nothing about the key; compared as a whole in constant time.
       const known = byId.get(accessKeyId(hash));
       return known !== undefined && isEqual(known, hash) ? known : undefined;
     },
@@ -97,7 +97,7 @@ export function createAccessControl(hashes: readonly string[], now: () => number
   };
 }
 
-/** Names a key in links, and its clients in limits. @param hash of the key */
+/** The id of a key, for links and for limits per client. @param hash of the key */
 export const accessKeyId = (hash: string): string => hash.slice(0, ID_CHARACTERS);
 
 /** Signs the keys of a response, so that its links work without headers for a day. */

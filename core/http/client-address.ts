@@ -19,8 +19,8 @@ export const readClient = (address: RequestAddress): string => clientOf(clientAd
 
 /**
  * The address of the client: the entry of X-Forwarded-For that the outermost trusted proxy appended, or the outermost
- * entry when there are fewer; without trusted proxies the address of the connection. Entries further out are the
- * client's own words.
+ * entry when there are fewer; without trusted proxies the address of the connection. Entries further out are set by the
+ * client and not trusted.
  */
 export function clientAddress({ remoteAddress, forwardedFor, trustedProxies }: RequestAddress): string | undefined {
   if (trustedProxies < 1) return remoteAddress;

@@ -7,7 +7,7 @@ export const duration = (value: unknown): number | undefined =>
 
 /** Below the bitrate of any codec, silence included: FLAC takes 1 kbit/s for it, AAC 2 kbit/s. */
 const MIN_BITS_PER_SECOND = 400;
-/** A promise this short does no harm. */
+/** Shorter durations are accepted without a check. */
 const MAX_UNCHECKED_SECONDS = 60;
 
 /** The duration, unless a file of `sizeBytes` cannot hold as much media: a header or a page may declare anything. */

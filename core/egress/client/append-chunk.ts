@@ -2,8 +2,8 @@
 const JOINED_BYTES = 16 * 1024;
 
 /**
- * Appends a chunk to a list that keeps its bytes for later. Small chunks are joined: a source may send one byte a chunk, and
- * a buffer takes some 300 bytes more than it holds. Each byte is copied at most once per doubling.
+ * Appends a chunk to a list that keeps its bytes for later. Small chunks are joined: a source may send one byte per
+ * chunk, and each buffer has an overhead of some 300 bytes. Each byte is copied at most once per doubling.
  */
 export function appendChunk(chunks: Buffer[], chunk: Buffer): void {
   let joined = chunk;

@@ -6,8 +6,8 @@ import type { Log } from '../../log/index.ts';
 /** Outgoing identities: `direct`, and one for each configured proxy. */
 export interface ProxyPool {
   /**
-   * The id that the rules name for a link, whether it failed or not; else the ids of the proxies in turn, without those that failed a short while ago unless
-   * all did; `direct` without proxies.
+   * The id that the rules name for a link, even if its proxy failed; else the ids of the proxies in turn, without those
+   * that failed a short while ago unless all did; `direct` without proxies.
    */
   next(link?: string): string;
   /**

@@ -30,8 +30,8 @@ export async function openPoolTunnel(
 }
 
 /**
- * Opens a TCP connection through a SOCKS5 proxy (RFC 1928), which resolves the name. The socket is paused: a user of its 'data' events calls
- * `resume`.
+ * Opens a TCP connection through a SOCKS5 proxy (RFC 1928), which resolves the name. The socket is paused: a listener
+ * of 'data' has to call `resume`.
  * @param proxy `socks5://`, with credentials for RFC 1929 where the proxy requires them
  * @param timeoutMs for the connection to the proxy, and again for the handshake
  * @throws SocksProxyError when the proxy itself failed; UpstreamError otherwise. They contain neither the address nor the
@@ -71,8 +71,9 @@ export async function openSocksTunnel(proxy: URL, destination: Destination, time
 }
 
 /**
- * The client emits what the destination has sent with the last bytes of the handshake as one event, a turn of the event loop
- * after it settles, and resumes the socket: this puts the data back until the user of the socket reads.
+ * Data that arrives together with the last bytes of the handshake is emitted by `socks` as one event, one turn of the
+ * event loop after its promise settles, with the socket resumed. Unshifts that data, so that the user of the socket
+ * reads it.
  */
 async function keepEarlyData(socket: Socket): Promise<void> {
   const early: Buffer[] = [];

@@ -4,7 +4,7 @@ export interface TagText {
   readonly artist: string | null;
 }
 
-/** Everything that a full tag says of a recording. Absent and `null` texts are left out. */
+/** The texts of a full tag. Absent and `null` texts are left out. */
 export interface RecordingText extends TagText {
   /** The album, or the list that the recording belongs to. */
   readonly album?: string;

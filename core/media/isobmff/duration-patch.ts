@@ -70,7 +70,7 @@ function insertMehd(moov: Buffer, root: Box, mvex: Box, duration: number): Buffe
   return grown;
 }
 
-/** Padding (§8.1.2) of so many bytes, header included; 0: none. */
+/** Padding (§8.1.2) of `bytes`, header included; 0: none. */
 const freeBox = (bytes: number): Buffer =>
   bytes === 0 ? Buffer.alloc(0) : Buffer.concat([boxHeader('free', bytes)], bytes);
 

@@ -16,7 +16,7 @@ export interface SampleSpan {
 }
 
 export interface SpanLimits {
-  /** A span ends before the first sample that begins so long after it, in units of the media. */
+  /** A span ends before the first sample that begins this long after its start, in units of the media. */
   readonly maxUnits: number;
   /** A span ends before the sample that would make it larger. */
   readonly maxBytes: number;

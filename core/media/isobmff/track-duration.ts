@@ -1,7 +1,7 @@
 import { type Box, findChild, parseBoxes } from './box-parser.ts';
 import { MEDIA_TIMES, timesVersion } from './time-fields.ts';
 
-/** What the sample tables of a track say, whatever its headers declare. */
+/** Duration and size of a track by its sample tables, which its headers may contradict. */
 export interface TableDuration {
   /** Sum of the sample durations (`stts`); 0 when the samples are in fragments. */
   readonly seconds: number;

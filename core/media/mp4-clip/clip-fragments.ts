@@ -6,7 +6,7 @@ import { presentationTime } from './presentation-time.ts';
 
 /** Every one is read for its `moof` before the first byte of the clip is sent. */
 const MAX_CLIP_FRAGMENTS = 2000;
-/** Audio starts earlier than asked for: decoders need some before it, and the first frame may be shown before it. */
+/** Audio starts earlier than requested: decoders need some before it, and the first frame may be shown before it. */
 const AUDIO_MARGIN_SECONDS = 1;
 /** `starts_with_SAP` of a `sidx` entry (ISO/IEC 14496-12 §8.16.3). */
 const STARTS_WITH_SAP = 0x8000_0000;

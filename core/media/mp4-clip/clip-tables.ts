@@ -3,9 +3,9 @@ import type { SampleChunk } from '../virtual-mp4/index.ts';
 import { sampleToChunk } from '../virtual-mp4/index.ts';
 import type { ClipWindow } from './clip-window.ts';
 
-/** A chunk is cut after so long … */
+/** Maximum duration of a chunk. */
 const CHUNK_SECONDS = 1;
-/** … and at the latest here. */
+/** Maximum size of a chunk. */
 const MAX_CHUNK_BYTES = 16 * 1024 * 1024;
 
 /** The samples of a clip as their sample tables describe them. */

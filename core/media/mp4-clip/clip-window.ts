@@ -42,7 +42,7 @@ export interface ClipWindow {
 
 /** Seconds of audio before the start that a decoder needs to produce it: 80 ms for Opus, one frame for AAC. */
 const AUDIO_PREROLL_SECONDS = 0.08;
-/** Composition times are at most so much later than decode times that are sorted. */
+/** Maximum by which a composition time exceeds the decode time: the scan stops this long after the end of the clip. */
 const MAX_REORDER_SECONDS = 8;
 
 /**

@@ -25,7 +25,7 @@ import {
 import { channelCount, codecString } from './codec-string.ts';
 import { areIndependent, groupFragments, type Segment } from './segments.ts';
 
-/** What a variant stream or a rendition of a playlist says of its media. */
+/** Attributes of a variant stream, or of a rendition, in a playlist. */
 export interface HlsTraits {
   /** RFC 6381. */
   readonly codecs: readonly string[];

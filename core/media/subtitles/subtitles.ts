@@ -11,7 +11,7 @@ export type SubtitleFormat = (typeof SUBTITLE_FORMATS)[number];
 export const SUBTITLE_SOURCES = ['vtt', 'srt', 'ttml', 'dfxp', 'xml', 'json3', 'srv3', 'srv2', 'srv1'] as const;
 
 /**
- * Reads a subtitle file. The content decides: sources label them wrongly.
+ * Reads a subtitle file. The format is detected from the content, because sources mislabel files.
  * @param bytes UTF-8, or UTF-16 with a byte order mark
  * @throws InvalidSubtitles for other content, without any cue, or beyond the bounds
  */

@@ -1,7 +1,7 @@
 import { UnsupportedMp4 } from '../isobmff/index.ts';
 import type { Cue } from '../subtitles/index.ts';
 
-/** What is shown for some time. Milliseconds. */
+/** The text that is shown during some time. Milliseconds. */
 export interface TextSample {
   readonly startMs: number;
   readonly durationMs: number;

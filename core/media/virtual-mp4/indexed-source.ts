@@ -19,7 +19,7 @@ export interface FragmentIndex {
   /** Units: earliest presentation time of the first fragment. */
   readonly startTime: number;
   readonly entries: readonly FragmentEntry[];
-  /** The first `moof`, a whole box, and its offset in the file: a sample of what the index promises. */
+  /** The first `moof`, a whole box, and its offset in the file: one fragment is read to check the index. */
   readonly firstMoof: { readonly offset: number; readonly box: Buffer };
 }
 
@@ -31,7 +31,7 @@ export interface FragmentEntry {
   readonly duration: number;
   /** `starts_with_SAP`, `SAP_type` and `SAP_delta_time` of the `sidx`. */
   readonly accessPoint: number;
-  /** Units: where an index says when it begins. Without it, it begins where the one before it ends. */
+  /** Units; present where an index declares it. Otherwise the fragment begins where the one before it ends. */
   readonly time?: number;
 }
 

@@ -9,7 +9,7 @@ import type { CachedState } from './cached-state.ts';
 import { mergeResource } from './merge-resource.ts';
 
 /**
- * Turns what yt-dlp says about an item into its Resource: probes its files, merges it with what was stored before, and
+ * Builds the Resource of an item from yt-dlp's description: probes its files, merges it with the stored Resource, and
  * stores it.
  * @param identity the outgoing identity that it was extracted through: its URLs may be bound to that address
  * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable

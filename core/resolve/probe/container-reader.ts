@@ -31,7 +31,7 @@ export interface ContainerRequest {
   readonly isLast: boolean;
 }
 
-/** What a container says about the file. */
+/** Traits of a file, read from its container. */
 export type Contents = Pick<Track, 'container' | 'video' | 'audio'> & Pick<Partial<Track>, 'durationSeconds'>;
 
 /** Without either field, the container cannot be read. */

@@ -28,11 +28,11 @@ const WORKER = fileURLToPath(new URL(`./probe-worker${extname(import.meta.filena
 const START_TIMEOUT_MS = 15_000;
 /** The largest index that is read, 6 MB, takes half of it. */
 const MAX_HEAP_MB = 128;
-/** For a file whose process something else kills. */
+/** For a file whose process is killed from outside. */
 const MAX_ATTEMPTS = 3;
 const INTERRUPTED = Symbol('killed or stopped from outside');
 
-/** Something else than the limits of this file killed or stopped the process. */
+/** The process was killed or stopped from outside, not by the limits of this file. */
 class Interrupted extends Error {}
 
 /**
@@ -78,7 +78,7 @@ export function createProbeProcess({
     return (answer as ContainerResponse | undefined) ?? {};
   };
 
-  /** A file must not lose its facts because something else killed the process. */
+  /** Repeats a read whose process was killed from outside: that says nothing about the file. */
   const readAgain = async (request: ContainerRequest): Promise<ContainerResponse> => {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -6,7 +6,7 @@ import type { ContainerRequest, Contents } from './container-reader.ts';
 import type { Block, GuardedReader } from './guarded-reader.ts';
 import { createProbePool } from './probe-pool.ts';
 
-/** What the bytes of a file say about it. */
+/** Traits of a file, read from its bytes. */
 export type ProbeResult = Contents & Partial<Pick<Track, 'bitrate'>>;
 
 /** Bytes, in place of an unknown file size. */

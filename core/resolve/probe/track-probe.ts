@@ -24,10 +24,10 @@ export interface TrackProbeOptions {
   readonly link: string;
 }
 
-/** Reads what a track is from its own bytes, where the source's description is incomplete. */
+/** Completes the description of a track from its own bytes, where that of the source is incomplete. */
 export interface TrackProbe {
   /**
-   * The track with codecs, height, duration and size as its file or manifest says.
+   * The track with codecs, height, duration and size from its file or manifest.
    * @throws NotFound when it is not media, NotDeliverable, UpstreamError, EgressRefused; TimeoutError (DOMException)
    */
   probeTrack(track: Track): Promise<Track>;

@@ -51,7 +51,7 @@ const REVOKE_AFTER_MS = 1_000;
 const NICENESS_PER_RANK = 5;
 const MAX_NICENESS = 10;
 
-/** Something killed the process that worked for a request. */
+/** The process of a request was killed from outside. */
 class Interrupted extends Error {}
 
 /** Tenant of the work that the service does for itself. */
@@ -142,7 +142,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
 
-/** yt-dlp only sees that a connection was cut; the proxy knows why. */
+/** yt-dlp reports only a closed connection; the proxy session has the reason. */
 function withProxyCause(
   failure: WorkerFailure,
   { isRefused, isTooLarge }: { readonly isRefused: boolean; readonly isTooLarge: boolean },

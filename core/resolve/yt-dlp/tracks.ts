@@ -35,7 +35,7 @@ const DELIVERIES: Readonly<Record<string, Delivery>> = {
   http_dash_segments: 'dash',
 };
 
-/** Extractors that take the word of any page for what a file is. */
+/** Extractors that describe a file as any page declares it. */
 const GENERIC_EXTRACTORS = /^(?:generic|html5mediaembed)$/i;
 /** Set by the stream service itself, or not to be sent to another host. */
 const EXCLUDED_HEADERS = /^(?:host|range|connection|cookie|accept-encoding|content-.*|transfer-encoding|proxy-.*)$/i;

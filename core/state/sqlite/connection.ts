@@ -61,7 +61,7 @@ export function createConnection({ dir, file, maxBytes, log, sync }: ConnectionO
     return openDatabase(file, maxBytes + RESERVED_BYTES, sync);
   };
 
-  /** Sets a damaged file aside: an instance without its keys serves more than one that does not start. */
+  /** Renames a damaged file: an instance that has lost its keys is of more use than one that does not start. */
   const openSound = (): Database => {
     try {
       return open();

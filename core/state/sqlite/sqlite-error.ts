@@ -1,4 +1,4 @@
-/** What an error of the database means for its connection. */
+/** Classes of database errors, by their consequence for the connection. */
 export type SqliteFailure = 'locked' | 'full' | 'corrupt' | 'broken' | 'other';
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */
