@@ -80,7 +80,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     if (client === undefined) return resolve(context, deadline);
     let release = limits.tryAcquire(client);
     if (!release) {
-      // A stored resource costs the others nothing.
+      // A stored resource needs no slot: no resolve runs for it.
       const stored = await mediaFromCache(await cache.getLink(context.cacheKey));
       if (stored) return stored;
       release = await limits.acquire(client, deadline);

@@ -22,7 +22,8 @@ const MAX_ATTEMPTS = 3;
 
 /**
  * Makes the key-value store hold the hashes of the secret's access keys, and no others.
- * @throws SettingError that contains nothing of a key, when the secret has none or an invalid one: the store stays as it is
+ * @throws SettingError that contains no part of a key, when the secret has none or an invalid one: the store stays as
+ * it is
  */
 export async function syncAccessKeys({ readSecret, store, log }: SyncOptions): Promise<SyncOutcome> {
   const text = (await readSecret()) ?? '';

@@ -29,7 +29,9 @@ const { dependencies: parts } = createToolsUpdate({
   log,
 });
 
-/** On a schedule, and on demand with any event. Answers what the run came to; a failure is the function's own. */
+/**
+ * On a schedule, and on demand with any event. Responds with the outcome of the run; a failed run fails the invocation.
+ */
 export const handler = async (
   event: UpdateEvent | undefined,
   context: Context,

@@ -14,8 +14,9 @@ const REVISION_LENGTH = 16;
 
 /**
  * A custom resource with the secret that CloudFront sends to the API's functions. It changes only with the property
- * `rotation`. Attributes: `Secret` for the edge; `Accepted` for the functions, a comma list of it and the previous one, since
- * edge locations take a new secret minutes apart; `Revision`, which changes with `Accepted` and reveals nothing of it.
+ * `rotation`. Attributes: `Secret` for the edge; `Accepted` for the functions, a comma list of it and the previous one,
+ * since edge locations take a new secret minutes apart; `Revision`, which changes with `Accepted` and reveals nothing
+ * about it.
  */
 export function createOriginSecret({ state, log }: OriginSecretOptions) {
   const provide = async ({ properties }: Pick<ResourceRequest, 'properties'>) => {

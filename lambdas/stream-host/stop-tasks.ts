@@ -17,9 +17,10 @@ const identify = ({ properties }: Pick<ResourceRequest, 'properties'>): Resource
 });
 
 /**
- * A custom resource whose deletion stops the tasks that the wake function has started in the subnets of its properties, which
- * CloudFormation does not know, and waits until none of them holds a network interface: cluster and security group cannot be deleted before. Tasks of a
- * service keep running: after a change of profile they serve while this resource is deleted.
+ * A custom resource whose deletion stops the tasks that the wake function has started in the subnets of its properties,
+ * which CloudFormation does not know, and waits until none of them holds a network interface: until then, cluster and
+ * security group cannot be deleted. Tasks of a service keep running: after a change of profile they serve while this
+ * resource is deleted.
  */
 export const createStopTasks = ({ tasks, log, pollIntervalMs: pause = 5_000 }: StopTasksOptions) =>
   customResource({

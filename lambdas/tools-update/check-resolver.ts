@@ -29,7 +29,8 @@ export const createCheckResolver =
     const deadline = Date.now() + RESOLVE_TIMEOUT_MS;
     const resolve = async (link: string) => {
       const url = new URL(link);
-      // The table may hold an answer of the former release; sites never see a fragment.
+      // The table may hold a resource of the former release: a fragment, which is never sent to sites, makes the link
+      // new.
       url.hash = randomUUID();
       await resolver.resolve(url.href, { deadline }).catch((error: unknown) => {
         log.error('Canary link failed', { error });

@@ -17,7 +17,7 @@ const TRACEBACK = /^(?:Traceback \(most recent call last\):| {2}File ")/m;
 /** The status of a failed CONNECT, in messages of urllib3, http.client and curl. */
 const TUNNEL_STATUS = /tunnel (?:connection )?failed\D*(\d{3})/i;
 
-/** What one report of yt-dlp says. */
+/** One error report of yt-dlp, parsed. */
 interface Report {
   readonly text: string;
   readonly message: string;

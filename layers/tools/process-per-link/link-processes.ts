@@ -17,7 +17,7 @@ import { type RunResult, runYtDlp } from './run-yt-dlp.ts';
 
 /**
  * yt-dlp as one process per request, with the interface, limits and failures of the warm worker: for a version that the
- * worker's plugin does not fit. Each request takes the start of a Python interpreter more, about a second.
+ * worker's plugin does not fit. Each request starts a Python interpreter, which takes about a second more.
  */
 export async function startLinkProcesses(options: WorkerOptions): Promise<WorkerProcess> {
   const { ytDlp, memoryBytes, concurrency, pluginDirs = [], signal: closed } = options;

@@ -30,7 +30,7 @@ export interface RunResult {
   readonly stderr: string;
   /** Its output exceeded the limit. */
   readonly isTooLarge: boolean;
-  /** Something else than its limits and its signal killed it. */
+  /** It was killed from outside, not by its limits or its signal. */
   readonly wasKilled: boolean;
   /** Why it could not be started. */
   readonly spawnError?: string;
@@ -72,7 +72,7 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
   signal.throwIfAborted();
   const child = create(program).exec([...args, ...flags] as never, undefined, {
     cwd: home,
-    // Nothing of this process: no credentials, no proxies, no variables that Node or Python read.
+    // No variable of this process is passed on: no credentials, no proxies, none that Node or Python read.
     env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
     extendEnv: false,
     stdin: 'ignore',

@@ -7,9 +7,9 @@ const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv'];
 let wrapper: readonly string[] | undefined;
 
 /**
- * The beginning of a command line whose program is killed when this process ends, however it ends and whatever the program
- * is doing: a parser in an endless loop, or a stopped process, would stay behind for good. Empty where the system has no
- * `setpriv`, which sets the signal (PR_SET_PDEATHSIG).
+ * The beginning of a command line whose program is killed when this process ends, however it ends and whatever the
+ * program is doing: a parser in an endless loop, or a stopped process, would otherwise never end. Empty where the
+ * system has no `setpriv`, which sets the signal (PR_SET_PDEATHSIG).
  */
 export function endWithParent(): readonly string[] {
   wrapper ??= findWrapper();

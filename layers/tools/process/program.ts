@@ -18,7 +18,7 @@ export interface RunOptions {
 /** Of stdout and stderr each. */
 const MAX_OUTPUT_BYTES = 2 ** 24;
 const MAX_REASON_LENGTH = 200;
-/** Runs of a program that something else kills: the system when memory is short, or an operator. */
+/** Runs of a program that is killed from outside: by the system when memory is short, or by an operator. */
 const MAX_RUNS = 3;
 
 /**

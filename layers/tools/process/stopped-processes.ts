@@ -10,8 +10,8 @@ const watched = new Map<ChildProcess, number>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Kills a child process (SIGKILL) once it has been stopped (SIGSTOP) for some seconds: it holds a slot, and whatever waits
- * for it would wait for ever. Nothing of the service stops processes. Linux only; elsewhere it does nothing.
+ * Kills a child process (SIGKILL) once it has been stopped (SIGSTOP) for some seconds: it holds a slot, and whatever
+ * waits for it would wait for ever. The service itself never stops processes. Linux only; elsewhere it does nothing.
  */
 export function killWhenStopped(child: ChildProcess): void {
   if (process.platform !== 'linux' || child.pid === undefined) return;
@@ -28,7 +28,7 @@ export function killWhenStopped(child: ChildProcess): void {
 function check(): void {
   for (const [child, stopped] of watched) {
     watched.set(child, isStopped(child.pid) ? stopped + 1 : 0);
-    // Not `child.kill`: to its owner, it was killed by something else.
+    // Not `child.kill`, so that its owner sees a process that was killed from outside.
     if (stopped >= MAX_STOPPED_CHECKS && child.pid !== undefined) kill(child.pid);
   }
 }

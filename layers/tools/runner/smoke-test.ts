@@ -13,7 +13,7 @@ export interface SmokeTestOptions {
 const MEMORY_BYTES = 2 ** 30;
 /** For each of the two requests. */
 const TIMEOUT_SECONDS = 20;
-/** Of a worker that something else kills meanwhile. */
+/** For a worker that is killed from outside meanwhile. */
 const MAX_ATTEMPTS = 3;
 
 /**

@@ -72,7 +72,7 @@ function createRunner(first: { readonly warm: WorkerProcess | undefined }, optio
   const ended = Promise.withResolvers<void>();
   let warm = first.warm;
   let processes: Promise<WorkerProcess> | undefined;
-  /** Whether the worker has answered a request as one that fits does. */
+  /** Whether the worker has answered a request as one whose plugin fits this version. */
   let isProven = false;
   /** The worker did not answer in time. */
   let isSlow = false;
@@ -101,7 +101,7 @@ function createRunner(first: { readonly warm: WorkerProcess | undefined }, optio
       useProcesses('the worker exited before it answered a request');
     });
 
-  /** What the worker failed of may have been the machine, or one site. */
+  /** The worker may have failed because of the machine, or of one site. */
   const scheduleRetry = () => {
     if (isClosed) return;
     attempts += 1;
@@ -119,14 +119,17 @@ function createRunner(first: { readonly warm: WorkerProcess | undefined }, optio
     onMode('worker');
   };
 
-  /** Whether an answer of the worker says that it fits: a result, or a failure that it has classified. */
+  /** Whether an answer of the worker proves that its plugin fits: a result, or a failure that it has classified. */
   const isProof = (response: WorkerResponse, signal: AbortSignal | undefined): boolean => {
     if (response.ok) return true;
     const { kind } = response.error;
     return !SUSPECT_KINDS.has(kind) && !(kind === 'cancelled' && signal?.aborted === true);
   };
 
-  /** Asks a worker that has not answered properly yet, and a process when it fails in a way that one which fits does not. */
+  /**
+   * Sends a request to a worker that is not proven yet; when it fails in a way that a proven one does not, to a
+   * process.
+   */
   const askUnproven = async (
     worker: WorkerProcess,
     request: Request,
@@ -139,7 +142,7 @@ function createRunner(first: { readonly warm: WorkerProcess | undefined }, optio
       return response;
     }
     const failure = response.ok ? undefined : response.error;
-    // Something else has killed the worker or its fork.
+    // The worker or its fork was killed from outside.
     if (failure?.isInterrupted && (worker.wasKilled() || !worker.hasEnded())) return response;
     isSlow ||= failure?.kind === 'timeout' || isTimeout(signal);
     const timeoutSeconds = request.timeoutSeconds - (performance.now() - startedAt) / 1000;

@@ -8,7 +8,7 @@ export interface WorkerClient {
   send(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** Handles a line from the worker. @returns false when it is not part of the protocol */
   receive(line: string): boolean;
-  /** Asks the worker for a sign of life. @returns the number of pings since its last line, this one included */
+  /** Sends a ping. @returns the number of pings since its last line, this one included */
   ping(): number;
   /** Settles pending and later requests with the failure `crash`, which may be sent again to another worker. */
   fail(): void;

@@ -26,19 +26,22 @@ export interface WorkerOptions extends OperatorOptions {
 
 /** yt-dlp as a warm worker process: one fork per request, JSON lines on stdin and stdout. */
 export interface WorkerProcess {
-  /** Never rejects: a dead worker settles as `crash`, and an abort kills the fork and settles as `cancelled`. */
+  /**
+   * Never rejects: with a worker that has exited it settles as `crash`, and an abort kills the fork and settles as
+   * `cancelled`.
+   */
   request(request: Omit<WorkerRequest, 'id'>, signal?: AbortSignal): Promise<WorkerResponse>;
   /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>;
   /** Whether the process has ended, or is about to be reported so by `ended`. */
   hasEnded(): boolean;
-  /** Whether something else than this module has killed it: that says nothing about the version of yt-dlp. */
+  /** Whether it was killed from outside: that says nothing about the version of yt-dlp. */
   wasKilled(): boolean;
   /** Ends the worker and its forks. */
   close(): Promise<void>;
 }
 
-/** Something else than its limits killed the worker: another attempt may succeed. */
+/** The worker was killed from outside, not by its limits: another attempt may succeed. */
 export class WorkerKilled extends Error {
   override readonly name = 'WorkerKilled';
 }
@@ -109,7 +112,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     throw child.signalCode !== null && !child.killed
       ? new WorkerKilled(`yt-dlp was killed before it was ready: ${child.signalCode}`)
       : new Error(`yt-dlp ended before it was ready: ${lastLine}`);
-  // Counted in pings rather than in time: when this process was suspended or busy, so was the reading of answers.
+  // Counted in pings rather than in time: while this process was suspended or busy, it read no answers either.
   const watchdog = setInterval(() => {
     if (client.ping() > MAX_UNANSWERED_PINGS) kill();
   }, PING_INTERVAL_MS).unref();
@@ -123,7 +126,7 @@ async function spawnWorker(options: WorkerOptions, home: string): Promise<Child>
   const [program, ...before] = options.ytDlp.command;
   return spawn(program, [...before, ...flags], {
     cwd: home,
-    // Nothing of this process: no credentials, no proxies, no variables that Node or Python read.
+    // No variable of this process is passed on: no credentials, no proxies, none that Node or Python read.
     env: { PATH: '/nonexistent', HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'pipe'],
     // Its own process group: Ctrl-C reaches only the service, which then closes the worker in order.

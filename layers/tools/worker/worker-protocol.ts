@@ -38,7 +38,7 @@ export interface WorkerFailure {
   readonly expected?: boolean;
   readonly message?: string;
   readonly extractor?: string;
-  /** The process was killed by something else than its limits: the request may be sent again. */
+  /** The process was killed from outside, not by its limits: the request may be sent again. */
   readonly isInterrupted?: boolean;
   /** Classes of the exception chain, outermost first, for the log. */
   readonly classes?: readonly string[];
