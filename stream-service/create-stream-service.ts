@@ -33,7 +33,7 @@ export interface StreamServiceOptions {
     | 'touchArchivedList'
   >;
   readonly openSource: OpenSource;
-  /** As `openSource`, without resolving again: for HEAD. Absent: HEAD says only what the state table knows. */
+  /** As `openSource`, without resolving again: for HEAD. Absent: HEAD is answered from the state table alone. */
   readonly peekSource?: OpenSource;
   /** Resolves entries of archives that are not stored. Absent: they are missing. */
   readonly resolve?: Resolver['resolve'];

@@ -9,7 +9,7 @@ export interface ClipTimes {
   readonly endSeconds: number;
 }
 
-/** What the response headers say of a representation. Before its source is open, some of it may be unknown. */
+/** Facts of a representation for the response headers. Before its source is open, some may be unknown. */
 export interface RepresentationHead {
   /** Bytes, exact. Undefined: unknown before the end, so neither length nor ranges are offered. */
   readonly size: number | undefined;
@@ -18,7 +18,7 @@ export interface RepresentationHead {
   readonly fileExtension: string;
   /** Strong validator, quotes included (RFC 9110 §8.8.3). Undefined without a size: no ranges are ever joined. */
   readonly etag?: string;
-  /** Accept-Ranges (RFC 9110 §14.3). Undefined: only the open source tells, so the header is left out. */
+  /** Accept-Ranges (RFC 9110 §14.3). Undefined: known only once the source is open, so the header is left out. */
   readonly acceptRanges: 'bytes' | 'none' | undefined;
   /** Path where the same bytes can be requested by range: Content-Location (RFC 9110 §8.7). */
   readonly contentLocation?: string;
@@ -46,7 +46,7 @@ export interface RepresentationOpener {
   describe(): RepresentationHead;
   /**
    * Describes it from its open sources, for HEAD: resolves nothing again and encodes nothing. Absent where that would
-   * tell no more than `describe`.
+   * add nothing to `describe`.
    * @param range as for `open`. @default everything
    */
   readonly inspect?: (session: StreamSession, range?: PredictedRange) => Promise<RepresentationHead>;

@@ -17,7 +17,7 @@ export interface PlannedFile {
   readonly path: string;
   readonly size: number;
   readonly modifiedAt: Date;
-  /** Absent when only its open source tells. */
+  /** Absent when it is known only once the source is open. */
   readonly etag?: string;
 }
 
@@ -144,7 +144,9 @@ const keyOf = ({ id, entries }: ArchivedList, parameters: ArchiveParameters): st
 const digest = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
 
-/** By the state table. What that leaves open the open source tells: the length, and for ranges the validator. */
+/**
+ * From the state table. What is unknown there is read from the open source: the length, and for ranges the validator.
+ */
 async function describeExactly(
   { opener }: ChosenEntry,
   { format }: ArchiveParameters,

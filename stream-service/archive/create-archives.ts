@@ -201,7 +201,7 @@ const startingWith = (taken: Awaited<ReturnType<EntryFeed['next']>>[], feed: Ent
   close: feed.close,
 });
 
-/** Reports an entry that is not as its plan says. */
+/** Reports an entry that differs from its plan. */
 const rejectingPlan = (feed: EntryFeed, reject: () => void): EntryFeed => ({
   async next() {
     const entry = await feed.next();

@@ -2,10 +2,10 @@ import { toProblem } from '../../core/api/index.ts';
 import type { ArchivedList } from '../../core/state/index.ts';
 import { entryNumbers } from './entry-names.ts';
 
-/** What became of an entry of the list. */
+/** The path of an entry of the list, or the reason why it is missing. */
 export type EntryResult = { readonly index: number } & ({ readonly path: string } | { readonly reason: string });
 
-/** The last file of an archive: its entries with their links, and why those are missing that are. */
+/** The last file of an archive: its entries with their links, and the reasons of missing ones. */
 export function indexText(list: ArchivedList, results: readonly EntryResult[]): string {
   const { title, url, entries, unavailable = [], isCut } = list;
   const numbers = entryNumbers(list);
@@ -31,10 +31,10 @@ export function indexText(list: ArchivedList, results: readonly EntryResult[]): 
   return `${[...head, ...lines].join('\n')}\n`;
 }
 
-/** Titles are the source's own words: without line breaks, they cannot imitate lines of the index. */
+/** Titles come from the source: without line breaks, they cannot imitate lines of the index. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
-/** Why an entry failed, as a response would say it. */
+/** The reason of a failure, as in the response to a stream of the entry. */
 export function reasonOf(error: unknown): string {
   const { title, detail } = toProblem(error).details;
   return detail ? `${title}. ${detail}` : title;

@@ -7,13 +7,13 @@ export type IndexFile = TarEntry & { readonly text: string };
 
 export interface TarArchiveOptions {
   readonly feed: EntryFeed;
-  /** The last file, for what became of the others. */
+  /** The last file, by the results of the others. */
   readonly indexFile: (results: readonly EntryResult[]) => IndexFile;
 }
 
 /**
  * The bytes of a TAR archive of unknown length. An entry that fails before its first byte is named in the index.
- * @throws when an entry breaks off: its header has promised its length
+ * @throws when an entry ends early: its header states its length
  */
 export async function* tarArchive({ feed, indexFile }: TarArchiveOptions): AsyncGenerator<Buffer> {
   const results: EntryResult[] = [];

@@ -11,17 +11,17 @@ import { type EntryResult, reasonOf } from './index-text.ts';
 
 export interface ZipArchiveOptions {
   readonly feed: EntryFeed;
-  /** The last file, for what became of the others. */
+  /** The last file, by the results of the others. */
   readonly indexFile: (results: readonly EntryResult[]) => ZipEntry & { readonly text: string };
   /** Every byte is promised: a failure ends the archive. */
   readonly isExact: boolean;
-  /** Reports an entry that broke off. What it throws ends the archive. */
+  /** Reports an entry that failed midway. What it throws ends the archive. */
   readonly onBreak: (index: number, error: unknown) => void;
 }
 
 /**
- * The bytes of a ZIP archive. Data that breaks off midway stays in the archive without an entry in the central directory,
- * so that no truncated file is extracted; the index names it.
+ * The bytes of a ZIP archive. Data of an entry that fails midway stays in the archive without an entry in the central
+ * directory, so that no truncated file is extracted; the index names it.
  * @throws when an entry fails and every byte is promised
  */
 export async function* zipArchive({ feed, indexFile, isExact, onBreak }: ZipArchiveOptions): AsyncGenerator<Buffer> {

@@ -10,7 +10,7 @@ import type { Source } from '../source/index.ts';
 /** Streams tracks in one output format; `core/conversions` describes the format. */
 export interface Converter {
   /**
-   * What is known of a conversion before its source is open.
+   * The facts of a conversion before its source is open.
    * @throws InvalidParameter when there is no such part
    */
   describe(resource: Resource, track: Track, options: DescribeOptions): RepresentationHead;

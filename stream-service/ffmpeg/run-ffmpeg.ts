@@ -37,9 +37,9 @@ const running = new Set<ChildProcess>();
 export const runningFfmpegs = (): number => running.size;
 
 /**
- * Runs FFmpeg with an empty environment, under limits of the operating system, and streams its output. The stream ends only when FFmpeg exited with 0 and no
- * input was truncated, else it is destroyed with an error. Destroying it kills the process (SIGKILL); the stream emits
- * `close` once the process has exited.
+ * Runs FFmpeg with an empty environment under limits of the operating system, and streams its output. The stream ends
+ * only when FFmpeg exited with 0 and no input was truncated, else it is destroyed with an error. Destroying it kills
+ * the process (SIGKILL); the stream emits `close` once the process has exited.
  */
 export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Readable {
   const [command, ...limits] = withProcessLimits(path);

@@ -4,7 +4,7 @@ import { Problem, problems, toStreamProblem } from '../../core/api/index.ts';
 import { mergeVary, renderJson } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 
-/** Answers a failure with its Problem, and logs those that the operator should know of. */
+/** Answers a failure with its Problem, and logs those that concern the operator. */
 export type ReplyProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** The one place of this host where failures become responses. */

@@ -10,7 +10,7 @@ import type { RepresentationHead } from '../representation.ts';
  */
 export const CACHEABLE = 'public, max-age=3600, must-revalidate, stale-if-error=0';
 
-/** What names a response. */
+/** Metadata that names a response. */
 export interface Named {
   readonly resource: Pick<Resource, 'title' | 'author' | 'isLive'>;
 }

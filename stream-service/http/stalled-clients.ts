@@ -25,7 +25,7 @@ interface Watched {
 
 /**
  * A slow client is not a stalled one: with megabytes in the buffer of its socket, a minute may pass between two writes.
- * The size of that buffer, which only Linux tells, shows whether the client accepts bytes meanwhile.
+ * The size of that buffer, which only Linux reports, shows whether the client accepts bytes meanwhile.
  */
 export function createStalledClients({ timeoutMs = TIMEOUT_MS }: StalledClientsOptions = {}): StalledClients {
   const watched = new Map<ServerResponse, Watched>();
@@ -66,8 +66,8 @@ const CONNECTION = /^\s*\d+: [\dA-F]+:([\dA-F]{4}) [\dA-F]+:([\dA-F]{4}) [\dA-F]
 const portsOf = (localPort = 0, remotePort = 0): string => `${localPort}:${remotePort}`;
 
 /**
- * Bytes in the send buffers of the system, by local and remote port. Connections of different clients with the same ports
- * are added up, which can only delay a verdict. Empty where the system has no such table.
+ * Bytes in the send buffers of the system, by local and remote port. Connections of different clients with the same
+ * ports are added up, which can only delay the detection. Empty where the system has no such table.
  */
 async function readUnsentBytes(): Promise<Map<string, number>> {
   const bytes = new Map<string, number>();

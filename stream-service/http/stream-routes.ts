@@ -82,7 +82,7 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
   const route = <Found extends Keyed>(
     operationId: StreamOperationId,
     findByKey: (key: string) => Promise<Found>,
-    /** @throws Problem 400 when the query makes no sense */
+    /** @throws Problem 400 for an invalid query */
     parse: (query: Route['Querystring'], params: Route['Params']) => (found: Found) => RepresentationOpener,
   ) => {
     const path = routePath(operationId);
@@ -139,7 +139,10 @@ function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {
 /** Of a repeated parameter the first counts. */
 const firstOf = (value: string | string[] | undefined): string | undefined => [value].flat()[0];
 
-/** What GET would answer, by the open sources; by the state table where they cannot be opened or no slot is free. */
+/**
+ * The head of GET's response, from the open sources; from the state table where they cannot be opened or no slot is
+ * free.
+ */
 async function describeForHead(
   { describe, inspect }: RepresentationOpener,
   openSession: () => StreamSession,
@@ -165,7 +168,7 @@ interface KeyedArchive extends Keyed {
   readonly list: ArchivedList;
 }
 
-/** Look keys up. @throws NotFound when nothing has the key, StateUnavailable */
+/** Looks up keys. @throws NotFound for an unknown key, StateUnavailable */
 export interface FindByKey {
   rendition(key: string): Promise<KeyedRendition>;
   subtitle(key: string): Promise<KeyedSubtitle>;

@@ -46,7 +46,7 @@ export function clipped(
   });
 }
 
-/** The times as asked for, which name the clip; an end beyond the media is that of the media, in whole seconds. */
+/** The requested times, which name the clip; an end beyond the media is that of the media, in whole seconds. */
 export const clipName = ({ startSeconds, endSeconds }: ClipTimes, mediaEnd = endSeconds): ClipTimes => ({
   startSeconds,
   endSeconds: endSeconds <= mediaEnd ? endSeconds : Math.round(mediaEnd),

@@ -47,7 +47,7 @@ export function converted(
       return converter.open(resource, track, source, { ...withTag(cover), ffmpeg: build, client: session.client });
     };
   const storedCover = () => covers.stored(resource);
-  // Segments say no more once they are open than the table knows.
+  // Open segments add nothing to what the table has.
   const inspectSegments = async () =>
     converter.describe(resource, track, { ...withTag(await storedCover()), ffmpeg: ffmpeg() });
 

@@ -18,7 +18,7 @@ export interface HlsDependencies extends LaidOutDependencies {
   readonly hlsLayouts: HlsLayouts;
 }
 
-/** What a client asks for below the key. */
+/** The part of a request below the key. */
 export interface HlsFile {
   /** The last segment of the path. */
   readonly name: string;

@@ -5,8 +5,8 @@ import { type Cue, InvalidSubtitles, MAX_SUBTITLE_BYTES, readSubtitles } from '.
 import type { Source } from '../source/index.ts';
 
 /**
- * Reads a subtitle file whole: it is small, and one pass tells whether it is valid.
- * @throws UpstreamError when it is too large or no subtitle file, and what reading it throws
+ * Reads a subtitle file whole: it is small, and only a whole file can be validated.
+ * @throws UpstreamError when it is too large or not a subtitle file, and what reading it throws
  */
 export async function readSubtitleFile(source: Source): Promise<readonly Cue[]> {
   if (source.needsRemux) throw new UpstreamError('Subtitles are a playlist');

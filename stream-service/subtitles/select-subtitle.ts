@@ -10,7 +10,7 @@ export interface SelectedSubtitle {
 /**
  * The subtitles of a resource in a language: those made by people before automatic captions.
  * @param language BCP 47, as GetDetails lists it, in any case
- * @throws InvalidParameter when there are none, with the languages that there are
+ * @throws InvalidParameter when there are none, listing the available languages
  */
 export function selectSubtitle({ subtitles = [], tracks }: Resource, language: string): SelectedSubtitle {
   const matching = subtitles.filter((each) => each.language.toLowerCase() === language.toLowerCase());

@@ -119,7 +119,10 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     };
   });
 
-/** The role of the task has no access to links, which tell what users resolve. Entries of archives are found by resource. */
+/**
+ * The role of the task has no access to links, which reveal what users resolve. Entries of archives are found by
+ * resource.
+ */
 const withoutLinks = (state: State): State => ({
   ...state,
   getLink: async () => undefined,

@@ -10,7 +10,7 @@ export interface TaskSettings {
   readonly stage: string;
   /** Required of every request where the task has a public address. */
   readonly originSecret?: string;
-  /** The task ends after so many minutes without a stream; 0: never. @default 0 */
+  /** The task ends after this many minutes without a stream; 0: never. @default 0 */
   readonly idleMinutes: number;
   /** URL of the ECS agent, set by ECS. */
   readonly agentUri?: string;

@@ -66,7 +66,7 @@ const MAX_ENTRIES = 1000;
 /** A layout is compared with its files on every read; this bounds how long HEAD answers without opening them. */
 const MAX_AGE_MS = 60 * 60 * 1000;
 
-/** Requests whose headers need much memory while a layout is made, up to 64 MB each. */
+/** Limits requests whose headers need much memory while a layout is made, up to 64 MB each. */
 const LARGE_HEADERS = createSemaphore({ permits: 2 });
 
 interface Entry<L extends Layout> {

@@ -20,9 +20,10 @@ const SLOW_CLIENT_BUFFER_FRAMES = 500;
 const MAX_CHUNK_MS = 250;
 
 /**
- * Reads a byte range (both ends included) of a conversion. Segments are encoded concurrently and sent in order; at most
- * a whole segment (3.5 MB of MP3 at 192 kbit/s) is buffered for each. For a fast client encoders run to the end of their segments and use every core;
- * for a slow one only a short buffer is kept, and its encoder ends. Destroying the stream ends its encoders.
+ * Reads a byte range (both ends included) of a conversion. Segments are encoded concurrently and sent in order. At most
+ * a whole segment (3.5 MB of MP3 at 192 kbit/s) is buffered for each. For a fast client encoders run to the end of
+ * their segments and use every core; for a slow one only a short buffer is kept, and its encoder ends. Destroying the
+ * stream ends its encoders.
  */
 export function rangedStream(first: number, last: number, options: RangedStreamOptions): Readable {
   const controller = new AbortController();

@@ -23,7 +23,7 @@ export interface SizedHeadOptions {
   readonly clip: ClipTimes | undefined;
 }
 
-/** What is known of a conversion of known length. */
+/** The head of a conversion of known length. */
 export const sizedHead = (
   { mimeType, fileExtension }: FileType,
   { layout, tag, entity, clip }: SizedHeadOptions,

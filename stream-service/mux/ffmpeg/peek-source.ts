@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { probeSegmentStart, type SegmentStart } from '../../../core/media/segment-probe/index.ts';
 import { hasBytes, type SegmentedSource, type Source } from '../../source/index.ts';
 
-/** More bytes of a segment say no more about it. */
+/** More bytes of a segment add no further facts. */
 const MAX_PEEK_BYTES = 256 * 1024;
 
 /** A source whose first bytes have been read; its first reader still gets them. */

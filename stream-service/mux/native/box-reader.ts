@@ -25,8 +25,8 @@ export async function readTopLevelBox(reader: ByteReader, start: number): Promis
 }
 
 /**
- * The same after the first fragment. Players accept trailing bytes that are no box, and so does this: undefined.
- * A malformed or truncated `moof` or `mdat` is no such thing.
+ * The same after the first fragment. Players accept trailing bytes that are no box, and so does this: undefined. A
+ * malformed or truncated `moof` or `mdat` is an error.
  * @throws UnsupportedMp4, and whatever reading throws
  */
 export async function readNextFragmentBox(reader: ByteReader, start: number): Promise<Box | undefined> {
@@ -58,7 +58,7 @@ async function readBox(reader: ByteReader, start: number): Promise<Box | undefin
 export interface HeaderOptions {
   /** A longer `moov` is not read. */
   readonly maxBytes?: number;
-  /** Is awaited before a `moov` of so many bytes is read into memory. */
+  /** Awaited before a `moov` of this many bytes is read into memory. */
   readonly beforeRead?: (bytes: number) => Promise<void> | undefined;
 }
 

@@ -2,7 +2,7 @@ import { finished, type Readable } from 'node:stream';
 import { appendChunk } from '../../../core/egress/client/index.ts';
 import type { FileSource } from '../../source/index.ts';
 
-/** Reading and discarding up to so many bytes costs less than another upstream request. */
+/** Reading and discarding up to this many bytes costs less than another upstream request. */
 const MAX_SKIPPED_BYTES = 256 * 1024;
 /** Beyond this, the source's stream is paused: pausing it for every chunk costs as much as reading it. */
 const MAX_BUFFERED_BYTES = 128 * 1024;
@@ -84,7 +84,7 @@ export class ByteReader {
     return taken;
   }
 
-  /** Exactly so many bytes; copied when they come in several chunks. @throws as `take` */
+  /** Exactly this many bytes; copied when they arrive in several chunks. @throws as `take` */
   async read(bytes: number): Promise<Buffer> {
     const chunks: Buffer[] = [];
     this.#missingBytes = bytes;

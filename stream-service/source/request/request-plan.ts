@@ -88,7 +88,7 @@ export interface ChunkSizer {
   limit(): number;
   /** Bytes of the next range: small at first, for a fast first byte; growing while ranges arrive quickly. */
   next(): number;
-  /** Notes that the source answered a range of so many bytes. */
+  /** Notes that the source answered a range of this many bytes. */
   granted(bytes: number): void;
   /** Notes how long a range took, excluding the time in which the client read nothing. */
   took(bytes: number, elapsedMs: number): void;

@@ -80,7 +80,7 @@ export async function openSegments(request: OpenRequest, list: TimelineSource): 
   const gapSeconds = longestGapSeconds(timeline.segments);
   if (gapSeconds > 0) log.warn('Gaps in segment list', { resource: resource.id, longestSeconds: gapSeconds });
   let opening: OpenRun | undefined = startRun(timeline, 0);
-  // A failure while unread must not be an unhandled 'error' event: the reader finds the stream destroyed.
+  // A failure before the first read must not be an unhandled 'error' event: the reader receives a destroyed stream.
   opening.stream.on('error', () => undefined);
   let timer: NodeJS.Timeout | undefined;
 
