@@ -69,11 +69,11 @@ async function startAll(keep: <T extends Pick<Server, 'close'>>(server: T) => T)
   const origin = keep(await startBenchOrigin());
   const data = await mkdtemp(join(tmpdir(), 'bench-data-'));
   const removeData = () => rmSync(data, { recursive: true, force: true });
-  const forget = onExit(removeData);
+  const unregister = onExit(removeData);
   const stepLog = join(data, 'steps.jsonl');
   keep({
     close: async () => {
-      forget();
+      unregister();
       removeData();
     },
   });

@@ -32,7 +32,7 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
   await mkdir(join(root, 'site-api'));
   await symlink(MEDIA_DIR, join(root, 'media'));
   const remove = () => rmSync(root, { recursive: true, force: true });
-  const forget = onExit(remove);
+  const unregister = onExit(remove);
   const tls = { port: await freePort(), certificate: join(root, 'certificate.pem'), key: join(root, 'key.pem') };
   await writeFile(tls.certificate, certificate.cert);
   await writeFile(tls.key, certificate.key);
@@ -79,7 +79,7 @@ export async function startBenchOrigin(): Promise<BenchOrigin> {
     },
     close: async () => {
       await nginx.close();
-      forget();
+      unregister();
       remove();
     },
   };

@@ -50,14 +50,14 @@ export async function startServer(
   const { pid = 0 } = child;
   const exited = new Promise<void>((resolve) => child.once('exit', resolve).once('error', () => resolve()));
   const removeFolder = () => folder && rmSync(folder, { recursive: true, force: true });
-  const forget = onExit(() => {
+  const unregister = onExit(() => {
     child.kill('SIGTERM');
     removeFolder();
   });
   const close = async () => {
     child.kill('SIGTERM');
     await exited;
-    forget();
+    unregister();
     removeFolder();
   };
   const baseUrl = `http://127.0.0.1:${port}`;

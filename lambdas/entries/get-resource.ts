@@ -46,10 +46,10 @@ const egress = createEgress({ ...settings, allow: settings.egressAllow, log });
 // A layer without tools means maintenance: the table names the activity, and this function answers with it.
 let located: YtDlp | undefined;
 const tools = createLayeredTools({
-  async find(isSuspect) {
+  async find(hasFailed) {
     located ??= await locateLayeredYtDlp(process.env.TOOLS_LAYER_DIR ?? LAYER_DIR, STAGING_DIR);
     // Costs another start of the program, a third of a cold start: only where something is wrong.
-    if (located && isSuspect) await readVersion(located, STAGING_DIR);
+    if (located && hasFailed) await readVersion(located, STAGING_DIR);
     return located;
   },
   log,
@@ -67,7 +67,7 @@ const resolver = createResolver({
   log,
   onYtDlpMode(mode) {
     metrics.ytDlpMode(mode);
-    if (mode === 'process-per-link') tools.distrust();
+    if (mode === 'process-per-link') tools.reportStartFailure();
   },
   entriesAtOnce: readEntriesAtOnce(process.env),
   resolveEntry: createFanOut({ state, invoke: (event, signal) => invoker.invoke(ownName, event, signal) }),
@@ -78,9 +78,9 @@ const warm = tools
   .then(resolver.warm)
   .catch((error) => {
     log.error('yt-dlp worker failed to start', { error });
-    tools.distrust();
+    tools.reportStartFailure();
   })
-  // Again only after it has been distrusted.
+  // Has an effect only after a failure was reported.
   .then(() => tools.load());
 await waitAtMost(warm, INIT_TIMEOUT_MS - performance.now());
 

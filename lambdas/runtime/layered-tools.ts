@@ -4,10 +4,10 @@ import type { YtDlp } from '../../layers/tools/index.ts';
 export interface LayeredToolsOptions {
   /**
    * Finds the yt-dlp of the layer; undefined when the layer has none.
-   * @param isSuspect it has failed to start before: it is run to learn whether it works at all
+   * @param hasFailed it has failed to start before: it is run once, to find out whether it works at all
    * @throws Error when it does not run
    */
-  readonly find: (isSuspect: boolean) => Promise<YtDlp | undefined>;
+  readonly find: (hasFailed: boolean) => Promise<YtDlp | undefined>;
   readonly log: Log;
 }
 
@@ -18,17 +18,17 @@ export interface LayeredTools {
   /** Finds the tools once. A failed attempt is logged and repeated by the next call, since its cause may pass. */
   load(): Promise<void>;
   /** Reports that what `load` has found does not start. The next call of `load` tests it. */
-  distrust(): void;
+  reportStartFailure(): void;
 }
 
 export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredTools {
   let found: { readonly ytDlp: YtDlp | undefined } | undefined;
   let loading: Promise<void> | undefined;
-  let isSuspect = false;
+  let hasFailed = false;
 
   const loadOnce = async () => {
     try {
-      found = { ytDlp: await find(isSuspect) };
+      found = { ytDlp: await find(hasFailed) };
     } catch (error) {
       log.error('yt-dlp of the layer failed to start', { error });
     }
@@ -40,8 +40,8 @@ export function createLayeredTools({ find, log }: LayeredToolsOptions): LayeredT
       if (!found) loading ??= loadOnce();
       await loading;
     },
-    distrust() {
-      isSuspect = true;
+    reportStartFailure() {
+      hasFailed = true;
       found = undefined;
     },
   };

@@ -21,14 +21,14 @@ export interface FfmpegInput {
 
 export interface ServeOptions {
   readonly fromSeconds?: number;
-  readonly wanted?: TrackSelection;
+  readonly selection?: TrackSelection;
 }
 
 /** The HTTP server on 127.0.0.1 from which every FFmpeg process reads its inputs. */
 export interface FfmpegInputServer {
   /**
    * Serves a source until the input is closed. While the source is being opened, the request waits; a failure to open
-   * counts like one to read. `fromSeconds` and `wanted` apply to segmented sources.
+   * counts like one to read. `fromSeconds` and `selection` apply to segmented sources.
    */
   serve(source: Source | Promise<Source>, options?: ServeOptions): FfmpegInput;
   close(): Promise<void>;
@@ -132,9 +132,9 @@ function sendFile(entry: Entry, source: FileSource, request: IncomingMessage, re
 }
 
 function sendSegments(entry: Entry, source: SegmentedSource, response: ServerResponse): void {
-  const { fromSeconds = 0, wanted } = entry.options;
+  const { fromSeconds = 0, selection } = entry.options;
   response.writeHead(200);
-  send(entry, source.readFrom(fromSeconds, wanted).stream, response);
+  send(entry, source.readFrom(fromSeconds, selection).stream, response);
 }
 
 /** Records a failure of the body before FFmpeg sees the truncated input; a disconnect of FFmpeg is no failure. */

@@ -67,7 +67,7 @@ export function hls(found: KeyedRendition, file: HlsFile, dependencies: HlsDepen
   const { peekSource, openSource, cache, request } = options;
   return {
     describe() {
-      const known = cache.recall(request);
+      const known = cache.get(request);
       return known ? write(known) : { ...PLAYLIST_TYPE, size: undefined, acceptRanges: undefined };
     },
     inspect: peekSource && (async (session) => write(await loadLayout(options, peekSource, session))),

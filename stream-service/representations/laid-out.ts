@@ -49,7 +49,7 @@ export function laidOut<Request extends LayoutRequest, L extends Layout>(
 
   return {
     describe() {
-      const known = cache.recall(request);
+      const known = cache.get(request);
       if (!known) return unknown();
       return known instanceof Error ? otherwise(known).describe() : options.headOf(known);
     },
@@ -67,7 +67,7 @@ export function laidOut<Request extends LayoutRequest, L extends Layout>(
         if (known instanceof Error) return otherwise(known).open(session, { first: 0 });
         const read = await openLayout(known, options, session, range);
         if (read) return { ...headOf(known), read };
-        cache.forget(request);
+        cache.delete(request);
       }
       throw new UpstreamError(`The source files of ${found.key} keep changing`);
     },
@@ -109,7 +109,7 @@ async function openLayout<Request extends LayoutRequest, L extends Layout>(
   const openFitting = async (index: SourceIndex, range: PredictedRange): Promise<SizedFile> => {
     const source = await open(index, range);
     if (known.fits(index, source)) return source;
-    cache.forget(request);
+    cache.delete(request);
     throw new UpstreamError('The source file has changed');
   };
 

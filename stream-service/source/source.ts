@@ -51,7 +51,7 @@ export interface SegmentedSource extends SourceCapabilities {
    * The result is one file even across discontinuities: timestamps of MP4 fragments are made continuous, and repeated
    * initialization sections are dropped. The stream fails where the encoding of a selected track changes.
    */
-  readFrom(seconds: number, wanted?: TrackSelection): SegmentRun;
+  readFrom(seconds: number, selection?: TrackSelection): SegmentRun;
 }
 
 /** A read of consecutive segments. */

@@ -39,7 +39,7 @@ export interface LayoutRequest {
 /** Layouts of one kind, by request. */
 export interface LayoutCache<Request extends LayoutRequest, L extends Layout = Layout> {
   /** The layout if it is in the cache; UnsupportedMp4: the files are known to have none. */
-  recall(request: Request): KnownLayout<L> | UnsupportedMp4 | undefined;
+  get(request: Request): KnownLayout<L> | UnsupportedMp4 | undefined;
   /**
    * The layout from the cache or from the headers of the sources, which concurrent callers of one request read once.
    * @returns UnsupportedMp4 when the files have no layout
@@ -47,7 +47,7 @@ export interface LayoutCache<Request extends LayoutRequest, L extends Layout = L
    */
   load(request: Request, open: OpenTrack, signal: AbortSignal): Promise<KnownLayout<L> | UnsupportedMp4>;
   /** Removes a layout whose files have changed. */
-  forget(request: Request): void;
+  delete(request: Request): void;
 }
 
 export interface LayoutCacheOptions<Request extends LayoutRequest, L extends Layout> {
@@ -84,7 +84,7 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
   });
   const loads = createSingleFlight<KnownLayout<L> | UnsupportedMp4>();
 
-  const recall = ({ id }: Request) => {
+  const get = ({ id }: Request) => {
     const entry = entries.get(id);
     if (entry && entry.staleAt > now()) return entry.known;
     entries.delete(id);
@@ -101,10 +101,10 @@ export function createLayoutCache<Request extends LayoutRequest, L extends Layou
   };
 
   return {
-    recall,
+    get,
     load: async (request, open, signal) =>
-      recall(request) ?? loads(request.id, (shared) => read(request, open, shared), signal),
-    forget: ({ id }) => entries.delete(id),
+      get(request) ?? loads(request.id, (shared) => read(request, open, shared), signal),
+    delete: ({ id }) => entries.delete(id),
   };
 }
 

@@ -29,10 +29,10 @@ export interface ProxyPool {
 interface Failures {
   count: number;
   /** Epoch milliseconds until which `next` leaves the proxy out. */
-  restsUntil: number;
+  excludedUntil: number;
 }
 
-const REST = { initialDelayMs: 30_000, maxDelayMs: 30 * 60_000 };
+const EXCLUSION = { initialDelayMs: 30_000, maxDelayMs: 30 * 60_000 };
 
 /** Whether a proxy of the pool opens tunnels by SOCKS5 rather than HTTP. */
 export const isSocks = (proxy: URL): boolean => proxy.protocol === 'socks5:';
@@ -71,14 +71,14 @@ export function createProxyPool(urls: readonly string[], log: Log, rules: readon
     return fallback === undefined ? undefined : proxies.get(fallback);
   };
 
-  const isResting = (id: string) => (failing.get(proxies.get(id))?.restsUntil ?? 0) > Date.now();
+  const isExcluded = (id: string) => (failing.get(proxies.get(id))?.excludedUntil ?? 0) > Date.now();
   const next = (link = ''): string => {
     const host = URL.parse(link)?.hostname.replace(/\.$/, '') ?? '';
     const named = siteRules.find(({ rule }) => matches(rule, host));
     if (named) return named.id;
     for (let skipped = 0; skipped < ids.length; skipped++) {
       const id = ids[nextIndex++ % ids.length];
-      if (id !== undefined && !isResting(id)) return id;
+      if (id !== undefined && !isExcluded(id)) return id;
     }
     return ids[nextIndex++ % ids.length] ?? DIRECT;
   };
@@ -89,19 +89,19 @@ export function createProxyPool(urls: readonly string[], log: Log, rules: readon
   return {
     next,
     reportFailure: (proxy) => {
-      const { count, restsUntil } = failing.get(proxy) ?? { count: 0, restsUntil: 0 };
+      const { count, excludedUntil } = failing.get(proxy) ?? { count: 0, excludedUntil: 0 };
       // Requests that were under way with the one that failed first.
-      if (restsUntil > Date.now()) return;
-      const delayMs = getRetryDelay(count + 1, REST);
-      failing.set(proxy, { count: count + 1, restsUntil: Date.now() + delayMs });
+      if (excludedUntil > Date.now()) return;
+      const delayMs = getRetryDelay(count + 1, EXCLUSION);
+      failing.set(proxy, { count: count + 1, excludedUntil: Date.now() + delayMs });
       if (count === 0)
         log.warn('Outgoing proxy failed, new resolves use the others', {
           proxy: positionOf(proxy),
-          restSeconds: delayMs / 1000,
+          excludedSeconds: delayMs / 1000,
         });
     },
     reportSuccess: (proxy) => {
-      if (failing.delete(proxy)) log.info('Outgoing proxy works again', { proxy: positionOf(proxy) });
+      if (failing.delete(proxy)) log.info('Outgoing proxy recovered', { proxy: positionOf(proxy) });
     },
     resolve: (id) => (id === DIRECT ? undefined : (proxies.get(id) ?? fallbackFor(id))),
     proxies: [...proxies.values()],

@@ -79,7 +79,7 @@ export function createProbeProcess({
   };
 
   /** Repeats a read whose process was killed from outside: that says nothing about the file. */
-  const readAgain = async (request: ContainerRequest): Promise<ContainerResponse> => {
+  const readWithRetries = async (request: ContainerRequest): Promise<ContainerResponse> => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await readNow(request);
@@ -89,7 +89,7 @@ export function createProbeProcess({
     }
   };
 
-  return { read: (request) => limit(readAgain, request), close };
+  return { read: (request) => limit(readWithRetries, request), close };
 }
 
 function start(): ChildProcess {

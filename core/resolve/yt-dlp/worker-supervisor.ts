@@ -102,11 +102,11 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
     current = undefined;
     if (closing.signal.aborted) return;
     log.error('yt-dlp worker exited', { version: running.ytDlp.version });
-    startAgain();
+    restart();
   };
 
   /** A worker that fails repeatedly without an answer is not restarted until the next request. */
-  const startAgain = () => {
+  const restart = () => {
     failures += 1;
     if (failures > 1) backOff();
     else warm().catch(() => undefined); // logged by onStartFailure
@@ -118,7 +118,7 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
     log.error('yt-dlp worker failed to start', { version: running.ytDlp.version, error: describeError(error) });
     if (current !== running) return;
     current = undefined;
-    startAgain();
+    restart();
   };
 
   const backOff = () => {

@@ -62,7 +62,7 @@ export function createConnection({ dir, file, maxBytes, log, sync }: ConnectionO
   };
 
   /** Renames a damaged file: an instance that has lost its keys is of more use than one that does not start. */
-  const openSound = (): Database => {
+  const openUndamaged = (): Database => {
     try {
       return open();
     } catch (error) {
@@ -119,7 +119,7 @@ export function createConnection({ dir, file, maxBytes, log, sync }: ConnectionO
   const reopen = (): Database => {
     if (performance.now() < retryAt) throw lastOpenError;
     try {
-      return openSound();
+      return openUndamaged();
     } catch (error) {
       lastOpenError = error;
       retryAt = performance.now() + REOPEN_INTERVAL_MS;
@@ -128,7 +128,7 @@ export function createConnection({ dir, file, maxBytes, log, sync }: ConnectionO
   };
 
   try {
-    database = openSound();
+    database = openUndamaged();
   } catch (error) {
     throw folderError(dir, error);
   }
@@ -148,7 +148,7 @@ export function createConnection({ dir, file, maxBytes, log, sync }: ConnectionO
     pause: () => (checkpoint?.holdsWrites() ? checkpoint.done : undefined),
     settled: async () => checkpoint?.done,
     reportWorking: () => {
-      if (logged.size > 0) log.info('State database works again');
+      if (logged.size > 0) log.info('State database recovered');
       logged.clear();
     },
     close: () => {

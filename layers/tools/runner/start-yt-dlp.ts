@@ -130,13 +130,13 @@ function createRunner(first: { readonly warm: WorkerProcess | undefined }, optio
    * Sends a request to a worker that is not proven yet; when it fails in a way that a proven one does not, to a
    * process.
    */
-  const askUnproven = async (
+  const requestUnproven = async (
     worker: WorkerProcess,
     request: Request,
     signal?: AbortSignal,
   ): Promise<WorkerResponse> => {
     const startedAt = performance.now();
-    const response = isSlow ? await askBriefly(worker, request, signal) : await worker.request(request, signal);
+    const response = isSlow ? await requestWithHalfTime(worker, request, signal) : await worker.request(request, signal);
     if (isProof(response, signal)) {
       isProven ||= worker === warm;
       return response;
@@ -153,7 +153,7 @@ function createRunner(first: { readonly warm: WorkerProcess | undefined }, optio
   };
 
   /** After a request that timed out, the worker has half of the time, and a process the rest. */
-  const askBriefly = (worker: WorkerProcess, request: Request, signal?: AbortSignal) => {
+  const requestWithHalfTime = (worker: WorkerProcess, request: Request, signal?: AbortSignal) => {
     const timeoutSeconds = request.timeoutSeconds / 2;
     const timeout = AbortSignal.timeout(timeoutSeconds * 1000 + CANCEL_GRACE_MS);
     return worker.request({ ...request, timeoutSeconds }, signal ? AbortSignal.any([signal, timeout]) : timeout);
@@ -166,7 +166,7 @@ function createRunner(first: { readonly warm: WorkerProcess | undefined }, optio
     async request(request, signal) {
       const worker = warm;
       if (!worker) return (await linkProcesses()).request(request, signal);
-      return isProven ? worker.request(request, signal) : askUnproven(worker, request, signal);
+      return isProven ? worker.request(request, signal) : requestUnproven(worker, request, signal);
     },
     ended: ended.promise,
     // A worker that is replaced by processes has not ended for its callers.

@@ -13,11 +13,11 @@ export interface EncoderSlots {
   /**
    * Waits for a slot: clients in turn, each first come, first served.
    * @param client whose share of the slots is used
-   * @param patient waits without limit: the client has received bytes, so a refusal cannot be answered
-   * @throws CapacityExceeded unless patient, when too many streams wait or other work runs every FFmpeg process; the
-   *   signal's reason when it aborts
+   * @param hasStarted the client has received bytes, so that a refusal can no longer be answered: waits without limit
+   * @throws CapacityExceeded unless the stream has started, when too many streams wait or other work runs every FFmpeg
+   * process; the signal's reason when it aborts
    */
-  acquire(client: string, signal: AbortSignal, patient: boolean): Promise<Release>;
+  acquire(client: string, signal: AbortSignal, hasStarted: boolean): Promise<Release>;
 }
 
 export interface EncoderSlotsOptions {
@@ -34,22 +34,22 @@ export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }
   const maxWaitingPerClient = Math.ceil(maxWaiting / 2);
   let encoding = 0;
 
-  const enter = async (client: string, signal: AbortSignal, patient: boolean) => {
+  const enter = async (client: string, signal: AbortSignal, hasStarted: boolean) => {
     signal.throwIfAborted();
-    if (!patient && slots.waiting() >= maxWaiting) throw new CapacityExceeded('Too many streams wait for an encoder');
-    if (!patient && slots.waiting(client) >= maxWaitingPerClient)
+    if (!hasStarted && slots.waiting() >= maxWaiting) throw new CapacityExceeded('Too many streams wait for an encoder');
+    if (!hasStarted && slots.waiting(client) >= maxWaitingPerClient)
       throw new ClientLimitExceeded('Too many streams of the client wait for an encoder', CLIENT_RETRY_SECONDS);
     return (await slots.acquire(client, signal)).release;
   };
 
   return {
-    async acquire(client, signal, patient) {
-      const leave = await enter(client, signal, patient);
+    async acquire(client, signal, hasStarted) {
+      const leave = await enter(client, signal, hasStarted);
       try {
         let release = tryAcquireFfmpeg(client);
         while (!release) {
           // Other encoders end within seconds; muxers may run for hours.
-          if (!patient && encoding === 0) throw new CapacityExceeded('Other work runs every FFmpeg process');
+          if (!hasStarted && encoding === 0) throw new CapacityExceeded('Other work runs every FFmpeg process');
           await delay(RETRY_MS, undefined, { signal });
           release = tryAcquireFfmpeg(client);
         }

@@ -74,7 +74,7 @@ export function createFrameStreams(options: FrameStreamsOptions): FrameStreams {
           layout,
           tag,
           encode: openFrameRangeEncoder({ source, entity, encoding: layout.encoding, encoder, cache, starts }),
-          acquire: (signal, patient) => slots.acquire(client, signal, patient),
+          acquire: (signal, hasStarted) => slots.acquire(client, signal, hasStarted),
           parallelism,
         });
     },

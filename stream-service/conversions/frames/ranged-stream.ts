@@ -8,8 +8,8 @@ export interface RangedStreamOptions {
   readonly layout: Layout;
   readonly tag: Buffer;
   readonly encode: (range: FrameRange, signal: AbortSignal) => AsyncIterable<Buffer>;
-  /** Takes an encoder slot; `patient` once the client has bytes, so that a refusal cannot be answered any more. */
-  readonly acquire: (signal: AbortSignal, patient: boolean) => Promise<Release>;
+  /** Takes an encoder slot; `hasStarted`: the client has bytes, so that a refusal can no longer be answered. */
+  readonly acquire: (signal: AbortSignal, hasStarted: boolean) => Promise<Release>;
   /** Segments encoded concurrently ahead of the one that is sent, for a fast client. */
   readonly parallelism: number;
 }

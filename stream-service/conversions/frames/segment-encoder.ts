@@ -49,7 +49,7 @@ async function* withInput(
   { inputServer }: EncoderOptions,
   encode: (input: FfmpegInput) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const input = inputServer.serve(source, { wanted: 'sound' });
+  const input = inputServer.serve(source, { selection: 'sound' });
   try {
     yield* encode(input);
   } finally {

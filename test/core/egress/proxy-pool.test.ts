@@ -118,8 +118,8 @@ describe('a proxy that failed', () => {
     pool.reportSuccess(proxies[1] as URL);
     pool.reportSuccess(proxies[1] as URL);
     expect(lines).toEqual([
-      ['Outgoing proxy failed, new resolves use the others', { proxy: 2, restSeconds: 30 }],
-      ['Outgoing proxy works again', { proxy: 2 }],
+      ['Outgoing proxy failed, new resolves use the others', { proxy: 2, excludedSeconds: 30 }],
+      ['Outgoing proxy recovered', { proxy: 2 }],
     ]);
   });
 });

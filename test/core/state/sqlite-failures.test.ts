@@ -147,7 +147,7 @@ describe('below the reserved disk space', () => {
     isFull = false;
     await state.requireSpace();
     await state.putResource(resource);
-    expect(logged).toEqual(['State database failed', 'State database works again']);
+    expect(logged).toEqual(['State database failed', 'State database recovered']);
   });
 });
 
@@ -275,7 +275,7 @@ describe('on a slow disk', () => {
     syncs[1]?.fail(Object.assign(new Error('EIO'), { code: 'EIO' }));
     await writing;
     await expectRecords(storage, RECORDS);
-    expect(logged).toEqual(['State database failed', 'State database works again']);
+    expect(logged).toEqual(['State database failed', 'State database recovered']);
   });
 });
 
@@ -353,7 +353,7 @@ describe('with a deleted file', () => {
       );
     await expect.poll(put, { timeout: 30_000 }).toBe(true);
     expect(await storage.get('resource#new')).toBeDefined();
-    expect(logged).toContain('State database works again');
+    expect(logged).toContain('State database recovered');
   });
 });
 

@@ -16,8 +16,8 @@ describe('createEncoderSlots', () => {
     const { acquire, admission } = slotsFor();
     const [first, second] = [await acquire('a', forever, false), await acquire('a', forever, false)];
     const order: string[] = [];
-    const encodeNext = async (name: string, patient: boolean) => {
-      const release = await acquire('a', forever, patient);
+    const encodeNext = async (name: string, hasStarted: boolean) => {
+      const release = await acquire('a', forever, hasStarted);
       order.push(name);
       release();
     };
@@ -30,7 +30,7 @@ describe('createEncoderSlots', () => {
     expect(admission.ffmpegs()).toBe(0);
   });
 
-  it('refuses impatient callers when too many wait, never patient ones', async () => {
+  it('refuses streams without a sent byte when too many wait, never started ones', async () => {
     const { acquire } = slotsFor({ parallelism: 1, maxWaiting: 1 });
     const release = await acquire('a', forever, false);
     const waiting = [acquire('a', forever, false), acquire('a', forever, true)];
@@ -55,13 +55,13 @@ describe('createEncoderSlots', () => {
     expect(order).toEqual(['a', 'b', 'a']);
   });
 
-  it('refuses impatient callers when other work runs every process', async () => {
+  it('refuses streams without a sent byte when other work runs every process', async () => {
     const { acquire, admission } = slotsFor({ maxFfmpeg: 1 });
     const other = admission.acquireFfmpeg('b');
     await expect(acquire('a', forever, false)).rejects.toThrow(CapacityExceeded);
-    const patient = acquire('a', forever, true);
+    const started = acquire('a', forever, true);
     other();
-    (await patient)();
+    (await started)();
     (await acquire('a', forever, false))();
   });
 
