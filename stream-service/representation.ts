@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { PredictedRange } from '../core/http/index.ts';
 import type { StreamSession } from './sessions/index.ts';
+import { toProblem } from '../core/api/index.ts';
+import { UpstreamError } from '../core/errors/index.ts';
 
 /** A part of a presentation, in seconds. */
 export interface ClipTimes {
@@ -57,3 +59,10 @@ export interface RepresentationOpener {
    */
   open(session: StreamSession, range: PredictedRange): Promise<Representation>;
 }
+
+/**
+ * The error of a representation that failed before its first byte. One of no known class comes from FFmpeg or a parser
+ * reading what the source sent: an `UpstreamError`, with it as the cause.
+ */
+export const toReadError = (error: unknown): unknown =>
+  toProblem(error).details.status === 500 ? new UpstreamError('The source could not be read', { cause: error }) : error;

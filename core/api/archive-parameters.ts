@@ -1,6 +1,6 @@
 import type { Mp3BitrateKbps } from '../conversions/index.ts';
 import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
-import { parseBitrate, parseTags } from './conversion-parameters.ts';
+import { parseBitrate, parseTags } from './stream-parameters.ts';
 import { problems } from './problem.ts';
 import { parseQualityParameters, type QualityParameters } from './quality-parameters.ts';
 

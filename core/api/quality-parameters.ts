@@ -1,9 +1,7 @@
 import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
 import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
-import { parseClipParameters } from './clip-parameters.ts';
-import { parseBitrate, parseTags } from './conversion-parameters.ts';
+import { parseClipParameters, parseBitrate, parseTags, parseSubtitlesParameter } from './stream-parameters.ts';
 import { problems } from './problem.ts';
-import { parseSubtitlesParameter } from './subtitles-parameter.ts';
 
 /** What Get selects and how it is streamed. */
 export interface QualityParameters {

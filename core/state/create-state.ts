@@ -3,11 +3,10 @@ import { type Log, silentLog } from '../log/index.ts';
 import { createAttachments } from './attachments.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
 import { parseKey } from './keys.ts';
-import { createLeaseItem } from './lease-item.ts';
-import { readLease, readMaintenance, readStreamTask } from './leases.ts';
+import { createLeaseItem, type Lease } from './lease-item.ts';
 import { rotateOriginSecret } from './origin-secrets.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
-import type { State, ToolsRecord } from './state.ts';
+import type { MaintenanceLease, State, StreamTaskLease, ToolsRecord } from './state.ts';
 import type { StateStorage, StoredItem } from './storage.ts';
 
 /** Options of `createState`. */
@@ -126,4 +125,23 @@ function rejectWithStateUnavailable(state: State): State {
       }),
   ]);
   return Object.fromEntries(guarded) as State;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Parses a lease without further attributes. */
+function readLease({ owner, expiresAt }: Item): Lease | undefined {
+  return typeof owner === 'string' && typeof expiresAt === 'number' ? { owner, expiresAt } : undefined;
+}
+
+/** Parses the maintenance lease. */
+function readMaintenance({ activity, owner, expiresAt }: Item): MaintenanceLease | undefined {
+  if (typeof activity !== 'string' || typeof owner !== 'string' || typeof expiresAt !== 'number') return undefined;
+  return { activity, owner, expiresAt };
+}
+
+/** Parses the lease for starting the stream host. */
+function readStreamTask({ owner, startedAt, expiresAt, taskArn }: Item): StreamTaskLease | undefined {
+  if (typeof owner !== 'string' || typeof startedAt !== 'number' || typeof expiresAt !== 'number') return undefined;
+  return { owner, startedAt, expiresAt, taskArn: typeof taskArn === 'string' ? taskArn : undefined };
 }

@@ -1,25 +1,6 @@
 export { createState } from './create-state.ts';
-export { findByKey, findSubtitleByKey, hasKey, type KeyedRendition, type KeyedSubtitle } from './find-by-key.ts';
+export { findByKey, findSubtitleByKey, hasKey, type KeyedRendition, type KeyedSubtitle, archiveKey, keyOf, linkId, renditionId, resourceId, subtitleId } from './keys.ts';
 export { ItemTooLarge } from './item.ts';
-export { archiveKey, keyOf, linkId, renditionId, resourceId, subtitleId } from './keys.ts';
-export type {
-  ArchivedList,
-  AudioTraits,
-  Chapter,
-  Delivery,
-  Details,
-  Fragment,
-  Link,
-  PlaylistEntry,
-  PlaylistLink,
-  PromisedConversions,
-  Rendition,
-  Resource,
-  ResourceOrigin,
-  Subtitle,
-  Thumbnail,
-  Track,
-  VideoTraits,
-} from './resource.ts';
+export type { ArchivedList, AudioTraits, Chapter, Delivery, Details, Fragment, Link, PlaylistEntry, PlaylistLink, PromisedConversions, Rendition, Resource, ResourceOrigin, Subtitle, Thumbnail, Track, VideoTraits } from './resource.ts';
 export { MAX_ATTACHMENT_BYTES, type State, type StreamTaskLease, type ToolsRecord } from './state.ts';
 export type { StateStorage } from './storage.ts';

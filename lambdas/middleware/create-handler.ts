@@ -1,18 +1,9 @@
 import middy from '@middy/core';
-import { type Problem, toProblem } from '../../core/api/index.ts';
-import { renderJson } from '../../core/http/index.ts';
+import { type Problem, toProblem, problems } from '../../core/api/index.ts';
+import { renderJson, createOriginSecretCheck, ORIGIN_SECRET_HEADER } from '../../core/http/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
 import { type CorsOptions, cors } from './cors.ts';
-import {
-  type Event,
-  type HttpMiddleware,
-  headerOf,
-  type InvocationContext,
-  isJson,
-  type JsonAnswer,
-  type Result,
-} from './event.ts';
-import { requireOriginSecret } from './require-origin-secret.ts';
+import { type Event, type HttpMiddleware, headerOf, type InvocationContext, isJson, type JsonAnswer, type Result } from './event.ts';
 
 export interface HandlerOptions extends CorsOptions {
   readonly log: Log;
@@ -67,4 +58,14 @@ function report(log: Log, { details: { status }, cause }: Problem, { requestCont
   if (cause === undefined || status < 500) return;
   if (status === 500) log.error('Unhandled error', { requestId, error: cause });
   else log.warn('Request failed', { requestId, status, error: describeError(cause) });
+}
+
+/** Answers 404 to requests that did not come through the edge, so that they learn nothing. Attach it before CORS. */
+export function requireOriginSecret(secret: string): HttpMiddleware {
+  const isFromEdge = createOriginSecretCheck(secret);
+  return {
+    before: ({ event }) => {
+      if (!isFromEdge(headerOf(event, ORIGIN_SECRET_HEADER))) throw problems.notFound();
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { UnsupportedRendition } from '../../core/errors/index.ts';
 import type { Cue } from '../../core/media/subtitles/index.ts';
 import type { TimedText } from '../../core/media/timed-text/index.ts';
 import { MAX_ATTACHMENT_BYTES, type Resource, type State } from '../../core/state/index.ts';
-import { toReadError } from '../read-error.ts';
+import { toReadError } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import type { OpenSource } from '../source/index.ts';
 import { readSubtitleFile } from './read-subtitle-file.ts';

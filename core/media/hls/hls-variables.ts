@@ -1,4 +1,4 @@
-import { MAX_LINE_CHARS, MAX_SUBSTITUTED_CHARS, MAX_VARIABLES, PlaylistError } from './hls-limits.ts';
+import { MAX_LINE_CHARS, MAX_SUBSTITUTED_CHARS, MAX_VARIABLES, PlaylistError } from './hls-text.ts';
 import type { HlsLine } from './hls-lines.ts';
 
 /** The variables of one playlist (draft-pantos-hls-rfc8216bis §4.3). Values do not refer to other variables. */

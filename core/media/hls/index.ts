@@ -1,4 +1,3 @@
-export { PlaylistError } from './hls-limits.ts';
+export { PlaylistError, isRounded } from './hls-text.ts';
 export { type HlsPlaylist, parseHlsPlaylist } from './hls-playlist.ts';
 export { scanHlsPlaylist } from './hls-scan.ts';
-export { isRounded } from './hls-text.ts';

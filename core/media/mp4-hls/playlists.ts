@@ -1,4 +1,4 @@
-import { bandwidthOf } from './bandwidth.ts';
+import { bandwidthOf } from './segments.ts';
 import type { HlsLayout, HlsStream } from './hls-layout.ts';
 
 /** URIs of what a playlist refers to, relative to it. */

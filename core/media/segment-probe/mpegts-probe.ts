@@ -1,4 +1,12 @@
-import type { SegmentStart } from './segment-start.ts';
+
+
+/** Facts from the first bytes of a segment. */
+export interface SegmentStart {
+  /** Whether the first audio stream is AAC in ADTS frames; undefined when unknown. */
+  readonly isFramedAac?: boolean | undefined;
+  /** First timestamp, seconds; undefined when the format has no timestamps that other tracks share. */
+  readonly startSeconds?: number | undefined;
+}
 
 const PACKET_BYTES = 188;
 const SYNC = 0x47;

@@ -1,7 +1,6 @@
 import { id3TagBytes } from '../id3/index.ts';
 import { type Box, fragmentTimes, initTracks, parseBoxes } from '../isobmff/index.ts';
-import { probeMpegTsStart } from './mpegts-probe.ts';
-import type { SegmentStart } from './segment-start.ts';
+import { probeMpegTsStart, type SegmentStart } from './mpegts-probe.ts';
 
 /** Boxes that a file or a segment begins with (ISO/IEC 14496-12 §4.3, §8.16). */
 const FIRST_BOXES = new Set(['ftyp', 'styp', 'moov', 'sidx', 'moof', 'emsg', 'prft', 'free']);

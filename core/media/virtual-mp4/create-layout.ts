@@ -1,7 +1,6 @@
 import { layOutFragments } from './fragmented-layout.ts';
-import type { LayoutSource } from './indexed-source.ts';
+import type { LayoutSource, LayoutExtras } from './indexed-source.ts';
 import type { Layout } from './layout.ts';
-import type { LayoutExtras } from './layout-extras.ts';
 import { layOutSamples } from './progressive-layout.ts';
 
 /** Part of the ETag: increased whenever the same sources get another layout. */

@@ -1,17 +1,8 @@
-import {
-  box,
-  FRAGMENTED_FILE_TYPE,
-  fullBox,
-  UnsupportedMp4,
-  u32,
-  u64,
-  writeFragmentedMovie,
-} from '../isobmff/index.ts';
+import { box, FRAGMENTED_FILE_TYPE, fullBox, UnsupportedMp4, u32, u64, writeFragmentedMovie } from '../isobmff/index.ts';
 import { timedText } from '../timed-text/index.ts';
 import { type FragmentedTrack, indexedTrack, type OutputFragment, sampledTrack } from './fragmented-track.ts';
-import type { LayoutSource } from './indexed-source.ts';
+import type { LayoutSource, LayoutExtras } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
-import type { LayoutExtras } from './layout-extras.ts';
 import { placedText, type TextBlock, textBlocks } from './text-blocks.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { parseBoxes, parseTrackHeader, type TrackHeader, UnsupportedMp4 } from '../isobmff/index.ts';
+import type { TimedText } from '../timed-text/index.ts';
 
 /** What a layout needs of a source. */
 export interface LayoutSource {
@@ -83,4 +84,12 @@ export function timeFragments(index: FragmentIndex, fileBytes: number): readonly
     }
     return fragment;
   });
+}
+
+/** What a layout has besides the tracks of its sources. */
+export interface LayoutExtras {
+  /** `udta`. */
+  readonly tags?: Buffer;
+  /** As a third track. */
+  readonly text?: TimedText;
 }

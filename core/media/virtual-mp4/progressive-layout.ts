@@ -1,22 +1,7 @@
-import {
-  type Box,
-  box,
-  fullBox,
-  LARGE_BOX_HEADER_BYTES,
-  parseBoxes,
-  parseSampleTable,
-  parseTrackHeader,
-  requireChild,
-  type TrackHeader,
-  UnsupportedMp4,
-  u32,
-  u64,
-  writeMovie,
-} from '../isobmff/index.ts';
+import { type Box, box, fullBox, LARGE_BOX_HEADER_BYTES, parseBoxes, parseSampleTable, parseTrackHeader, requireChild, type TrackHeader, UnsupportedMp4, u32, u64, writeMovie } from '../isobmff/index.ts';
 import { type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
-import type { LayoutSource } from './indexed-source.ts';
+import type { LayoutSource, LayoutExtras } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
-import type { LayoutExtras } from './layout-extras.ts';
 import { cutChunks, type SampleChunk } from './sample-chunks.ts';
 
 /** Major brand `isom`, minor version 512, compatible with `isom`, `iso2` and `mp41`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseClipParameters } from '../../../core/api/clip-parameters.ts';
+import { parseClipParameters } from '../../../core/api/stream-parameters.ts';
 
 describe('parseClipParameters', () => {
   it.each([

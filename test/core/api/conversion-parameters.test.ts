@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConversionParameters } from '../../../core/api/conversion-parameters.ts';
+import { parseConversionParameters } from '../../../core/api/stream-parameters.ts';
 
 describe('parseConversionParameters', () => {
   it.each([

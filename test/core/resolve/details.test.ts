@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDetails } from '../../../core/resolve/yt-dlp/details.ts';
+import { readDetails } from '../../../core/resolve/yt-dlp/metadata.ts';
 import { readSubtitleTracks } from '../../../core/resolve/yt-dlp/subtitles.ts';
 
 describe('readDetails', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findByKey } from '../../../core/state/find-by-key.ts';
-import { keyOf, renditionId } from '../../../core/state/keys.ts';
+import { findByKey, keyOf, renditionId } from '../../../core/state/keys.ts';
 import type { Rendition } from '../../../core/state/resource.ts';
 import { aResource } from './resources.ts';
 

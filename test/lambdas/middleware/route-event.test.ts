@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { routeEvent } from '../../../lambdas/middleware/route-event.ts';
+import { routeEvent } from '../../../lambdas/middleware/dispatch.ts';
 import { eventOf } from '../fakes.ts';
 
 const handler = routeEvent({

@@ -4,7 +4,7 @@ import { createState } from '../../../core/state/create-state.ts';
 import { createDynamoDbStorage } from '../../../core/state/dynamodb/dynamodb-storage.ts';
 import type { State } from '../../../core/state/state.ts';
 import type { Result } from '../../../lambdas/middleware/event.ts';
-import { routeEvent } from '../../../lambdas/middleware/route-event.ts';
+import { routeEvent } from '../../../lambdas/middleware/dispatch.ts';
 import { createHostStore } from '../../../lambdas/stream-host/host-store.ts';
 import { createPublicNames } from '../../../lambdas/stream-host/public-names.ts';
 import { createRegister, type RegisterEvent } from '../../../lambdas/stream-host/register.ts';

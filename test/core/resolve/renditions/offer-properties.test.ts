@@ -4,12 +4,9 @@ import { findConversionName } from '../../../../core/conversions/index.ts';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/box-parser.ts';
 import { assembleResource } from '../../../../core/resolve/item/assemble.ts';
 import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
-import { findByKey } from '../../../../core/state/find-by-key.ts';
+import { findByKey } from '../../../../core/state/keys.ts';
 import { toResourceInformation } from '../../../../lambdas/api/resource-information.ts';
-import {
-  createRepresentations,
-  type RepresentationsDependencies,
-} from '../../../../stream-service/representations/index.ts';
+import { createRepresentations, type RepresentationsDependencies } from '../../../../stream-service/representations/index.ts';
 
 const maybe = <Value>(...values: Value[]) => fc.constantFrom(undefined, null, ...values);
 const MANIFESTS = ['https://cdn.example/a.m3u8', 'https://cdn.example/b.m3u8'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readEntries } from '../../../../core/resolve/item/list-entries.ts';
-import { readAlbum } from '../../../../core/resolve/yt-dlp/album.ts';
+import { readAlbum } from '../../../../core/resolve/yt-dlp/metadata.ts';
 
 describe('readAlbum', () => {
   it.each([

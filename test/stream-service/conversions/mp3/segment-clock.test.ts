@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AudioStart, parseFrameCrc } from '../../../../stream-service/conversions/frames/audio-start.ts';
-import { runOffsetSeconds } from '../../../../stream-service/conversions/frames/segment-clock.ts';
+import { runOffsetSeconds } from '../../../../stream-service/conversions/frames/seek-segmented.ts';
 
 const at = (seconds: number) => ({ sampleRate: 48_000, firstSample: seconds * 48_000 });
 

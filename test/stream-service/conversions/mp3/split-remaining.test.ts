@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitRemaining } from '../../../../stream-service/conversions/frames/split-remaining.ts';
+import { splitRemaining } from '../../../../stream-service/conversions/frames/ranged-stream.ts';
 
 const SEGMENT = 6000;
 

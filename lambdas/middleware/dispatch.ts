@@ -1,4 +1,6 @@
 import type { Event } from './event.ts';
+import { type FunctionOperationId, getOperation } from '../../core/api/index.ts';
+import type { Handler } from './create-handler.ts';
 
 /** Handlers of one function, by who invokes it. Every direct event has a `kind`, which no HTTP event has. */
 export interface EventRoutes<Direct extends { readonly kind: string }, HttpResult, DirectResult> {
@@ -19,3 +21,21 @@ export const routeEvent =
   }: EventRoutes<Direct, HttpResult, DirectResult>) =>
   async (event: Event | Direct, context: never): Promise<HttpResult | DirectResult> =>
     'kind' in event ? direct(event, context) : http(event, context);
+
+/**
+ * Dispatches requests by path, for operations that share a function and so its warm worker.
+ * @throws Error for a path that the API does not route to this function
+ */
+export function routeOperation(handlers: Readonly<Partial<Record<FunctionOperationId, Handler>>>): Handler {
+  const byPath = new Map(
+    Object.entries(handlers).map(([id, handler]) => [
+      getOperation(id as FunctionOperationId).path.toLowerCase(),
+      handler,
+    ]),
+  );
+  return async (event, context) => {
+    const handler = byPath.get(event.rawPath.toLowerCase());
+    if (!handler) throw new Error(`No operation at ${event.rawPath}`);
+    return handler(event, context);
+  };
+}

@@ -1,9 +1,35 @@
-import { MP3_SAMPLE_RATE, MP3_SAMPLES_PER_FRAME } from '../../../core/conversions/mp3/index.ts';
+import { createHash } from 'node:crypto';
+import { MP3_FRAME_BYTES, MP3_SAMPLE_RATE, MP3_SAMPLES_PER_FRAME } from '../../../core/conversions/mp3/index.ts';
+import type { Resource, Track } from '../../../core/state/index.ts';
+import type { Ffmpeg } from '../../../layers/tools/index.ts';
+import type { FileSource, SegmentedSource } from '../../source/index.ts';
+import { LAYOUT_VERSION, type Layout, clipFrames, layoutBytes } from './layout.ts';
 import { InvalidParameter } from '../../../core/errors/index.ts';
 import type { FileType } from '../../../core/media/codecs/index.ts';
 import type { ClipTimes, RepresentationHead } from '../../representation.ts';
-import { framesEtag } from './etag.ts';
-import { clipFrames, type Layout, layoutBytes } from './layout.ts';
+
+/** What identifies the content of a source before it is read. Segments have no validator. */
+type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pick<SegmentedSource, 'needsRemux'>;
+
+/** Identifies the content of a source and the build that encodes it. */
+export const audioEntity = (resource: Resource, track: Track, source: SourceIdentity, { buildId }: Ffmpeg): string =>
+  digest([resource.id, track.formatId, ...(source.needsRemux ? [] : [source.size, source.validator]), buildId]);
+
+/** The strong validator of a conversion: it changes with the layout, the bit rate and the tag. */
+export const framesEtag = (
+  entity: string,
+  { frames, firstFrame = 0, encoding: { frameBytes } }: Layout,
+  tag: Buffer,
+): string => {
+  const variant = [
+    ...(firstFrame > 0 ? [firstFrame] : []),
+    ...(frameBytes === MP3_FRAME_BYTES ? [] : [{ frameBytes }]),
+  ];
+  return `"${digest([entity, LAYOUT_VERSION, frames, tag.toString('base64'), ...variant])}"`;
+};
+
+const digest = (parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 
 /** The layout of a part of a conversion, behind a tag of its own. @throws InvalidParameter when the part is empty */
 export function clipLayout(whole: Layout, clip: ClipTimes | undefined): Layout {

@@ -1,0 +1,98 @@
+import { type ConversionName, findConversionName, MP3_BITRATES_KBPS, type Mp3BitrateKbps } from '../conversions/index.ts';
+import { problems } from './problem.ts';
+
+/** How Media converts a rendition. */
+export interface ConversionParameters {
+  /** Absent: as it is. */
+  readonly format?: ConversionName;
+  /** Of MP3; absent: the default. */
+  readonly bitrateKbps?: Mp3BitrateKbps;
+  /** With title, artist, cover and so on, where the output has room for them. */
+  readonly hasTags: boolean;
+}
+
+/** A query parameter as it was decoded; a repeated one is an array. */
+type Value = string | string[] | undefined;
+
+/**
+ * Parses the parameters of Media that choose a conversion. An unknown `format` has no effect: existing clients send such
+ * values.
+ * @throws Problem 400 for an unsupported bit rate, for a bit rate without `format=mp3`, and for `tags` other than true
+ * or false
+ */
+export function parseConversionParameters(query: {
+  readonly format?: Value;
+  readonly bitrate?: Value;
+  readonly tags?: Value;
+}): ConversionParameters {
+  const format = findConversionName([query.format].flat()[0]);
+  const bitrateKbps = parseBitrate(query.bitrate);
+  if (bitrateKbps !== undefined && format !== 'mp3') throw problems.badRequest('bitrate needs format=mp3');
+  return { format, bitrateKbps, hasTags: parseTags(query.tags) };
+}
+
+/**
+ * Parses the `bitrate` parameter, kbit/s.
+ * @throws Problem 400 unless it is one of the bit rates, once, or absent
+ */
+export function parseBitrate(value: Value): Mp3BitrateKbps | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) throw problems.badRequest('bitrate is given more than once');
+  const bitrateKbps = MP3_BITRATES_KBPS.find((known) => String(known) === value);
+  if (!bitrateKbps) throw problems.badRequest(`bitrate has to be ${MP3_BITRATES_KBPS.join(', ')}, or absent`);
+  return bitrateKbps;
+}
+
+/** Parses the `tags` parameter. @throws Problem 400 unless it is `true` or `false`, once, or absent */
+export function parseTags(value: Value): boolean {
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw problems.badRequest(Array.isArray(value) ? 'tags is given more than once' : 'tags has to be true, or absent');
+}
+
+/** A part of a presentation in seconds. */
+export interface ClipParameters {
+  readonly startSeconds: number;
+  /** Infinite: to the end. */
+  readonly endSeconds: number;
+}
+
+/** Seconds: up to 11 days, to the microsecond. */
+const SECONDS = /^\d{1,6}(?:\.\d{1,6})?$/;
+
+/**
+ * Parses the `start` and `end` parameters of Media; undefined without either.
+ * @param query decoded; a repeated parameter is an array
+ * @throws Problem 400 unless they are decimal numbers of seconds, once each, with the start before the end
+ */
+export function parseClipParameters(query: {
+  readonly start?: string | string[];
+  readonly end?: string | string[];
+}): ClipParameters | undefined {
+  if (query.start === undefined && query.end === undefined) return undefined;
+  const startSeconds = parseSeconds('start', query.start) ?? 0;
+  const endSeconds = parseSeconds('end', query.end) ?? Number.POSITIVE_INFINITY;
+  if (endSeconds <= startSeconds) throw problems.badRequest('end has to be later than start');
+  return { startSeconds, endSeconds };
+}
+
+function parseSeconds(name: string, value: string | string[] | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) throw problems.badRequest(`${name} is given more than once`);
+  if (!SECONDS.test(value)) throw problems.badRequest(`${name} has to be a number of seconds, such as 12.5`);
+  return Number(value);
+}
+
+/** A tag of BCP 47, or a language code of yt-dlp: `pt-BR`, `en-orig`. */
+const LANGUAGE = /^[\w-]{1,35}$/;
+
+/**
+ * Parses the `subtitles` parameter of Media and Combined; undefined without it.
+ * @throws Problem 400 unless it occurs once and has the form of a language
+ */
+export function parseSubtitlesParameter(value: string | string[] | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) throw problems.badRequest('subtitles is given more than once');
+  if (!LANGUAGE.test(value)) throw problems.badRequest('subtitles has to be a language, such as en');
+  return value;
+}
