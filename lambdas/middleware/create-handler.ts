@@ -18,7 +18,12 @@ export interface HandlerOptions extends CorsOptions {
 /** A function behind an HTTP API. It is independent of the host and of how its answer is serialized. */
 export type Handler = (event: Event, context: never) => Promise<Result>;
 
-/** Wraps a handler in the middleware that every HTTP function shares. */
+/**
+ * Wraps a handler in the middleware that every HTTP function shares.
+ * @example
+ * export const createGetVersion = ({ version, ...options }: GetVersionOptions): Handler =>
+ *   createHandler({ ...options, methods: ['GET'] }, async () => ({ json: { version } }));
+ */
 export function createHandler(
   { log, originSecret, middleware = [], toProblem, ...options }: HandlerOptions,
   answer: (event: Event, context: InvocationContext) => Promise<JsonAnswer>,

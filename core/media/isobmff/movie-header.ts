@@ -56,13 +56,14 @@ function writeMovieBoxes(tracks: readonly OutputTrack[]) {
     'mvhd',
     1,
     0,
-    u64(0),
-    u64(0),
+    u64(0), // creation_time
+    u64(0), // modification_time
     u32(timescale),
     u64(duration),
-    u32(NORMAL_RATE, FULL_VOLUME, 0, 0),
+    u32(NORMAL_RATE, FULL_VOLUME, 0, 0), // rate, volume, reserved
     UNITY_MATRIX,
-    u32(0, 0, 0, 0, 0, 0, tracks.length + 1),
+    u32(0, 0, 0, 0, 0, 0), // pre_defined
+    u32(tracks.length + 1), // next_track_ID
   );
   return { duration, boxes: [mvhd, ...tracks.map((track, index) => trak(track, index + 1, timescale))] };
 }
@@ -71,8 +72,10 @@ function trak(track: OutputTrack, id: number, movieTimescale: number): Buffer {
   const { header, durationSeconds, mediaSeconds = durationSeconds, sampleTables = EMPTY_SAMPLE_TABLES } = track;
   const { timescale, presentation, language, media, mediaInformation, sampleDescriptions } = header;
   const movieDuration = u64(Math.round(durationSeconds * movieTimescale));
+  // creation_time, modification_time, track_ID and reserved, duration, then layer to height.
   const tkhd = fullBox('tkhd', 1, TRACK_FLAGS, u64(0), u64(0), u32(id, 0), movieDuration, presentation);
   const mediaDuration = u64(Math.round(mediaSeconds * timescale));
+  // creation_time, modification_time, timescale, duration, language and pre_defined.
   const mdhd = fullBox('mdhd', 1, 0, u64(0), u64(0), u32(timescale), mediaDuration, language);
   const minf = box('minf', ...mediaInformation, box('stbl', sampleDescriptions, ...sampleTables));
   return box('trak', tkhd, ...editList(header, movieTimescale), box('mdia', mdhd, ...media, minf));
@@ -90,9 +93,9 @@ const EMPTY_SAMPLE_TABLES = [
 function editList({ edits, movieTimescale: from }: TrackHeader, to: number): Buffer[] {
   if (edits.length === 0) return [];
   const entries = edits.flatMap(({ duration, mediaTime, rate }) => [
-    u64(Math.round((duration * to) / from)),
-    u64(BigInt.asUintN(64, mediaTime)),
-    u32(rate),
+    u64(Math.round((duration * to) / from)), // segment_duration
+    u64(BigInt.asUintN(64, mediaTime)), // media_time, signed
+    u32(rate), // media_rate
   ]);
   return [box('edts', fullBox('elst', 1, 0, u32(edits.length), ...entries))];
 }

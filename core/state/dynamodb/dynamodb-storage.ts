@@ -31,27 +31,9 @@ export function createDynamoDbStorage({
       await table.send(new PutCommand({ TableName: tableName, Item: item }), callTimeout());
     },
     putIf: (item, { expiredAt, owners = [] }) => {
-      const byOwner = owners.map((_, index) => `#owner = :owner${index}`);
-      const command = new PutCommand({
-        TableName: tableName,
-        Item: item,
-        ConditionExpression: [
-          'attribute_not_exists(pk)',
-          ...(expiredAt === undefined ? [] : ['#expiresAt <= :now']),
-          ...byOwner,
-        ].join(' OR '),
-        // DynamoDB rejects names and values that the condition does not use.
-        ...((expiredAt !== undefined || owners.length > 0) && {
-          ExpressionAttributeNames: {
-            ...(expiredAt !== undefined && { '#expiresAt': 'expiresAt' }),
-            ...(owners.length > 0 && { '#owner': 'owner' }),
-          },
-          ExpressionAttributeValues: {
-            ...(expiredAt !== undefined && { ':now': expiredAt }),
-            ...Object.fromEntries(owners.map((owner, index) => [`:owner${index}`, owner])),
-          },
-        }),
-      });
+      const isExpired = expiredAt === undefined ? [] : [condition('expiresAt', '<=', expiredAt)];
+      const isOwned = owners.map((owner) => condition('owner', '=', owner));
+      const command = new PutCommand({ TableName: tableName, Item: item, ...absentOrAny([...isExpired, ...isOwned]) });
       return succeedsIfConditionHolds(table.send(command, callTimeout()));
     },
     extend: async (pk, { after, upTo, expiresAt }) => {
@@ -101,4 +83,30 @@ async function succeedsIfConditionHolds(write: Promise<unknown>): Promise<boolea
     if (error instanceof ConditionalCheckFailedException) return false;
     throw error;
   }
+}
+
+/** A comparison of an attribute of the existing item. */
+interface Condition {
+  readonly attribute: string;
+  readonly operator: '=' | '<=';
+  readonly value: string | number;
+}
+
+const condition = (attribute: string, operator: Condition['operator'], value: Condition['value']): Condition => ({
+  attribute,
+  operator,
+  value,
+});
+
+/** Holds where there is no item, or any of the conditions applies to it. */
+function absentOrAny(conditions: readonly Condition[]) {
+  const comparisons = conditions.map(({ attribute, operator }, index) => `#${attribute} ${operator} :value${index}`);
+  const ConditionExpression = ['attribute_not_exists(pk)', ...comparisons].join(' OR ');
+  // DynamoDB rejects empty maps.
+  if (conditions.length === 0) return { ConditionExpression };
+  return {
+    ConditionExpression,
+    ExpressionAttributeNames: Object.fromEntries(conditions.map(({ attribute }) => [`#${attribute}`, attribute])),
+    ExpressionAttributeValues: Object.fromEntries(conditions.map(({ value }, index) => [`:value${index}`, value])),
+  };
 }
