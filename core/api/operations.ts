@@ -36,6 +36,22 @@ export interface ResponseShape {
 const failure = (description: string): ResponseShape => ({ description, schema: 'ProblemDetails' });
 const KEY: Parameter = { name: 'key', in: 'path', required: true, description: 'A key taken from a resolve response' };
 
+const LINK: Parameter = { name: 'url', in: 'query', description: 'The media link to resolve' };
+
+const NOT_HANDLED = 'or a shape of link that is not handled; detail says which';
+
+/** Failures of the operations that resolve a link. */
+const RESOLVE_FAILURES = {
+  400: failure('A parameter is missing or malformed'),
+  404: failure('The link did not resolve to anything'),
+  415: failure(`Protected, refused by the source, ${NOT_HANDLED}`),
+  502: failure('Extraction failed for another reason'),
+  503: failure('The instance is updating its tools and is briefly unavailable'),
+};
+
+/** The same for operations that apply to a single item. */
+const ITEM_FAILURES = { ...RESOLVE_FAILURES, 415: failure(`Protected, refused by the source, a playlist, ${NOT_HANDLED}`) };
+
 const BITRATE: Parameter = {
   name: 'bitrate',
   in: 'query',
@@ -95,14 +111,11 @@ const table = [
     servedBy: 'function',
     path: '/api/Fetch/GetResource',
     summary: 'Resolves a media URL into metadata and available renditions',
-    parameters: [{ name: 'url', in: 'query', description: 'The media link to resolve' }],
+    parameters: [LINK],
     responses: {
       200: { description: 'The metadata of the link, and every rendition', schema: 'ResourceInformation' },
+      ...RESOLVE_FAILURES,
       400: failure('The url parameter is missing or malformed'),
-      404: failure('The link did not resolve to anything'),
-      415: failure('Protected, refused by the source, or a shape of link that is not handled; detail says which'),
-      502: failure('Extraction failed for another reason'),
-      503: failure('The instance is updating its tools and is briefly unavailable'),
     },
     methods: ['GET'],
   },
@@ -111,16 +124,11 @@ const table = [
     servedBy: 'function',
     path: '/api/Fetch/GetDetails',
     summary: 'Resolves a media URL into description, date, chapters, thumbnails and subtitles',
-    parameters: [{ name: 'url', in: 'query', description: 'The media link to resolve' }],
+    parameters: [LINK],
     responses: {
       200: { description: 'The details of the item', schema: 'MediaDetails' },
+      ...ITEM_FAILURES,
       400: failure('The url parameter is missing or malformed'),
-      404: failure('The link did not resolve to anything'),
-      415: failure(
-        'Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which',
-      ),
-      502: failure('Extraction failed for another reason'),
-      503: failure('The instance is updating its tools and is briefly unavailable'),
     },
     methods: ['GET'],
   },
@@ -130,7 +138,7 @@ const table = [
     path: '/api/Get',
     summary: 'Resolves a media URL and redirects to the stream of one rendition',
     parameters: [
-      { name: 'url', in: 'query', description: 'The media link to resolve' },
+      LINK,
       {
         name: 'quality',
         in: 'query',
@@ -153,13 +161,8 @@ const table = [
     ],
     responses: {
       302: { description: 'Location is the stream' },
-      400: failure('A parameter is missing or malformed'),
+      ...ITEM_FAILURES,
       404: failure('The link did not resolve to anything, or has no such rendition'),
-      415: failure(
-        'Protected, refused by the source, a playlist, or a shape of link that is not handled; detail says which',
-      ),
-      502: failure('Extraction failed for another reason'),
-      503: failure('The instance is updating its tools and is briefly unavailable'),
     },
     methods: ['GET'],
   },
@@ -169,7 +172,7 @@ const table = [
     path: '/api/Feed',
     summary: 'Resolves a list into a podcast or a playlist for players, whose links resolve again when they are used',
     parameters: [
-      { name: 'url', in: 'query', description: 'The media link to resolve' },
+      LINK,
       {
         name: 'format',
         in: 'query',
@@ -184,11 +187,7 @@ const table = [
         media: ['application/rss+xml', 'audio/x-mpegurl', 'application/json+chapters'],
       },
       304: { description: 'If-None-Match has the ETag of the feed' },
-      400: failure('A parameter is missing or malformed'),
-      404: failure('The link did not resolve to anything'),
-      415: failure('Protected, refused by the source, or a shape of link that is not handled; detail says which'),
-      502: failure('Extraction failed for another reason'),
-      503: failure('The instance is updating its tools and is briefly unavailable'),
+      ...RESOLVE_FAILURES,
     },
     methods: ['GET'],
   },

@@ -22,7 +22,7 @@ export type Handler = (event: Event, context: never) => Promise<Result>;
  * Wraps a handler in the middleware that every HTTP function shares.
  * @example
  * export const createGetVersion = ({ version, ...options }: GetVersionOptions): Handler =>
- *   createHandler({ ...options, methods: ['GET'] }, async () => ({ json: { version } }));
+ *   createHandler(options, async () => ({ json: { version } }));
  */
 export function createHandler(
   { log, originSecret, middleware = [], toProblem, ...options }: HandlerOptions,
