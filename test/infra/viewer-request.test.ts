@@ -110,7 +110,7 @@ describe.each<EdgeMode>(['balanced', 'on-demand'])('viewer request function, %s'
     }
   });
 
-  it('forwards the host that the viewer asked to the API alone, whatever the viewer sent', async () => {
+  it('forwards the host of the request to the API alone, whatever the viewer sent', async () => {
     const headers = { host: 'media.example', 'x-forwarded-host': 'evil.example' };
     const forwarded = async (uri: string) =>
       (await handle(mode, { uri, headers, lease: registrationFor(60) })).result.headers?.['x-forwarded-host']?.value;

@@ -61,7 +61,7 @@ describe('built page', () => {
     expect(securityHeaders['Content-Security-Policy']).not.toContain('unsafe');
   });
 
-  it.each(['/', '/status'])('%s is there within its budget', (page) => {
+  it.each(['/', '/status'])('%s stays within its budget', (page) => {
     const load = firstLoad(page);
     const bytes = load.reduce((sum, path) => sum + sent(path), 0);
     expect(load.length).toBeGreaterThan(3);
@@ -75,7 +75,7 @@ describe('built page', () => {
     for (const path of kept) expect(path).toMatch(/^\/assets\/[\w-]+-[\w-]{8}\.\w+$/);
   });
 
-  it('tells the service worker what this shell is made of, and of nothing else', () => {
+  it('lists the files of the shell for the service worker, and no others', () => {
     const worker = textOf('/service-worker.js');
     const [, list = ''] = /(\{"?version"?:.*?\]\})/.exec(worker) ?? [];
     const named = matches(list, /["'`](\/[^"'`]+)["'`]/g);

@@ -40,7 +40,7 @@ describe('npm run demo', () => {
     other?.close();
   });
 
-  it.skipIf(!probe)('says at a signal that it ends, and ends', async () => {
+  it.skipIf(!probe)('reports its shutdown at a signal, and exits', async () => {
     const hanging = join(folder, 'hanging-yt-dlp');
     const says =
       '*--version*) echo 2026.08.19;; *--help*) echo "--js-runtimes --plugin-dirs";; *) exec /bin/sleep 300;;';

@@ -148,7 +148,7 @@ describe.each([
     });
   });
 
-  it('passes the address of the client on, whatever the client says', async () => {
+  it('passes on the address of the client, whatever its headers claim', async () => {
     const first = await open(proxy.url, await slowStream(), { 'x-forwarded-for': '192.0.2.1' });
     expect(first.statusCode).toBe(200);
     expect((await get(proxy.url, path, { 'x-forwarded-for': '192.0.2.2' })).status).toBe(429);

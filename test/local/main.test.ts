@@ -154,7 +154,7 @@ describe('npm start', () => {
   }, 120_000);
 
   it.each([
-    ['a setting that makes no sense', { PORT: 'eighty' }, /^PORT must be /],
+    ['an invalid setting', { PORT: 'eighty' }, /^PORT must be /],
     ['a tool that cannot be had', { YT_DLP_PATH: '/nowhere/yt-dlp', DATA_DIR: 'other' }, /^yt-dlp cannot be installed/],
     ['a folder that cannot be written', { DATA_DIR: 'file/data' }, /^The data folder .* cannot be used/],
   ])('reports %s in one line and exits with 1', async (_what, env, line) => {

@@ -212,7 +212,7 @@ it('logs no key', async () => {
     expect(text).not.toContain(secret);
 });
 
-it('refuses to start with a short key, and shows nothing of it', async () => {
+it('refuses to start with a short key, and prints no part of it', async () => {
   const main = resolve(import.meta.dirname, '../../local/main.ts');
   const child = spawn(process.execPath, [main], { env: { ACCESS_KEYS: 'too-short', PORT: '0' }, cwd: folder });
   let output = '';

@@ -161,7 +161,7 @@ describe('npm run update-tools', () => {
   });
 
   it.each([
-    ['a setting that makes no sense', { TOOLS_CHANNEL: 'weekly' }, /^TOOLS_CHANNEL must be /],
+    ['an invalid setting', { TOOLS_CHANNEL: 'weekly' }, /^TOOLS_CHANNEL must be /],
     [
       'a tool that cannot be had',
       { YT_DLP_PATH: '/nowhere/yt-dlp', FFMPEG_PATH: ffmpeg.path },

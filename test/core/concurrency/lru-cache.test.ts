@@ -21,7 +21,7 @@ describe('createLruCache', () => {
     expect(cache.get('a')).toBe(3);
   });
 
-  it('forgets a deleted entry', () => {
+  it('returns nothing for a deleted entry', () => {
     const cache = createLruCache<string, number>(2);
     cache.set('a', 1);
     cache.delete('a');

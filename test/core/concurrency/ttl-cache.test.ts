@@ -43,7 +43,7 @@ describe('createTtlCache', () => {
     expect(['aa', 'bb', 'c'].map((id) => cache.get(id)?.id)).toEqual([undefined, 'bb', 'c']);
   });
 
-  it('releases stale records without being asked for them', () => {
+  it('releases stale records without a call', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const released: string[] = [];

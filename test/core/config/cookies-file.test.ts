@@ -122,7 +122,7 @@ describe('COOKIES_DIR', () => {
     expect(readSettings({ COOKIES_DIR: relative(process.cwd(), folder) }).cookiesDir).toEqual(read());
   });
 
-  it('is rejected with the name of an invalid file, and nothing of its cookies', async () => {
+  it('is rejected with the name of an invalid file, and no part of its cookies', async () => {
     const { read } = await sitesOf({ 'good.txt': VALID, 'youtube.com.txt': CONTRADICTION });
     const message = 'COOKIES_DIR/youtube.com.txt must be a Netscape cookies file: its line 2 cannot be read';
     expect(read).toThrow(new SettingError(message));

@@ -85,7 +85,7 @@ describe('a proxy that failed', () => {
     expect(turns(4)).toContain(0);
   });
 
-  it('is used again at once after a success, and rests briefly after the next failure', () => {
+  it('is used again at once after a success, and is left out briefly after the next failure', () => {
     const { pool, proxies, turns } = createPool(2);
     pool.reportFailure(proxies[0] as URL);
     vi.setSystemTime(30 * SECOND_MS);
@@ -97,13 +97,13 @@ describe('a proxy that failed', () => {
     expect(turns(4)).toContain(0);
   });
 
-  it('is used in turn while all rest', () => {
+  it('is used in turn while all are left out', () => {
     const { pool, proxies, turns } = createPool(2);
     for (const proxy of proxies) pool.reportFailure(proxy);
     expect(turns(4).sort()).toEqual([0, 0, 1, 1]);
   });
 
-  it('keeps the resources that were resolved through it', () => {
+  it('keeps serving the resources that were resolved through it', () => {
     const { pool, ids, proxies } = createPool(2);
     pool.reportFailure(proxies[0] as URL);
     expect(pool.resolve(ids[0] as string)).toBe(proxies[0]);

@@ -18,7 +18,7 @@ describe.each(PROFILE_NAMES)('the first deployment of %s', { timeout: TIMEOUT_MS
     expect(await check(world)).toEqual({ tools: FIRST_RELEASE, streamHost: HOSTS[profile] });
   });
 
-  it('is destroyed without a trace, also when the deletion fails at any step and is repeated', async () => {
+  it('is destroyed completely, also when the deletion fails at any step and is repeated', async () => {
     const world = await deployed(template(profile));
     await destroyEverywhere(world, expectNothing);
     expectNothing(world);

@@ -122,7 +122,7 @@ describe('the on-demand stream host', () => {
     expect(fixture.aws.tasks).toHaveLength(1);
   });
 
-  it('is not doubled when it is full: the client gets 503', async () => {
+  it('starts no second one when it is full: the client gets 503', async () => {
     const { host } = await awake({ MAX_STREAMS: '1' });
     const secret = fixture.aws.store.get('host')?.split('|')[1] ?? '';
     const held = await openResponse(`http://127.0.0.1:${host.port}${MEDIA}`, { 'x-reelay-origin': secret });

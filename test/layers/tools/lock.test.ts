@@ -116,7 +116,7 @@ describe('withLock', () => {
     expect(await withLock(file, async () => 'done', options)).toBe('done');
   });
 
-  it('is taken over from a dead holder by one of several waiters', async () => {
+  it('is taken over from a killed holder by one of several waiters', async () => {
     const file = join(root, 'crowd');
     await writeFile(file, 'the dead');
     await utimes(file, 1, 1);

@@ -34,7 +34,7 @@ describe('runFfmpeg', () => {
     expect(said).toEqual([expect.stringContaining('No such file or directory')]);
   });
 
-  it('refuses a frame that no screen has, before it is allocated', async () => {
+  it('refuses a frame larger than any screen, before it is allocated', async () => {
     const said: string[] = [];
     const args = ['-f', 'lavfi', '-i', 'color=s=16384x16384:d=1', '-frames:v', '1', '-f', 'rawvideo'];
     const output = runFfmpeg({ path: await ffmpegPath(), args, onFailure: (stderr) => said.push(stderr) });
@@ -42,7 +42,7 @@ describe('runFfmpeg', () => {
     expect(said).toEqual([expect.stringMatching(/allocate memory|Failed to configure|-12/i)]);
   });
 
-  it('takes little memory for a segment with an absurd picture', async () => {
+  it('takes little memory for a segment with a huge picture', async () => {
     await withTemporaryFolder(async (folder) => {
       const file = join(folder, 'huge.ts');
       const picture = ['-f', 'lavfi', '-i', 'color=s=8192x8192:d=0.2:r=10', '-pix_fmt', 'yuv420p'];

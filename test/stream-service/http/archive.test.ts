@@ -200,7 +200,7 @@ describe('an archive of entries with lengths', () => {
     expect((await extract(body, 'zip')).names).toHaveLength(4);
   });
 
-  it('breaks when an entry breaks off', async () => {
+  it('breaks when an entry fails midway', async () => {
     const source = fileSource(bytesOf(1), { cutAt: 100_000 });
     for (const format of ['zip', 'tar']) {
       const { url } = await start([{}, { source }]);
@@ -240,7 +240,7 @@ describe('an archive of entries without lengths', () => {
     ]);
   });
 
-  it('leaves an entry that breaks off out of the directory, and names it in the index', async () => {
+  it('leaves an entry that fails midway out of the directory, and names it in the index', async () => {
     const cut = { isUnsized: true, source: fileSource(bytesOf(1), { sized: false, cutAt: 100_000 }) };
     const { url } = await start([{}, cut, {}]);
     const { names, index } = await extract((await sendRequest(url())).body, 'zip');

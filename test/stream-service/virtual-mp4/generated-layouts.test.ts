@@ -113,7 +113,7 @@ describe('the layout of generated files', () => {
   });
 });
 
-describe('headers that lie', () => {
+describe('headers that contradict the media', () => {
   const video = () => generated('indexed');
   const generated = (form: 'indexed' | 'progressive') => {
     const all = Array.from({ length: 60 }, (_, index) => ({

@@ -49,7 +49,7 @@ describe('createRangeSupport', () => {
     expect(book.known.get().size).toBe(0);
   });
 
-  it('forgets the oldest entries', async () => {
+  it('evicts the oldest entries', async () => {
     const book = createRangeSupport(async () => new Response(null, { headers: { 'accept-ranges': 'bytes' } }));
     for (let count = 0; count < 300; count++) await book.check(`http://127.0.0.1/${count}`);
     expect([...book.known.get().keys()].at(-1)).toBe('http://127.0.0.1/299');

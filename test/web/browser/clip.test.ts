@@ -79,7 +79,7 @@ describe('clip editor', () => {
     expect(Math.abs(got.durationSeconds - 2.5)).toBeLessThan(0.1);
   });
 
-  it('explains times that make no sense, and downloads nothing', async () => {
+  it('explains invalid times, and downloads nothing', async () => {
     const { page, requests } = await edit('/site/combined/senseless', /^360p/);
     await page.getByRole('button', { name: 'Cut a clip' }).click();
     for (const [start, end] of [

@@ -134,7 +134,7 @@ describe('player', () => {
     await eventually(() => element(page).count()).toBe(0);
   });
 
-  it('obeys the keyboard wherever the focus is, except in the field', async () => {
+  it('responds to the keyboard wherever the focus is, except in the field', async () => {
     const { page } = await play('/files/long.mp4');
     const media = (name: string) => element(page).evaluate((one, key) => Reflect.get(one, key), name);
     await page.keyboard.press('k');

@@ -28,11 +28,11 @@ describe('rowsOfPlaylist', () => {
 describe('countNotesOf', () => {
   const counts = { total: 500, isCut: true, unavailable: [2, 17, 42] };
 
-  it('tells the total and the limit of a list that was cut', () => {
+  it('has the total and the limit of a list that was cut', () => {
     expect(countNotesOf(197, 6, counts)).toEqual({ total: 500, unavailableCount: 3, limit: 200, pendingCount: 6 });
   });
 
-  it('tells no total where all entries are listed', () => {
+  it('has no total where all entries are listed', () => {
     const notes = countNotesOf(3, 0, { total: 5, isCut: false, unavailable: [1, 2] });
     expect(notes).toEqual({ total: undefined, unavailableCount: 2, limit: undefined, pendingCount: 0 });
     expect(countNotesOf(3, 0)).toMatchObject({ total: undefined, unavailableCount: 0 });

@@ -174,7 +174,7 @@ describe('inspect', () => {
   it('rejects a response with a different range', () =>
     expect(asProblem(trackOf('/other-range/x'))).rejects.toMatchObject({ details: { status: 502 } }));
 
-  it('omits dead formats and keeps the rest', async () => {
+  it('omits formats whose files are gone, and keeps the rest', async () => {
     const kept = await inspectFormats([format('/trouble/404'), format('/files/tone.m4a'), format('http://10.0.0.1/x')]);
     expect(kept.map(({ track }) => track.formatId)).toEqual(['/files/tone.m4a']);
   });

@@ -71,7 +71,7 @@ describe('createProbePool', () => {
     expect(order.indexOf('c')).toBeLessThanOrEqual(4);
   });
 
-  it('reads nothing for an aborted signal, and knows nothing about a file whose signal is aborted in the queue', async () => {
+  it('reads nothing for an aborted signal, and rejects when the signal is aborted in the queue', async () => {
     const { read, reading } = createFixture();
     expect(await read('a', AbortSignal.abort())).toEqual({});
     const first = read('a');

@@ -95,7 +95,7 @@ describe('probe', () => {
     const timescale = M4A.readUInt32BE(M4A.indexOf('mdhd') + 16);
     const long = [20, timescale * 50] as [number, number];
 
-    it('believes the tables where the header declares more', async () => {
+    it('uses the tables where the header declares more', async () => {
       expect((await probeBytes(M4A))?.durationSeconds).toBeCloseTo(1, 1);
       expect((await probeBytes(forge('mdhd', long)))?.durationSeconds).toBeCloseTo(1, 0);
     });
