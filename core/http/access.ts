@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
 /**
  * Header that the front of a private instance (the edge function, or the listener on one machine) sets on every request that
@@ -6,6 +7,10 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
  * request that needs no key. Absent: the instance is open.
  */
 export const ACCESS_HEADER = 'x-reelay-access';
+
+/** The `ACCESS_HEADER` of a request that the front has forwarded; undefined: the instance is open. */
+export const accessHeaderOf = ({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined =>
+  headers[ACCESS_HEADER]?.toString();
 
 /** Value of `ACCESS_HEADER` for requests that are admitted without a key. */
 export const NO_ACCESS_KEY = 'none';

@@ -1,4 +1,5 @@
 export {
+  accessHeaderOf,
   ACCESS_HEADER,
   ACCESS_PARAMETER,
   ACCESS_VARY,

@@ -11,7 +11,7 @@ import {
 } from '../../core/api/index.ts';
 import { createSingleFlight } from '../../core/concurrency/index.ts';
 import { InvalidParameter, NotFound } from '../../core/errors/index.ts';
-import { predictRange, signerFor } from '../../core/http/index.ts';
+import { accessHeaderOf, predictRange, signerFor } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import {
@@ -27,7 +27,6 @@ import type { Archives } from '../archive/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Representations } from '../representations/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
-import { accessHeaderOf } from './access-header.ts';
 import { type Named, responseHeaders } from './response-headers.ts';
 import { sendRepresentation } from './send-representation.ts';
 import type { StalledClients } from './stalled-clients.ts';

@@ -1,6 +1,6 @@
 import { BOX_HEADER_BYTES, type Box, findChild, parseBoxes } from './box-parser.ts';
 import { boxHeader, fullBox, u64 } from './box-writer.ts';
-import { MEDIA_TIMES, TRACK_TIMES, UNKNOWN_32 } from './time-fields.ts';
+import { MEDIA_TIMES, TRACK_TIMES, UNKNOWN_32 } from './track-header.ts';
 
 /** Bytes of an `mehd` with a 64-bit duration (ISO/IEC 14496-12 §8.8.2). */
 const MEHD_BYTES = 20;

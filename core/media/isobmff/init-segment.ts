@@ -1,6 +1,6 @@
 import { type Box, findChild, parseBoxes } from './box-parser.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
-import { MEDIA_TIMES, TRACK_TIMES, timesVersion } from './time-fields.ts';
+import { MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
 
 /** A track as an initialization section describes it. */
 export interface InitTrack {

@@ -1,5 +1,5 @@
 import { type Box, findChild, parseBoxes } from './box-parser.ts';
-import { MEDIA_TIMES, timesVersion } from './time-fields.ts';
+import { MEDIA_TIMES, timesVersion } from './track-header.ts';
 
 /** Duration and size of a track by its sample tables, which its headers may contradict. */
 export interface TableDuration {

@@ -4,7 +4,7 @@ import { sniff } from '../../media/sniff/index.ts';
 import type { Track } from '../../state/index.ts';
 import type { ContainerRequest, Contents } from './container-reader.ts';
 import type { Block, GuardedReader } from './guarded-reader.ts';
-import { createProbePool } from './probe-pool.ts';
+import { createProbePool } from './probe-process.ts';
 
 /** Traits of a file, read from its bytes. */
 export type ProbeResult = Contents & Partial<Pick<Track, 'bitrate'>>;

@@ -2,8 +2,6 @@ import type { Log } from '../../../core/log/index.ts';
 import type { ToolProvider } from '../tool-provider.ts';
 import { type Activity, type ToolSource, ToolUnavailable } from '../tools.ts';
 import { compareVersions } from '../versions.ts';
-import { reasonOf } from './failure-reason.ts';
-import { createFetchProgress } from './fetch-progress.ts';
 import type { InstalledVersion, VersionStore } from './version-store.ts';
 
 export interface InstallerOptions<Tool> {
@@ -173,5 +171,30 @@ export function createInstaller<Tool extends { readonly version: string; readonl
         await cleanUp();
       }
     },
+  };
+}
+
+const MAX_REASON_LENGTH = 200;
+
+/** The first line of an error for the operator, with the cause where the message alone says too little (network errors). */
+export function reasonOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  const [line = ''] = message.split('\n');
+  const isVague = /^fetch failed$|^aborted|timeout$/i.test(line) && cause instanceof Error;
+  return (isVague ? `${line}: ${cause.message}` : line).slice(0, MAX_REASON_LENGTH);
+}
+
+const REPORT_INTERVAL_BYTES = 2 ** 20;
+
+/** Reports the bytes of a download as an activity: every MiB, and at the end. */
+export function createFetchProgress(
+  name: string,
+  onActivity: (activity: Activity) => void,
+): (bytes: number, totalBytes?: number) => void {
+  let reportedBytes = 0;
+  return (bytes, totalBytes) => {
+    if (bytes - reportedBytes < REPORT_INTERVAL_BYTES && bytes !== totalBytes) return;
+    reportedBytes = bytes;
+    onActivity({ name, bytes, ...(totalBytes !== undefined && { totalBytes }) });
   };
 }

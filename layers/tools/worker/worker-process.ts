@@ -5,11 +5,10 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { killWhenStopped } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
-import { type OperatorOptions, writeConfig, writeCookies } from './operator-files.ts';
+import { type OperatorOptions, writeConfig, writeCookies, extractionFlags } from './extraction-options.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
 import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';
-import { extractionFlags } from './yt-dlp-flags.ts';
 
 export interface WorkerOptions extends OperatorOptions {
   readonly ytDlp: YtDlp;

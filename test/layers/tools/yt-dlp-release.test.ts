@@ -4,7 +4,7 @@ import { readKey } from 'openpgp';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { RELEASE_KEY } from '../../../layers/tools/release/release-key.ts';
-import { digestOf } from '../../../layers/tools/release/signature.ts';
+import { digestOf } from '../../../layers/tools/release/releases.ts';
 import type { FetchOptions } from '../../../layers/tools/tool-provider.ts';
 import { assetFor, ytDlpRelease } from '../../../layers/tools/yt-dlp/yt-dlp-release.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContainerRequest, ContainerResponse } from '../../../../core/resolve/probe/container-reader.ts';
-import { createProbePool } from '../../../../core/resolve/probe/probe-pool.ts';
+import { createProbePool } from '../../../../core/resolve/probe/probe-process.ts';
 
 const REQUEST: ContainerRequest = { size: 0, blocks: [], wantsDuration: true, isLast: true };
 const { signal } = new AbortController();
