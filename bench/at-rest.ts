@@ -13,7 +13,10 @@ const INTERVAL_MS = 500;
 const SETTLED_SAMPLES = 16;
 const MAX_SAMPLES = 120;
 
-/** Counts once they have stopped changing: connections kept for the next request close by themselves. @param data folder of the table */
+/**
+ * Counts once they have stopped changing: connections kept for the next request close by themselves.
+ * @param data folder of the table
+ */
 export async function atRest(service: Server, data: string): Promise<OpenResources> {
   const sample = (): OpenResources => {
     const open = service.descriptors();

@@ -5,7 +5,10 @@ import { type PrebuiltParts, startService } from './service.ts';
 /** EX_SOFTWARE of sysexits.h. Unlike 1, which reports a start that cannot succeed, it makes the supervisor restart. */
 const CRASHED = 70;
 
-/** Runs the service as this process: settings from its environment and `.env`, lines for the operator, shutdown by signals. */
+/**
+ * Runs the service as this process: settings from its environment and `.env`, lines for the operator, shutdown by
+ * signals.
+ */
 export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
   const terminal = createTerminal(process.stdout);
   const log = createProcessLog(process.stderr);

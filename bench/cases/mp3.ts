@@ -27,7 +27,10 @@ const ENCODING = [
   '/dev/null',
 ];
 
-/** An hour of AAC as MP3, and FFmpeg of the same build with the same encoder settings: one, and two with half an hour each. */
+/**
+ * An hour of AAC as MP3, and FFmpeg of the same build with the same encoder settings: one, and two with half an hour
+ * each.
+ */
 export const mp3: Case = async function* ({ origin, service, sizes, stream }) {
   const { ffmpeg } = await installedTools();
   const bytes = sizes['hour.m4a'] ?? 0;

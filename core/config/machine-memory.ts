@@ -5,7 +5,10 @@ const MIB = 2 ** 20;
 /** cgroup v2, then v1. Node reports these limits on most systems; for the others they are read here. */
 const CGROUP_LIMIT_FILES = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'];
 
-/** Memory available to this process in bytes: the limit of its container where there is one. @param limitFiles by cgroup version */
+/**
+ * Memory available to this process in bytes: the limit of its container where there is one.
+ * @param limitFiles by cgroup version
+ */
 export function availableMemoryBytes(limitFiles: readonly string[] = CGROUP_LIMIT_FILES): number {
   const limits = [process.constrainedMemory(), ...limitFiles.map(readLimit)];
   return Math.min(totalmem(), ...limits.filter((limit): limit is number => Boolean(limit)));

@@ -1,7 +1,10 @@
 import { HeadBucketCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import type { DeploymentTarget } from './cli-plan.ts';
 
-/** Whether the environment is bootstrapped, that is, whether CDK's asset bucket exists. @throws Error when AWS gives no clear answer */
+/**
+ * Whether the environment is bootstrapped, that is, whether CDK's asset bucket exists.
+ * @throws Error when AWS gives no clear answer
+ */
 export async function isBootstrapped(
   { bucket, region, account }: DeploymentTarget,
   profile?: string,

@@ -1,4 +1,7 @@
-/** `npm run synth|deploy|diff|destroy -- [flags of cdk]`: runs the CDK CLI, and bootstraps the account where that is needed. */
+/**
+ * `npm run synth|deploy|diff|destroy -- [flags of cdk]`: runs the CDK CLI, and bootstraps the account where that is
+ * needed.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

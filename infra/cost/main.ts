@@ -1,4 +1,7 @@
-/** `npm run cost`: what each profile costs a month, idle and with traffic that fits it. Flags of CDK's context: `-c architecture=arm64`. */
+/**
+ * `npm run cost`: what each profile costs a month, idle and with traffic that fits it. Flags of CDK's context: `-c
+ * architecture=arm64`.
+ */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';

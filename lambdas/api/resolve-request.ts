@@ -60,7 +60,10 @@ export function createResolveRequest({ resolver, state, originSecret }: ResolveO
 const isCrossSiteEmbed = (event: Event): boolean =>
   headerOf(event, 'sec-fetch-site') === 'cross-site' && headerOf(event, 'sec-fetch-mode') === 'no-cors';
 
-/** @returns a check that throws InMaintenance while tools are being installed or updated, StateUnavailable without the table */
+/**
+ * @returns a check that throws InMaintenance while tools are being installed or updated, StateUnavailable without the
+ * table
+ */
 function createMaintenanceCheck(state: Pick<State, 'getTools' | 'getMaintenance'>): () => Promise<void> {
   let availableUntil = 0;
   return async () => {

@@ -26,7 +26,10 @@ export interface RegisterEvent {
 const MAX_WRITE_RETRIES = 5;
 const STOP_REASON = 'This stream host gets no requests';
 
-/** The last write of this execution environment. Other environments write too: its version is a precondition of each write. */
+/**
+ * The last write of this execution environment. Other environments write too: its version is a precondition of each
+ * write.
+ */
 interface LastWrite {
   readonly version: string;
   readonly value: string | undefined;

@@ -5,7 +5,10 @@ const FIELDS = 7;
 const EXPIRES = 4;
 const OTHERS = 0o077;
 
-/** The operator's cookies: whether some are still valid, and who can read them. The file itself is valid: settings check it. */
+/**
+ * The operator's cookies: whether some are still valid, and who can read them. The file itself is valid: settings check
+ * it.
+ */
 export function checkCookies(file: string | undefined, nowSeconds = Date.now() / 1000): Finding | undefined {
   if (file === undefined) return undefined;
   const { ok, warning, problem } = findingsOn('Cookies');

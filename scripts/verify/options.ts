@@ -28,7 +28,10 @@ does not, 2 the command line is wrong, 3 the instance does not answer.`;
 const DEFAULT_WAIT_SECONDS = 180;
 const MAX_LINKS = 5;
 
-/** @param environment with REELAY_ACCESS_KEY for a private instance: arguments are visible to other users @throws UsageError */
+/**
+ * @param environment with REELAY_ACCESS_KEY for a private instance: arguments are visible to other users
+ * @throws UsageError
+ */
 export function parseOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>> = {},

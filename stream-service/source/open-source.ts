@@ -33,7 +33,10 @@ export interface SourceOpeners {
   readonly peekSource: OpenSource;
 }
 
-/** Creates the functions that open sources. All sources share one memory budget for reading ahead, of which one client may use half. */
+/**
+ * Creates the functions that open sources. All sources share one memory budget for reading ahead, of which one client
+ * may use half.
+ */
 export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
   const { egress, now = Date.now, log = silentLog } = options;
   const limits = { ...defaultLimits, ...options.limits };

@@ -8,7 +8,10 @@ export interface HlsUris {
   readonly playlist: (stream: HlsStream) => string;
 }
 
-/** Byte ranges in `EXT-X-MAP` of a playlist without `EXT-X-I-FRAMES-ONLY` need version 6, floating-point durations 3 (RFC 8216 §7). */
+/**
+ * Byte ranges in `EXT-X-MAP` of a playlist without `EXT-X-I-FRAMES-ONLY` need version 6, floating-point durations 3
+ * (RFC 8216 §7).
+ */
 const VERSION = 7;
 const AUDIO_GROUP = 'audio';
 

@@ -2,7 +2,10 @@ import { audioFamily, type FileType } from '../../media/codecs/index.ts';
 import type { Track, Rendition } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 
-/** The figure that names a resolution (`1080p`): the shorter side in pixels, so that vertical video compares with horizontal. */
+/**
+ * The figure that names a resolution (`1080p`): the shorter side in pixels, so that vertical video compares with
+ * horizontal.
+ */
 export function shorterSide({ video }: Pick<Track, 'video'>): number | undefined {
   if (!video?.height) return undefined;
   return Math.min(video.height, video.width ?? video.height);

@@ -17,7 +17,10 @@ export interface ToolUpdatesProps {
 /** Interval at which a failed first installation is retried; until it succeeds the instance is in maintenance. */
 export const INSTALL_RETRY_INTERVAL = Duration.minutes(15);
 
-/** The update function of the tools and its schedules: for updates, and for retries while there are no tools. It attaches releases that pass the canary to the resolver. */
+/**
+ * The update function of the tools and its schedules: for updates, and for retries while there are no tools. It
+ * attaches releases that pass the canary to the resolver.
+ */
 export class ToolUpdates extends Construct {
   readonly function: ServiceFunction;
 

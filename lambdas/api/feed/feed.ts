@@ -50,7 +50,10 @@ export interface FeedOptions extends Pick<QualityParameters, 'quality' | 'codec'
   readonly signing?: { readonly key: SignKey; readonly link: SignKey | undefined } | undefined;
 }
 
-/** Builds the feed of a resolved link; a single item is a list of one. Items without a rendition of the quality are left out. */
+/**
+ * Builds the feed of a resolved link; a single item is a list of one. Items without a rendition of the quality are left
+ * out.
+ */
 export function toFeed(resolved: Resolved, options: FeedOptions): Feed {
   const { link, baseUrl } = options;
   const source = normalizeLink(link.trim());
@@ -79,7 +82,10 @@ function itemsOf(resolved: Resolved, url: string): readonly ListItem[] {
   return [{ entry: { url, title, author, coverUrl, resourceId: id }, resource }];
 }
 
-/** @param hasOwnLink not so for items that come with the page of their list: their streams are linked, as long as keys live */
+/**
+ * @param hasOwnLink not so for items that come with the page of their list: their streams are linked, as long as keys
+ * live
+ */
 function toItem({ entry, resource }: ListItem, hasOwnLink: boolean, options: FeedOptions): FeedItem | undefined {
   const { url } = entry;
   const media = mediaOf(url, resource, hasOwnLink, options);

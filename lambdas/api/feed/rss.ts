@@ -17,7 +17,10 @@ const TTL_MINUTES = 60;
 /** Of podcast feeds (podcast:guid of the podcast namespace). */
 const GUID_NAMESPACE = 'ead4c2365bf858c6a2c6a6b28d128cb6';
 
-/** A podcast: RSS 2.0 with the tags of iTunes and of the podcast namespace (Podcasting 2.0). Live items have no episode yet. */
+/**
+ * A podcast: RSS 2.0 with the tags of iTunes and of the podcast namespace (Podcasting 2.0). Live items have no episode
+ * yet.
+ */
 export function writeRss(feed: Feed): string {
   const head = channelHead(feed);
   let remainingBytes = MAX_BYTES - Buffer.byteLength(head);

@@ -5,7 +5,10 @@ import type { YtDlp } from '../tools.ts';
 
 /** The first version that can run JavaScript with Node. pip would fall back to any older version that it can install. */
 const MIN_VERSION = '2025.11.12';
-/** `default` is what YouTube needs; `curl-cffi` imitates the TLS fingerprints of browsers, and lacks wheels for some machines. */
+/**
+ * `default` is what YouTube needs; `curl-cffi` imitates the TLS fingerprints of browsers, and lacks wheels for some
+ * machines.
+ */
 const REQUIREMENTS = [`yt-dlp[default,curl-cffi]>=${MIN_VERSION}`, `yt-dlp[default]>=${MIN_VERSION}`] as const;
 /** pip's messages when a package is missing for this machine. Other failures would recur with fewer packages. */
 const UNMET = /no matching distribution|could not find a version|resolutionimpossible|conflicting/i;

@@ -14,7 +14,10 @@ export interface SequentialStreamOptions {
   readonly acquire: () => Release;
 }
 
-/** Reads the tag and all audio: of a file from its beginning, of a live source from now on. Destroying it ends the encoder. */
+/**
+ * Reads the tag and all audio: of a file from its beginning, of a live source from now on. Destroying it ends the
+ * encoder.
+ */
 export function sequentialStream(options: SequentialStreamOptions): Readable {
   const controller = new AbortController();
   const body = Readable.from(bytes(options, controller.signal), { objectMode: false });
