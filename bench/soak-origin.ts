@@ -65,7 +65,7 @@ export async function startSoakOrigin(): Promise<SoakOrigin> {
       return;
     }
     const how = recurrence ? FAULTS[fault] : undefined;
-    const handler = handlers.get(fault) ?? createFaultHandler({ bytes, ...(how && { fault: how }) });
+    const handler = handlers.get(fault) ?? createFaultHandler({ bytes, fault: how });
     handlers.set(fault, handler);
     handler(request, response);
   });

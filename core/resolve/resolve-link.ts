@@ -115,7 +115,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       if (isSearch(info) && !search) throw new NotDeliverable('Links to search results are not handled.');
       return playlists.resolve(info, context, resolveListed(context, identity), deadline);
     }
-    const resource = await saveItem(info, { url: link, ...identify(info), ...(list && { list }) }, identity, deadline);
+    const resource = await saveItem(info, { url: link, ...identify(info), list }, identity, deadline);
     await traceStep('write of the link', () =>
       cache.putLink({
         type: 'Media',

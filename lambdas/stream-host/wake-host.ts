@@ -34,12 +34,12 @@ export function createWakeHost(options: WakeHostOptions): WakeHost {
   const endLease = (owner: string) =>
     state.endStreamTask(owner).catch((error) => log.warn('Failed to release lease', { error }));
 
-  const start = async ({ from, dead }: Extract<WakePlan, { kind: 'start' }>): Promise<WakePlan> => {
+  const start = async ({ from, stopped }: Extract<WakePlan, { kind: 'start' }>): Promise<WakePlan> => {
     const startedAt = nowSeconds();
     const owner = randomUUID();
     const lease = { owner, startedAt, expiresAt: startedAt + ORDER_LEASE_SECONDS };
     if (!(await state.takeStreamTask(lease, from))) return startingSince(startedAt, startedAt);
-    if (dead) log.warn('Replacing a stopped stream host', { task: dead.arn, reason: dead.stopReason });
+    if (stopped) log.warn('Replacing a stopped stream host', { task: stopped.arn, reason: stopped.stopReason });
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const taskArn = await startHost({ token: owner, secret }).catch(async (error: unknown) => {
       // When ECS may have started the task after all, the lease prevents a second one until ECS lists it.

@@ -14,11 +14,11 @@ export interface WakeState {
 }
 
 /**
- * `start`: order a host, taking over the lease of `from`, and replacing `dead`, if given. `coming`: a host will serve
+ * `start`: order a host, taking over the lease of `from`, and replacing `stopped`, if given. `coming`: a host will serve
  * soon. `serving`: a host has been serving for a while.
  */
 export type WakePlan =
-  | { readonly kind: 'start'; readonly from?: string; readonly dead?: HostTask }
+  | { readonly kind: 'start'; readonly from?: string; readonly stopped?: HostTask }
   | { readonly kind: 'coming'; readonly title: string; readonly retryAfterSeconds: number }
   | { readonly kind: 'serving' };
 
@@ -46,7 +46,7 @@ function needsSuccessor({ lease, tasks, definition }: WakeState): boolean {
  */
 export function planWake(state: WakeState): WakePlan {
   const { lease, tasks, now } = state;
-  if (needsSuccessor(state)) return { kind: 'start', ...(lease && { from: lease.owner }) };
+  if (needsSuccessor(state)) return { kind: 'start', from: lease?.owner };
   const running = tasks.filter(({ stage }) => stage === 'running');
   if (running.some(({ runningSince = now }) => now - runningSince >= PROPAGATION_SECONDS)) return { kind: 'serving' };
   if (running.length > 0)
@@ -57,9 +57,9 @@ export function planWake(state: WakeState): WakePlan {
   // The owner of the lease is calling RunTask, or was killed during the call: then the lease soon expires.
   if (lease.taskArn === undefined) return startingSince(lease.startedAt, now);
 
-  const dead = tasks.find(({ arn }) => arn === lease.taskArn);
-  if (!dead && now - lease.startedAt < ECS_CONSISTENCY_SECONDS) return startingSince(lease.startedAt, now);
-  return { kind: 'start', from: lease.owner, ...(dead && { dead }) };
+  const stopped = tasks.find(({ arn }) => arn === lease.taskArn);
+  if (!stopped && now - lease.startedAt < ECS_CONSISTENCY_SECONDS) return startingSince(lease.startedAt, now);
+  return { kind: 'start', from: lease.owner, stopped };
 }
 
 /** @param orderedAt epoch seconds of RunTask @param now epoch seconds */

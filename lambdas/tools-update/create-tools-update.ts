@@ -47,7 +47,7 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
     createFunctionLayers({
       client: lambda,
       functionName,
-      ...(interval !== undefined && { pollIntervalSeconds: interval }),
+      pollIntervalSeconds: interval,
     });
   const resolver: LiveFunction = createLiveFunction({
     client: lambda,
@@ -72,8 +72,8 @@ export function createToolsUpdate(options: ToolsUpdateOptions): ToolsUpdate {
       resolver,
       canaryLinks: environment.canaryLinks,
       ...{ asset, metrics, log, onStep },
-      ...(pinned && { pinned }),
-      ...(leaseSeconds !== undefined && { leaseSeconds }),
+      pinned,
+      leaseSeconds,
     },
   };
 }

@@ -43,7 +43,7 @@ export function readToolsEnvironment(environment: Readonly<Record<string, string
     layerName: read('LAYER_NAME'),
     canaryFunction: read('CANARY_FUNCTION'),
     resolverFunction: read('RESOLVER_FUNCTION'),
-    ...(pinned && { pinned }),
+    pinned: pinned || undefined,
     channel: oneOf('stable', 'nightly')('TOOLS_CHANNEL', read('TOOLS_CHANNEL')),
     architecture,
     asset,

@@ -49,7 +49,7 @@ function runVite(outDir: string, signal?: AbortSignal): Promise<void> {
     // A production build, whatever the NODE_ENV of this process.
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
-    ...(signal && { signal }),
+    signal,
   });
   let errorOutput = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

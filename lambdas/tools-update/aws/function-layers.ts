@@ -27,7 +27,7 @@ export function createFunctionLayers(options: FunctionLayersOptions): FunctionLa
 
   const settled = async (abortSignal?: AbortSignal) => {
     const delays = { minDelay: pollIntervalSeconds, maxDelay: pollIntervalSeconds * 5 };
-    const bounds = { client, maxWaitTime: timeoutSeconds, ...delays, ...(abortSignal && { abortSignal }) };
+    const bounds = { client, maxWaitTime: timeoutSeconds, ...delays, abortSignal };
     await waitUntilFunctionUpdatedV2(bounds, { FunctionName }).catch((error: Error) => {
       // A failed change is reported below, with its reason.
       if (!error.message.includes('"FAILURE"')) throw error;
@@ -44,7 +44,7 @@ export function createFunctionLayers(options: FunctionLayersOptions): FunctionLa
   /** @returns false on a concurrent change */
   const send = async (layers: readonly string[], RevisionId: string | undefined): Promise<boolean> => {
     try {
-      const input = { FunctionName, Layers: [...layers], ...(RevisionId && { RevisionId }) };
+      const input = { FunctionName, Layers: [...layers], RevisionId };
       await client.send(new UpdateFunctionConfigurationCommand(input));
       return true;
     } catch (error) {

@@ -47,7 +47,7 @@ async function runOnce(
     maxBuffer: MAX_OUTPUT_BYTES,
     encoding: 'buffer',
   } as const;
-  const running = execute(program, args, { env, ...limits, ...(cwd && { cwd }), ...(signal && { signal }) });
+  const running = execute(program, args, { env, ...limits, cwd, signal });
   killWhenStopped(running.child);
   return (await running).stdout;
 }

@@ -26,7 +26,7 @@ const starting = (retryAfterSeconds: number): WakePlan => ({
   retryAfterSeconds,
 });
 const registering: WakePlan = { kind: 'coming', title: 'Registering the stream host', retryAfterSeconds: 5 };
-const dead = task('stopped', 20, { stopReason: 'Essential container in task exited' });
+const stopped = task('stopped', 20, { stopReason: 'Essential container in task exited' });
 
 describe('planWake', () => {
   it.each<[string, StreamTaskLease | undefined, readonly HostTask[], WakePlan]>([
@@ -52,16 +52,16 @@ describe('planWake', () => {
     [
       'starts none beside a serving host, whatever the lease names',
       lease(40, 'arn:task/1'),
-      [dead, task('running', 900, { arn: 'arn:task/2', runningSince: NOW - 900 })],
+      [stopped, task('running', 900, { arn: 'arn:task/2', runningSince: NOW - 900 })],
       { kind: 'serving' },
     ],
     ['starts a host beside an unhealthy one', undefined, [task('unhealthy', 900)], { kind: 'start' }],
-    ['replaces a stopped host', lease(20, 'arn:task/1'), [dead], { kind: 'start', from: 'one', dead }],
+    ['replaces a stopped host', lease(20, 'arn:task/1'), [stopped], { kind: 'start', from: 'one', stopped }],
     [
       'replaces an ending host',
       lease(20, 'arn:task/1'),
       [task('ending', 20)],
-      { kind: 'start', from: 'one', dead: task('ending', 20) },
+      { kind: 'start', from: 'one', stopped: task('ending', 20) },
     ],
     ['keeps a host of the deployed revision', undefined, [{ ...outdated, definition: DEPLOYED }], serving],
     ['starts the successor of an outdated host', undefined, [outdated], { kind: 'start' }],
