@@ -15,7 +15,7 @@ export interface ApiFakes {
   tools: ToolsRecord | undefined;
   lease: MaintenanceLease | undefined;
   /** The table is unavailable. */
-  dead: boolean;
+  isUnavailable: boolean;
   /** The disk has no space for records. */
   isFull?: boolean;
   /** How counting a request fails. */
@@ -58,7 +58,7 @@ export const RESOURCE: Resource = {
 export const createApiFakes = (): ApiFakes => ({
   tools: { ytDlp: '2026.11.20', ffmpeg: '7.1', verifiedBy: { ytDlp: 'signature', ffmpeg: 'registry' }, installedAt: 0 },
   lease: undefined,
-  dead: false,
+  isUnavailable: false,
   countless: undefined,
   count: 0,
   outcome: { type: 'Media', resource: RESOURCE },
@@ -71,7 +71,7 @@ export const createApiFakes = (): ApiFakes => ({
 export function functionsOver(fakes: ApiFakes, environment = 'Development') {
   const alive = <T>(act: () => T) =>
     new Promise<T>((resolve) => {
-      if (fakes.dead) throw new StateUnavailable('The state table did not answer');
+      if (fakes.isUnavailable) throw new StateUnavailable('The state table did not answer');
       resolve(act());
     });
   const resolver: Pick<Resolver, 'resolve'> = {

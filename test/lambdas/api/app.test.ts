@@ -20,7 +20,7 @@ describe('GET /api/App', () => {
     ],
     ['reports healthy during an update', { lease }, { isHealthy: true, maintenance: 'Downloading FFmpeg' }],
     ['reports a pending first installation', { tools: undefined }, { isHealthy: false, maintenance: 'Fetching tools' }],
-    ['reports unhealthy without the table', { dead: true }, { isHealthy: false, maintenance: null }],
+    ['reports unhealthy without the table', { isUnavailable: true }, { isHealthy: false, maintenance: null }],
   ])('%s', async (_, changes, expected) => {
     const answer = await ask(fakesWith(changes), '/api/App');
     expect(answer.statusCode).toBe(200);
@@ -73,7 +73,7 @@ describe('GET /api/App/requests', () => {
   });
 
   it('answers 502 when the table fails', async () => {
-    const answer = await ask(fakesWith({ dead: true }), '/api/App/requests');
+    const answer = await ask(fakesWith({ isUnavailable: true }), '/api/App/requests');
     expect(jsonOf(answer)).toEqual({ title: 'Fetch Failed', status: 502 });
   });
 });

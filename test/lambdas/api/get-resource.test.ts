@@ -84,7 +84,7 @@ describe('GET /api/Fetch/GetResource', () => {
   });
 
   it('answers 502 without resolving when the table is unavailable', async () => {
-    fakes.dead = true;
+    fakes.isUnavailable = true;
     expect(jsonOf(await ask(fakes, FOR_LINK))).toEqual({ title: 'Fetch Failed', status: 502 });
     expect(fakes.resolves).toEqual([]);
   });
