@@ -24,19 +24,19 @@ const readable: CandidateCriterion = {
 
 const undamaged: CandidateCriterion = {
   name: 'Not marked as damaged or unplayable',
-  reason: `A \`preference\` of ${DAMAGED_PREFERENCE} or less: YouTube's damaged formats, TikTok's codec of its own. Being the tallest is no use then.`,
+  reason: `A \`preference\` of ${DAMAGED_PREFERENCE} or less: YouTube's damaged formats, TikTok's codec of its own. Such a format comes last whatever its resolution.`,
   compare: lastIf(({ preference }) => preference <= DAMAGED_PREFERENCE),
 };
 
 const preference: CandidateCriterion = {
   name: 'Higher `preference`',
-  reason: 'The judgement of the extractor: watermarked copies and 3gp files are lower.',
+  reason: 'The rating by the extractor: watermarked copies and 3gp files are lower.',
   compare: higher((candidate) => candidate.preference),
 };
 
 const sourcePreference: CandidateCriterion = {
   name: 'Higher `source_preference`',
-  reason: 'The extractor knows which server or copy is better: an original file before its re-encoding.',
+  reason: 'The extractor's rating of servers and copies: an original file before its re-encoding.',
   compare: higher((candidate) => candidate.sourcePreference),
 };
 
@@ -125,7 +125,7 @@ const soundVersion: readonly CandidateCriterion[] = [
   language,
   {
     name: 'Named as the original',
-    reason: 'Where the source states no language preference, its name for the track may tell (`Originalton`).',
+    reason: 'Where the source states no language preference, the name of the track may contain it (`Originalton`).',
     compare: firstIf(({ isOriginalAudio }) => isOriginalAudio),
   },
   {

@@ -2,7 +2,7 @@ import { type Info, text } from './yt-dlp-info.ts';
 
 /** What yt-dlp says of a format beyond the track itself: renditions are ranked by it, and it is not stored. */
 export interface RankingFacts {
-  /** yt-dlp's `preference`: the extractor's own judgement, such as -1 for a re-encoded copy, -100 for an unplayable one. */
+  /** yt-dlp's `preference`: the extractor's own rating, such as -1 for a re-encoded copy, -100 for an unplayable one. */
   readonly preference: number;
   /** yt-dlp's `source_preference`: lower for a worse server, and -2 for an HLS track that is not the default one. */
   readonly sourcePreference: number;
