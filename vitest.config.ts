@@ -23,7 +23,7 @@ export const UNIT_TESTS = [
   'test/infra/cli/{cli-plan,container-runtime}.test.ts',
   'test/infra/cost/*.test.ts',
   'test/infra/edge/stale-streams.test.ts',
-  'test/infra/{table-rights,wiring}.test.ts',
+  'test/infra/{settings,table-rights,wiring}.test.ts',
   'test/lambdas/api/feed/*.test.ts',
   'test/lambdas/access-keys/*.test.ts',
   'test/lambdas/api/get-resource.test.ts',
