@@ -36,7 +36,7 @@ const preference: CandidateCriterion = {
 
 const sourcePreference: CandidateCriterion = {
   name: 'Higher `source_preference`',
-  reason: 'The extractor's rating of servers and copies: an original file before its re-encoding.',
+  reason: "The extractor's rating of servers and copies: an original file before its re-encoding.",
   compare: higher((candidate) => candidate.sourcePreference),
 };
 
