@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import type { PredictedRange } from '../core/http/index.ts';
-import type { StreamSession } from './sessions/index.ts';
 import { toProblem } from '../core/api/index.ts';
 import { UpstreamError } from '../core/errors/index.ts';
+import type { PredictedRange } from '../core/http/index.ts';
+import type { StreamSession } from './sessions/index.ts';
 
 /** A part of a presentation, in seconds. */
 export interface ClipTimes {

@@ -1,8 +1,8 @@
 import type { Mp3BitrateKbps } from '../conversions/index.ts';
 import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
-import { parseBitrate, parseTags } from './stream-parameters.ts';
 import { problems } from './problem.ts';
 import { parseQualityParameters, type QualityParameters } from './quality-parameters.ts';
+import { parseBitrate, parseTags } from './stream-parameters.ts';
 
 /** What Archive streams of a list. */
 export interface ArchiveParameters extends Pick<QualityParameters, 'quality' | 'codec'> {

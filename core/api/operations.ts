@@ -50,7 +50,10 @@ const RESOLVE_FAILURES = {
 };
 
 /** The same for operations that apply to a single item. */
-const ITEM_FAILURES = { ...RESOLVE_FAILURES, 415: failure(`Protected, refused by the source, a playlist, ${NOT_HANDLED}`) };
+const ITEM_FAILURES = {
+  ...RESOLVE_FAILURES,
+  415: failure(`Protected, refused by the source, a playlist, ${NOT_HANDLED}`),
+};
 
 const BITRATE: Parameter = {
   name: 'bitrate',
@@ -238,7 +241,11 @@ const table = [
     parameters: [
       KEY,
       { name: 'file', in: 'path', required: true, description: 'video.m3u8, audio.m3u8, both.m3u8 or media.mp4' },
-      { name: 'entity', in: 'query', description: 'The version of the media that the playlist refers to, as in its URLs' },
+      {
+        name: 'entity',
+        in: 'query',
+        description: 'The version of the media that the playlist refers to, as in its URLs',
+      },
     ],
     responses: {
       200: { description: 'The file, whole', media: ['application/vnd.apple.mpegurl', 'video/mp4'] },

@@ -1,7 +1,7 @@
 import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
 import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
-import { parseClipParameters, parseBitrate, parseTags, parseSubtitlesParameter } from './stream-parameters.ts';
 import { problems } from './problem.ts';
+import { parseBitrate, parseClipParameters, parseSubtitlesParameter, parseTags } from './stream-parameters.ts';
 
 /** What Get selects and how it is streamed. */
 export interface QualityParameters {

@@ -1,4 +1,9 @@
-import { type ConversionName, findConversionName, MP3_BITRATES_KBPS, type Mp3BitrateKbps } from '../conversions/index.ts';
+import {
+  type ConversionName,
+  findConversionName,
+  MP3_BITRATES_KBPS,
+  type Mp3BitrateKbps,
+} from '../conversions/index.ts';
 import { problems } from './problem.ts';
 
 /** How Media converts a rendition. */

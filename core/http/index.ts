@@ -1,9 +1,9 @@
 export {
-  accessHeaderOf,
   ACCESS_HEADER,
   ACCESS_PARAMETER,
   ACCESS_VARY,
   type AccessControl,
+  accessHeaderOf,
   createAccessControl,
   linkSignerFor,
   NO_ACCESS_KEY,

@@ -1,6 +1,36 @@
 export { createState } from './create-state.ts';
-export { findByKey, findSubtitleByKey, hasKey, type KeyedRendition, type KeyedSubtitle, archiveKey, keyOf, linkId, renditionId, resourceId, subtitleId } from './keys.ts';
 export { ItemTooLarge } from './item.ts';
-export type { ArchivedList, AudioTraits, Chapter, Delivery, Details, Fragment, Link, PlaylistEntry, PlaylistLink, PromisedConversions, Rendition, Resource, ResourceOrigin, Subtitle, Thumbnail, Track, VideoTraits } from './resource.ts';
+export {
+  archiveKey,
+  findByKey,
+  findSubtitleByKey,
+  hasKey,
+  type KeyedRendition,
+  type KeyedSubtitle,
+  keyOf,
+  linkId,
+  renditionId,
+  resourceId,
+  subtitleId,
+} from './keys.ts';
+export type {
+  ArchivedList,
+  AudioTraits,
+  Chapter,
+  Delivery,
+  Details,
+  Fragment,
+  Link,
+  PlaylistEntry,
+  PlaylistLink,
+  PromisedConversions,
+  Rendition,
+  Resource,
+  ResourceOrigin,
+  Subtitle,
+  Thumbnail,
+  Track,
+  VideoTraits,
+} from './resource.ts';
 export { MAX_ATTACHMENT_BYTES, type State, type StreamTaskLease, type ToolsRecord } from './state.ts';
 export type { StateStorage } from './storage.ts';

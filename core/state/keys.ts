@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Rendition, ResourceOrigin, Subtitle, Resource, Track } from './resource.ts';
+import type { Rendition, Resource, ResourceOrigin, Subtitle, Track } from './resource.ts';
 import type { State } from './state.ts';
 
 /** base64url characters of each digest: 132 bits for the resource, 66 for the rendition within it. */

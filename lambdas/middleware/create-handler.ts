@@ -1,9 +1,17 @@
 import middy from '@middy/core';
-import { type Problem, toProblem, problems } from '../../core/api/index.ts';
-import { renderJson, createOriginSecretCheck, ORIGIN_SECRET_HEADER } from '../../core/http/index.ts';
+import { type Problem, problems, toProblem } from '../../core/api/index.ts';
+import { createOriginSecretCheck, ORIGIN_SECRET_HEADER, renderJson } from '../../core/http/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
 import { type CorsOptions, cors } from './cors.ts';
-import { type Event, type HttpMiddleware, headerOf, type InvocationContext, isJson, type JsonAnswer, type Result } from './event.ts';
+import {
+  type Event,
+  type HttpMiddleware,
+  headerOf,
+  type InvocationContext,
+  isJson,
+  type JsonAnswer,
+  type Result,
+} from './event.ts';
 
 export interface HandlerOptions extends CorsOptions {
   readonly log: Log;

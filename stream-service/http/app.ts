@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { problems } from '../../core/api/index.ts';
-import { accessHeaderOf, ACCESS_VARY, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
+import { ACCESS_VARY, accessHeaderOf, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { createReplyProblem, MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 import { MAX_KEY_LENGTH, methodsOfPath, type StreamRoutesDependencies, streamRoutes } from './stream-routes.ts';

@@ -6,7 +6,7 @@ import { releaseBuffer } from '../../core/egress/guard/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
 import { accessHeaderOf, type ByteRange, decideRange, formatContentRange, signerFor } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { toReadError, type Representation } from '../representation.ts';
+import { type Representation, toReadError } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
 import { type Named, responseHeaders } from './response-headers.ts';

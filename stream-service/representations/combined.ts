@@ -6,7 +6,7 @@ import type { RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Mux } from '../mux/ffmpeg/index.ts';
 import { COMBINED, combinedPlan } from '../mux/index.ts';
 import { muxNatively } from '../mux/native/index.ts';
-import { toReadError, type RepresentationHead, type RepresentationOpener } from '../representation.ts';
+import { type RepresentationHead, type RepresentationOpener, toReadError } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { needsRemux, type OpenSource, type Source } from '../source/index.ts';
 import { openTrack, openTracks } from './open-track.ts';

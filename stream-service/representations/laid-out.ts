@@ -3,10 +3,23 @@ import type { PredictedRange } from '../../core/http/index.ts';
 import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import type { Layout, SourceIndex } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
-import { toReadError, type Representation, type RepresentationHead, type RepresentationOpener } from '../representation.ts';
+import {
+  type Representation,
+  type RepresentationHead,
+  type RepresentationOpener,
+  toReadError,
+} from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import type { OpenSource, Source } from '../source/index.ts';
-import { firstRead, HEADER_RANGE, type KnownLayout, type LayoutCache, type LayoutRequest, LayoutStream, type SizedFile } from '../virtual-mp4/index.ts';
+import {
+  firstRead,
+  HEADER_RANGE,
+  type KnownLayout,
+  type LayoutCache,
+  type LayoutRequest,
+  LayoutStream,
+  type SizedFile,
+} from '../virtual-mp4/index.ts';
 import { openTrack } from './open-track.ts';
 
 export interface LaidOutDependencies {

@@ -1,4 +1,19 @@
-export { type ClipRequest, type Clips, createClips, NotAac, createHlsLayouts, type HlsLayouts, createLayouts, type Layouts } from './layouts.ts';
-export { createLayoutCache, type KnownLayout, type LayoutCache, type LayoutRequest, type OpenFile } from './layout-cache.ts';
+export {
+  createLayoutCache,
+  type KnownLayout,
+  type LayoutCache,
+  type LayoutRequest,
+  type OpenFile,
+} from './layout-cache.ts';
 export { firstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
+export {
+  type ClipRequest,
+  type Clips,
+  createClips,
+  createHlsLayouts,
+  createLayouts,
+  type HlsLayouts,
+  type Layouts,
+  NotAac,
+} from './layouts.ts';
 export { HEADER_RANGE } from './read-layout-source.ts';

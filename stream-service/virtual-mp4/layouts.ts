@@ -1,9 +1,19 @@
+import { audioFamily } from '../../core/media/codecs/index.ts';
+import { listTrackKinds, type TrackHeader, UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import {
+  type ClipLayout,
+  type ClipTimes,
+  type ClipTrack,
+  clipFragments,
+  fragmentedClipTrack,
+  layOutClip,
+  parseFileTracks,
+  sampledClipTrack,
+  type TrackKind,
+} from '../../core/media/mp4-clip/index.ts';
+import { codecString, type HlsLayout, layOutHls } from '../../core/media/mp4-hls/index.ts';
 import { createLayout, type LayoutExtras, type SourceIndex } from '../../core/media/virtual-mp4/index.ts';
 import { createLayoutCache, type LayoutCache, type LayoutRequest, type OpenFile } from './layout-cache.ts';
-import { listTrackKinds, UnsupportedMp4, type TrackHeader } from '../../core/media/isobmff/index.ts';
-import { type HlsLayout, layOutHls, codecString } from '../../core/media/mp4-hls/index.ts';
-import { audioFamily } from '../../core/media/codecs/index.ts';
-import { type ClipLayout, type ClipTimes, type ClipTrack, clipFragments, fragmentedClipTrack, layOutClip, parseFileTracks, sampledClipTrack, type TrackKind } from '../../core/media/mp4-clip/index.ts';
 import { readMovieFragments } from './read-movie-fragments.ts';
 
 /** A pair: source 0 has the video, source 1 the audio. The id begins with its key. */

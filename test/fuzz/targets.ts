@@ -1,20 +1,42 @@
-import * as seeds from './seeds.ts';
 import { parseArchiveParameters } from '../../core/api/archive-parameters.ts';
-import { parseConversionParameters, parseSubtitlesParameter } from '../../core/api/stream-parameters.ts';
 import { parseFeedParameters } from '../../core/api/feed-parameters.ts';
 import { parseLinkParameter } from '../../core/api/link-parameter.ts';
 import { Problem } from '../../core/api/problem.ts';
 import { parseQualityParameters } from '../../core/api/quality-parameters.ts';
+import { parseConversionParameters, parseSubtitlesParameter } from '../../core/api/stream-parameters.ts';
 import { checkCookies } from '../../core/config/cookies-file.ts';
 import { createAddressGuard, isLiteral } from '../../core/egress/guard/address-guard.ts';
 import { UpstreamError } from '../../core/errors/errors.ts';
-import { clientOf, decideRange, parseContentRange, parseUnsatisfiedRange, predictRange, renderJson, requestHeaders } from '../../core/http/index.ts';
+import {
+  clientOf,
+  decideRange,
+  parseContentRange,
+  parseUnsatisfiedRange,
+  predictRange,
+  renderJson,
+  requestHeaders,
+} from '../../core/http/index.ts';
 import { describeError } from '../../core/log/log.ts';
 import { dashTimeline, scanDashManifest } from '../../core/media/dash/index.ts';
-import { createAdtsCheck, createFrameScanner, createMp4Check, createMpegTsCheck, type FrameCheck } from '../../core/media/frames/index.ts';
+import {
+  createAdtsCheck,
+  createFrameScanner,
+  createMp4Check,
+  createMpegTsCheck,
+  type FrameCheck,
+} from '../../core/media/frames/index.ts';
 import { PlaylistError, parseHlsPlaylist, scanHlsPlaylist } from '../../core/media/hls/index.ts';
 import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '../../core/media/id3/index.ts';
-import { fragmentTimes, hasEncryptedSampleEntry, initTracks, parseSegmentIndex, patchHeaderDuration, rewriteFragment, shiftFragment, UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import {
+  fragmentTimes,
+  hasEncryptedSampleEntry,
+  initTracks,
+  parseSegmentIndex,
+  patchHeaderDuration,
+  rewriteFragment,
+  shiftFragment,
+  UnsupportedMp4,
+} from '../../core/media/isobmff/index.ts';
 import { fragmentedClipTrack, layOutClip, parseFileTracks, sampledClipTrack } from '../../core/media/mp4-clip/index.ts';
 import { MP4_TAGS_BYTES, mp4Tags } from '../../core/media/mp4-tags/index.ts';
 import { probeSegmentStart } from '../../core/media/segment-probe/index.ts';
@@ -41,6 +63,7 @@ import { indexText } from '../../stream-service/archive/index-text.ts';
 import { contentDisposition, fileName } from '../../stream-service/file-name.ts';
 import { retryDelayMs } from '../../stream-service/source/request/retry-policy.ts';
 import { createDiscontinuityFilter } from '../../stream-service/source/segmented/discontinuity-filter.ts';
+import * as seeds from './seeds.ts';
 
 /** A parser of untrusted input under test. */
 export interface FuzzTarget {

@@ -1,4 +1,4 @@
-import { MAX_LINE_CHARS, MAX_LINES, PlaylistError, MAX_ATTRIBUTES } from './hls-text.ts';
+import { MAX_ATTRIBUTES, MAX_LINE_CHARS, MAX_LINES, PlaylistError } from './hls-text.ts';
 
 /** A line that is not a comment: a tag without its `#`, with what follows the colon, or a URI (RFC 8216 §4.1). */
 export type HlsLine =

@@ -1,6 +1,6 @@
 import { type MediaSection, RelativeSection, type Segment, type Timeline, trimGaps } from '../timeline/index.ts';
-import { MAX_URL_CHARS, PlaylistError, isHlsPlaylist, isRounded, ivOfSequence } from './hls-text.ts';
 import { type HlsKey, type HlsRange, readHlsEntries } from './hls-reader.ts';
+import { isHlsPlaylist, isRounded, ivOfSequence, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
 
 /** A media playlist lists segments; a master playlist lists other playlists, of which the best is selected. */
 export type HlsPlaylist =

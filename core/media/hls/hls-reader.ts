@@ -1,6 +1,6 @@
 import { duration } from '../duration.ts';
-import { parseAttributeList, forEachHlsLine } from './hls-lines.ts';
-import { MAX_URL_CHARS, PlaylistError, IV_BYTES } from './hls-text.ts';
+import { forEachHlsLine, parseAttributeList } from './hls-lines.ts';
+import { IV_BYTES, MAX_URL_CHARS, PlaylistError } from './hls-text.ts';
 import { createHlsVariables } from './hls-variables.ts';
 
 /** What the service uses of a playlist, with URIs as written. */

@@ -1,7 +1,7 @@
 import { duration } from '../duration.ts';
 import type { ManifestFacts } from '../timeline/index.ts';
-import { MAX_SEGMENTS, isHlsPlaylist, ivOfSequence } from './hls-text.ts';
 import { type HlsKey, readHlsEntries } from './hls-reader.ts';
+import { isHlsPlaylist, ivOfSequence, MAX_SEGMENTS } from './hls-text.ts';
 
 /**
  * Extracts what probing needs of an HLS playlist (RFC 8216 §4.3), protected ones included.

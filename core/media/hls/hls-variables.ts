@@ -1,5 +1,5 @@
-import { MAX_LINE_CHARS, MAX_SUBSTITUTED_CHARS, MAX_VARIABLES, PlaylistError } from './hls-text.ts';
 import type { HlsLine } from './hls-lines.ts';
+import { MAX_LINE_CHARS, MAX_SUBSTITUTED_CHARS, MAX_VARIABLES, PlaylistError } from './hls-text.ts';
 
 /** The variables of one playlist (draft-pantos-hls-rfc8216bis §4.3). Values do not refer to other variables. */
 export interface HlsVariables {

@@ -1,5 +1,5 @@
-import { bandwidthOf } from './segments.ts';
 import type { HlsLayout, HlsStream } from './hls-layout.ts';
+import { bandwidthOf } from './segments.ts';
 
 /** URIs of what a playlist refers to, relative to it. */
 export interface HlsUris {

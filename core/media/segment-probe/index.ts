@@ -1,2 +1,2 @@
-export { probeSegmentStart } from './segment-probe.ts';
 export type { SegmentStart } from './mpegts-probe.ts';
+export { probeSegmentStart } from './segment-probe.ts';

@@ -1,5 +1,3 @@
-
-
 /** Facts from the first bytes of a segment. */
 export interface SegmentStart {
   /** Whether the first audio stream is AAC in ADTS frames; undefined when unknown. */

@@ -1,5 +1,5 @@
 import { layOutFragments } from './fragmented-layout.ts';
-import type { LayoutSource, LayoutExtras } from './indexed-source.ts';
+import type { LayoutExtras, LayoutSource } from './indexed-source.ts';
 import type { Layout } from './layout.ts';
 import { layOutSamples } from './progressive-layout.ts';
 

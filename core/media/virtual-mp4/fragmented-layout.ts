@@ -1,7 +1,15 @@
-import { box, FRAGMENTED_FILE_TYPE, fullBox, UnsupportedMp4, u32, u64, writeFragmentedMovie } from '../isobmff/index.ts';
+import {
+  box,
+  FRAGMENTED_FILE_TYPE,
+  fullBox,
+  UnsupportedMp4,
+  u32,
+  u64,
+  writeFragmentedMovie,
+} from '../isobmff/index.ts';
 import { timedText } from '../timed-text/index.ts';
 import { type FragmentedTrack, indexedTrack, type OutputFragment, sampledTrack } from './fragmented-track.ts';
-import type { LayoutSource, LayoutExtras } from './indexed-source.ts';
+import type { LayoutExtras, LayoutSource } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
 import { placedText, type TextBlock, textBlocks } from './text-blocks.ts';
 

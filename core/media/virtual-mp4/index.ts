@@ -2,8 +2,24 @@ export { createLayout, LAYOUT_VERSION } from './create-layout.ts';
 export { patchFragment } from './fragment-patch.ts';
 export { fragmentedTrack } from './fragmented-layout.ts';
 export type { FragmentedTrack, OutputFragment } from './fragmented-track.ts';
-export { type FragmentEntry, type FragmentIndex, type LayoutSource, MAX_FRAGMENTS, timeFragments, type LayoutExtras } from './indexed-source.ts';
-export { type Extent, firstSequence, type Layout, LayoutBuilder, type LayoutTrack, layoutTrack, MAX_MOOFS, type SourceIndex } from './layout.ts';
+export {
+  type FragmentEntry,
+  type FragmentIndex,
+  type LayoutExtras,
+  type LayoutSource,
+  MAX_FRAGMENTS,
+  timeFragments,
+} from './indexed-source.ts';
+export {
+  type Extent,
+  firstSequence,
+  type Layout,
+  LayoutBuilder,
+  type LayoutTrack,
+  layoutTrack,
+  MAX_MOOFS,
+  type SourceIndex,
+} from './layout.ts';
 export { PROGRESSIVE_FILE_TYPE, sampleToChunk } from './progressive-layout.ts';
 export type { SampleChunk } from './sample-chunks.ts';
 export { checkSamples, fragmentSamples, type TrackFragment } from './sample-fragments.ts';

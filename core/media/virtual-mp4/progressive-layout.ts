@@ -1,6 +1,20 @@
-import { type Box, box, fullBox, LARGE_BOX_HEADER_BYTES, parseBoxes, parseSampleTable, parseTrackHeader, requireChild, type TrackHeader, UnsupportedMp4, u32, u64, writeMovie } from '../isobmff/index.ts';
+import {
+  type Box,
+  box,
+  fullBox,
+  LARGE_BOX_HEADER_BYTES,
+  parseBoxes,
+  parseSampleTable,
+  parseTrackHeader,
+  requireChild,
+  type TrackHeader,
+  UnsupportedMp4,
+  u32,
+  u64,
+  writeMovie,
+} from '../isobmff/index.ts';
 import { type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
-import type { LayoutSource, LayoutExtras } from './indexed-source.ts';
+import type { LayoutExtras, LayoutSource } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
 import { cutChunks, type SampleChunk } from './sample-chunks.ts';
 

@@ -1,10 +1,10 @@
-import pLimit from 'p-limit';
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pLimit from 'p-limit';
 import { endWithParent, isStopped, killWhenStopped } from '../../../layers/tools/index.ts';
-import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
 import { createFairSemaphore } from '../../concurrency/index.ts';
+import type { ContainerRequest, ContainerResponse } from './container-reader.ts';
 
 export interface ProbeProcessOptions {
   /** For one file. A large index takes some hundred milliseconds on a busy machine. @default 1500 */

@@ -4,7 +4,7 @@ import { type PromisedConversions, type Rendition, renditionId, type Track } fro
 import type { Candidate } from '../yt-dlp/index.ts';
 import { audioCriteria, partnerCriteria, videoCriteria } from './criteria.ts';
 import { rank } from './criterion.ts';
-import { audioLabel, videoLabel, withDistinctDescriptions, audioBitrate } from './traits.ts';
+import { audioBitrate, audioLabel, videoLabel, withDistinctDescriptions } from './traits.ts';
 
 /** What of an item is offered to clients. */
 export interface RenditionSelection {

@@ -1,5 +1,5 @@
 import { audioFamily, type FileType } from '../../media/codecs/index.ts';
-import type { Track, Rendition } from '../../state/index.ts';
+import type { Rendition, Track } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 
 /**

@@ -1,6 +1,6 @@
-export { readAlbum, readMetadata, readDetails } from './metadata.ts';
 export { createExtractor, type Extractor } from './extractor.ts';
 export { isFinal } from './failures.ts';
+export { readAlbum, readDetails, readMetadata } from './metadata.ts';
 export type { RankingFacts } from './ranking-facts.ts';
 export { readSubtitleTracks } from './subtitles.ts';
 export { type Candidate, readTracks } from './tracks.ts';

@@ -1,5 +1,5 @@
-import { type Info, infoList, positiveNumber, text, webUrl, positiveInteger, withoutAbsent } from './yt-dlp-info.ts';
 import type { Chapter, Details, Thumbnail } from '../../state/index.ts';
+import { type Info, infoList, positiveInteger, positiveNumber, text, webUrl, withoutAbsent } from './yt-dlp-info.ts';
 
 /** UTF-16 code units of a title or an author. */
 const MAX_TEXT_LENGTH = 500;

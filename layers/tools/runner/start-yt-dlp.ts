@@ -136,7 +136,9 @@ function createRunner(first: { readonly warm: WorkerProcess | undefined }, optio
     signal?: AbortSignal,
   ): Promise<WorkerResponse> => {
     const startedAt = performance.now();
-    const response = isSlow ? await requestWithHalfTime(worker, request, signal) : await worker.request(request, signal);
+    const response = isSlow
+      ? await requestWithHalfTime(worker, request, signal)
+      : await worker.request(request, signal);
     if (isProof(response, signal)) {
       isProven ||= worker === warm;
       return response;

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { killWhenStopped } from '../process/index.ts';
 import type { YtDlp } from '../tools.ts';
-import { type OperatorOptions, writeConfig, writeCookies, extractionFlags } from './extraction-options.ts';
+import { extractionFlags, type OperatorOptions, writeConfig, writeCookies } from './extraction-options.ts';
 import { createWorkerClient, readBoundedLines, type WorkerClient } from './worker-client.ts';
 import { createWorkerDirectory } from './worker-directory.ts';
 import type { WorkerRequest, WorkerResponse } from './worker-protocol.ts';

@@ -36,7 +36,8 @@ export function createEncoderSlots({ parallelism, tryAcquireFfmpeg, maxWaiting }
 
   const enter = async (client: string, signal: AbortSignal, hasStarted: boolean) => {
     signal.throwIfAborted();
-    if (!hasStarted && slots.waiting() >= maxWaiting) throw new CapacityExceeded('Too many streams wait for an encoder');
+    if (!hasStarted && slots.waiting() >= maxWaiting)
+      throw new CapacityExceeded('Too many streams wait for an encoder');
     if (!hasStarted && slots.waiting(client) >= maxWaitingPerClient)
       throw new ClientLimitExceeded('Too many streams of the client wait for an encoder', CLIENT_RETRY_SECONDS);
     return (await slots.acquire(client, signal)).release;

@@ -9,11 +9,11 @@ import { createAudioStarts } from './audio-start.ts';
 import { createBlockCache } from './block-cache.ts';
 import type { EncoderOptions } from './encoder-options.ts';
 import { createEncoderSlots } from './encoder-slots.ts';
-import { audioEntity } from './head.ts';
 import type { FrameEncoding } from './frame-encoding.ts';
-import { openFrameRangeEncoder } from './segment-encoder.ts';
+import { audioEntity } from './head.ts';
 import { type Layout, layoutBytes } from './layout.ts';
 import { rangedStream } from './ranged-stream.ts';
+import { openFrameRangeEncoder } from './segment-encoder.ts';
 import { sequentialStream } from './sequential-stream.ts';
 
 export interface FrameStreamsOptions extends ConverterDependencies {

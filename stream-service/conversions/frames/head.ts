@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { MP3_FRAME_BYTES, MP3_SAMPLE_RATE, MP3_SAMPLES_PER_FRAME } from '../../../core/conversions/mp3/index.ts';
-import type { Resource, Track } from '../../../core/state/index.ts';
-import type { Ffmpeg } from '../../../layers/tools/index.ts';
-import type { FileSource, SegmentedSource } from '../../source/index.ts';
-import { LAYOUT_VERSION, type Layout, clipFrames, layoutBytes } from './layout.ts';
 import { InvalidParameter } from '../../../core/errors/index.ts';
 import type { FileType } from '../../../core/media/codecs/index.ts';
+import type { Resource, Track } from '../../../core/state/index.ts';
+import type { Ffmpeg } from '../../../layers/tools/index.ts';
 import type { ClipTimes, RepresentationHead } from '../../representation.ts';
+import type { FileSource, SegmentedSource } from '../../source/index.ts';
+import { clipFrames, LAYOUT_VERSION, type Layout, layoutBytes } from './layout.ts';
 
 /** What identifies the content of a source before it is read. Segments have no validator. */
 type SourceIdentity = Pick<FileSource, 'needsRemux' | 'size' | 'validator'> | Pick<SegmentedSource, 'needsRemux'>;

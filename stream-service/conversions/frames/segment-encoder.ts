@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import { FfmpegFailed, type FfmpegInput, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Source } from '../../source/index.ts';
-import type { EncoderOptions } from './encoder-options.ts';
-import type { FrameEncoding } from './frame-encoding.ts';
-import { encodeArgs, SEQUENTIAL_FILTERS, planFrameRange, withTimestampsFromZero } from './segment-plan.ts';
 import type { AudioStart, AudioStarts } from './audio-start.ts';
 import type { BlockCache } from './block-cache.ts';
+import type { EncoderOptions } from './encoder-options.ts';
+import type { FrameEncoding } from './frame-encoding.ts';
 import type { FrameRange } from './layout.ts';
 import { seekSegmented } from './seek-segmented.ts';
+import { encodeArgs, planFrameRange, SEQUENTIAL_FILTERS, withTimestampsFromZero } from './segment-plan.ts';
 
 /** One run of FFmpeg, and which part of its output to keep. */
 export interface FrameRangeEncode {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../../core/state/create-state.ts';
-import { hasKey, archiveKey, linkId } from '../../../core/state/keys.ts';
 import { ItemTooLarge } from '../../../core/state/item.ts';
+import { archiveKey, hasKey, linkId } from '../../../core/state/keys.ts';
 import type { State } from '../../../core/state/state.ts';
 import type { StoredItem } from '../../../core/state/storage.ts';
 import { aResource, aTrack } from './resources.ts';

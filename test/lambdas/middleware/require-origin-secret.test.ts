@@ -63,14 +63,17 @@ describe('requireOriginSecret: a request without the secret', () => {
     expect([calls, result.statusCode, jsonOf(result)]).toEqual([0, 404, NOT_FOUND]);
   });
 
-  it.each(['OPTIONS', 'POST', 'DELETE', 'HEAD'])('gets no information about the methods of the path: %s', async (method) => {
-    const { calls, result } = await ask({ secret: 'wrong', method, headers: { origin: ALLOWED_ORIGIN } });
-    expect([calls, result.statusCode]).toEqual([0, 404]);
-    expect(Object.keys(result.headers ?? {})).not.toContain('allow');
-    expect(Object.keys(result.headers ?? {})).not.toContain('access-control-allow-methods');
-    if (method === 'HEAD') expect(result).not.toHaveProperty('body');
-    else expect(jsonOf(result)).toEqual(NOT_FOUND);
-  });
+  it.each(['OPTIONS', 'POST', 'DELETE', 'HEAD'])(
+    'gets no information about the methods of the path: %s',
+    async (method) => {
+      const { calls, result } = await ask({ secret: 'wrong', method, headers: { origin: ALLOWED_ORIGIN } });
+      expect([calls, result.statusCode]).toEqual([0, 404]);
+      expect(Object.keys(result.headers ?? {})).not.toContain('allow');
+      expect(Object.keys(result.headers ?? {})).not.toContain('access-control-allow-methods');
+      if (method === 'HEAD') expect(result).not.toHaveProperty('body');
+      else expect(jsonOf(result)).toEqual(NOT_FOUND);
+    },
+  );
 
   it('gets the same response for an unknown path', async () => {
     const known = await ask({ secret: 'wrong' });

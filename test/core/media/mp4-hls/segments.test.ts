@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bandwidthOf, areIndependent, groupFragments } from '../../../../core/media/mp4-hls/segments.ts';
+import { areIndependent, bandwidthOf, groupFragments } from '../../../../core/media/mp4-hls/segments.ts';
 
 const SYNC = 0x9000_0000;
 const fragments = (seconds: readonly number[], accessPoint = SYNC) =>

@@ -6,7 +6,10 @@ import { assembleResource } from '../../../../core/resolve/item/assemble.ts';
 import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 import { findByKey } from '../../../../core/state/keys.ts';
 import { toResourceInformation } from '../../../../lambdas/api/resource-information.ts';
-import { createRepresentations, type RepresentationsDependencies } from '../../../../stream-service/representations/index.ts';
+import {
+  createRepresentations,
+  type RepresentationsDependencies,
+} from '../../../../stream-service/representations/index.ts';
 
 const maybe = <Value>(...values: Value[]) => fc.constantFrom(undefined, null, ...values);
 const MANIFESTS = ['https://cdn.example/a.m3u8', 'https://cdn.example/b.m3u8'];

@@ -5,10 +5,13 @@ import { toStreamProblem } from '../../../../core/api/problem.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { ConversionOptions } from '../../../../stream-service/conversions/converter.ts';
-import { createFrameStreams, type FrameStreamsOptions } from '../../../../stream-service/conversions/frames/frame-streams.ts';
+import {
+  createFrameStreams,
+  type FrameStreamsOptions,
+} from '../../../../stream-service/conversions/frames/frame-streams.ts';
 import { createMp3Converter } from '../../../../stream-service/conversions/mp3/mp3-converter.ts';
 import { createFfmpegInputServer } from '../../../../stream-service/ffmpeg/ffmpeg-input-server.ts';
-import { toReadError, type ClipTimes, type Representation } from '../../../../stream-service/representation.ts';
+import { type ClipTimes, type Representation, toReadError } from '../../../../stream-service/representation.ts';
 import { type AdmissionLimits, createAdmission } from '../../../../stream-service/sessions/admission.ts';
 import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
 import type { FileSource, SegmentedSource, Source } from '../../../../stream-service/source/source.ts';

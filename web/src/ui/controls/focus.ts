@@ -17,7 +17,10 @@ export const moveFocusFromSection = (part: Element | null): void => moveFocus(pa
  * Moves the focus when this rendering removes the focused element of a container. It would fall to the body, and
  * keyboard navigation would start from the top.
  */
-export function useFocusFallback(container: RefObject<Element | null>, fallback: () => Element | null | undefined): void {
+export function useFocusFallback(
+  container: RefObject<Element | null>,
+  fallback: () => Element | null | undefined,
+): void {
   const wasInside = container.current?.contains(document.activeElement);
   useLayoutEffect(() => {
     if (wasInside && document.activeElement === document.body) moveFocus(fallback());
