@@ -15,7 +15,7 @@ describe('readToolsEnvironment', () => {
   });
 
   it('has a pinned release only when one is set', () => {
-    expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: ' ' })).not.toHaveProperty('pinned');
+    expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: ' ' }).pinned).toBeUndefined();
     expect(readToolsEnvironment({ ...environment, TOOLS_VERSION: '2026.11.20' }).pinned).toBe('2026.11.20');
   });
 

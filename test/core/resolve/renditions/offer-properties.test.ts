@@ -78,7 +78,7 @@ describe('for any list of formats', () => {
       const representations = createRepresentations({
         converters: { mp3: { describe: () => ({ mimeType: 'audio/mpeg' }) } },
         ffmpeg: () => undefined,
-        layouts: { recall: () => new UnsupportedMp4('') },
+        layouts: { get: () => new UnsupportedMp4('') },
       } as unknown as RepresentationsDependencies);
       for (const { key, urlType, convertTo, mimeType, fileExtension } of renditionsOf(found)) {
         const keyed = await findByKey(key ?? '', async () => found.resource);
