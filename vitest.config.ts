@@ -41,7 +41,7 @@ export const UNIT_TESTS = [
   'test/stream-service/mux/*.test.ts',
   'test/stream-service/sessions/admission.test.ts',
   'test/stream-service/source/buffer/*.test.ts',
-  'test/stream-service/source/{request-plan,request-rules}.test.ts',
+  'test/stream-service/source/{availability-probe,request-plan,request-rules}.test.ts',
   'test/stream-service/task/{dockerfile,idle-timer,metrics,task-settings}.test.ts',
   'test/stream-service/virtual-mp4/generated-layouts.test.ts',
   'test/structure/*.test.ts',

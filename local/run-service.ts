@@ -48,7 +48,9 @@ export async function runService(prebuilt?: PrebuiltParts): Promise<void> {
 
   await service.ready.then(
     ({ ytDlp, ffmpeg }) =>
-      terminal.say(`Ready: yt-dlp ${ytDlp.version} (${ytDlp.source}), FFmpeg ${ffmpeg.version} (${ffmpeg.source})`),
+      terminal.say(
+        `Ready: yt-dlp ${ytDlp.version} (${ytDlp.source}), FFmpeg ${ffmpeg.version} (${ffmpeg.source}), JavaScript runtime Node ${process.versions.node}`,
+      ),
     async (error) => {
       await service.close();
       fail(error);

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
@@ -20,6 +20,7 @@ import { buildPage, createPage } from './page/index.ts';
 import { listen } from './process/index.ts';
 import { openState } from './state.ts';
 import { createLocalTools, type ToolsInPlace } from './tools/index.ts';
+import { openTracing } from './tracing/index.ts';
 
 export interface ServiceOptions {
   readonly settings: Settings;
@@ -70,6 +71,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
     const version = `v${packageFile.version}`;
     const metrics = await openMetrics(settings, version, plainLog, shutdown);
     const log = metrics.countLog(plainLog);
+    const tracing = await openTracing(settings, version, log, shutdown);
     const state = openState(settings, log, shutdown);
     const egress = shutdown.own(createEgress({ ...settings, allow: settings.egressAllow, log }));
     const tools = shutdown.own(createLocalTools({ ...options, log, ytDlpDir: prebuilt?.ytDlpDir, state, egress }));
@@ -83,7 +85,7 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       await createStreamService({
         ...settings,
         state,
-        ...createSourceOpeners({ egress, refresh: resolver.refresh, log }),
+        ...createSourceOpeners({ ...settings, egress, refresh: resolver.refresh, log }),
         resolve: resolver.resolve,
         ffmpeg: tools.ffmpeg,
         maintenance: async () => (await state.getMaintenance())?.activity,
@@ -119,14 +121,17 @@ export const startService = (options: ServiceOptions): Promise<Service> =>
       isForPage: (request) => !STREAM_PATH.test(request.url ?? '') && page?.owns(request) === true,
     });
     const stalledClients = shutdown.own(createStalledClients());
-    const server = await startServer(settings, (request, response) => {
-      metrics.countRequest(request, response);
+    const handle = (request: IncomingMessage, response: ServerResponse) => {
       if (!acceptRequest(request, response) || !requireAccess(request, response)) return;
       if (STREAM_PATH.test(request.url ?? '')) return streams.app.routing(request, response);
       // The stream service watches its own responses.
       stalledClients.watch(response);
       if (page?.owns(request)) page.handle(request, response);
       else gateway(request, response);
+    };
+    const server = await startServer(settings, (request, response) => {
+      metrics.countRequest(request, response);
+      tracing.serve(request, response, () => handle(request, response));
     });
     shutdown.defer(async () => {
       server.close();

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../core/log/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
-import type { State } from '../core/state/index.ts';
+import type { State, Track } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
 import { createArchives } from './archive/index.ts';
 import { createConverters } from './conversions/index.ts';
@@ -35,6 +35,8 @@ export interface StreamServiceOptions {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: for HEAD. Absent: HEAD is answered from the state table alone. */
   readonly peekSource?: OpenSource;
+  /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */
+  readonly isProbed?: (track: Track) => boolean;
   /** Resolves entries of archives that are not stored. Absent: they are missing. */
   readonly resolve?: Resolver['resolve'];
   /** Absent until the first install is done. */

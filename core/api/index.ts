@@ -7,6 +7,7 @@ export {
   type FunctionOperationId,
   getOperation,
   type Operation,
+  type OperationId,
   operations,
   type StreamOperationId,
 } from './operations.ts';

@@ -1,24 +1,19 @@
 import { defineParser, SettingError, splitList } from './parsers.ts';
+import { parseSitePattern, type SitePattern } from './site-pattern.ts';
 
 /** Which connections the resolves of a site use. */
-export interface ProxyRule {
-  /** In lower case; matches the host and its subdomains. */
-  readonly host: string;
-  /** `*.host`: the subdomains alone. */
-  readonly subdomainsOnly: boolean;
+export interface ProxyRule extends SitePattern {
   /** The position of an outgoing proxy, from 1. */
   readonly proxy: number | 'direct';
 }
 
-const RULE = /^(\*\.)?([^\s*=/?#@:\\]+)=(direct|[1-9]\d{0,3})$/i;
+const RULE = /^([^=]+)=(direct|[1-9]\d{0,3})$/i;
 
 /** Parses `host=position`, `*.host=position` or `host=direct`. Undefined when it is something else. */
 export function parseProxyRule(text: string): ProxyRule | undefined {
-  const [, wildcard, name, target = ''] = RULE.exec(text) ?? [];
-  const host = name && URL.parse(`http://${name}/`)?.hostname.replace(/\.$/, '');
-  if (!host) return undefined;
-  const proxy = /^direct$/i.test(target) ? 'direct' : Number(target);
-  return { host, subdomainsOnly: wildcard !== undefined, proxy };
+  const [, site = '', target = ''] = RULE.exec(text) ?? [];
+  const pattern = parseSitePattern(site);
+  return pattern && { ...pattern, proxy: /^direct$/i.test(target) ? 'direct' : Number(target) };
 }
 
 const PROXY_RULES = 'a comma list of host=position in OUTGOING_PROXIES, from 1, or host=direct';

@@ -1,8 +1,21 @@
 import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesDir, cookiesFile } from './cookies-file.ts';
+import { impersonate } from './impersonation.ts';
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
-import { anyText, flag, hostNames, hostPorts, oneOf, origins, proxyUrls, webOrigin, wholeNumber } from './parsers.ts';
+import { otlpEndpoint, otlpHeaders } from './otlp.ts';
+import {
+  anyText,
+  flag,
+  hostNames,
+  hostPorts,
+  oneOf,
+  origins,
+  proxyUrls,
+  ratio,
+  webOrigin,
+  wholeNumber,
+} from './parsers.ts';
 import { proxyRules } from './proxy-rules.ts';
 import type { SettingsTable } from './setting.ts';
 import { ytDlpExtractorArgs, ytDlpPlugins } from './yt-dlp-options.ts';
@@ -10,6 +23,9 @@ import { ytDlpExtractorArgs, ytDlpPlugins } from './yt-dlp-options.ts';
 /** Holds some hundred resources of average size. */
 const MIN_DATA_BYTES = 1024 * 1024;
 const BYTES_PER_STREAM = 4 * 1024 * 1024;
+
+/** Hosts that serve about the first minute of a file to clients without a PO token, and refuse the rest. */
+const PARTIAL_HOSTS = ['googlevideo.com'];
 
 /** Settings that a running host reads from its environment. */
 export const serviceSettings = {
@@ -156,6 +172,15 @@ export const serviceSettings = {
       'The outgoing proxy of single sites: `youtube.com=1` (subdomains too), `*.vimeo.com=2`, `example.org=direct`; the first rule that matches a link applies to its resolve and streams',
     passedTo: ['resolver', 'stream-task'],
   },
+  probedHosts: {
+    scope: 'both',
+    variable: 'PROBED_HOSTS',
+    parse: hostNames,
+    default: PARTIAL_HOSTS,
+    description:
+      'Hosts (subdomains too) whose files may stop after the first minute: a stream reads some bytes past it before it starts. `off`: none',
+    passedTo: ['stream-task'],
+  },
   cookiesFile: {
     scope: 'one-machine',
     variable: 'COOKIES_FILE',
@@ -186,6 +211,16 @@ export const serviceSettings = {
     default: [],
     defaultText: 'none',
     description: 'Arguments for extractors, as `--extractor-args` of yt-dlp, separated by blanks',
+  },
+  impersonate: {
+    scope: 'both',
+    variable: 'IMPERSONATE',
+    parse: impersonate,
+    default: [],
+    defaultText: 'none',
+    description:
+      'Browser that requests of yt-dlp imitate, in TLS and headers: of all sites (`chrome`) or of single ones (`tiktok.com=chrome,*.example.org=safari`); the first rule that matches applies. Needs a build of yt-dlp with curl_cffi, as the official ones are',
+    passedTo: ['resolver', 'stream-task'],
   },
   playlistLimit: {
     scope: 'both',
@@ -253,6 +288,55 @@ export const serviceSettings = {
     default: '127.0.0.1',
     description: 'Address of `/metrics`, which has no authentication',
     contextError: 'is for one machine: in AWS the metrics are in CloudWatch',
+  },
+  otlpEndpoint: {
+    scope: 'one-machine',
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    parse: otlpEndpoint,
+    description:
+      'Receiver of OpenTelemetry traces (OTLP over HTTP), to which `/v1/traces` is added; absent: no traces. Reached directly, past proxies and the egress guard',
+    contextError: 'is for one machine: in AWS the traces are in X-Ray',
+  },
+  otlpHeaders: {
+    scope: 'one-machine',
+    variable: 'OTEL_EXPORTER_OTLP_HEADERS',
+    parse: otlpHeaders,
+    default: [],
+    defaultText: 'none',
+    description:
+      'Headers for the receiver, such as its credentials: `name=value`, percent-encoded, separated by commas',
+    contextError: 'is for one machine: in AWS the traces are in X-Ray',
+  },
+  otelServiceName: {
+    scope: 'one-machine',
+    variable: 'OTEL_SERVICE_NAME',
+    parse: anyText('a name'),
+    default: 'reelay',
+    description: 'Name of this instance in traces',
+    contextError: 'is for one machine: in AWS the traces are in X-Ray',
+  },
+  otelTracesSampler: {
+    scope: 'one-machine',
+    variable: 'OTEL_TRACES_SAMPLER',
+    parse: oneOf(
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+      'always_on',
+      'always_off',
+      'traceidratio',
+    ),
+    default: 'parentbased_always_on',
+    description: 'Which requests are traced; `parentbased_…` follows the `traceparent` of a request first',
+    contextError: 'is for one machine: in AWS the traces are in X-Ray',
+  },
+  otelTracesSamplerArg: {
+    scope: 'one-machine',
+    variable: 'OTEL_TRACES_SAMPLER_ARG',
+    parse: ratio,
+    default: 1,
+    description: 'Share of requests that the samplers by `traceidratio` trace',
+    contextError: 'is for one machine: in AWS the traces are in X-Ray',
   },
   trustedProxies: {
     scope: 'one-machine',

@@ -3,7 +3,7 @@ import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
 import { memoryShares } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, StorageFull } from '../errors/index.ts';
-import { type Log, silentLog } from '../log/index.ts';
+import { describeError, type Log, silentLog, withSpan } from '../log/index.ts';
 import type { Resource } from '../state/index.ts';
 import {
   createCachedState,
@@ -36,6 +36,8 @@ export interface ResolverOptions {
   readonly ytDlpPlugins?: string;
   /** As `--extractor-args` of yt-dlp. */
   readonly ytDlpExtractorArgs?: readonly string[];
+  /** Browsers that yt-dlp imitates: `target` or `site=target`. */
+  readonly impersonate?: readonly string[];
   /** Further plugin folders: only tests load any. */
   readonly pluginDirs?: readonly string[];
   /**
@@ -117,10 +119,23 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 
   return {
-    resolve: (url, options) => links.resolveLink(url, withSignal(options)),
+    resolve: (url, options) =>
+      withSpan(
+        'resolve',
+        () => ({ attributes: { 'url.full': describeError(url) } }),
+        async (span) => {
+          const resolved = await links.resolveLink(url, withSignal(options));
+          span.set({ 'reelay.resolved': resolved.type === 'Media' ? resolved.resource.origin.extractor : 'playlist' });
+          return resolved;
+        },
+      ),
     resolveEntry: (request, options) => links.resolveEntry(request, withSignal(options)),
     refresh: (resource, signal, client) =>
-      refreshes(resource.id, (shared) => refresh(resource, shared, client), signal),
+      withSpan(
+        'refresh',
+        () => ({ attributes: { 'reelay.resolved': resource.origin.extractor } }),
+        () => refreshes(resource.id, (shared) => refresh(resource, shared, client), signal),
+      ),
     warm: extractor.warm,
     async close() {
       await Promise.all([extractor.close(), closeProbe()]);

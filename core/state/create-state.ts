@@ -1,5 +1,5 @@
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
-import { type Log, silentLog } from '../log/index.ts';
+import { type Log, silentLog, withSpan } from '../log/index.ts';
 import { createAttachments } from './attachments.ts';
 import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
 import { parseKey } from './keys.ts';
@@ -114,16 +114,25 @@ function withExactSizes(resource: Resource, item: StoredItem = { pk: '' }): Reso
   return { ...resource, exactSizes: { ...resource.exactSizes, ...Object.fromEntries(sizes) } };
 }
 
-/** Makes every call reject with StateUnavailable, with the storage's error as its cause. */
+/** Calls that only read. */
+const READ = /^(get|count|require)/;
+
+/** Makes every call reject with StateUnavailable, with the storage's error as its cause. Writes are spans of the trace. */
 function rejectWithStateUnavailable(state: State): State {
-  const guarded = Object.entries(state).map(([name, call]: [string, (...args: never[]) => Promise<unknown>]) => [
-    name,
-    (...args: never[]) =>
-      call(...args).catch((cause: unknown) => {
-        if (cause instanceof ItemTooLarge || cause instanceof StorageFull) throw cause;
-        throw new StateUnavailable(`State table call failed: ${name}`, { cause });
-      }),
-  ]);
+  const guarded = Object.entries(state).map(([name, call]: [string, (...args: never[]) => Promise<unknown>]) => {
+    const describe = () => ({ attributes: { 'db.operation.name': name } });
+    const traced = READ.test(name)
+      ? call
+      : (...args: never[]) => withSpan(`state ${name}`, describe, () => call(...args));
+    return [
+      name,
+      (...args: never[]) =>
+        traced(...args).catch((cause: unknown) => {
+          if (cause instanceof ItemTooLarge || cause instanceof StorageFull) throw cause;
+          throw new StateUnavailable(`State table call failed: ${name}`, { cause });
+        }),
+    ];
+  });
   return Object.fromEntries(guarded) as State;
 }
 

@@ -29,7 +29,9 @@ export type {
 export {
   assetFor,
   findLayeredYtDlp,
+  listImpersonateTargets,
   locateLayeredYtDlp,
+  offersTarget,
   readVersion,
   unpackRelease,
   unpackYtDlp,

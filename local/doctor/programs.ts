@@ -1,8 +1,15 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Settings } from '../../core/config/index.ts';
+import { parseImpersonationRule, type Settings } from '../../core/config/index.ts';
 import { createEgress, openLoopbackProxy } from '../../core/egress/index.ts';
-import { createTools, findPython, smokeTestYtDlp, type YtDlp } from '../../layers/tools/index.ts';
+import {
+  createTools,
+  findPython,
+  listImpersonateTargets,
+  offersTarget,
+  smokeTestYtDlp,
+  type YtDlp,
+} from '../../layers/tools/index.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 import { toolsOptions } from '../tools/index.ts';
 import { type Finding, findingsOn } from './finding.ts';
@@ -52,6 +59,7 @@ export async function checkTools(settings: Settings): Promise<Finding[]> {
         ? ok(`FFmpeg ${ffmpeg.version} (${ffmpeg.source})`)
         : problem(`no FFmpeg in ${dir}: run npm run update-tools`),
       ytDlp ? await checkYtDlp(ytDlp) : problem(`no yt-dlp in ${dir}: run npm run update-tools`),
+      ...(ytDlp && settings.impersonate.length > 0 ? [await checkImpersonation(ytDlp, settings.impersonate)] : []),
     ];
   } finally {
     await tools.close();
@@ -64,9 +72,27 @@ async function checkYtDlp(ytDlp: YtDlp): Promise<Finding> {
   const name = `yt-dlp ${ytDlp.version} (${ytDlp.source})`;
   try {
     await smokeTestYtDlp(ytDlp, { openProxy: openLoopbackProxy, signal: AbortSignal.timeout(SMOKE_TEST_TIMEOUT_MS) });
-    return ok(`${name} resolves a link`);
+    return ok(`${name} resolves a link; its JavaScript runtime is Node ${process.versions.node}`);
   } catch (error) {
     return problem(`${name} does not resolve a link (${messageOf(error)}): run npm run update-tools`);
+  }
+}
+
+/** @param rules of `IMPERSONATE` */
+export async function checkImpersonation(ytDlp: YtDlp, rules: readonly string[]): Promise<Finding> {
+  const { ok, problem } = findingsOn('Tools');
+  try {
+    const offered = await listImpersonateTargets(ytDlp);
+    const wanted = rules.flatMap((rule) => parseImpersonationRule(rule)?.target ?? []);
+    const missing = wanted.filter((target) => !offersTarget(offered, target));
+    if (missing.length === 0) return ok(`yt-dlp imitates ${[...new Set(wanted)].join(', ')}`);
+    return problem(
+      offered.length === 0
+        ? 'yt-dlp lacks curl_cffi, so IMPERSONATE has no effect: use an official release of yt-dlp'
+        : `yt-dlp cannot imitate ${missing.join(', ')}: change IMPERSONATE, or run npm run update-tools`,
+    );
+  } catch (error) {
+    return problem(`yt-dlp does not list the browsers of IMPERSONATE (${messageOf(error)})`);
   }
 }
 

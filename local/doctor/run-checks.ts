@@ -2,7 +2,7 @@ import { readSettings, SettingError, type Settings } from '../../core/config/ind
 import { checkCookies } from './cookies.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkFolders, checkMemory, checkPort } from './machine.ts';
-import { checkExposure, checkOutgoing } from './network.ts';
+import { checkExposure, checkOutgoing, checkTraces } from './network.ts';
 import { checkNode, checkPython, checkTools } from './programs.ts';
 
 export interface DoctorOptions {
@@ -43,4 +43,5 @@ export async function* runChecks({
   yield await checkPython();
   yield* await checkTools(settings);
   yield* await checkOutgoing(settings, referenceUrl);
+  yield* await checkTraces(settings);
 }

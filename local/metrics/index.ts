@@ -1,1 +1,2 @@
 export { openMetrics } from './open-metrics.ts';
+export { operationOf } from './operation-of.ts';

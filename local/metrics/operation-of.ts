@@ -1,4 +1,4 @@
-import { operations } from '../../core/api/index.ts';
+import { type OperationId, operations } from '../../core/api/index.ts';
 
 /** By path up to the first parameter, in lower case. */
 const PREFIXES = operations.map(({ operationId, path }) => ({
@@ -8,7 +8,7 @@ const PREFIXES = operations.map(({ operationId, path }) => ({
 }));
 
 /** The operation of a request path, or `page` for everything that is no operation: a label with few values. */
-export function operationOf(url: string): string {
+export function operationOf(url: string): OperationId | 'page' {
   const path = (url.split('?', 1)[0] ?? '').toLowerCase();
   const found = PREFIXES.find(({ prefix, isExact }) => (isExact ? path === prefix : path.startsWith(prefix)));
   return found?.operationId ?? 'page';

@@ -14,7 +14,8 @@ export function loadDotEnv(environment: Record<string, string | undefined> = pro
   const variables = parseEnv(read(file));
   for (const [name, value] of Object.entries(variables)) environment[name] ??= value;
   const settings = settingVariables();
-  return Object.keys(variables).filter((name) => !settings.has(name));
+  // OpenTelemetry's own libraries read further variables.
+  return Object.keys(variables).filter((name) => !settings.has(name) && !name.startsWith('OTEL_'));
 }
 
 function read(file: string): string {

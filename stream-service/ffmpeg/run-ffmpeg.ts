@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { InMaintenance } from '../../core/errors/index.ts';
+import { startSpan } from '../../core/log/index.ts';
 import { type Ffmpeg, killWhenStopped } from '../../layers/tools/index.ts';
 import { LIMIT_OPTIONS, withProcessLimits } from './process-limits.ts';
 
@@ -48,6 +49,9 @@ export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Rea
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   killWhenStopped(child);
+  const span = startSpan('ffmpeg', () => ({
+    attributes: { 'process.executable.name': 'ffmpeg', 'process.pid': child.pid },
+  }));
   const gone = Promise.withResolvers<void>();
   let stderr = '';
   const abort = () => output.destroy(signal?.reason instanceof Error ? signal.reason : new Error('Aborted'));
@@ -72,10 +76,17 @@ export function runFfmpeg({ path, args, signal, onFailure }: FfmpegOptions): Rea
 
   child.once('spawn', () => running.add(child));
   child.once('error', (error) => {
-    if (child.pid === undefined) gone.resolve(); // It never started: there is no exit event.
+    if (child.pid === undefined) {
+      // It never started: there is no exit event.
+      span.fail(error);
+      span.end();
+      gone.resolve();
+    }
     fail(error);
   });
-  child.once('exit', () => {
+  child.once('exit', (code) => {
+    span.set({ 'process.exit.code': code ?? undefined });
+    span.end();
     running.delete(child);
     gone.resolve();
   });

@@ -1,6 +1,7 @@
 import { getOperation } from '../../core/api/index.ts';
 import type { ConversionName, Mp3BitrateKbps } from '../../core/conversions/index.ts';
 import { InvalidParameter } from '../../core/errors/index.ts';
+import { withSpan } from '../../core/log/index.ts';
 import { isMp4Container, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
 import type { SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import type { KeyedRendition, KeyedSubtitle, Track } from '../../core/state/index.ts';
@@ -63,10 +64,17 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
         withExtras(found, { hasTags: rest.hasTags && !found.resource.isLive, subtitles }, dependencies, create);
       if (isConverted) {
         const audible = { ...found, tracks: [sound] } as const;
-        if (format === 'm4a') return extended((extras) => copiedAudio(audible, { clip, extras }, dependencies));
+        if (format === 'm4a')
+          return traced(
+            format,
+            extended((extras) => copiedAudio(audible, { clip, extras }, dependencies)),
+          );
         // WAV has no room for tags: no cover is fetched for it.
         const hasTags = rest.hasTags && format === 'mp3';
-        return converted(audible, dependencies.converters[format], dependencies, { ...rest, clip, hasTags });
+        return traced(
+          format,
+          converted(audible, dependencies.converters[format], dependencies, { ...rest, clip, hasTags }),
+        );
       }
       if (clip) return extended((extras) => clipped(found, { clip, extras }, dependencies));
       if (isPair(found)) return extended((extras) => seekablePair(found, dependencies, extras));
@@ -87,6 +95,17 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
     },
   };
 }
+
+/** Opens a conversion in a span. Its encoders are spans of their own. */
+const traced = (format: ConversionName, opener: RepresentationOpener): RepresentationOpener => ({
+  ...opener,
+  open: (session, range) =>
+    withSpan(
+      'open conversion',
+      () => ({ attributes: { 'reelay.format': format } }),
+      () => opener.open(session, range),
+    ),
+});
 
 const isPair = ({ rendition }: KeyedRendition): boolean => rendition.urlType === 'Combined';
 

@@ -26,6 +26,8 @@ export interface LaidOutDependencies {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again. */
   readonly peekSource?: OpenSource;
+  /** Whether a track is opened before the status is chosen although its bytes come later. @default none is */
+  readonly isProbed?: (track: Track) => boolean;
 }
 
 export interface LaidOutOptions<Request extends LayoutRequest, L extends Layout> extends LaidOutDependencies {
@@ -97,10 +99,13 @@ const trackOf = ({ tracks }: KeyedRendition, index: SourceIndex): Track => {
   return track;
 };
 
-/** Opens the source that has the first byte. Undefined when it is no longer the file of the layout. */
+/**
+ * Opens the source that has the first byte, and those that may refuse theirs. Undefined when one is no longer the file of the
+ * layout.
+ */
 async function openLayout<Request extends LayoutRequest, L extends Layout>(
   known: KnownLayout<L>,
-  { found, openSource, cache, request }: LaidOutOptions<Request, L>,
+  { found, openSource, cache, request, isProbed = () => false }: LaidOutOptions<Request, L>,
   session: StreamSession,
   { first: firstByte, last: lastByte = Number.POSITIVE_INFINITY }: PredictedRange,
 ): Promise<Representation['read'] | undefined> {
@@ -118,10 +123,16 @@ async function openLayout<Request extends LayoutRequest, L extends Layout>(
   };
 
   const extent = firstByte < layout.size ? layout.extentAt(firstByte) : undefined;
-  if (extent && extent.kind !== 'own') {
-    const range = firstRead(layout, extent.source, { first: firstByte, last: Math.min(lastByte, layout.size - 1) });
-    const source = await open(extent.source, range ?? { first: 0 });
-    if (!known.fits(extent.source, source)) return undefined;
-  }
+  const needed = { first: firstByte, last: Math.min(lastByte, layout.size - 1) };
+  const isFirst = (index: SourceIndex) => extent !== undefined && extent.kind !== 'own' && extent.source === index;
+  const fits = await Promise.all(
+    request.sources.map(async (index) => {
+      if (!isFirst(index) && !isProbed(trackOf(found, index))) return true;
+      const range = firstByte < layout.size ? firstRead(layout, index, needed) : undefined;
+      if (!isFirst(index) && !range) return true;
+      return known.fits(index, await open(index, range ?? { first: 0 }));
+    }),
+  );
+  if (fits.includes(false)) return undefined;
   return (first, last = layout.size - 1) => new LayoutStream({ layout, first, last, openSource: openFitting });
 }

@@ -2,6 +2,7 @@ import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
+import { createAvailabilityProbes } from './availability-probe.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './buffer/index.ts';
 import { file } from './file/index.ts';
 import { defaultLimits, type SourceLimits } from './request/index.ts';
@@ -19,6 +20,8 @@ export interface OpenSourceOptions {
   readonly egress: Pick<Egress, 'request'>;
   /** Resolves a resource again, once for all concurrent callers, with the share of the first caller's client. */
   readonly refresh: (resource: Resource, signal?: AbortSignal, client?: string) => Promise<Resource>;
+  /** Hosts whose files are read past the first minute before a stream starts: they may stop there. @default none */
+  readonly probedHosts?: readonly string[];
   /** @default `defaultLimits` */
   readonly limits?: Partial<SourceLimits>;
   /** Epoch milliseconds. @default Date.now */
@@ -31,6 +34,8 @@ export interface SourceOpeners {
   readonly openSource: OpenSource;
   /** As `openSource`, without resolving again: an expired URL fails. */
   readonly peekSource: OpenSource;
+  /** Whether a track is a file that may stop after its first minute, so that it is opened before the status is chosen. */
+  readonly isProbed: (track: Track) => boolean;
 }
 
 /**
@@ -38,13 +43,15 @@ export interface SourceOpeners {
  * may use half.
  */
 export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
-  const { egress, now = Date.now, log = silentLog } = options;
+  const { egress, probedHosts = [], now = Date.now, log = silentLog } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const budgetOf = createReadAheadBudgets(limits.totalReadAheadBytes);
   const shared = { egress, limits, now, log, eventLoopLoad: createEventLoopLoad() };
 
+  const probes = createAvailabilityProbes(probedHosts, now);
+
   const openWith =
-    (refresh: OpenSourceOptions['refresh']): OpenSource =>
+    (refresh: OpenSourceOptions['refresh'], isRead: boolean): OpenSource =>
     async (resource, track, signal = new AbortController().signal, range = { first: 0 }, client = '') => {
       const { open } = sourceKinds[track.delivery];
       try {
@@ -57,6 +64,7 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
           range,
           signal,
           readAheadBudget: budgetOf(client),
+          probes: isRead ? probes : undefined,
         });
       } catch (error) {
         signal.throwIfAborted();
@@ -64,7 +72,8 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
       }
     };
   return {
-    openSource: openWith(options.refresh),
-    peekSource: openWith(() => Promise.reject(new NotFound('The URL has expired'))),
+    openSource: openWith(options.refresh, true),
+    peekSource: openWith(() => Promise.reject(new NotFound('The URL has expired')), false),
+    isProbed: ({ delivery, url }) => delivery === 'direct' && probes.isProbed(url),
   };
 }

@@ -1,5 +1,6 @@
 import type { PredictedRange } from '../../core/http/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
+import type { AvailabilityProbes } from './availability-probe.ts';
 import type { EventLoopLoad, ReadAheadBudget } from './buffer/index.ts';
 import type { UpstreamRequestDependencies } from './request/index.ts';
 import type { Source } from './source.ts';
@@ -14,6 +15,8 @@ export interface OpenRequest extends UpstreamRequestDependencies {
   readonly refresh: (resource: Resource, signal?: AbortSignal) => Promise<Resource>;
   readonly readAheadBudget: ReadAheadBudget;
   readonly eventLoopLoad: EventLoopLoad;
+  /** Absent: the source is only inspected, not read. */
+  readonly probes: AvailabilityProbes | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -81,7 +81,7 @@ export const startTask = (options: TaskOptions): Promise<Task> =>
     const streams = await createStreamService({
       ...settings,
       state,
-      ...createSourceOpeners({ egress, refresh, log }),
+      ...createSourceOpeners({ ...settings, egress, refresh, log }),
       resolve: resolver.resolve,
       ffmpeg: tools.ffmpeg,
       maintenance: async () => tools.activity() ?? (await state.getMaintenance())?.activity,

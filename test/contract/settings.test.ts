@@ -10,7 +10,9 @@ import { isRemote, startOwnService, useTarget } from './target.ts';
 
 // A remote instance has its own settings.
 describe.skipIf(isRemote)('limits', () => {
-  const target = useTarget({ settings: { maxStreams: 3, maxStreamsPerClient: 2, maxFfmpeg: 1, playlistLimit: 2 } });
+  const target = useTarget({
+    settings: { maxStreams: 3, maxStreamsPerClient: 2, maxFfmpeg: 1, playlistLimit: 2, probedHosts: ['127.0.0.1'] },
+  });
 
   /** Opens a stream; returns its status and a function that disconnects. */
   async function begin(path: string): Promise<{ status: number; leave: () => void }> {
@@ -49,6 +51,63 @@ describe.skipIf(isRemote)('limits', () => {
     expect(status).toBe(503);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     expectProblem(503, JSON.parse(body.toString()));
+  });
+
+  describe('probedHosts', () => {
+    /** The kinds of stream of a pair, with the side of the rendition. */
+    const STREAMS: [name: string, side: 'video' | 'audio', toPath: (path: string) => string][] = [
+      ['a file', 'audio', (path) => path],
+      ['an MP3', 'audio', (path) => `${path}?format=mp3`],
+      ['a pair with ranges', 'video', (path) => path.replace('/Combined/', '/Media/')],
+      ['a pair from the beginning', 'video', (path) => path],
+    ];
+    let items = 0;
+    const openItem = async (kind: string, side: 'video' | 'audio') => {
+      const link = `/site/${kind}/${items++}`;
+      const { path } = await renditionOf(target, link, side);
+      return { path, resolves: () => target.origin.requestsTo(link.replace('/site/', '/site-api/')).length };
+    };
+
+    /** One for each track that is refused: concurrent ones share it. */
+    const expectOneFreshResolve = (resolves: number, side: 'video' | 'audio') =>
+      expect(side === 'audio' ? [2] : [2, 3]).toContain(resolves);
+
+    it.each(STREAMS)('502 for %s that the source refuses after the first minute', async (_, side, toPath) => {
+      const { path, resolves } = await openItem('limited', side);
+      const { status, body } = await target.get(toPath(path));
+      expect(status).toBe(502);
+      expectProblem(502, JSON.parse(body.toString()));
+      expectOneFreshResolve(resolves(), side);
+    });
+
+    it.each(STREAMS)('sends %s whole when a fresh URL is not limited', async (_, side, toPath) => {
+      const { path, resolves } = await openItem('limited-once', side);
+      const { status, headers, body } = await target.get(toPath(path));
+      expect(status).toBe(200);
+      expect(body).toHaveLength(Number(headers['content-length']));
+      expect(body.length).toBeGreaterThan(2_000_000);
+      expectOneFreshResolve(resolves(), side);
+    });
+
+    it('502 for a pair of known layout whose sound is refused later', async () => {
+      const { path } = await openItem('limited-later', 'video');
+      expect((await target.get(path)).status).toBe(200);
+      target.origin.expireUrls();
+      expect((await target.get(path)).status).toBe(502);
+    });
+
+    it('reads each URL past the first minute once', async () => {
+      const { path, resolves } = await openItem('long', 'audio');
+      const headers = { range: 'bytes=0-99' };
+      const probes = () =>
+        target.origin
+          .requestsTo('/site-media/open/long-audio.m4a')
+          .filter(({ headers }) => /^bytes=1048576-/.test(headers.range ?? '')).length;
+      const before = probes();
+      for (let count = 0; count < 2; count++) expect((await target.get(path, { headers })).status).toBe(206);
+      expect(probes() - before).toBe(1);
+      expect(resolves()).toBe(1);
+    });
   });
 
   it('playlistLimit truncates a playlist', async () => {

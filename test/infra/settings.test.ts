@@ -20,6 +20,8 @@ describe('readContext', () => {
       toolsUpdateHours: 12,
       egressAllow: [],
       proxyRules: [],
+      probedHosts: ['googlevideo.com'],
+      impersonate: [],
       playlistLimit: 200,
       search: false,
       resolverMemory: 2048,

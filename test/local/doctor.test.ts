@@ -8,7 +8,7 @@ import { readSettings } from '../../core/config/settings.ts';
 import { checkCookies } from '../../local/doctor/cookies.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
 import { checkMemory, checkPort } from '../../local/doctor/machine.ts';
-import { checkClock, checkExposure } from '../../local/doctor/network.ts';
+import { checkClock, checkExposure, checkTraces } from '../../local/doctor/network.ts';
 import { checkNode, checkPython } from '../../local/doctor/programs.ts';
 import { runChecks } from '../../local/doctor/run-checks.ts';
 import { startService } from '../../local/service.ts';
@@ -75,10 +75,15 @@ describe('runChecks', () => {
       `# Netscape HTTP Cookie File\n.site.example\tTRUE\t/\tTRUE\t${expires}\tname\tvalue\n`;
     await writeFile(join(dir, 'a.example.txt'), cookiesOf(0), { mode: 0o600 });
     await writeFile(join(dir, 'b.example.txt'), cookiesOf(1), { mode: 0o600 });
-    const findings = await findingsOf(environmentWith({ TOOLS_DIR: toolsDir, COOKIES_DIR: dir }));
+    const more = { TOOLS_DIR: toolsDir, COOKIES_DIR: dir, IMPERSONATE: 'chrome' };
+    const findings = await findingsOf(environmentWith(more));
     expect(on('Tools', findings)).toMatchObject([
       { severity: 'ok', text: `FFmpeg ${ffmpeg.version} (${ffmpeg.source})` },
-      { severity: 'ok', text: `yt-dlp ${ytDlp.version} (${ytDlp.source}) resolves a link` },
+      {
+        severity: 'ok',
+        text: `yt-dlp ${ytDlp.version} (${ytDlp.source}) resolves a link; its JavaScript runtime is Node ${process.versions.node}`,
+      },
+      { severity: 'problem', text: expect.stringContaining('lacks curl_cffi') },
     ]);
     expect(on('Cookies', findings)).toMatchObject([
       { severity: 'ok', text: expect.stringContaining('a.example.txt') },
@@ -139,6 +144,29 @@ describe('runChecks', () => {
 });
 
 describe('single checks', () => {
+  it('report whether the receiver of traces accepts them', async () => {
+    const statuses = [200, 401];
+    const { port, close } = await listening(
+      createServer((request, response) => {
+        const isTrace = request.url === '/v1/traces' && request.headers['x-token'] === 's3cret';
+        response.writeHead(isTrace ? (statuses.shift() ?? 500) : 404).end();
+      }),
+    );
+    const settings = readSettings({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'X-Token=s3cret',
+    });
+    expect(await checkTraces(readSettings({}))).toEqual([]);
+    expect(await checkTraces(settings)).toMatchObject([{ severity: 'ok' }]);
+    expect(await checkTraces(settings)).toMatchObject([
+      { severity: 'problem', text: expect.stringMatching(/answers 401: check OTEL_\w+/) },
+    ]);
+    await close();
+    expect(await checkTraces(settings)).toMatchObject([
+      { severity: 'problem', text: expect.stringContaining('does not answer') },
+    ]);
+  });
+
   it('reports a clock that is off by more than a minute', () => {
     expect(checkClock(100_000, 159_000).severity).toBe('ok');
     expect(checkClock(100_000, 200_000)).toMatchObject({

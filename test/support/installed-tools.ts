@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
@@ -21,6 +21,19 @@ async function findYtDlp(python: string, tag: string): Promise<YtDlp> {
   // Isolated: no modules of the environment or the directory of the script.
   const command: YtDlp['command'] = [python, '-I', join(dir, 'yt_dlp', '__main__.py')];
   return { version: await print(...command, '--version'), command, source: 'pypi' };
+}
+
+/** Runs a yt-dlp with further packages: the folders of both, and its arguments. */
+const WITH_PACKAGES =
+  'import runpy, sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; runpy.run_module("yt_dlp", run_name="__main__", alter_sys=True)';
+
+/** The yt-dlp of `installedTools` with curl_cffi, as the official builds have it. */
+export async function ytDlpWithCurlCffi(): Promise<YtDlp> {
+  const { ytDlp } = await installedTools();
+  const [python, isolated = '-I', main = ''] = ytDlp.command;
+  const tag = await print(python, '-c', 'import sys; print(sys.implementation.cache_tag)');
+  const dir = await installed(python, `curl-cffi-${tag}`, 'curl_cffi>=0.10,<0.17');
+  return { ...ytDlp, command: [python, isolated, '-c', WITH_PACKAGES, dir, dirname(dirname(main))] };
 }
 
 async function findFfmpeg(python: string, tag: string): Promise<Ffmpeg> {

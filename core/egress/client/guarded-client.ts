@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
+import { describeError, type SpanOptions, startSpan } from '../../log/index.ts';
 import type { GuardedRequest, GuardedResponse } from '../egress.ts';
 import { type Destination, type Dialer, readBufferShareBytes } from '../guard/index.ts';
 import { DIRECT, isSocks, openPoolTunnel, type ProxyPool } from '../proxy/index.ts';
@@ -80,15 +81,40 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
 
   return {
     request: async (text, request = {}) => {
+      const span = startSpan(request.method ?? 'GET', () => describeRequest(text, request));
       try {
-        return await follow(httpUrl(text), request);
+        const response = await follow(httpUrl(text), request);
+        span.set({ 'http.response.status_code': response.status });
+        const { body } = response;
+        body.once('close', () => {
+          if (body.errored) span.fail(body.errored);
+          span.end();
+        });
+        return response;
       } catch (error) {
+        span.fail(error);
+        span.end();
         request.signal?.throwIfAborted();
         throw toUpstreamError(error);
       }
     },
     close: async () => {
       await Promise.all([direct, ...proxied.values()].map((dispatcher) => dispatcher.destroy()));
+    },
+  };
+}
+
+/** The span of a request, by the semantic conventions for HTTP. The URL is without userinfo, query and fragment. */
+function describeRequest(text: string, { method = 'GET' }: GuardedRequest): SpanOptions {
+  const url = URL.parse(text);
+  const destination = url ? destinationOf(url) : undefined;
+  return {
+    kind: 'client',
+    attributes: {
+      'http.request.method': method,
+      'url.full': describeError(text),
+      'server.address': destination?.hostname,
+      'server.port': destination?.port,
     },
   };
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { EgressRefused, UpstreamError } from '../../errors/index.ts';
+import { captureSpan } from '../../log/index.ts';
 import { copyBytes } from '../guard/index.ts';
 import { appendChunk } from './append-chunk.ts';
 
@@ -83,6 +84,8 @@ export function dispatch(
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   let controller: Dispatcher.DispatchController | undefined;
   let body: ResponseBody | undefined;
+  // Connections are shared: their callbacks run in the context of whichever request opened them.
+  const run = captureSpan();
 
   const onAbort = () => {
     const reason = signal?.reason instanceof Error ? signal.reason : new Error('Aborted', { cause: signal?.reason });
@@ -111,13 +114,13 @@ export function dispatch(
       resolve({ status, headers: joinFields(headers), body });
     },
     onResponseData(_started, chunk) {
-      body?.accept(chunk);
+      run(() => body?.accept(chunk));
     },
     onResponseEnd() {
-      body?.complete();
+      run(() => body?.complete());
     },
     onResponseError(_started, error) {
-      if (body) body.destroy(toUpstreamError(error));
+      if (body) run(() => body?.destroy(toUpstreamError(error)));
       removeListener();
       reject(error);
     },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { getRetryDelay } from '../../concurrency/index.ts';
-import { normalizeProxyUrl, type ProxyRule, parseProxyRule } from '../../config/index.ts';
+import { matchesSite, normalizeProxyUrl, type ProxyRule, parseProxyRule } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
 
 /** Outgoing identities: `direct`, and one for each configured proxy. */
@@ -73,8 +73,7 @@ export function createProxyPool(urls: readonly string[], log: Log, rules: readon
 
   const isExcluded = (id: string) => (failing.get(proxies.get(id))?.excludedUntil ?? 0) > Date.now();
   const next = (link = ''): string => {
-    const host = URL.parse(link)?.hostname.replace(/\.$/, '') ?? '';
-    const named = siteRules.find(({ rule }) => matches(rule, host));
+    const named = siteRules.find(({ rule }) => matchesSite(rule, link));
     if (named) return named.id;
     for (let skipped = 0; skipped < ids.length; skipped++) {
       const id = ids[nextIndex++ % ids.length];
@@ -107,9 +106,6 @@ export function createProxyPool(urls: readonly string[], log: Log, rules: readon
     proxies: [...proxies.values()],
   };
 }
-
-const matches = ({ host, subdomainsOnly }: ProxyRule, name: string): boolean =>
-  (name === host && !subdomainsOnly) || name.endsWith(`.${host}`);
 
 /** An id that reveals neither the address nor the credentials of a proxy. */
 const identityOf = (url: string): string =>

@@ -2,8 +2,9 @@ import type { WorkerFailure, WorkerProcess } from '../../../layers/tools/index.t
 import { abortable, createFairSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded } from '../../errors/index.ts';
-import { publishStep, traceStep } from '../../log/index.ts';
+import { publishStep, traceStep, withSpan } from '../../log/index.ts';
 import { toError } from './failures.ts';
+import { createImpersonation } from './impersonation.ts';
 import { createWorkerSupervisor, type WorkerSupervisorOptions } from './worker-supervisor.ts';
 import type { Info } from './yt-dlp-info.ts';
 
@@ -36,6 +37,8 @@ export interface ExtractorOptions extends WorkerSupervisorOptions {
   readonly queueLimit: number;
   /** Bytes that one request may download in all. */
   readonly maxBytes: number;
+  /** Browsers that yt-dlp imitates: `target` or `site=target`. @default none */
+  readonly impersonate?: readonly string[];
 }
 
 /** The worker ends a fork by itself at the deadline; its answer is awaited for this much longer. */
@@ -60,6 +63,7 @@ const NO_CLIENT = '';
 export function createExtractor(options: ExtractorOptions): Extractor {
   const { egress, playlistLimit, queueLimit, maxBytes, concurrency } = options;
   const workers = createWorkerSupervisor(options);
+  const impersonation = createImpersonation(options.impersonate ?? [], options.log);
   const forks = createFairSemaphore({
     permits: concurrency,
     maxPerTenant: Math.max(1, concurrency - 1),
@@ -75,13 +79,24 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     const worker = await abortable(starting, deadlineSignal(request)).catch((error) => {
       throw request.signal.aborted || isTimeout(error) ? error : new Interrupted(undefined, { cause: error });
     });
+    const ytDlp = options.tools.ytDlp();
+    const impersonate = ytDlp && (await abortable(impersonation.targetFor(url, ytDlp), deadlineSignal(request)));
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
       const response = await traceStep('worker', () =>
-        worker.request(
-          { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit, niceness },
-          deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
+        withSpan(
+          'yt-dlp extract',
+          () => ({}),
+          async (span) => {
+            const answer = await worker.request(
+              { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit, niceness, impersonate },
+              deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
+            );
+            if (answer.ok) span.set({ 'reelay.yt_dlp.extracted_ms': answer.extractedMs });
+            else span.set({ 'error.type': answer.error.kind });
+            return answer;
+          },
         ),
       );
       signal.throwIfAborted();
@@ -135,7 +150,11 @@ export function createExtractor(options: ExtractorOptions): Extractor {
         pending -= 1;
       }
     },
-    warm: workers.warm,
+    async warm() {
+      const ytDlp = options.tools.ytDlp();
+      if (ytDlp) impersonation.prepare(ytDlp);
+      await workers.warm();
+    },
     close: workers.close,
   };
 }

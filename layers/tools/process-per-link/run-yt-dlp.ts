@@ -104,7 +104,7 @@ async function runIn(home: string, request: Omit<WorkerRequest, 'id'>, options: 
  */
 async function prepareFlags(
   home: string,
-  { url, entry, proxy, flat, playlistLimit }: Omit<WorkerRequest, 'id'>,
+  { url, entry, proxy, flat, playlistLimit, impersonate }: Omit<WorkerRequest, 'id'>,
   options: RunOptions,
 ): Promise<string[]> {
   const { dir, pluginDirs, jsRuntime } = options;
@@ -118,6 +118,7 @@ async function prepareFlags(
     ...extractionFlags({ cacheDir: join(dir, 'cache'), pluginDirs, jsRuntime, cookiesFile }),
     ...['--dump-single-json', '--skip-download', flat ? '--flat-playlist' : '--no-flat-playlist'],
     ...['--playlist-end', String(playlistLimit)],
+    ...(impersonate ? ['--impersonate', impersonate] : []),
     // A failed entry of a playlist becomes null. Tracebacks of failures are written by `--verbose` alone.
     ...['--ignore-errors', '--verbose', ...config],
     ...(entry === undefined ? ['--batch-file', target] : ['--no-clean-info-json', '--load-info-json', target]),

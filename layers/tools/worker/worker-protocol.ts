@@ -12,6 +12,8 @@ export interface WorkerRequest {
   readonly entry?: unknown;
   /** Maximum number of entries listed. */
   readonly playlistLimit: number;
+  /** The browser that requests imitate, as `--impersonate` of yt-dlp; ignored by a build that cannot. @default none */
+  readonly impersonate?: string;
   /** Lowers the priority of the fork (0 to 19). @default 0 */
   readonly niceness?: number;
 }

@@ -1,3 +1,4 @@
+export { listImpersonateTargets, offersTarget } from './impersonate-targets.ts';
 export { findLayeredYtDlp, locateLayeredYtDlp, readVersion, ytDlpInFolder } from './layered-yt-dlp.ts';
 export { unpackRelease, unpackYtDlp } from './unpack-yt-dlp.ts';
 export { ytDlpAtPath, ytDlpOfSystem } from './yt-dlp-program.ts';

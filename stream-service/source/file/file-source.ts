@@ -1,5 +1,6 @@
 import { UpstreamError } from '../../../core/errors/index.ts';
 import type { PredictedRange } from '../../../core/http/index.ts';
+import { probeOffset } from '../availability-probe.ts';
 import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import {
   createChunkSizer,
@@ -18,7 +19,8 @@ import { createFileScheduler } from './file-scheduler.ts';
 const OPENING_BUFFER_BYTES = 64 * 1024;
 
 /**
- * Opens a direct file by fetching bytes that the reader will probably want: no HEAD request, no probing.
+ * Opens a direct file by fetching bytes that the reader will probably want: no HEAD request, and no probing except of hosts
+ * that are known to stop after the first minute.
  * @throws UpstreamError, UrlExpired, NotFound
  */
 export async function openFile(request: OpenRequest): Promise<FileSource> {
@@ -36,7 +38,7 @@ export async function openFile(request: OpenRequest): Promise<FileSource> {
   };
   const onBytes = locator.progressed;
 
-  let opening: OpeningFetch | undefined = await openFrom({ ...request, target, onBytes });
+  let opening: OpeningFetch | undefined = await openChecked({ ...request, target, onBytes });
   const { size, etag, lastModified } = target.entity;
   const timer = setTimeout(close, limits.unreadTimeoutMs).unref();
 
@@ -84,6 +86,33 @@ type OpenOptions = OpenRequest & { readonly target: UpstreamTarget; readonly onB
 interface OpeningFetch {
   readonly first: number;
   readonly fetch: RangeFetch;
+}
+
+/** Opens, and at the same time checks that the source serves what comes later, where that is in doubt. */
+async function openChecked(options: OpenOptions): Promise<OpeningFetch> {
+  const { probes, range, resource, target, track } = options;
+  if (!probes?.isProbed(track.url)) return openFrom(options);
+
+  const failed = new AbortController();
+  const signal = AbortSignal.any([options.signal, failed.signal]);
+  const opening = openFrom({ ...options, signal });
+  const check = async () => {
+    // Only an exact size tells an offset within the file.
+    if (!track.sizeIsExact) await opening;
+    const offset = probeOffset(track, resource, track.sizeIsExact ? track.sizeBytes : target.entity.size);
+    if (offset !== undefined && offset > range.first) await probes.check({ ...options, offset, signal });
+  };
+  try {
+    const [opened] = await Promise.all([opening, check()]);
+    return opened;
+  } catch (error) {
+    failed.abort(error);
+    opening.then(
+      ({ fetch }) => fetch.destroy(),
+      () => undefined,
+    );
+    throw error;
+  }
 }
 
 /** Opens at the predicted offset. Where that lies beyond the end, or cannot be requested, opens at 0. */

@@ -5,4 +5,10 @@ export { defaultLimits, type SourceLimits } from './limits.ts';
 export { RangeFetch } from './range-fetch.ts';
 export type { RangeRequirement } from './request-plan.ts';
 export { type ChunkSizer, createChunkSizer } from './request-plan.ts';
-export { RangeRefused, type UpstreamRequestDependencies, type UpstreamTarget } from './upstream-request.ts';
+export {
+  fetchRange,
+  type Location,
+  RangeRefused,
+  type UpstreamRequestDependencies,
+  type UpstreamTarget,
+} from './upstream-request.ts';

@@ -20,7 +20,7 @@ export interface UpstreamTarget extends RangePolicy {
 
 export interface Location {
   readonly url: string;
-  readonly track: Pick<Track, 'headers' | 'cookies'>;
+  readonly track: Pick<Track, 'headers' | 'cookies' | 'urlExpiresAt'>;
   /** As `ResolvedLocation.generation`. */
   readonly generation: number;
 }

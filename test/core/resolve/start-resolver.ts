@@ -6,7 +6,12 @@ import { type OriginOptions, startOrigin } from '../../origin/server.ts';
 import { installedTools } from '../../support/installed-tools.ts';
 import { createMemoryState } from './memory-state.ts';
 
-interface StartOptions extends OriginOptions, Pick<ResolverOptions, 'pluginDirs' | 'onYtDlpMode' | 'log'> {
+interface StartOptions
+  extends OriginOptions,
+    Pick<
+      ResolverOptions,
+      'pluginDirs' | 'ytDlpPlugins' | 'ytDlpExtractorArgs' | 'impersonate' | 'onYtDlpMode' | 'log'
+    > {
   /** The yt-dlp to use instead. */
   readonly adapt?: (ytDlp: YtDlp) => YtDlp;
 }

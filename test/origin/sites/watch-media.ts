@@ -34,7 +34,7 @@ const FORMATS: Readonly<Record<string, Info & { file: string; vcodec: string }>>
 
 interface Kind {
   readonly formats: readonly string[];
-  readonly rule?: 'open' | 'referer' | 'strict';
+  readonly rule?: 'open' | 'referer' | 'strict' | 'first-minute';
   readonly seconds?: number;
   /** The site reports neither size nor bitrate. */
   readonly unsized?: boolean;
@@ -97,6 +97,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   referer: { formats: ['both-360'], rule: 'referer' },
   long: { formats: ['long-video', 'long-audio'], seconds: SECONDS.long },
   'long-strict': { formats: ['long-video', 'long-audio'], seconds: SECONDS.long, rule: 'strict' },
+  /** Files that end with 403 after a minute: in each resolve, in the first one, or (the sound) in later ones. */
+  limited: { formats: ['long-video', 'long-audio'], seconds: SECONDS.long, rule: 'first-minute' },
+  'limited-once': { formats: ['long-video', 'long-audio'], seconds: SECONDS.long },
+  'limited-later': { formats: ['long-video', 'long-audio'], seconds: SECONDS.long },
   'partly-drm': { formats: ['both-360'] },
   'all-drm': { formats: ['both-360', 'both-720'], format: { has_drm: true } },
   upcoming: { formats: [], info: { live_status: 'is_upcoming' } },
@@ -158,7 +162,9 @@ async function describeFormat(
     protocol: 'http',
     ...traits,
     ...(unsized ? {} : { filesize: found.size, [traits.vcodec === 'none' ? 'abr' : 'tbr']: bitrate }),
-    ...(rule === 'open' ? {} : { http_headers: { Referer: `${origin}/`, 'X-Format': formatId } }),
+    ...(rule === 'open' || rule === 'first-minute'
+      ? {}
+      : { http_headers: { Referer: `${origin}/`, 'X-Format': formatId } }),
     ...(rule === 'strict' ? { downloader_options: { http_chunk_size: STRICT_CHUNK } } : {}),
     ...format,
   };

@@ -3,6 +3,16 @@ import type { Exchange } from '../handler.ts';
 /** Maximum range of the strict rule, in bytes. */
 export const STRICT_CHUNK = 256 * 1024;
 
+/** Bytes that the rule `first-minute` serves: a minute or more of the long files. */
+const FIRST_MINUTE_BYTES = 1024 * 1024;
+
+/** The rule of a file as a resolve names it: some items change it after the first one. */
+export function ruleOf(kind: string, rule: string, formatId: string, isFirstResolve: boolean): string {
+  if (kind === 'limited-once' && isFirstResolve) return 'first-minute';
+  if (kind === 'limited-later' && !isFirstResolve && formatId === 'long-audio') return 'first-minute';
+  return rule;
+}
+
 /**
  * Returns why a media request is refused; undefined when it is served.
  * @param generation URLs of earlier generations have expired
@@ -14,6 +24,10 @@ export function refusal({ request, url }: Exchange, rule: string, generation: nu
   const expire = url.searchParams.get('expire');
   if (expire !== null && Number(expire) <= Date.now() / 1000) return 'Expired';
   if (rule === 'open') return undefined;
+  if (rule === 'first-minute') {
+    const last = Number(/-(\d+)$/.exec(headers.range ?? '')?.[1] ?? Number.POSITIVE_INFINITY);
+    return last < FIRST_MINUTE_BYTES ? undefined : 'Only the first minute';
+  }
   if (headers.referer !== `${url.origin}/`) return 'Wrong Referer';
   if (rule === 'referer') return undefined;
 

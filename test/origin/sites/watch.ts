@@ -3,12 +3,12 @@ import type { Exchange, OriginHandler } from '../handler.ts';
 import { html, send, sendFile } from '../respond.ts';
 import { describeList } from './watch-lists.ts';
 import { type Address, describeMedia } from './watch-media.ts';
-import { refusal } from './watch-rules.ts';
+import { refusal, ruleOf } from './watch-rules.ts';
 
 /**
  * A site with separate video and audio files. `/site/{kind}/{id}` is the page that the test extractor
  * handles; `/site-api/…` is its metadata; `/site-media/{rule}/{file}` are the files with the rule that the site
- * enforces: `open` (none), `referer` or `strict`.
+ * enforces: `open` (none), `referer`, `strict`, or `first-minute`, which refuses all bytes after it.
  */
 export interface Watch {
   readonly page: OriginHandler;
@@ -61,7 +61,7 @@ export function createWatch(): Watch {
 
     const life = Number(url.searchParams.get('life') ?? LIFE_SECONDS);
     const address: Address = (rule, file, formatId) => {
-      const link = new URL(`/site-media/${rule}/${file}`, url.origin);
+      const link = new URL(`/site-media/${ruleOf(kind, rule, formatId, firstTime)}/${file}`, url.origin);
       const expire = Math.floor(Date.now() / 1000) + life;
       link.search = String(
         new URLSearchParams({ token: `${generation}.${randomUUID()}`, expire: `${expire}`, formatId }),

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -217,6 +218,101 @@ describe('file source with an expired URL', () => {
     upstream.use((request, response) => (request.url === '/fresh' ? after : before)(request, response));
     const source = await openWith({ refresh: async () => fresh(trackAt(''), `${upstream.origin}/fresh`) });
     expect(await readAll(source.read(0))).toBe('broken 502');
+  });
+});
+
+describe('file source of a probed host', () => {
+  const OFFSET = MiB;
+  const limited = (request: IncomingMessage) => Number(/-(\d+)$/.exec(request.headers.range ?? '')?.[1]) >= OFFSET;
+  const refuse = (response: ServerResponse, status: number) =>
+    response.writeHead(status, { 'content-length': 0 }).end();
+  const probed = { probedHosts: ['127.0.0.1'] };
+  const sized = { sizeBytes: bytes.length, sizeIsExact: true, durationSeconds: 300 };
+  const fresh = () => vi.fn(async () => resourceWith(trackAt(`${upstream.origin}/fresh`, sized)));
+  /** Serves the start of /file, and limits what follows; /fresh is not limited. */
+  const limit = (answer: (response: ServerResponse) => void) => {
+    const handler = createFaultHandler({ bytes });
+    upstream.use((request, response) =>
+      request.url === '/file' && limited(request) ? answer(response) : handler(request, response),
+    );
+    return handler;
+  };
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['answers 403', (response) => refuse(response, 403)],
+    ['answers 404', (response) => refuse(response, 404)],
+    ['answers 416', (response) => refuse(response, 416)],
+    ['closes the connection', (response) => response.destroy()],
+    [
+      'ends the body early',
+      (response) => {
+        const range = `bytes ${OFFSET}-${OFFSET + 1023}/${bytes.length}`;
+        response.writeHead(206, { 'content-range': range, 'content-length': 1024 }).flushHeaders();
+        response.destroy();
+      },
+    ],
+    ['does not answer', () => undefined],
+  ])('opens with a fresh URL when what follows the start %s', async (_, answer) => {
+    limit(answer);
+    const refresh = fresh();
+    const source = await openWith({ ...probed, refresh }, sized);
+    expect(refresh).toHaveBeenCalledTimes(1);
+    expect(await readAll(source.read(0))).toBe(whole);
+  });
+
+  it.each([
+    [403, 502],
+    [404, 404],
+    [416, 502],
+  ])('answers %d of the fresh URL too with %d', async (status, answered) => {
+    const handler = createFaultHandler({ bytes });
+    upstream.use((request, response) => (limited(request) ? refuse(response, status) : handler(request, response)));
+    const refresh = fresh();
+    expect(await statusOf(openWith({ ...probed, refresh }, sized))).toBe(answered);
+    expect(refresh).toHaveBeenCalledTimes(1);
+  });
+
+  it('waits for an exact size before it probes', async () => {
+    limit((response) => refuse(response, 403));
+    const refresh = fresh();
+    const source = await openWith({ ...probed, refresh }, { sizeBytes: 2 * bytes.length, durationSeconds: 300 });
+    expect(refresh).toHaveBeenCalledTimes(1);
+    expect(await readAll(source.read(0))).toBe(whole);
+  });
+
+  it('leaves a source that is overloaded to the retries of the reader', async () => {
+    let count = 0;
+    const handler = createFaultHandler({ bytes });
+    upstream.use((request, response) =>
+      limited(request) && count++ < 3 ? refuse(response, 503) : handler(request, response),
+    );
+    const source = await openWith(probed, sized);
+    expect(await readAll(source.read(0))).toBe(whole);
+  });
+
+  it.each<[string, Parameters<Upstream['reader']>[0], Partial<Track>, number]>([
+    ['of another host', { probedHosts: ['example.org'] }, sized, 0],
+    ['shorter than a minute', probed, { ...sized, durationSeconds: 59 }, 0],
+    ['read from behind the first minute', probed, sized, 2 * MiB],
+  ])('sends no further request for a file %s', async (_, options, track, first) => {
+    const { seen } = fault();
+    (await openWith(options, track, first)).close();
+    expect(seen).toHaveLength(1);
+  });
+
+  it('sends one further request for each URL, of some bytes', async () => {
+    const { seen } = fault();
+    const track = trackAt(`${upstream.origin}/file`, sized);
+    const open = upstream.reader(probed);
+    for (let count = 0; count < 3; count++) (await open(resourceWith(track), track)).close();
+    expect(seen.filter(({ range }) => range === `bytes=${OFFSET}-${OFFSET + 1023}`)).toHaveLength(1);
+    expect(seen).toHaveLength(4);
+  });
+
+  it('accepts a source that ignores Range', async () => {
+    fault({ name: 'ignore-range', length: true });
+    const source = await openWith(probed, sized);
+    expect(await readAll(source.read(0))).toBe(whole);
   });
 });
 

@@ -20,6 +20,7 @@ def resolve(ydl, request, lift_memory_limit=lambda: None):
     try:
         begun = time.monotonic()
         use_proxy(ydl, request['proxy'])
+        impersonate(ydl, request.get('impersonate'))
         info = extract(ydl, request)
         reduce_subtitles(info)
         durations = {'waitedMs': _ms(request['receivedAt'], begun), 'extractedMs': _ms(begun, time.monotonic())}
@@ -57,6 +58,17 @@ def use_proxy(ydl, proxy):
     ydl.__dict__['proxies'] = proxies
     for handler in ydl._request_director.handlers.values():
         handler.proxies = proxies
+
+
+def impersonate(ydl, name):
+    """Makes all requests imitate a browser, if this build can. Request handlers hold their own copy of the setting."""
+    if not name:
+        return
+    from yt_dlp.networking.impersonate import ImpersonateRequestHandler, ImpersonateTarget
+    target = ImpersonateTarget.from_str(name)
+    for handler in ydl._request_director.handlers.values():
+        if isinstance(handler, ImpersonateRequestHandler) and handler.is_supported_target(target):
+            ydl.params['impersonate'] = handler.impersonate = target
 
 
 def keep_proxy(ydl):

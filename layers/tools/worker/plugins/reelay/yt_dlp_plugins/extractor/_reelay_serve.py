@@ -1,6 +1,7 @@
 """The server loop: reads requests as JSON lines, forks once per request, writes responses as JSON lines.
 
-Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?, "niceness"?}
+Request   {"id", "url", "timeoutSeconds", "proxy", "flat", "playlistLimit", "entry"?, "niceness"?,
+           "impersonate"?}
 Cancel    {"cancel": id}
 Ping      {"ping": true}, answered by {"pong": true}: a worker that does not answer is stuck
 Response  {"id", "ok": true, "info": {...}, "waitedMs", "extractedMs"} or {"id", "ok": false, "error": {"kind", "message"?, ...}}
@@ -240,6 +241,8 @@ def checked_timeout(message):
         raise ValueError('playlistLimit is not positive')
     if not isinstance(message.get('entry', {}), dict):
         raise ValueError('entry is not an object')
+    if not isinstance(message.get('impersonate', ''), str):
+        raise ValueError('impersonate is not a string')
     niceness = message.get('niceness', 0)
     if isinstance(niceness, bool) or not isinstance(niceness, int) or not 0 <= niceness <= MAX_NICENESS:
         raise ValueError('niceness is malformed')

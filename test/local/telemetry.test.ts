@@ -2,12 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
+import { silentLog, withSpan } from '../../core/log/index.ts';
 import { createLabelValues } from '../../local/metrics/label-values.ts';
 import { operationOf } from '../../local/metrics/operation-of.ts';
 import { type Service, startService } from '../../local/service.ts';
+import { createTracing } from '../../local/tracing/create-tracing.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
 import { runProgram } from '../support/media-tools.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
@@ -15,13 +18,16 @@ import { createToolsFolder } from '../support/tools-folder.ts';
 const EXAMPLES = resolve(import.meta.dirname, '../../docs/examples');
 const root = await temporaryFolder();
 let origin: Origin;
+let receiver: OtlpReceiver;
 let service: Service;
 let metricsUrl = '';
 beforeAll(async () => {
   origin = await startOrigin();
+  receiver = await startOtlpReceiver();
   const settings = readSettings({
     ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
     ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0' },
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: 'X-Tenant=a%20b' },
   });
   const log = {
     info(message: string, fields: Readonly<Record<string, unknown>> = {}) {
@@ -35,6 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
+  await receiver.close();
   await origin.close();
 });
 
@@ -132,5 +139,123 @@ describe('examples for Prometheus and Grafana', () => {
     const rules = queries.map((expr, index) => ({ record: `dashboard:query${index}`, expr }));
     await writeFile(join(root, 'queries.json'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
     expect(await runProgram('promtool', ['check', 'rules', join(root, 'queries.json')])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('traces', () => {
+  const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
+  const headers = { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01`, tracestate: 'vendor=1' };
+  let key = '';
+
+  // Its end exports what is left.
+  beforeAll(async () => {
+    const query = new URLSearchParams({ url: origin.url('/files/tone.m4a?token=S3CRET') });
+    const { body } = await sendRequest(`${service.baseUrl}/api/Fetch/GetResource?${query}`, { headers });
+    const { mediaItems } = JSON.parse(body.toString());
+    key = mediaItems[0].audio.bestQualityKey;
+    await sendRequest(`${service.baseUrl}/api/Stream/Media/${key}?format=mp3`, { headers });
+    await sendRequest(`${service.baseUrl}/api/Stream/Media/unknown`, { headers: { 'user-agent': 'probe/1' } });
+    await service.close();
+  });
+  const ofCaller = () => receiver.spans.filter(({ traceId }) => traceId === CALLER.traceId);
+  const serverSpan = (route: string) =>
+    ofCaller().find(({ name }) => name === `GET ${route}`) ?? expect.fail(`No span of ${route}`);
+  /** Names of the spans above a span, nearest first. */
+  const above = (name: string, within: string): string[][] =>
+    ofCaller()
+      .filter((span) => span.name === name)
+      .map((span) => {
+        const names: string[] = [];
+        for (let id = span.parentId; id !== ''; ) {
+          const parent = ofCaller().find(({ spanId }) => spanId === id);
+          if (!parent) break;
+          names.push(parent.name);
+          id = parent.parentId;
+        }
+        return names;
+      })
+      .filter((names) => names.at(-1) === within);
+
+  it('continue the trace of the caller', () => {
+    for (const route of ['/api/Fetch/GetResource', '/api/Stream/Media/{key}']) {
+      expect(serverSpan(route)).toMatchObject({
+        parentId: CALLER.spanId,
+        kind: 2,
+        attributes: {
+          'http.request.method': 'GET',
+          'http.route': route,
+          'url.path': route,
+          'http.response.status_code': 200,
+        },
+        resource: { 'service.name': 'reelay', 'service.version': service.version },
+      });
+    }
+  });
+
+  it('have a span for each part of a resolve, below its request', () => {
+    const request = 'GET /api/Fetch/GetResource';
+    expect(above('resolve', request)).toEqual([[request]]);
+    expect(above('yt-dlp extract', request)).toEqual([['resolve', request]]);
+    expect(above('state putResource', request)).toEqual([['resolve', request]]);
+    expect(above('state putLink', request)).toEqual([['resolve', request]]);
+  });
+
+  it('have a span for each part of a stream, below its request', () => {
+    const request = 'GET /api/Stream/Media/{key}';
+    expect(above('open conversion', request)).toEqual([[request]]);
+    expect(above('ffmpeg', request).length).toBeGreaterThan(0);
+    expect(above('GET', request).length).toBeGreaterThan(0);
+    const upstream = ofCaller().find(({ name }) => name === 'GET');
+    expect(upstream).toMatchObject({
+      kind: 3,
+      attributes: { 'url.full': origin.url('/files/tone.m4a'), 'server.address': '127.0.0.1' },
+    });
+  });
+
+  it('start a trace for a request without one', () => {
+    const span = receiver.spans.find(({ attributes }) => attributes['user_agent.original'] === 'probe/1');
+    expect(span).toMatchObject({ parentId: '', attributes: { 'http.response.status_code': 404 } });
+  });
+
+  it('contain no query, key or credentials, and are not sent to sources', () => {
+    const text = JSON.stringify(receiver.spans);
+    expect(text).not.toContain('S3CRET');
+    expect(text).not.toContain(key);
+    expect(text).not.toContain('@127.0.0.1');
+    for (const { headers } of origin.requests) {
+      expect(headers).not.toHaveProperty('traceparent');
+      expect(headers).not.toHaveProperty('tracestate');
+    }
+  });
+
+  it('are exported with the headers of the setting', () => {
+    expect(receiver.requests.length).toBeGreaterThan(0);
+    for (const { path, headers } of receiver.requests) {
+      expect(path).toBe('/v1/traces');
+      expect(headers).toMatchObject({ 'content-type': 'application/x-protobuf', 'x-tenant': 'a b' });
+    }
+  });
+
+  it('cost nothing after the service has ended', async () => {
+    const before = receiver.spans.length;
+    expect(
+      await withSpan(
+        'none',
+        () => expect.fail('There is no tracer'),
+        async () => 1,
+      ),
+    ).toBe(1);
+    expect(receiver.spans).toHaveLength(before);
+  });
+
+  it('do not delay the shutdown while the receiver does not respond', async () => {
+    const settings = readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+    const tracing = createTracing({ ...settings, otlpEndpoint: 'http://127.0.0.1:1' }, 'v0', log, 20);
+    // More than the queue holds.
+    for (let count = 0; count < 5_000; count++) tracing.tracer.startSpan('lost', {}).end();
+    await tracing.close();
+    expect(warnings).toContain('Exporting traces failed');
   });
 });

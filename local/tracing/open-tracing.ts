@@ -1,0 +1,24 @@
+import type { ShutdownStack } from '../../core/concurrency/index.ts';
+import { type Log, setTracer } from '../../core/log/index.ts';
+import type { TracingSettings } from './create-tracing.ts';
+import { noTracing, type Tracing } from './tracing.ts';
+
+/** Starts to export traces if an endpoint is set. */
+export async function openTracing(
+  settings: TracingSettings,
+  version: string,
+  log: Log,
+  shutdown: ShutdownStack,
+): Promise<Tracing> {
+  if (settings.otlpEndpoint === undefined) return noTracing;
+  // Loaded on demand: most instances do without.
+  const { createTracing } = await import('./create-tracing.ts');
+  const tracing = createTracing({ ...settings, otlpEndpoint: settings.otlpEndpoint }, version, log);
+  setTracer(tracing.tracer);
+  shutdown.defer(async () => {
+    setTracer(undefined);
+    await tracing.close();
+  });
+  log.info('Traces are exported', { endpoint: settings.otlpEndpoint });
+  return tracing;
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { createTtlCache } from '../../core/concurrency/index.ts';
+import { matchesSite, parseSitePattern } from '../../core/config/index.ts';
+import { EgressRefused, UpstreamError, UrlExpired } from '../../core/errors/index.ts';
+import type { Resource, Track } from '../../core/state/index.ts';
+import type { ReadAheadBudget } from './buffer/index.ts';
+import { firstBytes } from './first-bytes.ts';
+import {
+  fetchRange,
+  type Location,
+  RangeRefused,
+  type UpstreamRequestDependencies,
+  type UpstreamTarget,
+  unknownEntity,
+} from './request/index.ts';
+
+/** Seconds of media from which on such sources have stopped: they serve 60 to 65 of a file. */
+const OFFSET_SECONDS = 75;
+/** Shorter media are served whole. */
+const MIN_DURATION_SECONDS = 60;
+/** The start of a file that is served whatever its bitrate. */
+const MIN_OFFSET_BYTES = 1024 * 1024;
+const PROBE_BYTES = 1024;
+/** Attempts of one probe: the reader of the bytes is more patient. */
+const MAX_ATTEMPTS = 2;
+const STALL_TIMEOUT_MS = 5_000;
+const MAX_CACHED_URLS = 10_000;
+/** Results are kept until the URL expires, at most for the lifetime of YouTube's URLs. */
+const MAX_AGE_MS = 6 * 3_600_000;
+const DEFAULT_LIFETIME_SECONDS = 3_600;
+
+/** What a probe needs besides the request of the file. */
+export interface ProbeRequest extends UpstreamRequestDependencies {
+  /** The target of the file: its URL is probed, and renewed when it is refused. */
+  readonly target: Pick<UpstreamTarget, 'locate' | 'renew'>;
+  readonly offset: number;
+  readonly readAheadBudget: ReadAheadBudget;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Checks whether a source serves a file past its first minute. Some serve only so much to clients that they do not trust
+ * (YouTube without a PO token): without the check a stream would be answered with 200, and break after a minute.
+ */
+export interface AvailabilityProbes {
+  /** Whether the host of a URL is one that is known to stop. */
+  isProbed(url: string): boolean;
+  /**
+   * Reads some bytes at an offset. When they are refused, resolves again and reads once more. Each URL is probed once in
+   * its lifetime. A source that reports overload is left to the reader and its retries.
+   * @throws UrlExpired, UpstreamError when the fresh URL is refused too; what resolving again throws
+   */
+  check(request: ProbeRequest): Promise<void>;
+}
+
+interface ProbeResult {
+  readonly id: string;
+  readonly expiresAt: number;
+  /** Absent: the bytes were served. */
+  readonly refusal?: Error;
+}
+
+/**
+ * @param hosts names of hosts that are probed; their subdomains too
+ * @param now epoch milliseconds
+ */
+export function createAvailabilityProbes(hosts: readonly string[], now: () => number): AvailabilityProbes {
+  const sites = hosts.flatMap((host) => parseSitePattern(host) ?? []);
+  const results = createTtlCache<ProbeResult>({ maxEntries: MAX_CACHED_URLS, maxAgeMs: MAX_AGE_MS, now });
+
+  /** Returns why the bytes are refused; undefined when they are served, or when that cannot be told. */
+  const probe = async (location: Location, request: ProbeRequest): Promise<Error | undefined> => {
+    const id = createHash('sha256').update(location.url).digest('base64url');
+    const known = results.get(id);
+    if (known) return known.refusal;
+    const outcome = await readBytes(location, request);
+    if (outcome === 'unknown') return undefined;
+    const expiresAt = location.track.urlExpiresAt ?? Math.floor(now() / 1000) + DEFAULT_LIFETIME_SECONDS;
+    return results.set({ id, expiresAt, refusal: outcome === 'served' ? undefined : outcome }).refusal;
+  };
+
+  return {
+    isProbed: (url) => sites.some((site) => matchesSite(site, url)),
+    async check(request) {
+      const { target, signal, readAheadBudget, log } = request;
+      // No memory left for reading ahead: the stream starts without the check.
+      if (!readAheadBudget.tryReserve(PROBE_BYTES)) return;
+      try {
+        const location = await target.locate(signal);
+        const refusal = await probe(location, request);
+        if (!refusal) return;
+        log.info('Source refuses media past the first minute; resolving again', { reason: refusal.message });
+        await target.renew(location, refusal instanceof UrlExpired && refusal.gone, signal);
+        const again = await probe(await target.locate(signal), request);
+        if (!again) return;
+        log.warn('Source refuses media past the first minute', { reason: again.message });
+        throw again;
+      } finally {
+        readAheadBudget.release(PROBE_BYTES);
+      }
+    },
+  };
+}
+
+/** Where the probe of a track reads; undefined where nothing shows that the track is longer than what is always served. */
+export function probeOffset(
+  track: Pick<Track, 'durationSeconds'>,
+  resource: Pick<Resource, 'durationSeconds' | 'isLive'>,
+  sizeBytes: number | undefined,
+): number | undefined {
+  if (resource.isLive || sizeBytes === undefined || sizeBytes <= MIN_OFFSET_BYTES) return undefined;
+  const seconds = track.durationSeconds ?? resource.durationSeconds;
+  if (seconds !== undefined && seconds <= MIN_DURATION_SECONDS) return undefined;
+  const offset = seconds === undefined ? sizeBytes / 2 : (sizeBytes / seconds) * OFFSET_SECONDS;
+  return Math.min(Math.max(Math.ceil(offset), MIN_OFFSET_BYTES), sizeBytes - 1);
+}
+
+/** Returns whether bytes arrive; the refusal where the source answers so, or ends the response before its first byte. */
+async function readBytes(location: Location, request: ProbeRequest): Promise<'served' | 'unknown' | Error> {
+  const { limits, offset, signal } = request;
+  let isOverloaded = false;
+  const options = {
+    ...request,
+    limits: {
+      ...limits,
+      maxAttempts: Math.min(limits.maxAttempts, MAX_ATTEMPTS),
+      stallTimeoutMs: Math.min(limits.stallTimeoutMs, STALL_TIMEOUT_MS),
+    },
+    target: {
+      locate: async () => location,
+      async renew(_location: Location, isGone: boolean) {
+        throw new UrlExpired(isGone);
+      },
+      entity: unknownEntity,
+    },
+    retryState: { failures: 0 },
+    onOverload: () => {
+      isOverloaded = true;
+    },
+  };
+  try {
+    const { body, isFullResponse } = await fetchRange(
+      options,
+      { first: offset, last: offset + PROBE_BYTES - 1 },
+      signal,
+    );
+    body.on('error', () => undefined);
+    try {
+      if (!isFullResponse) await firstBytes(body);
+      return 'served';
+    } finally {
+      // The rest of a range is short: the connection can be used again.
+      if (isFullResponse) body.destroy();
+      else body.resume();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof EgressRefused) throw error;
+    if (error instanceof UrlExpired || error instanceof RangeRefused) return error;
+    return isOverloaded ? 'unknown' : new UpstreamError('Upstream stops before the end of the file', { cause: error });
+  }
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../core/log/index.ts';
+import { listImpersonateTargets } from '../../../layers/tools/yt-dlp/impersonate-targets.ts';
+import { asProblem } from '../../support/as-problem.ts';
+import { installedTools, ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
+import { misfit } from '../../support/misfit-yt-dlp.ts';
+import { startResolver } from './start-resolver.ts';
+
+const withCurlCffi = await ytDlpWithCurlCffi();
+const impersonate = ['127.0.0.1=chrome', 'safari'];
+const warnings: string[] = [];
+const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+const warm = await startResolver({ adapt: () => withCurlCffi, impersonate });
+const perLink = await startResolver({ adapt: () => misfit(withCurlCffi), impersonate });
+const plain = await startResolver({ impersonate, log });
+
+/** A server that the guard refuses, and what reaches it. */
+let connections = 0;
+const inside = createServer((socket) => {
+  connections += 1;
+  socket.destroy();
+}).listen(0, '127.0.0.1');
+await once(inside, 'listening');
+const insideHost = `127.0.0.1:${(inside.address() as AddressInfo).port}`;
+afterAll(() => inside.close());
+
+const headersOf = async ({ origin, resolver }: typeof warm, path: string) => {
+  await resolver.resolve(origin.url(path), { deadline: Date.now() + 30_000 });
+  return origin.requestsTo(path).map(({ headers }) => headers);
+};
+
+describe.each([
+  ['the warm worker', warm],
+  ['one process per link', perLink],
+])('impersonation by %s', (_, fixture) => {
+  it('sends the headers of the browser that the rule of the site names', async () => {
+    const [first] = await headersOf(fixture, '/pages/video');
+    expect(first?.['user-agent']).toMatch(/Chrome\/\d+/);
+    expect(first?.['sec-ch-ua']).toContain('Chrom');
+  });
+
+  it.each([
+    ['http', `http://${insideHost}/x.mp4`],
+    ['https', `https://${insideHost}/x.mp4`],
+    ['a redirect', fixture.origin.url(`/redirects/to?url=http://${insideHost}/x.mp4`)],
+  ])('does not pass the egress guard by %s', async (_, link) => {
+    const resolving = fixture.resolver.resolve(link, { deadline: Date.now() + 30_000 });
+    await expect(asProblem(resolving)).rejects.toMatchObject({ details: { status: 404 } });
+    expect(connections).toBe(0);
+  });
+});
+
+describe('a build of yt-dlp without curl_cffi', () => {
+  it('resolves without impersonation, which the log says once', async () => {
+    await plain.resolver.warm();
+    const [first] = await headersOf(plain, '/pages/video');
+    expect(first).not.toHaveProperty('sec-ch-ua');
+    await headersOf(plain, '/files/clip.mp4');
+    expect(warnings).toEqual(['yt-dlp cannot imitate browsers: this build lacks curl_cffi']);
+  });
+
+  it('lists no targets, and one with it lists browsers with their versions', async () => {
+    expect(await listImpersonateTargets((await installedTools()).ytDlp)).toEqual([]);
+    expect(await listImpersonateTargets(withCurlCffi)).toContainEqual(expect.stringMatching(/^chrome-\d+:macos-\d+$/));
+  });
+});
