@@ -82,12 +82,13 @@ export const LISTEN_BACKLOG = 4096;
 export async function createStreamService(options: StreamServiceOptions): Promise<StreamService> {
   const { drainSeconds = DRAIN_SECONDS, observer = noopObserver, log } = options;
   const inputServer = await createFfmpegInputServer();
-  const admission = createAdmission(options.limits);
+  const admission = createAdmission(options.limits, (limit) => observer.onRefused?.(limit));
   const sessions = createStreamSessions(admission, observer);
   const requireFfmpeg = createRequireFfmpeg(options);
   const openSource = options.peekSource ?? options.openSource;
   const representations = createRepresentations({
     ...options,
+    observer,
     requireFfmpeg,
     covers: createCovers({ ...options, openSource, inputServer, requireFfmpeg, admission }),
     mux: createMux({ loopback: inputServer, admission, meter: observer, log }),

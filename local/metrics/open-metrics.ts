@@ -8,7 +8,7 @@ import { noMetrics, type ServiceMetrics } from './metrics.ts';
  * @throws Error with a message for the operator when the port is taken
  */
 export async function openMetrics(
-  settings: Pick<Settings, 'metricsHost' | 'metricsPort'>,
+  settings: Pick<Settings, 'metricsHost' | 'metricsPort' | 'maxStreams' | 'maxFfmpeg'>,
   version: string,
   log: Log,
   shutdown: ShutdownStack,
@@ -19,7 +19,7 @@ export async function openMetrics(
     import('./service-metrics.ts'),
     import('./metrics-server.ts'),
   ]);
-  const metrics = createServiceMetrics(version);
+  const metrics = createServiceMetrics(version, settings);
   const { port } = shutdown.own(await startMetricsServer(metrics, settings, log));
   log.info('Metrics are served', { host: settings.metricsHost, port });
   return metrics;

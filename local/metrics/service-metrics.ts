@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { toProblem } from '../../core/api/index.ts';
+import type { Settings } from '../../core/config/index.ts';
 import { receivedBytes } from '../../core/egress/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { Resolved } from '../../core/resolve/index.ts';
@@ -15,6 +16,8 @@ export interface Rendering {
 
 /** Sites are named by yt-dlp's extractors, of which there are some 1,800. */
 const MAX_SITES = 50;
+/** Sums of prom-client that are named like counters, which promtool rejects; the same metrics by type remain. */
+const MISNAMED_METRICS = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`);
 /** Messages are constants of the code. */
 const MAX_MESSAGES = 200;
 const SECONDS_BUCKETS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -28,10 +31,15 @@ const OUTCOMES = new Map([
   [503, 'refused'],
 ]);
 
-export function createServiceMetrics(version: string): ServiceMetrics & Rendering {
+/** @param limits of the instance, to compare what runs with */
+export function createServiceMetrics(
+  version: string,
+  { maxStreams, maxFfmpeg }: Pick<Settings, 'maxStreams' | 'maxFfmpeg'>,
+): ServiceMetrics & Rendering {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED_METRICS) registry.removeSingleMetric(name);
 
   new Gauge({ registers, name: 'reelay_info', help: 'Version of the service.', labelNames: ['version'] }).set(
     { version },
@@ -68,6 +76,14 @@ export function createServiceMetrics(version: string): ServiceMetrics & Renderin
     help: 'Failed FFmpeg processes.',
   });
 
+  const conversions = new Counter({
+    ...{ registers, name: 'reelay_conversions_total', help: 'Conversions opened, by format.', labelNames: ['format'] },
+  });
+  const refused = new Counter({
+    ...{ registers, name: 'reelay_admission_refused_total', labelNames: ['limit'] },
+    help: 'Streams and FFmpeg processes refused, by the limit that was reached.',
+  });
+
   const processPerLink = new Gauge({
     ...{ registers, name: 'reelay_ytdlp_process_per_link' },
     help: '1 while links are resolved by one process of yt-dlp each, because the warm worker does not fit; else 0.',
@@ -76,6 +92,8 @@ export function createServiceMetrics(version: string): ServiceMetrics & Renderin
   const running = new Set<() => number>();
   let endedStreamsBytes = 0;
   gauge('reelay_streams_running', 'Streams in progress.', () => running.size);
+  gauge('reelay_streams_limit', 'Streams at once (MAX_STREAMS).', () => maxStreams);
+  gauge('reelay_ffmpeg_limit', 'FFmpeg processes at once (MAX_FFMPEG).', () => maxFfmpeg);
   gauge('reelay_ffmpeg_running', 'FFmpeg processes in progress.', runningFfmpegs);
   total('reelay_sent_bytes_total', 'Bytes sent by streams, response heads included.', () =>
     [...running].reduce((sum, bytesSent) => sum + bytesSent(), endedStreamsBytes),
@@ -167,6 +185,8 @@ export function createServiceMetrics(version: string): ServiceMetrics & Renderin
         };
       },
       onFfmpegFailure: () => ffmpegFailures.inc(),
+      onConversion: (format) => conversions.inc({ format }),
+      onRefused: (limit) => refused.inc({ limit }),
     },
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };

@@ -7,6 +7,7 @@ import type { SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import type { KeyedRendition, KeyedSubtitle, Track } from '../../core/state/index.ts';
 import type { Converters } from '../conversions/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
+import type { StreamObserver } from '../sessions/index.ts';
 import { needsRemux } from '../source/index.ts';
 import { type ClippedDependencies, clipped } from './clipped.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
@@ -25,6 +26,7 @@ export interface RepresentationsDependencies
     ExtrasDependencies,
     HlsDependencies {
   readonly converters: Converters;
+  readonly observer?: Pick<StreamObserver, 'onConversion'>;
 }
 
 /** Chooses what the Stream endpoints send for a rendition: every key works on both. */
@@ -52,6 +54,18 @@ export interface MediaOptions {
 }
 
 export function createRepresentations(dependencies: RepresentationsDependencies): Representations {
+  const { observer } = dependencies;
+  /** Opens a conversion in a span, and reports it. Its encoders are spans of their own. */
+  const conversion = (format: ConversionName, opener: RepresentationOpener): RepresentationOpener => ({
+    ...opener,
+    async open(session, range) {
+      const describe = () => ({ attributes: { 'reelay.format': format } });
+      const opened = await withSpan('open conversion', describe, () => opener.open(session, range));
+      observer?.onConversion?.(format);
+      return opened;
+    },
+  });
+
   return {
     media(found, { format, ...options } = {}) {
       const { clip, subtitles, ...rest } = options;
@@ -65,13 +79,13 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       if (isConverted) {
         const audible = { ...found, tracks: [sound] } as const;
         if (format === 'm4a')
-          return traced(
+          return conversion(
             format,
             extended((extras) => copiedAudio(audible, { clip, extras }, dependencies)),
           );
         // WAV has no room for tags: no cover is fetched for it.
         const hasTags = rest.hasTags && format === 'mp3';
-        return traced(
+        return conversion(
           format,
           converted(audible, dependencies.converters[format], dependencies, { ...rest, clip, hasTags }),
         );
@@ -95,17 +109,6 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
     },
   };
 }
-
-/** Opens a conversion in a span. Its encoders are spans of their own. */
-const traced = (format: ConversionName, opener: RepresentationOpener): RepresentationOpener => ({
-  ...opener,
-  open: (session, range) =>
-    withSpan(
-      'open conversion',
-      () => ({ attributes: { 'reelay.format': format } }),
-      () => opener.open(session, range),
-    ),
-});
 
 const isPair = ({ rendition }: KeyedRendition): boolean => rendition.urlType === 'Combined';
 

@@ -12,6 +12,9 @@ export interface AdmissionLimits {
 /** Releases a slot. Further calls have no effect. */
 export type Release = () => void;
 
+/** Why a stream or an FFmpeg process was refused. */
+export type RefusedBy = 'streams' | 'streams of a client' | 'ffmpeg' | 'ffmpeg of a client' | 'shutdown';
+
 /** Limits on concurrent streams and FFmpeg processes. */
 export interface Admission {
   /** @throws CapacityExceeded at `maxStreams` or while draining, ClientLimitExceeded at `maxStreamsPerClient` */
@@ -31,7 +34,11 @@ const CLIENT_RETRY_SECONDS = 10;
 /** Of the FFmpeg processes: a quarter stays for other clients. */
 const CLIENT_SHARE = 0.75;
 
-export function createAdmission({ maxStreams, maxStreamsPerClient, maxFfmpeg }: AdmissionLimits): Admission {
+/** @param onRefused called for each refusal that a client is answered with */
+export function createAdmission(
+  { maxStreams, maxStreamsPerClient, maxFfmpeg }: AdmissionLimits,
+  onRefused: (limit: RefusedBy) => void = () => undefined,
+): Admission {
   const streamsOf = createCounts();
   const ffmpegsOf = createCounts();
   const maxFfmpegPerClient = Math.max(1, Math.floor(maxFfmpeg * CLIENT_SHARE));
@@ -39,6 +46,11 @@ export function createAdmission({ maxStreams, maxStreamsPerClient, maxFfmpeg }: 
   let ffmpegs = 0;
   let draining = false;
   const idle = Promise.withResolvers<void>();
+
+  const refuse = (limit: RefusedBy, error: Error): never => {
+    onRefused(limit);
+    throw error;
+  };
 
   const leave = (client: string) => {
     streamsOf.add(client, -1);
@@ -59,9 +71,13 @@ export function createAdmission({ maxStreams, maxStreamsPerClient, maxFfmpeg }: 
 
   return {
     acquireStream(client) {
-      if (draining || streams >= maxStreams) throw new CapacityExceeded('No slot for another stream');
+      if (draining || streams >= maxStreams)
+        refuse(draining ? 'shutdown' : 'streams', new CapacityExceeded('No slot for another stream'));
       if (streamsOf.get(client) >= maxStreamsPerClient)
-        throw new ClientLimitExceeded('The client has reached its limit of streams', CLIENT_RETRY_SECONDS);
+        refuse(
+          'streams of a client',
+          new ClientLimitExceeded('The client has reached its limit of streams', CLIENT_RETRY_SECONDS),
+        );
       streams += 1;
       streamsOf.add(client, 1);
       return once(() => leave(client));
@@ -70,8 +86,11 @@ export function createAdmission({ maxStreams, maxStreamsPerClient, maxFfmpeg }: 
       const release = tryAcquireFfmpeg(client);
       if (release) return release;
       if (ffmpegs < maxFfmpeg)
-        throw new ClientLimitExceeded('The client has reached its share of FFmpeg processes', CLIENT_RETRY_SECONDS);
-      throw new CapacityExceeded('No slot for another FFmpeg process');
+        refuse(
+          'ffmpeg of a client',
+          new ClientLimitExceeded('The client has reached its share of FFmpeg processes', CLIENT_RETRY_SECONDS),
+        );
+      return refuse('ffmpeg', new CapacityExceeded('No slot for another FFmpeg process'));
     },
     tryAcquireFfmpeg,
     streams: () => streams,

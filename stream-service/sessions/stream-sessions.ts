@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { ConversionName } from '../../core/conversions/index.ts';
 import { clientOf, withAccessKey } from '../../core/http/index.ts';
-import type { Admission } from './admission.ts';
+import type { Admission, RefusedBy } from './admission.ts';
 
 /** One response to one client, until it has ended or the client has disconnected. */
 export interface StreamSession {
@@ -82,6 +83,10 @@ export interface StreamObserver {
    */
   onStreamStart(bytesSent: () => number): () => void;
   onFfmpegFailure(): void;
+  /** A conversion was opened. */
+  onConversion?(format: ConversionName): void;
+  /** A stream or an FFmpeg process was refused. */
+  onRefused?(limit: RefusedBy): void;
 }
 
 /** Ignores every event. */

@@ -11,7 +11,7 @@ import { type Origin, startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
 import { runProgram } from '../support/media-tools.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
-import { sendRequest } from '../support/request.ts';
+import { openResponse, sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createToolsFolder } from '../support/tools-folder.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   receiver = await startOtlpReceiver();
   const settings = readSettings({
     ...{ DATA_DIR: join(root, 'data'), TOOLS_DIR: await createToolsFolder(join(root, 'tools')), PORT: '0' },
-    ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0' },
+    ...{ EGRESS_ALLOW: origin.host, METRICS_PORT: '0', MAX_STREAMS: '7', MAX_STREAMS_PER_CLIENT: '1', MAX_FFMPEG: '3' },
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: 'X-Tenant=a%20b' },
   });
   const log = {
@@ -88,6 +88,25 @@ describe('metrics', () => {
     expect(samples.get('reelay_ytdlp_process_per_link')).toBe(0);
   });
 
+  it('count conversions, refusals and limits', async () => {
+    const { mediaItems } = await resolveLink(origin.url('/files/tone.m4a'));
+    const path = `/api/Stream/Media/${mediaItems[0].audio.bestQualityKey}`;
+    await sendRequest(`${service.baseUrl}${path}?format=mp3`);
+    const slow = await resolveLink(origin.url('/slow/long.mp4?rate=100000'));
+    const { body } = await openResponse(
+      `${service.baseUrl}/api/Stream/Media/${slow.mediaItems[0].video.bestQualityKey}`,
+    );
+    body.on('error', () => undefined);
+    expect((await sendRequest(service.baseUrl + path)).status).toBe(429);
+    body.destroy();
+
+    const samples = await scrape();
+    expect(samples.get('reelay_conversions_total{format="mp3"}')).toBe(1);
+    expect(samples.get('reelay_admission_refused_total{limit="streams of a client"}')).toBe(1);
+    expect(samples.get('reelay_streams_limit')).toBe(7);
+    expect(samples.get('reelay_ffmpeg_limit')).toBe(3);
+  });
+
   it('have labels without links, keys and other text of clients', async () => {
     await sendRequest(`${service.baseUrl}/api/Stream/Media/SECRET-KEY?token=SECRET`, { method: 'GET' });
     await sendRequest(`${service.baseUrl}/SECRET`, { method: 'PROPFIND' });
@@ -139,6 +158,10 @@ describe('examples for Prometheus and Grafana', () => {
     const rules = queries.map((expr, index) => ({ record: `dashboard:query${index}`, expr }));
     await writeFile(join(root, 'queries.json'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
     expect(await runProgram('promtool', ['check', 'rules', join(root, 'queries.json')])).toMatchObject({ code: 0 });
+
+    await writeFile(join(root, 'metrics.txt'), body);
+    const check = await runProgram('sh', ['-c', 'promtool check metrics <"$0"', join(root, 'metrics.txt')]);
+    expect(check).toEqual({ code: 0, output: '' });
   });
 });
 
