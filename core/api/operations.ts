@@ -276,6 +276,21 @@ const table = [
     methods: ['GET', 'HEAD'],
   },
   {
+    operationId: 'Cover',
+    servedBy: 'stream-service',
+    path: '/api/Stream/Cover/{key}',
+    summary: 'The cover of the item that a rendition belongs to, as the source has it',
+    parameters: [KEY],
+    responses: {
+      200: { description: 'The picture, whole', media: ['image/*'] },
+      206: { description: 'The requested part of the picture', media: ['image/*'] },
+      404: failure('No such key, the item has no cover, or its source is gone'),
+      416: failure('The range cannot be satisfied'),
+      502: failure('The source cannot be read, or is no picture'),
+    },
+    methods: ['GET', 'HEAD'],
+  },
+  {
     operationId: 'Archive',
     servedBy: 'stream-service',
     path: '/api/Stream/Archive/{key}',

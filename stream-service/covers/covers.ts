@@ -1,14 +1,14 @@
-import { buffer } from 'node:stream/consumers';
 import { createSingleFlight, createTtlCache } from '../../core/concurrency/index.ts';
-import { CapacityExceeded, ClientLimitExceeded, UpstreamError } from '../../core/errors/index.ts';
+import { CapacityExceeded, ClientLimitExceeded, NotFound } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { Resource, State, Track } from '../../core/state/index.ts';
+import type { Resource, State } from '../../core/state/index.ts';
 import type { FfmpegInputServer, RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Admission, StreamSession } from '../sessions/index.ts';
 import type { OpenSource } from '../source/index.ts';
 import { encodeCover } from './encode-cover.ts';
+import { type Picture, readPicture, recognizePicture } from './picture.ts';
 
-/** The covers that tags carry: JPEG within the bounds of a tag; empty: none. */
+/** Covers: those that tags carry are JPEG within the bounds of a tag; empty: none. */
 export interface Covers {
   /** The cover of a resource if one was stored; undefined: none was chosen yet. @throws StateUnavailable */
   stored(resource: Resource): Promise<Buffer | undefined>;
@@ -18,6 +18,8 @@ export interface Covers {
    * @throws StateUnavailable, InMaintenance, CapacityExceeded, and the signal's reason when the session ends
    */
   find(resource: Resource, session: Pick<StreamSession, 'client' | 'signal'>): Promise<Buffer>;
+  /** The cover as the source has it. @throws NotFound without one, UpstreamError, and the signal's reason */
+  original(resource: Resource, session: Pick<StreamSession, 'client' | 'signal'>): Promise<Picture>;
 }
 
 export interface CoversDependencies {
@@ -33,8 +35,6 @@ export interface CoversDependencies {
 }
 
 const TIMEOUT_MS = 5000;
-/** Bytes of a picture at its source. */
-const MAX_PICTURE_BYTES = 8 * 1024 * 1024;
 /** At most 64 KB each. A cover in the table may expire, and another one be stored. */
 const CACHE_OPTIONS = { maxEntries: 64, maxAgeMs: 60 * 60 * 1000 };
 const NONE = Buffer.alloc(0);
@@ -63,7 +63,12 @@ export function createCovers(dependencies: CoversDependencies): Covers {
     const { path } = await requireFfmpeg();
     try {
       const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const picture = await readPicture(resource, resource.coverUrl, client, until, dependencies);
+      const picture = await readPicture(
+        resource,
+        resource.coverUrl,
+        { client, signal: until },
+        dependencies.openSource,
+      );
       const release = admission.acquireFfmpeg(client);
       try {
         return await encodeCover(picture, { path, inputServer, signal: until });
@@ -91,42 +96,9 @@ export function createCovers(dependencies: CoversDependencies): Covers {
         },
         signal,
       ),
+    async original(resource, session) {
+      if (!resource.coverUrl) throw new NotFound('The item has no cover');
+      return recognizePicture(await readPicture(resource, resource.coverUrl, session, dependencies.openSource));
+    },
   };
-}
-
-/** @throws UpstreamError for a longer file, and what opening and reading throws */
-async function readPicture(
-  resource: Resource,
-  url: string,
-  client: string,
-  signal: AbortSignal,
-  { openSource }: CoversDependencies,
-): Promise<Buffer> {
-  const track: Track = {
-    formatId: 'cover',
-    delivery: 'direct',
-    url,
-    headers: {},
-    cookies: [],
-    container: 'jpg',
-    video: null,
-    audio: null,
-    sizeIsExact: false,
-  };
-  const source = await openSource(resource, track, signal, undefined, client);
-  try {
-    if (source.needsRemux) throw new UpstreamError('The cover is a playlist');
-    let left = MAX_PICTURE_BYTES;
-    const body = source.read(0).map(
-      (chunk: Buffer) => {
-        left -= chunk.length;
-        if (left < 0) throw new UpstreamError('The cover is too large');
-        return chunk;
-      },
-      { signal },
-    );
-    return await buffer(body);
-  } finally {
-    source.close();
-  }
 }

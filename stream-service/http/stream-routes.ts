@@ -123,6 +123,7 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
     const format = parseSubtitleFormat(firstOf(query.format));
     return (found) => representations.subtitle(found, format);
   });
+  route('Cover', find.rendition, () => (found) => representations.cover(found));
   route('Archive', find.archive, (query) => {
     const parameters = parseArchiveParameters(query);
     return ({ list }) => archives.open(list, parameters);

@@ -12,6 +12,7 @@ import { needsRemux } from '../source/index.ts';
 import { type ClippedDependencies, clipped } from './clipped.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
 import { copiedAudio } from './copied-audio.ts';
+import { cover } from './cover.ts';
 import { file } from './file.ts';
 import { type HlsDependencies, type HlsFile, hls } from './hls.ts';
 import { remux } from './remux.ts';
@@ -38,6 +39,7 @@ export interface Representations {
   /** @throws NotFound for a file that no presentation has, UnsupportedRendition when the rendition has none */
   hls(found: KeyedRendition, file: HlsFile): RepresentationOpener;
   subtitle(found: KeyedSubtitle, format: SubtitleFormat): RepresentationOpener;
+  cover(found: KeyedRendition): RepresentationOpener;
 }
 
 export interface MediaOptions {
@@ -96,6 +98,7 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
     },
     hls: (found, file) => hls(found, file, dependencies),
     subtitle: (found, format) => subtitle(found, format, dependencies.openSource),
+    cover: (found) => cover(found, dependencies.covers),
     combined(found, { subtitles } = {}) {
       if (subtitles !== undefined) requirePairAlone(found, {});
       if (isPair(found)) {

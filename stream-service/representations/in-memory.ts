@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Representation, RepresentationHead } from '../representation.ts';
 
-/** A small text that is known as a whole, with ranges and an ETag of its bytes. */
+/** A small file that is known as a whole, with ranges and an ETag of its bytes. */
 export const inMemory = (
   head: Omit<RepresentationHead, 'size' | 'acceptRanges' | 'etag'>,
   bytes: Buffer,

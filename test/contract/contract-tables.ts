@@ -146,6 +146,11 @@ export const ADDED_OPERATIONS: Readonly<Record<string, OperationTable>> = {
     parameters: ['path key string required', 'query format string'],
     responses: { 200: undefined, 206: undefined, 400: PROBLEM, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
   },
+  'GET /api/Stream/Cover/{key}': {
+    operationId: 'Cover',
+    parameters: ['path key string required'],
+    responses: { 200: undefined, 206: undefined, 404: PROBLEM, 416: PROBLEM, 502: PROBLEM },
+  },
   'GET /api/Stream/Archive/{key}': {
     operationId: 'Archive',
     parameters: [

@@ -52,6 +52,28 @@ describe('GET /api/Fetch/GetDetails', () => {
   });
 });
 
+describe('GET /api/Stream/Cover/{key}', () => {
+  const get = async (path: string, options = {}) => {
+    const { resource } = await target.resolve(path);
+    return target.get(`/api/Stream/Cover/${resource.mediaItems[0]?.video?.bestQualityKey}`, options);
+  };
+
+  it('answers the picture of the source, as a file to save', async () => {
+    const { status, headers, body } = await get('/site/detailed/cover');
+    expect([status, headers['content-type']]).toEqual([200, 'image/jpeg']);
+    expect(body.subarray(0, 3).toString('latin1')).toBe('\xff\xd8\xff');
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers['content-disposition']).toMatch(/^attachment; .*\.jpg/);
+    const head = await get('/site/detailed/cover', { method: 'HEAD' });
+    expect([head.status, head.headers['content-length']]).toEqual([200, String(body.length)]);
+  });
+
+  it('answers 404 for an item without a cover, and for other keys', async () => {
+    expect((await get('/files/clip.mp4')).status).toBe(404);
+    expect((await target.get('/api/Stream/Cover/nothing')).status).toBe(404);
+  });
+});
+
 describe('GET /api/Stream/Subtitle/{key}', () => {
   const keyOf = async (language: string) =>
     (await getDetails('/site/detailed/one')).subtitles.find((subtitle) => subtitle.language === language)?.key ?? '';

@@ -17,6 +17,8 @@ export interface Api {
   resolve(link: string, signal?: AbortSignal): Promise<ResolvedLink>;
   /** A JSON object of another resolving operation, not validated. @param path with its query */
   getJson(path: string, signal?: AbortSignal): Promise<unknown>;
+  /** URL of the cover of the item that a rendition belongs to, for saving. @param key of the rendition */
+  coverUrl(key: string): string;
   /** URL of a subtitle file. */
   subtitleUrl(key: string, format: 'vtt' | 'srt' | 'txt'): string;
   /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
@@ -86,6 +88,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       return counts ? { ...resource, counts } : resource;
     },
     getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal, true), 'resolve'),
+    coverUrl: (key) => `${base}/api/Stream/Cover/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
     streamUrl({ key, convertTo }, clip) {
       const query = new URLSearchParams();

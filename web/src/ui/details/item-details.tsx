@@ -7,13 +7,14 @@ import { subtitleName, useDetails } from './use-details.ts';
 
 export interface ItemDetailsProps {
   readonly link: string;
-  readonly coverUrl: string | null;
+  /** Key of a rendition, for the cover; absent without one. */
+  readonly coverKey: string | null;
   /** Plays from a position; absent where nothing can be played or sought. */
   readonly onSeek: ((seconds: number) => void) | undefined;
 }
 
 /** Description, date, chapters, subtitles and cover of an item. */
-export const ItemDetails = ({ link, coverUrl, onSeek }: ItemDetailsProps) => {
+export const ItemDetails = ({ link, coverKey, onSeek }: ItemDetailsProps) => {
   const { texts } = usePage();
   const { t } = texts;
   const { details, failure, retry } = useDetails(link, true);
@@ -28,14 +29,14 @@ export const ItemDetails = ({ link, coverUrl, onSeek }: ItemDetailsProps) => {
       </p>
     );
   if (!details) return <p role="status">{t('list.looking')}</p>;
-  return <Facts details={details} coverUrl={coverUrl} onSeek={onSeek} />;
+  return <Facts details={details} coverKey={coverKey} onSeek={onSeek} />;
 };
 
 interface FactsProps extends Omit<ItemDetailsProps, 'link'> {
   readonly details: MediaDetails;
 }
 
-const Facts = ({ details, coverUrl, onSeek }: FactsProps) => {
+const Facts = ({ details, coverKey, onSeek }: FactsProps) => {
   const { texts, format, api } = usePage();
   const { t } = texts;
   const { durationSeconds, uploadDate, description, chapters, subtitles } = details;
@@ -43,8 +44,8 @@ const Facts = ({ details, coverUrl, onSeek }: FactsProps) => {
     durationSeconds && t('details.duration', { duration: format.clock(durationSeconds) }),
     uploadDate && t('details.published', { date: format.date(uploadDate) }),
   ].filter(Boolean);
-  const cover = coverUrl ?? details.coverUrl;
-  const isEmpty = facts.length + chapters.length + subtitles.length === 0 && !description && !cover;
+  const coverUrl = coverKey && details.coverUrl && api.coverUrl(coverKey);
+  const isEmpty = facts.length + chapters.length + subtitles.length === 0 && !description && !coverUrl;
   if (isEmpty) return <p class="muted">{t('details.none')}</p>;
   return (
     <>
@@ -87,8 +88,9 @@ const Facts = ({ details, coverUrl, onSeek }: FactsProps) => {
           </ul>
         </section>
       )}
-      {cover && (
-        <a href={cover} target="_blank" rel="noreferrer" download>
+      {coverUrl && (
+        <a class="button plain small" href={coverUrl} download>
+          <Icon name="download" />
           {t('details.cover')}
         </a>
       )}
