@@ -157,7 +157,7 @@ describe('a whole playlist', () => {
 
   it('has addresses for podcast clients and players', async () => {
     const { page } = await seeList('feed', 2);
-    const link = page.getByRole('link', { name: 'Playlist file for players' });
+    const link = page.getByRole('link', { name: 'Playlist file (M3U8)' });
     const playlist = await page.request.get((await link.getAttribute('href')) ?? '');
     expect(await playlist.text()).toMatch(/^#EXTM3U\n/);
     await button(page, 'Copy podcast feed').waitFor();

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { hashAccessKey } from '../../../core/config/access-keys.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
@@ -20,7 +21,7 @@ describe('the page of a private instance', () => {
     await dialog.waitFor();
     await dialog.getByLabel('Access key').fill('another-key-of-length');
     await dialog.getByRole('button', { name: 'Continue' }).click();
-    await dialog.getByRole('alert').filter({ hasText: 'does not accept this key' }).waitFor();
+    await dialog.getByRole('alert').filter({ hasText: 'didn’t accept this key' }).waitFor();
     await dialog.getByLabel('Access key').fill(KEY);
     await dialog.getByLabel('Remember on this device').check();
     await page.keyboard.press('Enter');
@@ -49,6 +50,34 @@ describe('the page of a private instance', () => {
     await dialog.waitFor();
     await page.keyboard.press('Escape');
     await eventually(() => dialog.count()).toBe(0);
+  });
+});
+
+/** The status of the links of a list for a client that has no key: a podcast client, a player. */
+async function statusOfLinks(page: Page): Promise<number[]> {
+  const hrefs = await page
+    .locator('.playlist-links a')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  await page.getByRole('button', { name: 'Copy podcast feed' }).click();
+  const feed = await page.evaluate(() => navigator.clipboard.readText());
+  const addresses = [...hrefs.map((href) => href ?? ''), feed];
+  return Promise.all(addresses.map(async (address) => (await fetch(address, { redirect: 'manual' })).status));
+}
+
+describe('the links of a private list', () => {
+  it.each(['own', 'other'])('admit clients without the key: %s instance', async (which) => {
+    const page = which === 'own' ? service : open;
+    const { page: tab, context } = await browser.open('about:blank', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    if (which === 'other')
+      await context.addInitScript((base) => sessionStorage.setItem('reelay.api', base), service.baseUrl);
+    await tab.goto(page.baseUrl + service.pageFor(`/site/list/private-${which}?n=2`));
+    const dialog = tab.getByRole('dialog');
+    await dialog.getByLabel('Access key').fill(KEY);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await tab.locator('.playlist-links a[href*="access="]').first().waitFor();
+    expect(await statusOfLinks(tab)).toEqual([302, 200, 200]);
   });
 });
 

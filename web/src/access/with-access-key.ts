@@ -1,5 +1,5 @@
-import { openLocalStore, openTabStore, readStored, store } from '../lib/index.ts';
 import type { Entered } from './entered.ts';
+import { rememberKey, storedKey } from './stored-key.ts';
 
 export interface AccessOptions {
   /** Of the instance, as `readBaseUrl` returns it. */
@@ -11,12 +11,6 @@ export interface AccessOptions {
   /** Whether the visitor may be asked for the key. */
   readonly mayAsk: boolean;
 }
-
-/** Read by the front of the instance, for links and players too. */
-const COOKIE = 'reelay-access-key';
-const NAME = 'reelay.access';
-/** The longest time for which browsers keep a cookie: 400 days. */
-const COOKIE_SECONDS = 400 * 24 * 3600;
 
 /** Of all requests that wait for the visitor. */
 let asking: Promise<string | undefined> | undefined;
@@ -37,33 +31,13 @@ export async function withAccessKey({ base, response, send, mayAsk }: AccessOpti
     const answer = await sendKey(entered.key);
     if (answer.status === 401) return false;
     accepted = answer;
-    remember(base, entered);
+    rememberKey(base, entered);
     return true;
   }).finally(() => {
     asking = undefined;
   });
   const key = await asking;
   return accepted ?? (key ? sendKey(key) : repeated);
-}
-
-const isOwn = (base: string): boolean => base === location.origin;
-
-/** Of another instance; that of the page has a cookie. */
-function storedKey(base: string): string | undefined {
-  const name = `${NAME} ${base}`;
-  return readStored(openTabStore(), name) ?? readStored(openLocalStore(), name) ?? undefined;
-}
-
-function remember(base: string, { key, isRemembered }: Entered): void {
-  if (!isOwn(base)) {
-    store(isRemembered ? openLocalStore() : openTabStore(), `${NAME} ${base}`, key);
-    return;
-  }
-  const attributes = ['Path=/', 'SameSite=Strict'];
-  if (location.protocol === 'https:') attributes.push('Secure');
-  if (isRemembered) attributes.push(`Max-Age=${COOKIE_SECONDS}`);
-  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in Safari and on http
-  document.cookie = [`${COOKIE}=${key}`, ...attributes].join('; ');
 }
 
 /** @param check whether the instance accepts the key. @returns the accepted key; undefined when the visitor cancels */

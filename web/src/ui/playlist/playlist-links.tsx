@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'preact/hooks';
+import { signLink } from '../../access/index.ts';
 import type { PlaylistFormat } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { CopyButton, Icon } from '../controls/index.ts';
@@ -20,8 +22,10 @@ const QUALITIES: Readonly<Record<PlaylistFormat, Readonly<Record<string, string>
 export const PlaylistLinks = ({ link, format }: PlaylistLinksProps) => {
   const { api, texts } = usePage();
   const { t } = texts;
+  const [access, setAccess] = useState<string>();
+  useEffect(() => void signLink(api.base, link).then(setAccess), [api, link]);
   const urlOf = (operation: string, options: Readonly<Record<string, string>>) =>
-    `${api.base}/api/${operation}?${new URLSearchParams({ url: link, ...options })}`;
+    `${api.base}/api/${operation}?${new URLSearchParams({ url: link, ...options, ...(access && { access }) })}`;
   return (
     <p class="playlist-links">
       <a class="button plain small" href={urlOf('Get', { ...QUALITIES[format], format: 'zip' })} download>
