@@ -1,16 +1,26 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { describe, expect } from 'vitest';
+import type { Page } from 'puppeteer-core';
+import { afterEach, describe, expect } from 'vitest';
+import { hashAccessKey } from '../../../core/config/access-keys.ts';
 import { itInFirefox as it } from '../../support/firefox.ts';
 import { eventually } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useFirefox } from '../fixtures/firefox.ts';
-import { useService } from '../fixtures/service.ts';
+import { useService, useServiceWith } from '../fixtures/service.ts';
 
 const service = useService();
 const proxy = useFaultProxy(() => service.baseUrl);
+const KEY = 'key-of-a-private-page';
+const privateService = useServiceWith((shared) => ({
+  accessKeys: [hashAccessKey(KEY)],
+  corsAllowedOrigins: [shared.baseUrl],
+}));
 const { open, download } = useFirefox();
+afterEach(() => {
+  for (const path of ['/api/Stream/', '/api/Fetch/']) proxy.refuse(path);
+});
 
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 const digest = async (path: string) =>
@@ -18,6 +28,12 @@ const digest = async (path: string) =>
     .update(await readFile(path))
     .digest('hex');
 const original = (name: string) => digest(join(service.origin.mediaDir, name));
+
+async function pressWithControl(page: Page, key: 'a' | 'x' | 'v'): Promise<void> {
+  await page.keyboard.down('Control');
+  await page.keyboard.press(key);
+  await page.keyboard.up('Control');
+}
 
 describe('the page in Firefox', () => {
   it('resolves a typed link, plays it and seeks', async () => {
@@ -64,6 +80,146 @@ describe('the page in Firefox', () => {
     expect(await digest(path)).toBe(await original('long.mp4'));
     const [whole, rest] = proxy.rangesOf('/api/Stream/').slice(before);
     expect([whole, rest]).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
+  });
+
+  it('continues a download at the exact byte after a reload, and after a lost connection', async () => {
+    const before = proxy.rangesOf('/api/Stream/').length;
+    proxy.hold('/api/Stream/', 300_000);
+    const { page, find, click, says } = await open(proxy.baseUrl + service.pageFor('/files/long.mp4'));
+    await click('button', /^Download ./);
+    await find('.download-figures', /[1-9].* of \d/);
+    await click('button', /^Pause /);
+    await says('Paused');
+    await eventually(() => proxy.open).toBe(0);
+    await page.reload();
+    await says('Paused');
+    proxy.hold('/api/Stream/', 300_000);
+    await click('button', /^Resume /);
+    await proxy.disconnect();
+    await says('Saved');
+    expect(await digest(await download())).toBe(await original('long.mp4'));
+    const resumed = expect.stringMatching(/^bytes=[1-9]\d*-$/);
+    expect(proxy.rangesOf('/api/Stream/').slice(before)).toEqual([undefined, resumed, resumed]);
+  });
+
+  it('downloads by Enter, shows a failure on the button and in the tray, and retries', async () => {
+    const { page, enter, click, find } = await open(proxy.baseUrl);
+    await enter(service.origin.url('/site/combined/failing'));
+    await find('button', /^Download ./);
+    proxy.refuse('/api/Stream/', { status: 502, title: 'Fetch Failed' });
+    await page.focus('input[name=url]');
+    await page.keyboard.press('Enter');
+    await find('.tray-summary', /^1 failed$/);
+    proxy.refuse('/api/Stream/');
+    await click('button', /^Failed\. Try again/);
+    await find('button', /^Saved/);
+    await download();
+    await click('button', /^Clear finished$/);
+    await eventually(() => page.$('.tray')).toBeNull();
+  });
+
+  it('waits while the server gets ready, and continues', async () => {
+    proxy.refuse('/api/Fetch/', { status: 503, title: 'Updating yt-dlp', retryAfter: 1 });
+    const { find } = await open(proxy.baseUrl + service.pageFor('/site/combined/ready'));
+    await find('h2', /^Getting ready$/);
+    proxy.refuse('/api/Fetch/');
+    await find('article h2', /ready/);
+  });
+
+  it('opens links that are pasted or dropped anywhere', async () => {
+    const { page, find } = await open(service.baseUrl);
+    // The clipboard is only accessible by its keys.
+    await page.waitForSelector('input[name=url]:focus');
+    await page.keyboard.type(service.origin.url('/site/combined/pasted'));
+    await pressWithControl(page, 'a');
+    await pressWithControl(page, 'x');
+    await page.focus('main');
+    await pressWithControl(page, 'v');
+    await find('article h2', /pasted/);
+    await page.evaluate((link) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.setData('text/plain', link);
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }));
+    }, service.origin.url('/site/combined/dropped'));
+    await find('article h2', /dropped/);
+  });
+
+  it('keeps the chosen format, the name pattern and the history', async () => {
+    const { page, click, find } = await open(`${service.baseUrl}${service.pageFor('/site/combined/kept')}&quality=mp3`);
+    await find('button', /^Download \d+ kbps/);
+    await click('button[role=tab]', /^Audio$/);
+    await click('summary', /^File names$/);
+    const pattern = await page.waitForSelector('.file-names input');
+    await pattern?.focus();
+    await pressWithControl(page, 'a');
+    await page.keyboard.type('{title}');
+    await page.keyboard.press('Enter');
+    await find('p', /Title\.mp4$/);
+    await click('.home-link');
+    await click('.history-link', /kept/);
+    await find('button[role=tab][aria-selected=true]', /^Audio$/);
+    await click('button', /^Download ./);
+    expect(basename(await download())).toMatch(/^Größe/);
+    // The tray covers what is below it.
+    await click('button', /^Clear finished$/);
+    await click('.home-link');
+    await click('button', /^Clear history$/);
+    await find('button', /^Undo$/);
+    expect(await page.evaluate(() => localStorage.getItem('reelay.history') ?? '')).not.toContain('kept');
+  });
+
+  it('plays with subtitles and chapters, tells the system what plays, and downloads a clip', async () => {
+    const { page, find, click } = await open(service.baseUrl + service.pageFor('/site/detailed/played'));
+    await find('.media-duration');
+    await click('button', /^Play$/);
+    await page.waitForSelector('video track', { hidden: true });
+    expect(await page.evaluate(() => navigator.mediaSession.metadata?.title)).toBe(titleOf('played'));
+    await click('button', /^Details$/);
+    await page.waitForSelector('.chapters button');
+    await page.$eval('.chapters li:last-child button', (chapter) => (chapter as HTMLElement).click());
+    await eventually(() => page.$eval('video', ({ currentTime }) => currentTime)).toBeGreaterThan(1.4);
+    await click('button', /^Cut a clip$/);
+    for (const [index, time] of ['0:00.5', '0:01.5'].entries()) {
+      const field = (await page.$$('.clip-form input'))[index];
+      await field?.evaluate((input) => (input as HTMLInputElement).select());
+      await field?.type(time);
+    }
+    await click('button', /^Download clip/);
+    expect(basename(await download())).toContain('(0-00.5–0-01.5)');
+  });
+
+  it('filters a list, and has it as one file', async () => {
+    const { page, find, click } = await open(service.baseUrl + service.pageFor('/site/list/long?n=12'));
+    await find('button', /^Download all \(12\)$/);
+    await page.type('.filter', 'long-11');
+    await eventually(() => page.$$eval('.entry', (entries) => entries.length)).toBe(1);
+    await click('a', /^Whole list as ZIP$/);
+    expect(basename(await download())).toMatch(/\.zip$/);
+  });
+
+  it('asks for the key of a private server, and whether to use another server', async () => {
+    const query = `${service.pageFor('/site/combined/locked')}&api=${encodeURIComponent(privateService.baseUrl)}`;
+    const { page, find, click } = await open(service.baseUrl + query);
+    await find('h2', /^Use the server /);
+    await click('button', /^Use it in this tab$/);
+    await page.waitForSelector('dialog input[type=password]');
+    await page.type('dialog input[type=password]', KEY);
+    await page.keyboard.press('Enter');
+    await find('article h2', /locked/);
+    await click('button', /^Download ./);
+    await find('button', /^Saved/);
+    await download();
+  });
+
+  it('applies a theme, and shows the status of the server', async () => {
+    const { page, find, click } = await open(service.baseUrl);
+    await page.waitForSelector('footer select');
+    await page.select('.footer-settings label:last-child select', 'dark');
+    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    expect(await ground()).toBe('rgb(18, 19, 18)');
+    await click('footer a', /^Status$/);
+    await find('.status-summary', /^All systems working$/);
+    expect(await ground()).toBe('rgb(18, 19, 18)');
   });
 
   it('opens several links as a batch', async () => {
