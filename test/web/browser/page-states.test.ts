@@ -13,7 +13,7 @@ import { isWithinPage, type PageState, STATES } from './page-states.ts';
 
 /** `npm run pictures` sets it: a folder for one picture per state, width and scheme. No assertion reads them. */
 const PICTURES_DIR = process.env.PICTURES_DIR && resolve(process.env.PICTURES_DIR);
-/** Widths of windows in pixels, each with the scheme that axe checks there: contrast does not depend on the width. */
+/** Widths of windows in pixels, each with the scheme that axe checks there for states that are not main ones. */
 const LAYOUTS = [
   [320, 'light'],
   [390, 'dark'],
@@ -21,8 +21,13 @@ const LAYOUTS = [
   [1440, 'dark'],
   [2560, 'light'],
 ] as const;
+const SCHEMES = {
+  light: { colorScheme: 'light', forcedColors: 'none' },
+  dark: { colorScheme: 'dark', forcedColors: 'none' },
+  forced: { colorScheme: 'light', forcedColors: 'active' },
+} as const;
+type Scheme = keyof typeof SCHEMES;
 const README_STATE = 'downloading';
-const SCHEMES = ['light', 'dark'] as const;
 /** WCAG 2.2 AA and axe's best practices. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -88,22 +93,42 @@ async function resize(page: Page, width: number): Promise<void> {
   await page.setViewportSize({ width, height });
 }
 
+/** By the page's own control: without loading it again. */
+async function changeLanguage(page: Page, locale: 'ar' | 'en'): Promise<void> {
+  await page.locator('footer select').first().selectOption(locale);
+  await page.locator(`html[lang=${locale}]`).waitFor();
+}
+
 describe('page states', () => {
   it.each(STATES)('$name: has no layout problems or accessibility violations', async (state) => {
     const page = await show(state);
     const problems: string[] = [];
-    for (const [width, colorScheme] of LAYOUTS) {
+    const check = async (place: string, hasAxe = true) => {
+      const found = await page.evaluate(findLayoutProblems);
+      if (hasAxe) found.push(...(await accessibilityViolations(page)));
+      problems.push(...found.map((problem) => `${place}: ${problem}`));
+      if (PICTURES_DIR) await page.screenshot({ path: join(PICTURES_DIR, `${state.name}-${place}.png`) });
+    };
+    for (const [width, schemeOfWidth] of LAYOUTS) {
       await resize(page, width);
-      await page.emulateMedia({ colorScheme });
-      const found = [...(await page.evaluate(findLayoutProblems)), ...(await accessibilityViolations(page))];
-      problems.push(...found.map((problem) => `${width} ${colorScheme}: ${problem}`));
-      if (PICTURES_DIR) await takePictures(page, `${state.name}-${width}`);
+      for (const scheme of Object.keys(SCHEMES) as Scheme[]) {
+        const hasAxe = state.isMain || scheme === schemeOfWidth;
+        // Otherwise dark and light differ in colours alone.
+        if (!hasAxe && !PICTURES_DIR && scheme !== 'forced') continue;
+        await page.emulateMedia(SCHEMES[scheme]);
+        await check(`${width}-${scheme}`, hasAxe);
+      }
+      await page.emulateMedia(SCHEMES.light);
+    }
+    if (state.isMain) {
+      await changeLanguage(page, 'ar');
+      for (const [width] of LAYOUTS) {
+        await resize(page, width);
+        await check(`${width}-rtl`);
+      }
+      await changeLanguage(page, 'en');
     }
     if (PICTURES_DIR && state.name === README_STATE) await takeReadmePicture(page);
-    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
-    const inForcedColors = await page.evaluate(findLayoutProblems);
-    problems.push(...inForcedColors.map((problem) => `forced colours: ${problem}`));
-    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
     expect(problems).toEqual([]);
   });
 
@@ -134,14 +159,4 @@ async function takeReadmePicture(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1180, height: 760 });
   await page.emulateMedia({ colorScheme: 'light' });
   await page.screenshot({ path: join(PICTURES_DIR ?? '', 'page.png') });
-}
-
-async function takePictures(page: Page, name: string): Promise<void> {
-  for (const colorScheme of SCHEMES) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(PICTURES_DIR ?? '', `${name}-${colorScheme}.png`) });
-  }
-  await page.emulateMedia({ forcedColors: 'active' });
-  await page.screenshot({ path: join(PICTURES_DIR ?? '', `${name}-forced.png`) });
-  await page.emulateMedia({ forcedColors: 'none' });
 }

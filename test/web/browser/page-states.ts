@@ -14,6 +14,8 @@ export interface PageState {
   readonly locale?: string;
   /** `act` leaves downloads, a player or settings behind: the next state needs a new page. */
   readonly leavesTraces?: true;
+  /** Checked in every pair of width and scheme, and from right to left. */
+  readonly isMain?: true;
 }
 
 /** Whether the state can be reached from another one within the page, without loading it again. */
@@ -44,10 +46,15 @@ const visit = async (page: Page, names: readonly string[]) => {
   await page.getByRole('heading', { name: /Recent/ }).waitFor();
 };
 
-const failure = (name: string, shows: string): PageState => ({ name: `failure-${name}`, path: link(name), shows });
+const failure = (name: string, shows: string, more: Partial<PageState> = {}): PageState => ({
+  name: `failure-${name}`,
+  path: link(name),
+  shows,
+  ...more,
+});
 
 export const STATES: readonly PageState[] = [
-  { name: 'empty', path: '/', shows: HEADLINE },
+  { name: 'empty', isMain: true, path: '/', shows: HEADLINE },
   {
     name: 'not-a-link',
     path: '/',
@@ -59,7 +66,7 @@ export const STATES: readonly PageState[] = [
     },
   },
   { name: 'skeleton', path: link('never'), shows: 'Loading.' },
-  { name: 'video', path: link('video'), shows: 'A Walk Along' },
+  { name: 'video', isMain: true, path: link('video'), shows: 'A Walk Along' },
   {
     name: 'video-all',
     path: link('video'),
@@ -74,7 +81,7 @@ export const STATES: readonly PageState[] = [
   { name: 'long-title', path: link('long'), shows: 'The Complete and Unabridged' },
   { name: 'plain', path: link('plain'), shows: 'Untitled' },
   { name: 'audio', path: link('audio'), shows: 'Étude for a Slow Machine' },
-  { name: 'list', path: link('list'), shows: 'Northern Coast, All Parts' },
+  { name: 'list', isMain: true, path: link('list'), shows: 'Northern Coast, All Parts' },
   { name: 'list-counts', path: link('counted'), shows: 'The rest of the coast' },
   { name: 'list-long-title', path: link('long-list'), shows: 'The Complete and Unabridged' },
   {
@@ -142,7 +149,7 @@ export const STATES: readonly PageState[] = [
       await page.getByText('Link expired').first().waitFor();
     },
   },
-  { name: 'downloading', leavesTraces: true, path: link('video'), shows: 'A Walk Along', act: download },
+  { name: 'downloading', isMain: true, leavesTraces: true, path: link('video'), shows: 'A Walk Along', act: download },
   {
     name: 'paused',
     leavesTraces: true,
@@ -199,7 +206,7 @@ export const STATES: readonly PageState[] = [
   { name: 'more-ways', path: '/', shows: HEADLINE, act: (page) => page.getByText('More ways to add links').click() },
   failure('not-found', 'Nothing found'),
   failure('protected', 'Protected content'),
-  failure('login', 'Sign-in required'),
+  failure('login', 'Sign-in required', { isMain: true }),
   failure('region', 'Not available in this region'),
   failure('refused', 'Blocked by the site'),
   failure('unhandled', 'Link not supported'),
@@ -252,7 +259,7 @@ export const STATES: readonly PageState[] = [
     shows: HEADLINE,
     act: (page) => visit(page, ['video', 'audio', 'list', 'long']),
   },
-  { name: 'status', path: '/status', shows: 'All systems working' },
+  { name: 'status', isMain: true, path: '/status', shows: 'All systems working' },
   { name: 'status-maintenance', path: '/status', shows: 'Maintenance', health: 'maintenance' },
   { name: 'status-unhealthy', path: '/status', shows: 'Degraded', health: 'unhealthy' },
   { name: 'arabic-empty', path: '/', shows: /./, locale: 'ar' },
