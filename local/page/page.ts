@@ -135,7 +135,7 @@ const FAILED: Notice = {
   title: 'No page',
   text: 'Building the page failed: the log says why. The API works.',
 };
-const MISSING: Notice = { status: 404, title: 'Nothing here', text: 'No page has this address.' };
+const MISSING: Notice = { status: 404, title: 'Page not found', text: 'There is no page at this address.' };
 
 function sendNotice(response: ServerResponse, { status, title, text }: Notice): void {
   const refresh = status === 503 ? `<meta http-equiv="refresh" content="${RETRY_SECONDS}">` : '';

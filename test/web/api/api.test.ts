@@ -243,6 +243,7 @@ describe('untilStreamable', () => {
 
   it.each([
     [404, 'not-found'],
+    [403, 'not-found'],
     [502, 'failed'],
     [415, 'refused'],
   ])('rejects with the reason of status %i', async (status, kind) => {

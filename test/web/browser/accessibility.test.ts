@@ -102,6 +102,7 @@ describe('forced colours', () => {
     const { page } = await open(`${service.baseUrl}/status`, { forcedColors: 'active', colorScheme });
     await page.getByText('All systems working').waitFor();
     const look = await page.evaluate(() => {
+      document.querySelector('.tape')?.classList.add('moving');
       const probe = document.createElement('p');
       probe.style.color = 'CanvasText';
       probe.style.backgroundColor = 'Canvas';

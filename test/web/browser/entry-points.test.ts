@@ -210,7 +210,7 @@ describe('page', () => {
     const { page } = await open(at('/'), { locale: 'de-AT' });
     const language = () => page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
     await eventually(language).toEqual(['de', 'ltr']);
-    await page.getByRole('combobox').selectOption({ label: 'العربية' });
+    await page.locator('footer select').first().selectOption({ label: 'العربية' });
     await eventually(language).toEqual(['ar', 'rtl']);
     await page.reload();
     await eventually(language).toEqual(['ar', 'rtl']);
@@ -218,20 +218,42 @@ describe('page', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/\p{Script=Arabic}/u);
   });
 
+  it('uses the selected theme from its first paint on, and that of the device again', async () => {
+    const { page } = await open(at('/'), { colorScheme: 'light' });
+    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const barColor = () =>
+      page.locator('meta[name=theme-color]:is([media=all], [media$="light)"])').getAttribute('content');
+    const light = await ground();
+    const theme = page.getByRole('combobox', { name: 'Theme' });
+    await theme.selectOption('Dark');
+    expect(await ground()).toBe('rgb(18, 19, 18)');
+    expect(await barColor()).toBe('#121312');
+    await page.route('**/assets/shell-*.js', async (route) => {
+      await theme.waitFor({ state: 'detached' });
+      expect(await ground()).toBe('rgb(18, 19, 18)');
+      await route.continue();
+    });
+    await page.reload();
+    await theme.selectOption('System');
+    expect([await ground(), await barColor()]).toEqual([light, '#f4f4f2']);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await ground()).not.toBe(light);
+  });
+
   it("shows the instance's status", async () => {
     const { page } = await open(at('/status'));
     await page.getByText('All systems working').waitFor();
     const facts = await page.locator('dl').innerText();
     expect(facts).toContain(`v${packageFile.version}`);
-    expect(facts).toMatch(/Links resolved\s+\d+/);
+    expect(facts).toMatch(/Links loaded\s+\d+/);
     expect(facts).toContain('Development');
     expect(facts).toContain(new URL(service.baseUrl).host);
   });
 
   it('shows a not-found page', async () => {
     const { page } = await open(at('/unknown'));
-    await page.getByRole('heading', { name: 'Nothing here' }).waitFor();
-    await page.getByRole('link', { name: 'Go to the start' }).click();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.getByRole('link', { name: 'Back to Reelay' }).click();
     await page.getByRole('textbox').waitFor();
   });
 });
@@ -288,7 +310,7 @@ describe('another instance', () => {
     await button(page, 'Use it in this tab').click();
     await lookUp(page, 'refused');
     await page.getByRole('heading', { name: 'Can’t reach the server' }).waitFor();
-    await page.getByRole('status').getByText('not allow this site').waitFor();
+    await page.getByRole('status').getByText('doesn’t allow this site').waitFor();
   });
 
   it.each(['javascript:alert(1)', 'http://reelay.example', 'nonsense'])('is not accepted from %s', async (base) => {

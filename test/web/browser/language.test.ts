@@ -7,7 +7,7 @@ import { useService } from '../fixtures/service.ts';
 const service = useService();
 const { open } = useBrowser();
 
-const select = (page: Page) => page.getByRole('combobox');
+const select = (page: Page) => page.locator('footer select').first();
 const language = (page: Page) =>
   eventually(() => page.evaluate(() => [document.documentElement.lang, document.querySelector('select')?.value]));
 /** As when offline, or after a deployment. */

@@ -201,6 +201,16 @@ describe('player', () => {
       page.locator('.subtitles a').filter({ hasText: '.srt' }).first().click(),
     ]);
     expect(file.suggestedFilename()).toMatch(/\.srt$/);
+    await page.getByRole('button', { name: 'Close the player' }).click();
+    await page
+      .getByText(/^Length: 0:0\d$/)
+      .first()
+      .waitFor({ state: 'attached' });
+    const [cover] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download cover' }).click(),
+    ]);
+    expect(cover.suggestedFilename()).toMatch(/\.jpg$/);
   });
 
   it('waits out Retry-After, shows the countdown and resumes at the same position', async () => {

@@ -67,7 +67,7 @@ describe('resolving a link', () => {
     await field.fill('no link at all');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: 'That’s not a link.' }).waitFor();
-    await page.getByRole('combobox').selectOption('de');
+    await page.locator('footer select').first().selectOption('de');
     await page.getByRole('alert').filter({ hasText: 'Das ist kein Link.' }).waitFor();
     await field.press('End');
     await field.press('Backspace');

@@ -13,6 +13,7 @@ const COMPOSED: readonly (readonly [template: string, pattern: RegExp])[] = [
   ['`clip.${', /^clip\.(start|end)(Here)?$/],
   ['`player.${', /^player\.(unsupported|interrupted)$/],
   ['`waiting.${', /^waiting\.[a-z-]+(\.what)?$/],
+  ['`footer.theme.${', /^footer\.theme\.(system|light|dark)$/],
   ['`failure.${', /^failure\.[a-z-]+(\.what)?$/],
   ['`downloads.${', /^downloads\.(ready|paused|cancelled)$/],
   ['`list.prefer.${', /^list\.prefer\.[a-z0-9]+$/],

@@ -61,6 +61,8 @@ export async function failureOf(response: Response, asked: Endpoint): Promise<Ap
     const kind = asked !== 'stream' ? 'maintenance' : problem?.title === 'No Capacity' ? 'busy' : 'waking';
     return new ApiFailure(kind, { retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS, ...facts });
   }
+  // The signature of a private instance's link has expired.
+  if (status === 403 && asked === 'stream') return new ApiFailure('not-found', facts);
   // A 404 without problem details comes from another server.
   if (status === 404) return new ApiFailure(problem && asked !== 'app' ? 'not-found' : 'unreachable', facts);
   if (status === 400 && asked === 'resolve') return new ApiFailure('bad-link', facts);

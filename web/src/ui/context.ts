@@ -7,6 +7,7 @@ import type { FileNameStore } from './file-name-store.ts';
 import type { FormatStore } from './format-store.ts';
 import type { PlaybackState } from './playback.ts';
 import type { Session } from './session.ts';
+import type { ThemeStore } from './theme-store.ts';
 
 /** Services available to every component. */
 export interface Page {
@@ -21,6 +22,7 @@ export interface Page {
   readonly history: History;
   readonly formats: FormatStore;
   readonly fileNames: FileNameStore;
+  readonly theme: ThemeStore;
   readonly playback: PlaybackState;
   /** What Enter in the link field does once the result is shown; set by the result. */
   readonly primaryAction: { current: (() => void) | undefined };

@@ -23,9 +23,14 @@ export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
     <>
       <div class="actions">
         <DownloadButton choice={choice} />
-        <button type="button" class="button" onClick={onPlay}>
+        <button
+          type="button"
+          class="button square"
+          aria-label={t('action.play')}
+          title={t('action.play')}
+          onClick={onPlay}
+        >
           <Icon name="play" />
-          <span class="word">{t('action.play')}</span>
         </button>
       </div>
       <div class="actions-more">

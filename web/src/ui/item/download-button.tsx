@@ -25,7 +25,12 @@ const Start = ({ choice }: DownloadButtonProps) => {
       <Icon name="download" />
       <span>
         {t('action.downloadNamed', { label })}
-        {size && ` · ${size}`}
+        {size && (
+          <span class="size">
+            {' · '}
+            <bdi>{size}</bdi>
+          </span>
+        )}
       </span>
       {container !== label && <span class="visually-hidden">{container}</span>}
     </button>

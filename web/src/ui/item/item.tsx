@@ -5,6 +5,7 @@ import { openWithoutPicker } from '../../download/index.ts';
 import { type Choice, type ChoiceGroup, choicesOf, preferenceOf } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
+import { useDetails } from '../details/index.ts';
 import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
 import { ChoiceList } from './choice-list.tsx';
@@ -32,6 +33,8 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
   // Range support is requested after a choice, and where it is doubtful.
   const selected = useRanges(chosen, selectedId !== undefined || (chosen !== undefined && isRangeDoubtful(chosen)));
+  // From the resolve that the service has stored; the result does not wait for it.
+  const { details } = useDetails(item.requestedUrl, !isNested && selected !== undefined);
   const current = useObservable(playback.current);
   const playing = current && all.find(({ id }) => id === current.choice.id);
   const select = (choice: Choice) => {
@@ -80,6 +83,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
         <MediaStage
           title={title}
           coverUrl={item.coverUrl}
+          durationSeconds={details?.durationSeconds}
           isAudio={(playing?.element ?? (choices.video.length === 0 ? 'audio' : 'video')) === 'audio'}
           isPlaying={playing !== undefined}
           onPlay={selected && (() => play(selected))}
@@ -88,7 +92,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
         {item.requestedUrl && (
           <DetailsButton
             link={item.requestedUrl}
-            coverUrl={item.coverUrl}
+            coverKey={all[0]?.rendition.key ?? null}
             onSeek={selected && selected.canSeek !== false ? seek : undefined}
           />
         )}

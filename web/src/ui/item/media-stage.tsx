@@ -5,6 +5,8 @@ import { Cover, Icon } from '../controls/index.ts';
 export interface MediaStageProps {
   readonly title: string;
   readonly coverUrl: string | null;
+  /** Absent while unknown. */
+  readonly durationSeconds?: number | null;
   readonly isAudio: boolean;
   /** The page's player plays a choice of this item. */
   readonly isPlaying: boolean;
@@ -13,8 +15,8 @@ export interface MediaStageProps {
 }
 
 /** The cover, or the place of the page's player. */
-export const MediaStage = ({ title, coverUrl, isAudio, isPlaying, onPlay }: MediaStageProps) => {
-  const { texts, playback } = usePage();
+export const MediaStage = ({ title, coverUrl, durationSeconds, isAudio, isPlaying, onPlay }: MediaStageProps) => {
+  const { texts, format, playback } = usePage();
   const play = useRef<HTMLButtonElement>(null);
   const slot = useRef<HTMLDivElement>(null);
   const hasPlayed = useRef(false);
@@ -49,6 +51,14 @@ export const MediaStage = ({ title, coverUrl, isAudio, isPlaying, onPlay }: Medi
             <Icon name="play" />
           </span>
         </button>
+      )}
+      {durationSeconds && (
+        <p class="media-duration figures">
+          <span class="visually-hidden">
+            {texts.t('details.duration', { duration: format.clock(durationSeconds) })}
+          </span>
+          <span aria-hidden="true">{format.clock(durationSeconds)}</span>
+        </p>
       )}
     </div>
   );

@@ -85,7 +85,7 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
             aria-disabled={isBusy}
             onClick={act}
           >
-            <Icon name={waiting ? 'close' : failure ? 'retry' : isKnown ? 'all' : 'search'} />
+            <Icon name={waiting ? 'close' : failure ? 'retry' : 'all'} />
             <span class="word">
               {t(waiting ? 'waiting.stop' : isKnown ? (isOpen ? 'list.close' : 'list.open') : 'list.lookUp')}
             </span>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { usePage } from '../context.ts';
-import { useLazy } from '../controls/index.ts';
+import { Icon, useLazy } from '../controls/index.ts';
 
 /** The pattern of file names. */
 export const FileNameSetting = () => {
@@ -9,7 +9,10 @@ export const FileNameSetting = () => {
   const { loaded: FileNameForm } = useLazy(loadFileNameForm, isOpen);
   return (
     <details class="file-names" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{t('fileNames.title')}</summary>
+      <summary>
+        <Icon name="all" />
+        {t('fileNames.title')}
+      </summary>
       {FileNameForm && <FileNameForm />}
     </details>
   );

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { LOCALE_NAMES, LOCALES } from '../../lib/index.ts';
-import { usePage } from '../context.ts';
+import { useObservable, usePage } from '../context.ts';
 import { Select } from '../controls/index.ts';
+import { THEMES } from '../theme-store.ts';
 import { InstallButton } from './install-button.tsx';
 
 export interface FooterProps {
@@ -11,10 +12,11 @@ export interface FooterProps {
   readonly settings?: ComponentChildren;
 }
 
-/** Language, links and terms of use. */
+/** Language, theme, links and terms of use. */
 export const Footer = ({ children, settings }: FooterProps) => {
-  const { texts, api, setLocale: speak } = usePage();
+  const { texts, api, theme, setLocale } = usePage();
   const { t, locale } = texts;
+  const currentTheme = useObservable(theme.current);
   return (
     <footer class="footer">
       <div class="wrap">
@@ -24,14 +26,23 @@ export const Footer = ({ children, settings }: FooterProps) => {
             <a href={`${api.base}/swagger/v1/swagger.json`}>{t('footer.api')}</a>
             <InstallButton />
           </nav>
-          <Select
-            label={t('footer.language')}
-            value={locale}
-            options={LOCALES}
-            nameOf={(one) => LOCALE_NAMES[one]}
-            languageOf={(one) => one}
-            onChange={speak}
-          />
+          <div class="footer-settings">
+            <Select
+              label={t('footer.language')}
+              value={locale}
+              options={LOCALES}
+              nameOf={(one) => LOCALE_NAMES[one]}
+              languageOf={(one) => one}
+              onChange={setLocale}
+            />
+            <Select
+              label={t('footer.theme')}
+              value={currentTheme}
+              options={THEMES}
+              nameOf={(one) => t(`footer.theme.${one}`)}
+              onChange={theme.set}
+            />
+          </div>
         </div>
         {settings}
         <p>{t('footer.use')}</p>

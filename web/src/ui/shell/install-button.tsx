@@ -1,21 +1,25 @@
-import { useEffect, useState } from 'preact/hooks';
-import { usePage } from '../context.ts';
+import { useEffect } from 'preact/hooks';
+import { createSubject } from '../../lib/index.ts';
+import { useObservable, usePage } from '../context.ts';
 
 /** BeforeInstallPromptEvent of Chromium, missing in the DOM types. */
 interface InstallPrompt extends Event {
   prompt(): Promise<unknown>;
 }
 
+/** The browser offers it once per load, so it outlives the button that received it. */
+const offer = createSubject<InstallPrompt | undefined>(undefined);
+
 /** Shown when the browser offers installation. */
 export const InstallButton = () => {
   const { t } = usePage().texts;
-  const [offer, setOffer] = useState<InstallPrompt>();
+  const prompt = useObservable(offer);
   useEffect(() => {
     const keep = (event: Event) => {
       event.preventDefault();
-      setOffer(event as InstallPrompt);
+      offer.set(event as InstallPrompt);
     };
-    const done = () => setOffer(undefined);
+    const done = () => offer.set(undefined);
     addEventListener('beforeinstallprompt', keep);
     addEventListener('appinstalled', done);
     return () => {
@@ -23,11 +27,11 @@ export const InstallButton = () => {
       removeEventListener('appinstalled', done);
     };
   }, []);
-  if (!offer) return null;
+  if (!prompt) return null;
   const install = async () => {
-    await offer.prompt();
+    await prompt.prompt();
     // A prompt can be used once.
-    setOffer(undefined);
+    offer.set(undefined);
   };
   return (
     <button type="button" class="link" onClick={install}>

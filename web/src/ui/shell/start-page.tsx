@@ -21,6 +21,7 @@ import { createFormatStore } from '../format-store.ts';
 import { createLiveRegion } from '../live-region.ts';
 import { createPlayback } from '../playback.ts';
 import { createSession } from '../session.ts';
+import { createThemeStore } from '../theme-store.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { openLocation } from './use-location.ts';
 
@@ -44,6 +45,7 @@ export async function startPage(content: ComponentChild, search = '', needsLazyT
     history,
     formats: createFormatStore(storage),
     fileNames,
+    theme: createThemeStore(storage),
     playback: createPlayback(),
     primaryAction: { current: undefined },
     startsDownload: { current: takeDownloadRequest() },
