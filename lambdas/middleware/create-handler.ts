@@ -1,17 +1,8 @@
 import middy from '@middy/core';
 import { type Problem, problems, toProblem } from '../../core/api/index.ts';
-import { createOriginSecretCheck, ORIGIN_SECRET_HEADER, renderJson } from '../../core/http/index.ts';
+import { createOriginSecretCheck, ORIGIN_SECRET_HEADER, renderJson, ACCESS_HEADER, ACCESS_VARY, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
-import { type CorsOptions, cors } from './cors.ts';
-import {
-  type Event,
-  type HttpMiddleware,
-  headerOf,
-  type InvocationContext,
-  isJson,
-  type JsonAnswer,
-  type Result,
-} from './event.ts';
+import { type Event, type HttpMiddleware, headerOf, type InvocationContext, isJson, type JsonAnswer, type Result } from './event.ts';
 
 export interface HandlerOptions extends CorsOptions {
   readonly log: Log;
@@ -81,4 +72,50 @@ export function requireOriginSecret(secret: string): HttpMiddleware {
       if (!isFromEdge(headerOf(event, ORIGIN_SECRET_HEADER))) throw problems.notFound();
     },
   };
+}
+
+export interface CorsOptions {
+  /** Methods that the path supports besides OPTIONS. None: the path is unknown, whatever the method. */
+  readonly methods: readonly string[];
+  /** Origins whose pages may read the responses, or `*`. */
+  readonly origins: readonly string[];
+}
+
+/** Answers preflights, rejects other methods, and sets the headers that every response carries. Attach it first. */
+export const cors = ({ methods, origins }: CorsOptions): HttpMiddleware => {
+  const finish = (request: { event: Event; response: Result | null | undefined }) => {
+    const { response, event } = request;
+    if (!response) return;
+    const cors = corsHeaders(headerOf(event, 'origin'), origins);
+    const accessVary = headerOf(event, ACCESS_HEADER) && ACCESS_VARY;
+    const vary = mergeVary(response.headers?.vary?.toString(), cors.vary, accessVary);
+    response.headers = {
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...response.headers,
+      ...cors,
+      ...(vary && { vary }),
+    };
+    if (event.requestContext.http.method === 'HEAD') removeBody(response);
+  };
+  return {
+    before: ({ event }) => {
+      const { method } = event.requestContext.http;
+      if (methods.length === 0 || methods.includes(method)) return undefined;
+      const allowed = methods.join(', ');
+      if (method !== 'OPTIONS') throw problems.methodNotAllowed(`${allowed}, OPTIONS`);
+      return {
+        statusCode: 204,
+        headers: { ...preflightHeaders(headerOf(event, 'origin'), origins, allowed, headerOf(event, ACCESS_HEADER)) },
+      };
+    },
+    after: finish,
+    onError: finish,
+  };
+};
+
+/** The headers of a GET without its body (RFC 9110 §9.3.2). */
+function removeBody(response: Result): void {
+  response.headers = { ...response.headers, 'content-length': String(Buffer.byteLength(response.body ?? '')) };
+  delete response.body;
 }

@@ -1,6 +1,2 @@
-export {
-  createRepresentations,
-  type Representations,
-  type RepresentationsDependencies,
-} from './create-representations.ts';
-export { createSizeRecorder } from './size-recorder.ts';
+export { createRepresentations, type Representations, type RepresentationsDependencies } from './create-representations.ts';
+export { createSizeRecorder } from './seekable-pair.ts';

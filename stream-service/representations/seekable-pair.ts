@@ -1,14 +1,14 @@
 import { UnsupportedRendition } from '../../core/errors/index.ts';
 import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import { TextTooLarge } from '../../core/media/timed-text/index.ts';
-import type { KeyedRendition } from '../../core/state/index.ts';
+import type { KeyedRendition, State } from '../../core/state/index.ts';
 import { COMBINED } from '../mux/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { KnownLayout, Layouts } from '../virtual-mp4/index.ts';
 import { type CombinedDependencies, combined, isMp4File } from './combined.ts';
 import { laidOut } from './laid-out.ts';
-import type { RecordSize } from './size-recorder.ts';
 import type { NamedExtras } from './with-extras.ts';
+import type { Log } from '../../core/log/index.ts';
 
 export interface SeekablePairDependencies extends CombinedDependencies {
   readonly layouts: Layouts;
@@ -53,4 +53,26 @@ export function refuseText(cause?: UnsupportedMp4): never {
 function headOf({ layout, etag }: KnownLayout): RepresentationHead {
   const { mimeType, fileExtension } = COMBINED;
   return { mimeType, fileExtension, size: layout.size, acceptRanges: 'bytes', etag };
+}
+
+/** Stores the exact size of a rendition unless its resource has it already. Never fails: the next stream tries again. */
+export type RecordSize = (found: KeyedRendition, bytes: number) => void;
+
+export interface SizeRecorderDependencies {
+  readonly state: Pick<State, 'putExactSize'>;
+  readonly log: Log;
+}
+
+export function createSizeRecorder({ state, log }: SizeRecorderDependencies): RecordSize {
+  /** Keys whose size is being stored: a player requests several ranges at once. */
+  const pending = new Set<string>();
+
+  return ({ key, resource, rendition }, bytes) => {
+    if (resource.exactSizes?.[rendition.id] === bytes || pending.has(key)) return;
+    pending.add(key);
+    state
+      .putExactSize(resource, rendition.id, bytes)
+      .catch((error) => log.warn('Storing the size of a rendition failed', { resource: resource.id, error }))
+      .finally(() => pending.delete(key));
+  };
 }

@@ -1,3 +1,2 @@
-export { appendChunk } from './append-chunk.ts';
+export { appendChunk, hasPausedReader } from './response-body.ts';
 export { createGuardedClient } from './guarded-client.ts';
-export { hasPausedReader } from './response-body.ts';

@@ -1,5 +1,4 @@
-import { BOX_HEADER_BYTES, type Box, findChild, parseBoxes } from './box-parser.ts';
-import { boxHeader, fullBox, u64 } from './box-writer.ts';
+import { BOX_HEADER_BYTES, type Box, findChild, parseBoxes, boxHeader, fullBox, u64 } from './box-parser.ts';
 import { MEDIA_TIMES, TRACK_TIMES, UNKNOWN_32 } from './track-header.ts';
 
 /** Bytes of an `mehd` with a 64-bit duration (ISO/IEC 14496-12 §8.8.2). */

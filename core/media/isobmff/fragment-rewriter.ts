@@ -1,5 +1,4 @@
-import { type Box, flagsOf, parseBoxes, requireChild, UnsupportedMp4 } from './box-parser.ts';
-import { box, fullBox, u32, u64 } from './box-writer.ts';
+import { type Box, flagsOf, parseBoxes, requireChild, UnsupportedMp4, box, fullBox, u32, u64 } from './box-parser.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import { type ByteSpan, MDAT_HEADER_BYTES } from './fragment-writer.ts';
 

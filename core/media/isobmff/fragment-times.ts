@@ -1,5 +1,4 @@
-import { type Box, findChild, flagsOf, parseBoxes } from './box-parser.ts';
-import { box, fullBox, u64 } from './box-writer.ts';
+import { type Box, findChild, flagsOf, parseBoxes, box, fullBox, u64 } from './box-parser.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import type { InitTrack } from './init-segment.ts';
 

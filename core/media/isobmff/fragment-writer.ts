@@ -1,5 +1,4 @@
-import { BOX_HEADER_BYTES } from './box-parser.ts';
-import { box, fullBox, u32, u64 } from './box-writer.ts';
+import { BOX_HEADER_BYTES, box, fullBox, u32, u64 } from './box-parser.ts';
 import { TFHD, TRUN } from './fragment-fields.ts';
 
 /** Bytes of a file. */

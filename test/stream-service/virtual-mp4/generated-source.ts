@@ -1,12 +1,7 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { parseBoxes } from '../../../core/media/isobmff/box-parser.ts';
-import { box, boxHeader, fullBox, u32, u64 } from '../../../core/media/isobmff/box-writer.ts';
-import {
-  NON_SYNC_SAMPLE_FLAGS,
-  SYNC_SAMPLE_FLAGS,
-  writeFragment,
-} from '../../../core/media/isobmff/fragment-writer.ts';
+import { readFileSync } from 'node:fs';
+import { parseBoxes, box, boxHeader, fullBox, u32, u64 } from '../../../core/media/isobmff/box-parser.ts';
+import { NON_SYNC_SAMPLE_FLAGS, SYNC_SAMPLE_FLAGS, writeFragment } from '../../../core/media/isobmff/fragment-writer.ts';
 import { writeFragmentedMovie, writeMovie } from '../../../core/media/isobmff/movie-header.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../core/media/isobmff/track-header.ts';
 

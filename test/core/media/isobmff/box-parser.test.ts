@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseBoxes, parseBoxHeader } from '../../../../core/media/isobmff/box-parser.ts';
-import { box, fullBox, u32, u64 } from '../../../../core/media/isobmff/box-writer.ts';
+import { parseBoxes, parseBoxHeader, box, fullBox, u32, u64 } from '../../../../core/media/isobmff/box-parser.ts';
 import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/sample-entries.ts';
 import { parseSegmentIndex } from '../../../../core/media/isobmff/segment-index.ts';
 

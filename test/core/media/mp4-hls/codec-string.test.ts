@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UnsupportedMp4 } from '../../../../core/media/isobmff/box-parser.ts';
-import { box, fullBox, u32 } from '../../../../core/media/isobmff/box-writer.ts';
+import { UnsupportedMp4, box, fullBox, u32 } from '../../../../core/media/isobmff/box-parser.ts';
 import { channelCount, codecString } from '../../../../core/media/mp4-hls/codec-string.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
