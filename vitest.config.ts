@@ -10,7 +10,7 @@ export const UNIT_TESTS = [
   'test/core/egress/{address-guard,append-chunk,proxy-pool}.test.ts',
   'test/core/http/*.test.ts',
   'test/core/media/*.test.ts',
-  'test/core/media/isobmff/{box-parser,fragment-times}.test.ts',
+  'test/core/media/isobmff/{boxes,fragment-times}.test.ts',
   'test/core/media/mp4-hls/*.test.ts',
   'test/core/media/{subtitles,timed-text}/*.test.ts',
   'test/core/resolve/hostile-info.test.ts',

@@ -1,8 +1,25 @@
 import middy from '@middy/core';
 import { type Problem, problems, toProblem } from '../../core/api/index.ts';
-import { createOriginSecretCheck, ORIGIN_SECRET_HEADER, renderJson, ACCESS_HEADER, ACCESS_VARY, corsHeaders, mergeVary, preflightHeaders } from '../../core/http/index.ts';
+import {
+  ACCESS_HEADER,
+  ACCESS_VARY,
+  corsHeaders,
+  createOriginSecretCheck,
+  mergeVary,
+  ORIGIN_SECRET_HEADER,
+  preflightHeaders,
+  renderJson,
+} from '../../core/http/index.ts';
 import { describeError, type Log } from '../../core/log/index.ts';
-import { type Event, type HttpMiddleware, headerOf, type InvocationContext, isJson, type JsonAnswer, type Result } from './event.ts';
+import {
+  type Event,
+  type HttpMiddleware,
+  headerOf,
+  type InvocationContext,
+  isJson,
+  type JsonAnswer,
+  type Result,
+} from './event.ts';
 
 export interface HandlerOptions extends CorsOptions {
   readonly log: Log;

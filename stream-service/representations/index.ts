@@ -1,2 +1,6 @@
-export { createRepresentations, type Representations, type RepresentationsDependencies } from './create-representations.ts';
+export {
+  createRepresentations,
+  type Representations,
+  type RepresentationsDependencies,
+} from './create-representations.ts';
 export { createSizeRecorder } from './seekable-pair.ts';

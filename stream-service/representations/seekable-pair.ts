@@ -1,4 +1,5 @@
 import { UnsupportedRendition } from '../../core/errors/index.ts';
+import type { Log } from '../../core/log/index.ts';
 import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
 import { TextTooLarge } from '../../core/media/timed-text/index.ts';
 import type { KeyedRendition, State } from '../../core/state/index.ts';
@@ -8,7 +9,6 @@ import type { KnownLayout, Layouts } from '../virtual-mp4/index.ts';
 import { type CombinedDependencies, combined, isMp4File } from './combined.ts';
 import { laidOut } from './laid-out.ts';
 import type { NamedExtras } from './with-extras.ts';
-import type { Log } from '../../core/log/index.ts';
 
 export interface SeekablePairDependencies extends CombinedDependencies {
   readonly layouts: Layouts;

@@ -1,2 +1,2 @@
-export { appendChunk, hasPausedReader } from './response-body.ts';
 export { createGuardedClient } from './guarded-client.ts';
+export { appendChunk, hasPausedReader } from './response-body.ts';

@@ -1,4 +1,4 @@
-import { BOX_HEADER_BYTES, type Box, findChild, parseBoxes, boxHeader, fullBox, u64 } from './box-parser.ts';
+import { BOX_HEADER_BYTES, type Box, boxHeader, findChild, fullBox, parseBoxes, u64 } from './boxes.ts';
 import { MEDIA_TIMES, TRACK_TIMES, UNKNOWN_32 } from './track-header.ts';
 
 /** Bytes of an `mehd` with a 64-bit duration (ISO/IEC 14496-12 §8.8.2). */

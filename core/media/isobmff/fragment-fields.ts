@@ -1,4 +1,4 @@
-import { type Box, findChild, flagsOf, parseBoxes } from './box-parser.ts';
+import { type Box, findChild, flagsOf, parseBoxes } from './boxes.ts';
 
 /** Flags of `tfhd` (ISO/IEC 14496-12 §8.8.7.1). Fields are written in this order, each only where its flag is set. */
 export const TFHD = {

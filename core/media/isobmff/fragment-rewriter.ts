@@ -1,4 +1,4 @@
-import { type Box, flagsOf, parseBoxes, requireChild, UnsupportedMp4, box, fullBox, u32, u64 } from './box-parser.ts';
+import { type Box, box, flagsOf, fullBox, parseBoxes, requireChild, UnsupportedMp4, u32, u64 } from './boxes.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import { type ByteSpan, MDAT_HEADER_BYTES } from './fragment-writer.ts';
 

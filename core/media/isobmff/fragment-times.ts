@@ -1,4 +1,4 @@
-import { type Box, findChild, flagsOf, parseBoxes, box, fullBox, u64 } from './box-parser.ts';
+import { type Box, box, findChild, flagsOf, fullBox, parseBoxes, u64 } from './boxes.ts';
 import { parseRunHeader, readDecodeTime, TFHD, TRUN } from './fragment-fields.ts';
 import type { InitTrack } from './init-segment.ts';
 

@@ -1,4 +1,4 @@
-import { BOX_HEADER_BYTES, box, fullBox, u32, u64 } from './box-parser.ts';
+import { BOX_HEADER_BYTES, box, fullBox, u32, u64 } from './boxes.ts';
 import { TFHD, TRUN } from './fragment-fields.ts';
 
 /** Bytes of a file. */

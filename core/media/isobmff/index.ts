@@ -1,12 +1,40 @@
-export { BOX_HEADER_BYTES, type Box, type BoxHeader, findChild, flagsOf, LARGE_BOX_HEADER_BYTES, parseBoxes, parseBoxHeader, requireChild, UnsupportedMp4, box, boxHeader, fullBox, u32, u64 } from './box-parser.ts';
+export {
+  BOX_HEADER_BYTES,
+  type Box,
+  type BoxHeader,
+  box,
+  boxHeader,
+  findChild,
+  flagsOf,
+  fullBox,
+  LARGE_BOX_HEADER_BYTES,
+  parseBoxes,
+  parseBoxHeader,
+  requireChild,
+  UnsupportedMp4,
+  u32,
+  u64,
+} from './boxes.ts';
 export { patchHeaderDuration } from './duration-patch.ts';
 export { TFHD } from './fragment-fields.ts';
 export { rewriteFragment } from './fragment-rewriter.ts';
 export { type MovieFragment, parseFragmentSamples } from './fragment-samples.ts';
 export { type FragmentTime, fragmentTimes, shiftFragment } from './fragment-times.ts';
-export { type ByteSpan, MDAT_HEADER_BYTES, NON_SYNC_SAMPLE_FLAGS, SYNC_SAMPLE_FLAGS, writeFragment } from './fragment-writer.ts';
+export {
+  type ByteSpan,
+  MDAT_HEADER_BYTES,
+  NON_SYNC_SAMPLE_FLAGS,
+  SYNC_SAMPLE_FLAGS,
+  writeFragment,
+} from './fragment-writer.ts';
 export { descriptorContent, type InitTrack, initTracks, isSameDescription } from './init-segment.ts';
-export { FRAGMENTED_FILE_TYPE, type OutputTrack, writeFragmentedMovie, writeMovie, writeMovieHeader } from './movie-header.ts';
+export {
+  FRAGMENTED_FILE_TYPE,
+  type OutputTrack,
+  writeFragmentedMovie,
+  writeMovie,
+  writeMovieHeader,
+} from './movie-header.ts';
 export { hasEncryptedSampleEntry } from './sample-entries.ts';
 export { parseSampleTable, type Sample, type SampleCursor, type SampleTable } from './sample-table.ts';
 export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';

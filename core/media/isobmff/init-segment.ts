@@ -1,4 +1,4 @@
-import { type Box, findChild, parseBoxes } from './box-parser.ts';
+import { type Box, findChild, parseBoxes } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
 import { MEDIA_TIMES, TRACK_TIMES, timesVersion } from './track-header.ts';
 

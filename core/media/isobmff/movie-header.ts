@@ -1,4 +1,4 @@
-import { box, fullBox, u32, u64 } from './box-parser.ts';
+import { box, fullBox, u32, u64 } from './boxes.ts';
 import type { TrackHeader } from './track-header.ts';
 
 /** A track of the file to be written. */

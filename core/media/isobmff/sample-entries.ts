@@ -1,4 +1,4 @@
-import { type Box, parseBoxes, UnsupportedMp4 } from './box-parser.ts';
+import { type Box, parseBoxes, UnsupportedMp4 } from './boxes.ts';
 
 /** Sample entries that can be copied without reading what is in them. */
 const SAMPLE_ENTRIES = {

@@ -1,4 +1,4 @@
-import { UnsupportedMp4 } from './box-parser.ts';
+import { UnsupportedMp4 } from './boxes.ts';
 
 /** Longer ones come from negative deltas of muxers. */
 const MAX_DURATION = 0x7fff_ffff;

@@ -1,4 +1,4 @@
-import { UnsupportedMp4 } from './box-parser.ts';
+import { UnsupportedMp4 } from './boxes.ts';
 import { ChunkReader, type Rows, RunLengthReader, requireDuration, type SampleTables } from './sample-rows.ts';
 
 export const MAX_SAMPLE_BYTES = 256 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { type Box, findChild, requireChild, UnsupportedMp4 } from './box-parser.ts';
+import { type Box, findChild, requireChild, UnsupportedMp4 } from './boxes.ts';
 import { ChunkReader, type Rows, RunLengthReader, requireDuration, type SampleTables } from './sample-rows.ts';
 import { type CutSamples, cutSpans, MAX_SAMPLE_BYTES, type SpanLimits } from './sample-spans.ts';
 

@@ -1,4 +1,4 @@
-import { parseBoxHeader } from './box-parser.ts';
+import { parseBoxHeader } from './boxes.ts';
 
 /** A `sidx` (ISO/IEC 14496-12 §8.16.3). */
 export interface SegmentIndex {

@@ -1,4 +1,4 @@
-import { type Box, findChild, parseBoxes } from './box-parser.ts';
+import { type Box, findChild, parseBoxes } from './boxes.ts';
 import { MEDIA_TIMES, timesVersion } from './track-header.ts';
 
 /** Duration and size of a track by its sample tables, which its headers may contradict. */

@@ -1,4 +1,4 @@
-import { type Box, findChild, parseBoxes, requireChild, UnsupportedMp4 } from './box-parser.ts';
+import { type Box, findChild, parseBoxes, requireChild, UnsupportedMp4 } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
 import { supportedDescriptions } from './sample-entries.ts';
 

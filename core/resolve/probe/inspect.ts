@@ -1,16 +1,37 @@
 import pLimit from 'p-limit';
 import { EgressRefused, NotDeliverable, NotFound, UpstreamError } from '../../errors/index.ts';
 import { isMediaContainer } from '../../media/codecs/index.ts';
-import type { Track } from '../../state/index.ts';
+import type { Delivery, Track } from '../../state/index.ts';
 import { selectRenditions } from '../renditions/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
-import { needsProbe } from './needs-probe.ts';
-import { createTrackProbe, DRM_PROTECTED, type TrackProbeOptions, withoutDuration } from './track-probe.ts';
+import {
+  createTrackProbe,
+  DRM_PROTECTED,
+  hasCodec,
+  isUndescribedPlaylist,
+  type TrackProbeOptions,
+  withoutDuration,
+} from './track-probe.ts';
 
 /** Tracks probed at once for one item. */
 const CONCURRENCY = 6;
 /** The best tracks of an item. Further ones are offered only if an extractor of their site describes them. */
 const MAX_PROBED = 40;
+
+/** By delivery: whether the description of a track lacks what its rendition needs. */
+const NEEDS_PROBE: Readonly<Record<Delivery, (candidate: Candidate) => boolean>> = {
+  direct: ({ isBareLink, isGeneric, track }) =>
+    isBareLink ||
+    isGeneric ||
+    !isMediaContainer(track.container) ||
+    !hasCodec(track) ||
+    (track.sizeBytes ?? track.durationSeconds) === undefined,
+  hls: ({ track }) => isUndescribedPlaylist(track),
+  // The manifest describes every representation.
+  dash: () => false,
+};
+
+const needsProbe = (candidate: Candidate): boolean => NEEDS_PROBE[candidate.track.delivery](candidate);
 
 /**
  * Probes the tracks whose description is incomplete, and the one that conversions read for its exact duration. Tracks that

@@ -10,7 +10,6 @@ import type { ManifestFacts } from '../../media/timeline/index.ts';
 import type { Track } from '../../state/index.ts';
 import { webUrl } from '../yt-dlp/index.ts';
 import { collect, openReader } from './guarded-reader.ts';
-import { isUndescribedPlaylist } from './needs-probe.ts';
 import { createPrivateHostCheck } from './private-host-check.ts';
 import { isEncrypted, type ProbeResult, probe, probeSegment } from './probe.ts';
 
@@ -190,3 +189,12 @@ const describe = (description: string, { video }: Pick<Track, 'video'>): string 
     / - unknown$/,
     video?.height ? ` - ${video.width}x${video.height}` : video ? '$&' : ' - audio only',
   );
+
+/**
+ * Whether it is an HLS media playlist whose segments have to be read: no multivariant playlist describes it, or one without
+ * CODECS (FFmpeg writes such), which leaves open whether a variant with AUDIO has sound in its own segments.
+ */
+export const isUndescribedPlaylist = (track: Track): boolean =>
+  track.delivery === 'hls' && !hasCodec(track) && (track.video !== null || track.bitrate === undefined);
+
+export const hasCodec = ({ video, audio }: Track): boolean => (video?.codec ?? audio?.codec) !== undefined;

@@ -1,7 +1,7 @@
 import { SUBTITLE_SOURCES } from '../../media/subtitles/index.ts';
 import { type Subtitle, subtitleId, type Track } from '../../state/index.ts';
 import { parseCookies } from './cookies.ts';
-import { urlExpiresAt, type Info, infoList, isInfo, text, webUrl, withoutAbsent } from './yt-dlp-info.ts';
+import { type Info, infoList, isInfo, text, urlExpiresAt, webUrl, withoutAbsent } from './yt-dlp-info.ts';
 
 /** Of one item. */
 const MAX_SUBTITLES = 60;

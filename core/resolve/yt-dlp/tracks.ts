@@ -3,7 +3,17 @@ import { duration } from '../../media/index.ts';
 import type { AudioTraits, Delivery, Fragment, Track, VideoTraits } from '../../state/index.ts';
 import { parseCookies } from './cookies.ts';
 import { type RankingFacts, readRankingFacts } from './ranking-facts.ts';
-import { urlExpiresAt, type Info, infoList, isInfo, positiveInteger, positiveNumber, text, webUrl, withoutAbsent } from './yt-dlp-info.ts';
+import {
+  type Info,
+  infoList,
+  isInfo,
+  positiveInteger,
+  positiveNumber,
+  text,
+  urlExpiresAt,
+  webUrl,
+  withoutAbsent,
+} from './yt-dlp-info.ts';
 
 /** A track, and what is known about it only while it is selected. */
 export interface Candidate extends RankingFacts {

@@ -1,5 +1,3 @@
-
-
 /** yt-dlp's JSON of an item, a format, an entry or a thumbnail. Untrusted: each field may have any type. */
 export type Info = Readonly<Record<string, unknown>>;
 

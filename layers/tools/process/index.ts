@@ -1,3 +1,3 @@
-export { endWithParent, isStopped, killWhenStopped } from './stopped-processes.ts';
+export { endWithParent, isStopped, killWhenStopped } from './process-end.ts';
 export { findOnPath, isExecutable, isProcessGone, run } from './program.ts';
 export { findPython, type InstallOptions } from './python.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { killWhenStopped } from './stopped-processes.ts';
+import { killWhenStopped } from './process-end.ts';
 
 const execute = promisify(execFile);
 

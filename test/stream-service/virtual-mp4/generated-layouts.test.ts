@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseBoxes, UnsupportedMp4 } from '../../../core/media/isobmff/box-parser.ts';
+import { parseBoxes, UnsupportedMp4 } from '../../../core/media/isobmff/boxes.ts';
 import { rewriteFragment } from '../../../core/media/isobmff/fragment-rewriter.ts';
 import { parseSampleTable } from '../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../core/media/isobmff/track-header.ts';

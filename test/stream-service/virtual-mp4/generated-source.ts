@@ -1,7 +1,11 @@
-import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { parseBoxes, box, boxHeader, fullBox, u32, u64 } from '../../../core/media/isobmff/box-parser.ts';
-import { NON_SYNC_SAMPLE_FLAGS, SYNC_SAMPLE_FLAGS, writeFragment } from '../../../core/media/isobmff/fragment-writer.ts';
+import fc from 'fast-check';
+import { box, boxHeader, fullBox, parseBoxes, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
+import {
+  NON_SYNC_SAMPLE_FLAGS,
+  SYNC_SAMPLE_FLAGS,
+  writeFragment,
+} from '../../../core/media/isobmff/fragment-writer.ts';
 import { writeFragmentedMovie, writeMovie } from '../../../core/media/isobmff/movie-header.ts';
 import { parseTrackHeader, type TrackHeader } from '../../../core/media/isobmff/track-header.ts';
 

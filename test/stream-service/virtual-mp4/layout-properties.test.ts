@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { readFile } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UnsupportedMp4, fullBox, u32, u64 } from '../../../core/media/isobmff/box-parser.ts';
+import { fullBox, UnsupportedMp4, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../core/media/virtual-mp4/layout.ts';
 import { LayoutStream, type SizedFile } from '../../../stream-service/virtual-mp4/layout-stream.ts';

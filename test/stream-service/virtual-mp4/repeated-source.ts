@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { parseBoxes, box, boxHeader, fullBox, u32, u64 } from '../../../core/media/isobmff/box-parser.ts';
+import { box, boxHeader, fullBox, parseBoxes, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
 import { writeMovie } from '../../../core/media/isobmff/movie-header.ts';
 import { parseSampleTable } from '../../../core/media/isobmff/sample-table.ts';
 import { parseTrackHeader } from '../../../core/media/isobmff/track-header.ts';

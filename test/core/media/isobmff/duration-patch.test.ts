@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Box, findChild, parseBoxes } from '../../../../core/media/isobmff/box-parser.ts';
+import { type Box, findChild, parseBoxes } from '../../../../core/media/isobmff/boxes.ts';
 import { patchDuration } from '../../../../core/media/isobmff/duration-patch.ts';
 import { createDurationPatchStream } from '../../../../stream-service/mux/ffmpeg/duration-patch-stream.ts';
 import { combinedPlan } from '../../../../stream-service/mux/mux-plan.ts';

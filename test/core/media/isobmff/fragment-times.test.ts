@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { box, fullBox, u32, u64 } from '../../../../core/media/isobmff/box-parser.ts';
+import { box, fullBox, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
 import { fragmentTimes, shiftFragment } from '../../../../core/media/isobmff/fragment-times.ts';
 
 const DURATION = 0x8;

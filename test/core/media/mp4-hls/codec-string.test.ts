@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UnsupportedMp4, box, fullBox, u32 } from '../../../../core/media/isobmff/box-parser.ts';
+import { box, fullBox, UnsupportedMp4, u32 } from '../../../../core/media/isobmff/boxes.ts';
 import { channelCount, codecString } from '../../../../core/media/mp4-hls/codec-string.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findConversionName } from '../../../../core/conversions/index.ts';
-import { UnsupportedMp4 } from '../../../../core/media/isobmff/box-parser.ts';
+import { UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
 import { assembleResource } from '../../../../core/resolve/item/assemble.ts';
 import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 import { findByKey } from '../../../../core/state/keys.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { UnsupportedMp4 } from '../../../../core/media/isobmff/box-parser.ts';
+import { UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
 import { muxNatively } from '../../../../stream-service/mux/native/native-muxer.ts';
 import type { FileSource } from '../../../../stream-service/source/source.ts';
 import { ensureMedia } from '../../../origin/media.ts';

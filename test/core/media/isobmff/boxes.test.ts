@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseBoxes, parseBoxHeader, box, fullBox, u32, u64 } from '../../../../core/media/isobmff/box-parser.ts';
+import { box, fullBox, parseBoxes, parseBoxHeader, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
 import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/sample-entries.ts';
 import { parseSegmentIndex } from '../../../../core/media/isobmff/segment-index.ts';
 

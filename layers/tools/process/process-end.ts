@@ -1,5 +1,5 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { readFileSync, existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 const CHECK_INTERVAL_MS = 1_000;
 /** A process that is stopped at four checks in a row is killed: within five seconds. */

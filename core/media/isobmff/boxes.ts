@@ -1,5 +1,3 @@
-
-
 /** A box of the ISO base media file format (ISO/IEC 14496-12 §4.2). Offsets in bytes, `end` excluded. */
 export interface Box {
   readonly type: string;
