@@ -44,6 +44,7 @@ export const UNIT_TESTS = [
   'test/stream-service/source/{availability-probe,request-plan,request-rules}.test.ts',
   'test/stream-service/task/{dockerfile,idle-timer,metrics,task-settings}.test.ts',
   'test/stream-service/virtual-mp4/generated-layouts.test.ts',
+  'test/stream-service/web-function/*.test.ts',
   'test/structure/*.test.ts',
   'test/web/api/{base-url,contract,playlist-counts,validate}.test.ts',
   'test/web/details/*.test.ts',

@@ -16,7 +16,9 @@ try {
   const settings = readContext(new App({ autoSynth: false }).node.getAllContext());
   checkPlace(settings, { ...(account && { account }), ...(region && { region }) });
   await bundle({ outDir: BUNDLE_DIR });
-  await placeFfmpeg({ dir: join(BUNDLE_DIR, 'stream-service'), architecture: settings.architecture });
+  if (settings.streamHost === 'lambda') await bundle({ outDir: BUNDLE_DIR, only: ['stream-function'] });
+  const streamBundle = settings.streamHost === 'lambda' ? 'stream-function' : 'stream-service';
+  await placeFfmpeg({ dir: join(BUNDLE_DIR, streamBundle), architecture: settings.architecture });
   await buildPage();
   createApp({ bundleDir: BUNDLE_DIR, ...(account && region && { env: { account, region } }) }).synth();
 } catch (error) {

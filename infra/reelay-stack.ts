@@ -11,8 +11,10 @@ import {
   BalancedStreamHost,
   ON_DEMAND_TRUSTED_PROXIES,
   OnDemandStreamHost,
+  type StreamDependencies,
   StreamNetwork,
   StreamTask,
+  WebFunctionStreamHost,
 } from './constructs/stream-host/index.ts';
 import { Tools, ToolUpdates } from './constructs/tools/index.ts';
 
@@ -34,36 +36,24 @@ export class ReelayStack extends Stack {
     const originSecret = new OriginSecret(this, 'OriginSecret', { deployment, table });
     const tools = new Tools(this, 'Tools', { deployment, table, secretRevision: originSecret.revision });
 
-    const isBalanced = profile.streamHost === 'balanced';
-    const network = new StreamNetwork(this, 'Network', {
-      withBalancerSubnets: isBalanced,
-      logDays: settings.logDays,
-      ...(settings.zones && { zones: settings.zones }),
-    });
-    const task = new StreamTask(this, 'Task', {
-      deployment,
-      network,
-      table,
-      tools,
-      trustedProxies: isBalanced ? BALANCED_TRUSTED_PROXIES : ON_DEMAND_TRUSTED_PROXIES,
-      idleMinutes: isBalanced ? 0 : settings.idleMinutes,
-    });
+    const fargate = profile.streamHost === 'web-function' ? undefined : this.#createTask({ deployment, table, tools });
+    const isOnDemand = profile.streamHost === 'on-demand';
     const { accessKeysSecret } = settings;
     // A function has one store at most.
     const keyValueStore =
-      isBalanced && !accessKeysSecret
-        ? undefined
-        : new KeyValueStore(this, isBalanced ? 'AccessKeyStore' : 'TaskAddress', {
-            keyValueStoreName: regionalName(this, isBalanced ? 'access-keys' : 'task-address'),
-          });
+      isOnDemand || accessKeysSecret
+        ? new KeyValueStore(this, isOnDemand ? 'TaskAddress' : 'AccessKeyStore', {
+            keyValueStoreName: regionalName(this, isOnDemand ? 'task-address' : 'access-keys'),
+          })
+        : undefined;
     const accessKeys =
       accessKeysSecret && keyValueStore
         ? new AccessKeys(this, 'AccessKeys', { deployment, keyValueStore, secretArn: accessKeysSecret })
         : undefined;
     const onDemand =
-      !isBalanced &&
-      keyValueStore &&
-      new OnDemandStreamHost(this, 'Streams', { deployment, network, task, table, keyValueStore });
+      isOnDemand && fargate && keyValueStore
+        ? new OnDemandStreamHost(this, 'Streams', { deployment, ...fargate, table, keyValueStore })
+        : undefined;
     const api = new Api(this, 'Api', {
       deployment,
       table,
@@ -71,11 +61,15 @@ export class ReelayStack extends Stack {
       originSecrets: originSecret.accepted,
       ...(onDemand && { wake: onDemand.wake }),
     });
-    const balanced = isBalanced
-      ? new BalancedStreamHost(this, 'Streams', { deployment, network, task, toolsInstalled: api.toolsInstalled })
-      : undefined;
-    const host = balanced ?? (onDemand || undefined);
-    if (!host) throw new Error('A profile has one stream host or the other');
+    const balanced =
+      profile.streamHost === 'balanced' && fargate
+        ? new BalancedStreamHost(this, 'Streams', { deployment, ...fargate, toolsInstalled: api.toolsInstalled })
+        : undefined;
+    const webFunction = fargate
+      ? undefined
+      : new WebFunctionStreamHost(this, 'StreamFunction', { deployment, table, tools });
+    const host = balanced ?? onDemand ?? webFunction;
+    if (!host) throw new Error('A profile has one stream host');
     const updates = new ToolUpdates(this, 'ToolUpdates', {
       tools,
       resolver: api.resolver,
@@ -94,6 +88,7 @@ export class ReelayStack extends Stack {
       ...(keyValueStore && { keyValueStore }),
       ...(wall && { firewall: wall }),
     });
+    webFunction?.allowRequestsOf(edge.distribution);
     new Monitoring(this, 'Monitoring', {
       deployment,
       table,
@@ -108,13 +103,36 @@ export class ReelayStack extends Stack {
       // The alarm on errors of the API covers the resolver too; the first ten alarms of an account are free.
       criticalFunctions: onDemand ? [onDemand.wake, onDemand.register] : [api.resolver],
       ...(balanced && { balanced }),
+      ...(webFunction && { webFunction }),
     });
     useStackLogGroups(this, settings.logDays);
     new CfnOutput(this, 'BaseUrl', { description: 'Base URL of the service', value: edge.baseUrl });
+    new CfnOutput(this, 'StreamHost', {
+      description: 'What streams: fargate, or lambda with -c streamHost=lambda',
+      value: settings.streamHost,
+    });
     new CfnOutput(this, 'EdgeDomain', {
       description: 'Target of the DNS record of your own domain',
       value: edge.distribution.distributionDomainName,
     });
+  }
+
+  /** Network and task definition of the hosts on Fargate. */
+  #createTask(dependencies: StreamDependencies): { readonly network: StreamNetwork; readonly task: StreamTask } {
+    const { settings, profile } = dependencies.deployment;
+    const isBalanced = profile.streamHost === 'balanced';
+    const network = new StreamNetwork(this, 'Network', {
+      withBalancerSubnets: isBalanced,
+      logDays: settings.logDays,
+      ...(settings.zones && { zones: settings.zones }),
+    });
+    const task = new StreamTask(this, 'Task', {
+      ...dependencies,
+      network,
+      trustedProxies: isBalanced ? BALANCED_TRUSTED_PROXIES : ON_DEMAND_TRUSTED_PROXIES,
+      idleMinutes: isBalanced ? 0 : settings.idleMinutes,
+    });
+    return { network, task };
   }
 
   /** The first two zones by index: by name they would need a look-up, and so credentials at synthesis. */

@@ -15,6 +15,13 @@ export const deploymentSettings = {
     description:
       'Size and cost of the deployment; keep it in `cdk.json`, since a deployment does not remember the last one',
   },
+  streamHost: {
+    scope: 'aws',
+    parse: oneOf('fargate', 'lambda'),
+    default: 'fargate',
+    description:
+      'Where `hobby` streams: a Fargate task that the first request starts, or a Lambda Web Function, which answers within seconds and ends each response after 15 minutes',
+  },
   stage: {
     scope: 'aws',
     parse: matching(

@@ -7,7 +7,10 @@ import { sideEffectFreePlugin } from './side-effect-free-plugin.ts';
 export interface BundleOptions {
   /** Receives `functions/<name>/index.mjs`, which exports `handler`, and `stream-service/main.mjs`. Other content is kept. */
   readonly outDir: string;
-  /** Function names, `stream-service` and `one-machine`: only these are rebuilt. @default all but `one-machine` */
+  /**
+   * Function names, `stream-service`, `stream-function` and `one-machine`: only these are rebuilt.
+   * @default all but `stream-function` and `one-machine`
+   */
   readonly only?: readonly string[];
   /** Writes a source map beside each bundle, for analysis; nothing reads it at run time. @default false */
   readonly sourceMaps?: boolean;
@@ -32,12 +35,19 @@ const EXTRA_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     ...WORKER_FILES,
     'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
     Dockerfile: join(ROOT, 'stream-service', 'Dockerfile'),
+    'strip-elf.ts': join(import.meta.dirname, 'strip-elf.ts'),
+  },
+  'stream-function': {
+    ...WORKER_FILES,
+    'index.js': join(ROOT, 'stream-service', 'web-function', 'index.js'),
+    'package.json': join(ROOT, 'stream-service', 'web-function', 'package.json'),
   },
   'one-machine/app': {
     ...WORKER_FILES,
     'health.mjs': join(ROOT, 'stream-service', 'task', 'health.mjs'),
     'swagger/swagger-ui.css': join(SWAGGER_DIR, 'swagger-ui.css'),
     'swagger/swagger-ui-bundle.js': join(SWAGGER_DIR, 'swagger-ui-bundle.js'),
+    '../strip-elf.ts': join(import.meta.dirname, 'strip-elf.ts'),
   },
 };
 
@@ -71,12 +81,21 @@ const STREAM_SERVICE: Program = {
   file: 'main',
 };
 
+/** The stream service as a Lambda Web Function. Bundled by name only. */
+const STREAM_FUNCTION: Program = {
+  entry: join(ROOT, 'stream-service', 'web-function', 'main.ts'),
+  folder: 'stream-function',
+  file: 'main',
+};
+
 /** The whole service for the container of one machine. Bundled by name only. */
 const ONE_MACHINE: Program = {
   entry: join(ROOT, 'local', 'container.ts'),
   folder: 'one-machine/app',
   file: 'main',
 };
+
+const BY_NAME_ONLY = ['stream-function', 'one-machine'];
 
 /**
  * Bundles everything that runs in AWS: one self-contained folder per file of `lambdas/entries`, and one for the stream
@@ -85,7 +104,7 @@ const ONE_MACHINE: Program = {
  */
 export async function bundle({ outDir, only, sourceMaps = false }: BundleOptions): Promise<void> {
   const programs = await findPrograms();
-  const chosen = (only ?? [...programs.keys()].filter((name) => name !== 'one-machine')).map((name) => {
+  const chosen = (only ?? [...programs.keys()].filter((name) => !BY_NAME_ONLY.includes(name))).map((name) => {
     const program = programs.get(name);
     if (!program) throw new Error(`Unknown bundle: ${name}`);
     return program;
@@ -103,7 +122,12 @@ async function findPrograms(): Promise<Map<string, Program>> {
     const name = basename(file, '.ts');
     return [name, { entry: join(ENTRIES_DIR, file), folder: `functions/${name}`, file: 'index' }];
   });
-  return new Map([...functions, ['stream-service', STREAM_SERVICE], ['one-machine', ONE_MACHINE]]);
+  return new Map([
+    ...functions,
+    ['stream-service', STREAM_SERVICE],
+    ['stream-function', STREAM_FUNCTION],
+    ['one-machine', ONE_MACHINE],
+  ]);
 }
 
 /** One esbuild run for all: shared sources are parsed once, and each bundle still gets its own copy. */

@@ -16,8 +16,8 @@ export interface CommandPlan {
   readonly run?: readonly string[];
   /** File that receives the stack outputs as JSON. */
   readonly outputs?: string;
-  /** Whether a context flag names the profile of the deployment. */
-  readonly namesProfile?: boolean;
+  /** Settings that context flags name, with their values; blank ones are left out. */
+  readonly named?: Readonly<Record<string, string>>;
   /** Profile of the AWS configuration (`--profile`). */
   readonly awsProfile?: string;
   /** Whether the CDK CLI may ask about IAM changes, for which it needs a terminal. */
@@ -56,7 +56,12 @@ export function planCommand(
     ...['bootstrap', `aws://${account}/${region}`, '--app', assembly],
     ...credentials,
   ];
-  const namesProfile = context.some((pair) => /^profile=./.test(pair));
+  const named = Object.fromEntries(
+    context.flatMap((pair) => {
+      const [, name, value] = /^(\w+)=(.+)$/s.exec(pair) ?? [];
+      return name && value ? [[name, value]] : [];
+    }),
+  );
   const common = { bootstrap, awsProfile };
   if (command === 'synth') return { ...common, synth: synth(...others) };
   if (command === 'diff') {
@@ -84,14 +89,17 @@ export function planCommand(
       synth: synth('--output', assembly, ...credentials),
       run,
       outputs,
-      namesProfile,
+      named,
       asksForApproval: !isChosen && !isApproved,
     };
   }
   if (command === 'destroy') {
     // The profile `public` has the most stacks, so stacks of any deployed profile are found. Task bounds set for the other
-    // profile may be invalid for this one: blank counts as not set.
-    const everything = ['profile=public', 'minTasks=', 'maxTasks='].flatMap((setting) => ['--context', setting]);
+    // profile, and its stream host, may be invalid for this one: blank counts as not set.
+    const everything = ['profile=public', 'streamHost=', 'minTasks=', 'maxTasks='].flatMap((setting) => [
+      '--context',
+      setting,
+    ]);
     const run = ['destroy', '--all', '--app', assembly, ...others];
     return { ...common, synth: synth('--output', assembly, ...everything, ...credentials), run };
   }

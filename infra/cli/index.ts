@@ -1,2 +1,2 @@
 export { type DeploymentTarget, findStackNames, findTargets, type Manifest } from './cli-plan.ts';
-export { readDeployedProfile } from './deployed-profile.ts';
+export { readDeployedSettings } from './deployed-settings.ts';

@@ -17,7 +17,7 @@ import {
   planCommand,
 } from './cli-plan.ts';
 import { findContainerProblem } from './container-runtime.ts';
-import { profileConflict, readDeployedProfile } from './deployed-profile.ts';
+import { findSettingsConflict, readDeployedSettings } from './deployed-settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -54,19 +54,22 @@ function requireContainerRuntime(): void {
   if (problem) fail(problem);
 }
 
-/** Fails when no profile is named and the default one would replace the stream host of the deployed one. */
-async function requireSameProfile(
-  { namesProfile, awsProfile }: CommandPlan,
+/** Fails when no profile or stream host is named and the default one would replace the deployed stream host. */
+async function requireSameHost(
+  { named = {}, awsProfile }: CommandPlan,
   manifest: Manifest,
   targets: readonly DeploymentTarget[],
 ): Promise<void> {
-  if (namesProfile || readFileContext().profile) return;
+  const { profile, streamHost } = { ...readFileContext(), ...named } as Record<string, string | undefined>;
+  if (profile && streamHost) return;
   for (const { region } of targets) {
     for (const stackName of findStackNames(manifest)) {
-      const deployed = await readDeployedProfile(stackName, region, awsProfile).catch((error: unknown) => {
-        fail(`Could not read the deployed profile, name one with -c profile=…: ${String(error)}`);
+      const deployed = await readDeployedSettings(stackName, region, awsProfile).catch((error: unknown) => {
+        fail(
+          `Could not read the deployed profile, name it and the stream host with -c profile=… -c streamHost=…: ${String(error)}`,
+        );
       });
-      const conflict = profileConflict(deployed, readContext({}).profile);
+      const conflict = findSettingsConflict(deployed, { profile, streamHost }, readContext({}));
       if (conflict) fail(conflict);
     }
   }
@@ -74,7 +77,9 @@ async function requireSameProfile(
 
 const plan = planCommand(command, flags, { app: `"${process.execPath}" infra/app.ts`, assembly });
 if (!plan) fail('Use: npm run synth|deploy|diff|destroy -- [-c setting=value] [flags of cdk]');
-if (command === 'deploy') requireContainerRuntime();
+if (command === 'deploy' && (plan.named?.streamHost ?? readFileContext().streamHost) !== 'lambda') {
+  requireContainerRuntime();
+}
 if (plan.asksForApproval && !process.stdin.isTTY) {
   process.stderr.write(
     'Without a terminal, a deployment that widens permissions fails: see `npm run diff`, and add --yes\n',
@@ -86,7 +91,7 @@ if (plan.run) {
   const found = findTargets(manifest);
   if (found.length === 0) fail('No AWS account or region: set AWS_PROFILE or AWS_ACCESS_KEY_ID…, and AWS_REGION');
   for (const { account, region } of found) process.stdout.write(`In the account ${account}, in ${region}\n`);
-  if (command === 'deploy') await requireSameProfile(plan, manifest, found);
+  if (command === 'deploy') await requireSameHost(plan, manifest, found);
   for (const place of command === 'deploy' ? found : []) {
     const known = await isBootstrapped(place, plan.awsProfile).catch((error: unknown) => {
       process.stderr.write(`Could not look for the bootstrap bucket ${place.bucket}: ${String(error)}\n`);

@@ -3,8 +3,11 @@ import type { DeploymentSettings, ProfileName } from './settings.ts';
 
 /** Properties of one kind of deployment. Constructs test a property, never the profile's name. */
 export interface Profile {
-  /** `balanced`: tasks behind a load balancer. `on-demand`: one task, started by a request and ended when idle. */
-  readonly streamHost: 'balanced' | 'on-demand';
+  /**
+   * `balanced`: tasks behind a load balancer. `on-demand`: one task, started by a request and ended when idle.
+   * `web-function`: a Lambda Web Function, which AWS starts and ends.
+   */
+  readonly streamHost: 'balanced' | 'on-demand' | 'web-function';
   /** CPU units of a task: 1,024 are one core. */
   readonly taskCpu: number;
   /** MiB of a task. */
@@ -90,6 +93,7 @@ export function profileOf(settings: DeploymentSettings): Profile {
   const { taskCpu, taskMemory, minTasks, maxTasks, entriesAtOnce, monthlyBudget, resolverConcurrency } = settings;
   const changed: Profile = {
     ...profile,
+    streamHost: settings.streamHost === 'lambda' ? 'web-function' : profile.streamHost,
     taskCpu: taskCpu ?? profile.taskCpu,
     taskMemory: taskMemory ?? profile.taskMemory,
     minTasks: minTasks ?? profile.minTasks,

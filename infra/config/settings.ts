@@ -44,6 +44,7 @@ function checkCombinations(settings: DeploymentSettings): void {
     throw new SettingError(`${taskCpu === undefined ? 'taskMemory needs taskCpu' : 'taskCpu needs taskMemory'}`);
   }
   if (taskCpu !== undefined && taskMemory !== undefined) checkTaskSize(taskCpu, taskMemory);
+  checkStreamHost(settings);
   const { resolverProvisioned, resolverConcurrency } = settings;
   if (profile === 'hobby' && resolverProvisioned > 0)
     throw new SettingError('resolverProvisioned is for team and public: hobby costs nothing while it is idle');
@@ -52,6 +53,15 @@ function checkCombinations(settings: DeploymentSettings): void {
   if (profile === 'hobby' && (minTasks ?? maxTasks) !== undefined) {
     throw new SettingError(`${minTasks ? 'minTasks' : 'maxTasks'} is for team and public: hobby runs one task at most`);
   }
+}
+
+/** Settings that a Lambda Web Function rules out: it has one size, one kind of processor, and no network of its own. */
+function checkStreamHost({ streamHost, profile, architecture, taskCpu, zones }: DeploymentSettings): void {
+  if (streamHost !== 'lambda') return;
+  if (profile !== 'hobby') throw new SettingError(`streamHost lambda is for hobby: ${profile} streams from Fargate`);
+  if (architecture !== 'arm64') throw new SettingError('streamHost lambda needs architecture arm64');
+  if (taskCpu !== undefined) throw new SettingError('taskCpu and taskMemory are for streamHost fargate');
+  if (zones !== undefined) throw new SettingError('zones is for streamHost fargate: lambda has no network');
 }
 
 /** Memory that Fargate offers by CPU units, in MiB. */

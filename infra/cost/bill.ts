@@ -10,7 +10,8 @@ export interface BillLine {
   readonly quantity: number;
   /** The part of the quantity that the monthly free allowance covers. */
   readonly free: number;
-  readonly usd: number;
+  /** Undefined: the price is not published. */
+  readonly usd: number | undefined;
 }
 
 /** Sums usage per meter, in the order of the price table. Lines that the free allowance covers are included. */
@@ -26,8 +27,9 @@ export function calculateBill(usage: readonly Usage[]): BillLine[] {
     });
 }
 
-/** USD for a quantity beyond the free one, by the volume prices of the meter. */
-function priceOf({ price, free = 0, tiers = [] }: Meter, quantity: number): number {
+/** USD for a quantity beyond the free one, by the volume prices of the meter; undefined without a published price. */
+function priceOf({ price, free = 0, tiers = [] }: Meter, quantity: number): number | undefined {
+  if (price === undefined) return undefined;
   let charged = Math.min(free, quantity);
   let usd = 0;
   for (const tier of [...tiers, { upTo: Infinity, price }]) {
@@ -38,8 +40,8 @@ function priceOf({ price, free = 0, tiers = [] }: Meter, quantity: number): numb
   return usd;
 }
 
-/** Sum of a bill in USD. */
-export const totalUsd = (bill: readonly BillLine[]): number => bill.reduce((sum, { usd }) => sum + usd, 0);
+/** Sum of a bill in USD, without what has no published price. */
+export const totalUsd = (bill: readonly BillLine[]): number => bill.reduce((sum, { usd = 0 }) => sum + usd, 0);
 
 /** A bill with a flat-rate plan of CloudFront instead of the meters that the plan includes. */
 export interface PlannedBill {

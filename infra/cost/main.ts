@@ -28,17 +28,35 @@ function createPlaceholderBundle(): string {
   for (const file of readdirSync(join(ROOT, 'lambdas', 'entries')))
     put(`functions/${basename(file, '.ts')}`, 'index.mjs', '');
   put('stream-service', 'Dockerfile', 'FROM scratch');
+  put('stream-function', 'index.js', '');
   return folder;
 }
 
-/** The resources of all stacks of a profile in one template. */
-function synthesizeProfile(profile: ProfileName, context: Readonly<Record<string, string>>): Template {
+/** A row of the report: a profile, or a variant of it. */
+interface Variant {
+  readonly title: string;
+  readonly profile: ProfileName;
+  readonly context: Readonly<Record<string, string>>;
+}
+
+/** Every profile, and those that a setting changes most. Settings for one profile alone would be invalid for the others. */
+function variantsOf({ streamHost: _, ...context }: Readonly<Record<string, string>>): Variant[] {
+  return (Object.keys(profiles) as ProfileName[]).flatMap((profile) => {
+    const variant = { title: profile, profile, context: { ...context, profile } };
+    if (profile !== 'hobby' || context.architecture === 'x86_64') return [variant];
+    const onLambda = { ...variant.context, streamHost: 'lambda' };
+    return [variant, { title: 'hobby with streamHost=lambda', profile, context: onLambda }];
+  });
+}
+
+/** The resources of all stacks of a deployment in one template. */
+function synthesize({ title, context }: Variant): Template {
   const flags = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
   const { stacks } = createApp({
     bundleDir: folder,
-    context: { ...flags, ...context, profile },
+    context: { ...flags, ...context },
     env: { account: '111111111111', region: 'eu-central-1' },
-    outdir: join(folder, `out-${profile}`),
+    outdir: join(folder, `out-${title.replaceAll(' ', '-')}`),
   }).synth();
   const all = stacks.map(({ template }) => template as Template);
   // Logical ids are unique only within a stack.
@@ -52,19 +70,20 @@ try {
   const { values } = parseArgs({ options: { context: { type: 'string', short: 'c', multiple: true, default: [] } } });
   const context = Object.fromEntries(values.context.map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
   createPlaceholderBundle();
-  const reports = (Object.keys(profiles) as ProfileName[]).flatMap((profile) => {
-    const template = synthesizeProfile(profile, context);
+  const reports = variantsOf(context).flatMap((variant) => {
+    const template = synthesize(variant);
+    const { title, profile } = variant;
     const billOf = (traffic: Traffic) => calculateBill([...fixedUsage(template), ...trafficUsage(template, traffic)]);
     const busy = TRAFFIC[profile];
     const visits = VISITS_PER_DAY.map(
       (visitsPerDay) => [visitsPerDay, totalUsd(billOf({ ...busy, visitsPerDay }))] as const,
     );
     return [
-      formatReport(profile, IDLE, billOf(IDLE)),
+      formatReport(title, IDLE, billOf(IDLE)),
       [
-        formatReport(profile, busy, billOf(busy)),
+        formatReport(title, busy, billOf(busy)),
         formatPlan(billOf(busy)),
-        busy.visitsPerDay > 0 ? formatVisits(visits) : '',
+        profiles[profile].streamHost === 'on-demand' && title === profile ? formatVisits(visits) : '',
       ]
         .filter(Boolean)
         .join('\n'),
@@ -76,6 +95,7 @@ try {
       'after what AWS gives every account free. Assumed, not measured in an account.',
       '',
       ...reports.map((text) => `${text}\n`),
+      'A Lambda Web Function is billed by quantities whose prices AWS does not document: see the pricing page of Lambda.',
       'Traffic to viewers is most of a busy bill, at the prices of North America and Europe. A flat-rate plan covers one',
       'distribution with its firewall and is subscribed by hand: see docs/operating-aws.md.',
       '',

@@ -12,8 +12,8 @@ export interface Meter {
   /** Name in the report. */
   readonly label: string;
   readonly unit: string;
-  /** USD per unit; with tiers, of what exceeds the last one. */
-  readonly price: number;
+  /** USD per unit; with tiers, of what exceeds the last one. Undefined: not published. */
+  readonly price: number | undefined;
   /** Units per month of the permanent free tier, shared by all stacks of an account. */
   readonly free?: number;
   /** Volume prices, ascending: USD per unit of the usage up to a quantity, which includes the free one. */
@@ -36,6 +36,11 @@ export const METERS = {
   provisionedTimeArm: { label: 'functions, provisioned (ARM)', unit: 'GiB s', price: 0.0000033334 },
   provisionedTimeX86: { label: 'functions, provisioned (x86)', unit: 'GiB s', price: 0.0000041667 },
   apiRequests: { label: 'HTTP API', unit: 'million', price: 1 },
+
+  // Billed by active processor time, memory in use and requests. AWS documents the quantities, and no price of them.
+  streamFunctionVcpu: { label: 'stream function, active processor', unit: 'vCPU h', price: undefined },
+  streamFunctionMemory: { label: 'stream function, memory', unit: 'GiB h', price: undefined },
+  streamFunctionRequests: { label: 'stream function, requests', unit: 'million', price: undefined },
 
   tableWrites: { label: 'table, writes of 1 KB', unit: 'million', price: 0.625 },
   tableReads: { label: 'table, reads of 4 KB', unit: 'million', price: 0.125 },

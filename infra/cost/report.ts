@@ -7,9 +7,10 @@ export function formatReport(title: string, traffic: Traffic, bill: readonly Bil
     label,
     `${formatNumber(quantity)} ${unit}`,
     free > 0 ? `${formatNumber(free)} free` : '',
-    formatUsd(usd),
+    usd === undefined ? 'unpublished' : formatUsd(usd),
   ]);
-  const all = [...rows, ['', '', 'a month', formatUsd(totalUsd(bill))]];
+  const isIncomplete = bill.some(({ usd }) => usd === undefined);
+  const all = [...rows, ['', '', isIncomplete ? 'a month, besides' : 'a month', formatUsd(totalUsd(bill))]];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const lines = all.map((row) =>
     row

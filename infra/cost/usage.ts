@@ -34,6 +34,11 @@ const SECONDS_PER_MONTH = HOURS_PER_MONTH * 3_600;
 /** From RunTask, at which billing begins, until an on-demand task serves. */
 const TASK_START_MINUTES = 1;
 
+/** Of a stream function: processor time of an HTTPS source, measured; resident memory, measured; one client at a time. */
+const CPU_SECONDS_PER_GIGABYTE = 2;
+const STREAM_FUNCTION_GIB = 0.3;
+const CLIENT_MBIT_PER_SECOND = 20;
+
 /** Custom metrics of an instance with traffic. */
 const CUSTOM_METRICS = 16;
 const TOOL_UPDATES_PER_MONTH = 61;
@@ -48,11 +53,10 @@ export function trafficUsage(template: Template, traffic: Traffic): Usage[] {
   const size = findTaskSize(resources);
   const { resolves, streams, gigabytes } = traffic;
   const extraTaskHours = traffic.extraTaskHours + awakeHours(traffic.visitsPerDay, findIdleMinutes(resources));
-  // One setting decides the architecture of tasks and functions.
-  const functionTime = size?.isArm ? 'functionTimeArm' : 'functionTimeX86';
+  const functionTime = isArm(resources) ? 'functionTimeArm' : 'functionTimeX86';
   const small = resolves * PER_REQUEST.smallCallsPerResolve;
   const requests = resolves + small + streams * PER_REQUEST.requestsPerStream;
-  const isOnDemand = !has('AWS::ElasticLoadBalancingV2::LoadBalancer');
+  const isOnDemand = has('Custom::StopTasks');
 
   return [
     [
@@ -89,9 +93,20 @@ export function trafficUsage(template: Template, traffic: Traffic): Usage[] {
     ...(has('AWS::WAFv2::WebACL') ? ([['firewallRequests', requests / 1e6]] as const) : []),
     ...(has('AWS::ElasticLoadBalancingV2::LoadBalancer') ? ([['loadBalancerUnit', gigabytes]] as const) : []),
     ...(size ? taskUsage(size, extraTaskHours) : []),
+    ...(has('AWS::Lambda::WebFunction') ? streamFunctionUsage(traffic) : []),
     ['metrics', resolves > 0 ? CUSTOM_METRICS : 0],
     ['logs', resolves * PER_REQUEST.logGb],
     ['traces', countTraces(resolves + small) / 1e6],
+  ];
+}
+
+/** What a Lambda Web Function that streams is billed by. */
+function streamFunctionUsage({ streams, gigabytes }: Traffic): Usage[] {
+  const streamHours = (gigabytes * 1e9 * 8) / (CLIENT_MBIT_PER_SECOND * 1e6) / 3_600;
+  return [
+    ['streamFunctionVcpu', (gigabytes * CPU_SECONDS_PER_GIGABYTE) / 3_600],
+    ['streamFunctionMemory', streamHours * STREAM_FUNCTION_GIB],
+    ['streamFunctionRequests', (streams * PER_REQUEST.requestsPerStream) / 1e6],
   ];
 }
 
@@ -104,6 +119,13 @@ export function countTraces(invocations: number): number {
   const secondsWithAny = SECONDS_PER_MONTH * -Math.expm1(-invocations / SECONDS_PER_MONTH);
   return secondsWithAny + TRACED_SHARE * (invocations - secondsWithAny);
 }
+
+/** Whether functions and tasks run on ARM: one setting is for all. */
+const isArm = (resources: Resources): boolean =>
+  resources.some(
+    ({ Type, Properties }) =>
+      Type === 'AWS::Lambda::Function' && (Properties?.Architectures as string[] | undefined)?.includes('arm64'),
+  );
 
 /** Minutes without a stream after which the task ends; 0 for tasks that stay. */
 function findIdleMinutes(resources: Resources): number {

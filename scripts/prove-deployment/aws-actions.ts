@@ -8,7 +8,7 @@ import {
   findStackNames,
   findTargets,
   type Manifest,
-  readDeployedProfile,
+  readDeployedSettings,
 } from '../../infra/cli/index.ts';
 import { formatResult, verify } from '../verify/index.ts';
 import type { ProofOptions } from './options.ts';
@@ -38,7 +38,7 @@ export interface Place {
  */
 export async function findPlace({ stage, account, context, folder }: AwsActionsOptions): Promise<Place> {
   const assembly = join(folder, 'assembly');
-  const settings = [`stage=${stage}`, 'profile=public', ...context, 'minTasks=', 'maxTasks='];
+  const settings = [`stage=${stage}`, 'profile=public', ...context, 'streamHost=', 'minTasks=', 'maxTasks='];
   await run([CLI, 'synth', ...settings.flatMap((pair) => ['-c', pair]), '--output', assembly]);
   const manifest: Manifest = JSON.parse(readFileSync(join(assembly, 'manifest.json'), 'utf8'));
   const targets = findTargets(manifest);
@@ -58,8 +58,8 @@ export function createAwsActions(options: AwsActionsOptions, { stackNames, targe
     async deployedProfile() {
       for (const { region } of targets) {
         for (const name of stackNames) {
-          const profile = await readDeployedProfile(name, region);
-          if (profile !== undefined) return profile;
+          const deployed = await readDeployedSettings(name, region);
+          if (deployed) return deployed.profile ?? 'unknown';
         }
       }
       return undefined;

@@ -7,7 +7,7 @@ export interface ProofOptions {
   /** The account that the credentials must belong to. Not needed for a dry run. */
   readonly account: string | undefined;
   readonly stage: string;
-  /** Deployed one after another, each over the one before. */
+  /** Deployed one after another, each over the one before. A stream host may follow: `hobby:lambda`. */
   readonly profiles: readonly string[];
   /** Links that each deployment resolves and streams. */
   readonly links: readonly string[];
@@ -23,7 +23,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export const USAGE = `Use: npm run prove-deployment -- --account 123456789012 [--profiles hobby,team] [--stage NAME] [--link https://…]…
+export const USAGE = `Use: npm run prove-deployment -- --account 123456789012 [--profiles hobby,hobby:lambda,team] [--stage NAME] [--link https://…]…
        [-c setting=value]… [--keep] [--dry-run]
 
 Deploys a new stage to a throw-away account, verifies it, updates its tools, changes its profile, verifies it again, and
@@ -41,11 +41,18 @@ export function parseOptions(args: readonly string[]): ProofOptions {
     throw new UsageError('Name the throw-away account with --account: nothing is deployed to any other');
   const profiles = values.profiles.split(',').map((profile) => profile.trim());
   for (const pair of context)
-    if (/^(stage|profile)=/.test(pair)) throw new UsageError(`Use --stage and --profiles instead of -c ${pair}`);
+    if (/^(stage|profile|streamHost)=/.test(pair))
+      throw new UsageError(`Use --stage and --profiles instead of -c ${pair}`);
   for (const link of links) if (!URL.canParse(link)) throw new UsageError(`--link must be a URL, not ${link}`);
   const settings = Object.fromEntries(context.map((pair) => pair.split(/=(.*)/s, 2)));
-  for (const profile of profiles) readContext({ ...settings, stage, profile });
+  for (const profile of profiles) readContext({ ...settings, stage, ...contextOf(profile) });
   return { account, stage, profiles, links, context, isDryRun, isKept };
+}
+
+/** CDK context of an entry of `--profiles`. */
+export function contextOf(entry: string): Readonly<Record<string, string>> {
+  const [profile = '', streamHost] = entry.split(':');
+  return { profile, ...(streamHost !== undefined && { streamHost }) };
 }
 
 function parse(args: readonly string[]) {

@@ -1,4 +1,4 @@
-import type { ProofOptions } from './options.ts';
+import { contextOf, type ProofOptions } from './options.ts';
 
 /** One step of a proof. */
 export type Step =
@@ -19,7 +19,8 @@ export const EXPECTED_COST = 'less than $1: tasks and a load balancer cost about
 export function planProof({ stage, profiles, context, isKept }: ProofOptions, outputsFile: string): Step[] {
   const settings = ['-c', `stage=${stage}`, ...context.flatMap((pair) => ['-c', pair])];
   const deploy = (profile: string) => [
-    ...['deploy', ...settings, '-c', `profile=${profile}`],
+    ...['deploy', ...settings],
+    ...Object.entries(contextOf(profile)).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ...['--yes', '--outputs-file', outputsFile],
   ];
   const changes = profiles.flatMap((profile, index): Step[] => [

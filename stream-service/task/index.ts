@@ -1,3 +1,1 @@
-export { startTask } from './start-task.ts';
-export { createTaskLog } from './task-log.ts';
-export { readTaskSettings } from './task-settings.ts';
+export { runTask } from './run-task.ts';

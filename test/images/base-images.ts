@@ -8,11 +8,11 @@ import { requirePrograms } from './programs.ts';
 const run = promisify(execFile);
 
 /** The release of Debian that the Dockerfiles name. */
-const SUITE = 'trixie';
+export const SUITE = 'trixie';
 export const DEBIAN_IMAGE = `docker.io/library/debian:${SUITE}-slim`;
 export const NODE_IMAGE = `docker.io/library/node:24-${SUITE}-slim`;
 /** What `debian:…-slim` leaves out, too. */
-const LEFT_OUT = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*', '/usr/share/info/*'];
+export const LEFT_OUT = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*', '/usr/share/info/*'];
 
 /**
  * Makes the base images of the Dockerfiles, since no registry is needed for tests: Debian from its packages, and Node from

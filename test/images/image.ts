@@ -40,6 +40,8 @@ export interface BuildOptions {
   readonly dockerfile?: string;
   /** Folders that replace stages of the Dockerfile, by stage name. */
   readonly stages?: Readonly<Record<string, string>>;
+  /** As Docker names it. @default `linux` with the processor of this machine */
+  readonly platform?: string;
 }
 
 const BUILD_TIMEOUT_MS = 600_000;
@@ -71,6 +73,7 @@ async function buildUnpacked({
   context,
   dockerfile,
   stages = {},
+  platform,
 }: BuildOptions & { readonly dockerfile: string }): Promise<Image> {
   await ensureBaseImages();
   const replaced = Object.entries(stages).flatMap(([stage, folder]) => ['--build-context', `${stage}=${folder}`]);
@@ -80,6 +83,7 @@ async function buildUnpacked({
   await buildah(
     'build',
     ...['--isolation', 'chroot', '--pull=never', '--format', 'docker', '--layers=false', '--tag', tag],
+    ...(platform ? ['--platform', platform] : []),
     ...[...replaced, '--file', file, context],
   );
   const { Docker } = JSON.parse(await buildah('inspect', '--type', 'image', tag));

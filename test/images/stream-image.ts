@@ -3,24 +3,38 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from '../../infra/build/bundle.ts';
 import { placeFfmpeg } from '../../infra/build/place-ffmpeg.ts';
+import { arm64Stages } from './arm64-stages.ts';
 import { buildImage, type Image } from './image.ts';
 
-/** Node's name of this processor as a deployment spells it. */
-const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x86_64';
+/** Processor of an image, as a deployment spells it. */
+export type ImageArchitecture = 'x86_64' | 'arm64';
 
-/** The image of the stream service, built from the sources as a deployment does, for the processor of this machine. */
-export async function streamImage(): Promise<Image> {
+/** That of this machine. */
+export const OWN_ARCHITECTURE: ImageArchitecture = process.arch === 'arm64' ? 'arm64' : 'x86_64';
+
+/**
+ * The image of the stream service, built from the sources as a deployment does.
+ * @param architecture of the image. @default that of this machine
+ */
+export async function streamImage(architecture = OWN_ARCHITECTURE): Promise<Image> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-stream-image-'));
   try {
     await bundle({ outDir: dir, only: ['stream-service'] });
-    return await streamImageFrom(join(dir, 'stream-service'));
+    return await streamImageFrom(join(dir, 'stream-service'), architecture);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
 }
 
 /** The same from its bundle, to which FFmpeg is added. */
-export async function streamImageFrom(context: string): Promise<Image> {
-  await placeFfmpeg({ dir: context, architecture: ARCHITECTURE });
-  return buildImage({ name: 'stream-service', context });
+export async function streamImageFrom(context: string, architecture = OWN_ARCHITECTURE): Promise<Image> {
+  await placeFfmpeg({ dir: context, architecture });
+  return buildImage({ ...(await imageOf('stream-service', architecture)), context });
+}
+
+/** Name, platform and replaced stages of an image for a processor: nothing of another one is executed. */
+export async function imageOf(name: string, architecture: ImageArchitecture) {
+  if (architecture === OWN_ARCHITECTURE) return { name };
+  if (architecture !== 'arm64') throw new Error(`No base images for ${architecture}`);
+  return { name: `${name}-arm64`, platform: 'linux/arm64', stages: await arm64Stages() };
 }

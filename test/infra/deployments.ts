@@ -14,6 +14,8 @@ export const regionless = {
   hobby: await synthesize({ profile: 'hobby', architecture: 'arm64' }),
   team: await synthesize({ profile: 'team', architecture: 'arm64' }),
   public: await synthesize({ profile: 'public', architecture: 'arm64' }),
+  /** `hobby` with a Lambda Web Function. */
+  lambda: await synthesize({ profile: 'hobby', streamHost: 'lambda', architecture: 'arm64' }),
 };
 /** Deployments of stage `blue` to a known account and region. */
 export const regional = {
@@ -32,8 +34,12 @@ export const regional = {
   ),
 };
 export const PROFILE_NAMES: ProfileName[] = ['hobby', 'team', 'public'];
+/** The profiles, and `hobby` on Lambda. */
+export const DEPLOYMENT_NAMES = [...PROFILE_NAMES, 'lambda'] as const;
+export type DeploymentName = (typeof DEPLOYMENT_NAMES)[number];
 /** Template of the environment-agnostic stack. */
-export const template = (name: ProfileName): Template => regionless[name].templates['reelay-main'] ?? { Resources: {} };
+export const template = (name: DeploymentName): Template =>
+  regionless[name].templates['reelay-main'] ?? { Resources: {} };
 /** Template of the stack with a known region. */
 export const regionalTemplate = (name: ProfileName): Template =>
   regional[name].templates['reelay-blue'] ?? { Resources: {} };

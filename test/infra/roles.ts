@@ -1,4 +1,4 @@
-import type { ProfileName } from '../../infra/config/settings.ts';
+import type { DeploymentName } from './deployments.ts';
 
 const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 const FUNCTION = [...LOGS, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
@@ -33,23 +33,26 @@ const ALWAYS: Record<string, string[]> = {
     ...['lambda:PutProvisionedConcurrencyConfig', 'lambda:DeleteProvisionedConcurrencyConfig'],
   ],
   ToolUpdatesFunctionRole: FETCH_RELEASES,
-  TaskDefinitionExecutionRole: [
-    ...LOGS,
-    ...['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetAuthorizationToken'],
-    'ecr:GetDownloadUrlForLayer',
-  ],
   PageUploadRole: [...LOGS, ...BUCKET_DEPLOYMENT],
   CustomS3AutoDeleteObjectsCustomResourceProviderRole: LOGS,
 };
 const SDK_CALLS = [...LOGS, 'ec2:DescribeManagedPrefixLists', 'iam:CreateServiceLinkedRole'];
 const TASK = [...items('Get', 'Put', 'Update'), 's3:GetObject', 's3:ListBucket'];
-const BALANCED = {
-  TaskTaskRole: [...TASK, 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
+const FARGATE = {
+  TaskDefinitionExecutionRole: [
+    ...LOGS,
+    ...['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetAuthorizationToken'],
+    'ecr:GetDownloadUrlForLayer',
+  ],
   SdkCallsRole: SDK_CALLS,
 };
+const BALANCED = {
+  ...FARGATE,
+  TaskTaskRole: [...TASK, 'ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'],
+};
 const ON_DEMAND = {
+  ...FARGATE,
   TaskTaskRole: TASK,
-  SdkCallsRole: SDK_CALLS,
   StreamsWakeRole: [...FUNCTION, ...READ_TASKS, ...['ecs:RunTask', 'iam:PassRole'], ...items('Delete', 'Get', 'Put')],
   StreamsRegisterRole: [
     ...FUNCTION,
@@ -62,20 +65,29 @@ const ON_DEMAND = {
   StreamsStopperRole: [...FUNCTION, ...READ_TASKS, 'ecs:StopTask'],
 };
 
-/** All actions of each role of a profile. */
-export const expectedActions = (profile: ProfileName): Record<string, string[]> =>
+const LAMBDA = {
+  StreamFunctionRole: [...LOGS, ...TASK],
+  StreamFunctionCopyRole: [
+    ...LOGS,
+    ...['s3:Abort*', 's3:DeleteObject*', 's3:GetObject', 's3:GetObjectVersion', 's3:PutObject'],
+    ...['s3:PutObjectLegalHold', 's3:PutObjectRetention', 's3:PutObjectTagging', 's3:PutObjectVersionTagging'],
+  ],
+};
+const OF_HOST: Readonly<Record<DeploymentName, Record<string, string[]>>> = {
+  ...{ hobby: ON_DEMAND, team: BALANCED, public: BALANCED, lambda: LAMBDA },
+};
+
+/** All actions of each role of a deployment. */
+export const expectedActions = (name: DeploymentName): Record<string, string[]> =>
   Object.fromEntries(
-    Object.entries({ ...ALWAYS, ...(profile === 'hobby' ? ON_DEMAND : BALANCED) }).map(([role, actions]) => [
-      role,
-      [...actions].sort(),
-    ]),
+    Object.entries({ ...ALWAYS, ...OF_HOST[name] }).map(([role, actions]) => [role, [...actions].sort()]),
   );
 
 const OF_TOOLS = ['maintenance', 'tools', 'tools-update'];
 const UPDATE_TOOLS = { DeleteItem: OF_TOOLS, GetItem: OF_TOOLS, PutItem: OF_TOOLS };
 
 /** Table items that each role has access to. */
-export const expectedItems = (profile: ProfileName): Record<string, Record<string, string[]>> => ({
+export const expectedItems = (name: DeploymentName): Record<string, Record<string, string[]>> => ({
   ApiAppInfoRole: { GetItem: ['maintenance', 'tools'] },
   ApiRequestCountRole: { BatchGetItem: ['count#*'] },
   ApiResolverRole: {
@@ -86,8 +98,10 @@ export const expectedItems = (profile: ProfileName): Record<string, Record<strin
   OriginSecretMakerRole: { GetItem: ['origin-secret'], PutItem: ['origin-secret'] },
   ToolsLayerRole: UPDATE_TOOLS,
   ToolUpdatesFunctionRole: UPDATE_TOOLS,
-  TaskTaskRole: { GetItem: ['maintenance', 'resource#*'], PutItem: ['resource#*'], UpdateItem: ['resource#*'] },
-  ...(profile === 'hobby' && {
+  [name === 'lambda' ? 'StreamFunctionRole' : 'TaskTaskRole']: {
+    ...{ GetItem: ['maintenance', 'resource#*'], PutItem: ['resource#*'], UpdateItem: ['resource#*'] },
+  },
+  ...(name === 'hobby' && {
     StreamsWakeRole: {
       GetItem: ['resource#*', 'stream-task'],
       PutItem: ['stream-task'],

@@ -20,6 +20,7 @@ export const VIRGINIA: Environment = { account: '111111111111', region: 'us-east
 export function placeholderBundle(folder: string): string {
   for (const name of FUNCTIONS) write(join(folder, 'functions', name), 'index.mjs', 'export const handler = () => {};');
   write(join(folder, 'stream-service'), 'Dockerfile', 'FROM scratch');
+  write(join(folder, 'stream-function'), 'index.js', '');
   return folder;
 }
 
@@ -40,6 +41,8 @@ export interface Synthesis {
   /** By stack name. */
   readonly templates: Readonly<Record<string, Template>>;
   readonly stacks: readonly string[];
+  /** Tags of the stacks themselves, by stack name. */
+  readonly tags: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Context that the CDK CLI would have to look up in an account. */
   readonly lookups: readonly unknown[];
 }
@@ -63,6 +66,7 @@ export const synthesize = (context: Readonly<Record<string, unknown>>, env?: Env
     return {
       templates: Object.fromEntries(assembly.stacks.map(({ stackName, template }) => [stackName, template])),
       stacks: assembly.stacks.map(({ stackName }) => stackName),
+      tags: Object.fromEntries(assembly.stacks.map(({ stackName, tags }) => [stackName, tags])),
       lookups: assembly.manifest.missing ?? [],
     };
   });

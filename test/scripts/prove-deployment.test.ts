@@ -28,11 +28,13 @@ describe('parseOptions', () => {
     [[...ACCOUNT, '--unknown']],
     [[...ACCOUNT, '-c', 'stage=main']],
     [[...ACCOUNT, '-c', 'profile=team']],
+    [[...ACCOUNT, '-c', 'streamHost=lambda']],
     [[...ACCOUNT, '--link', 'words']],
   ])('rejects %j', (args) => expect(() => parseOptions(args)).toThrow(UsageError));
 
   it.each([
     [[...ACCOUNT, '--profiles', 'hobby,huge']],
+    [[...ACCOUNT, '--profiles', 'team:lambda']],
     [[...ACCOUNT, '--stage', 'Not A Stage']],
     [[...ACCOUNT, '-c', 'logDays=never']],
   ])('rejects the settings of %j', (args) => expect(() => parseOptions(args)).toThrow(SettingError));
@@ -49,6 +51,15 @@ describe('planProof', () => {
       'deploy -c stage=proof -c architecture=x86_64 -c profile=team --yes --outputs-file outputs.json',
       'destroy -c stage=proof -c architecture=x86_64 --force',
     ]);
+  });
+
+  it('deploys a profile with the stream host that follows it', () => {
+    const [deployed, , , , changed] = planOf('--profiles', 'hobby,hobby:lambda');
+    expect(deployed).toMatchObject({ args: expect.arrayContaining(['profile=hobby']) });
+    expect(changed).toMatchObject({
+      title: 'Change the profile from hobby to hobby:lambda',
+      args: expect.arrayContaining(['profile=hobby', 'streamHost=lambda']),
+    });
   });
 
   it('changes through every profile that is named, and keeps the last one with --keep', () => {

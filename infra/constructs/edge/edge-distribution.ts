@@ -113,11 +113,12 @@ export class EdgeDistribution extends Construct {
 
   #behaviours({ deployment, apiHost, originSecret, streamOrigin, keyValueStore }: EdgeDistributionProps) {
     const { accessKeysSecret, corsAllowedOrigins } = deployment.settings;
+    const isOnDemand = deployment.profile.streamHost === 'on-demand';
     const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
     const route = new EdgeFunction(this, 'Route', {
       comment: 'Normalizes paths, rejects methods, selects the origin',
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(viewerRequestSource({ mode: deployment.profile.streamHost, access })),
+      code: FunctionCode.fromInline(viewerRequestSource({ mode: isOnDemand ? 'on-demand' : 'balanced', access })),
       ...(keyValueStore && { keyValueStore }),
     });
     const functionAssociations = [{ function: route, eventType: FunctionEventType.VIEWER_REQUEST }];
@@ -146,7 +147,7 @@ export class EdgeDistribution extends Construct {
         origin: streamOrigin,
         cachePolicy: createStreamCachePolicy(this, 'StreamCache'),
         // Origin groups allow no other methods.
-        ...(deployment.profile.streamHost === 'on-demand' && { allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS }),
+        ...(isOnDemand && { allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS }),
       },
     };
   }

@@ -14,29 +14,18 @@ import {
 } from 'aws-cdk-lib/aws-ecs';
 import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { variablesFor } from '../../../core/config/index.ts';
-import type { Deployment } from '../../config/index.ts';
-import {
-  arnInStack,
-  createLogGroup,
-  ServiceLinkedRole,
-  type StateTable,
-  secretReadStatements,
-  suppressNag,
-  suppressWildcards,
-} from '../shared/index.ts';
-import type { Tools } from '../tools/index.ts';
+import { arnInStack, createLogGroup, ServiceLinkedRole, suppressNag, suppressWildcards } from '../shared/index.ts';
 import type { StreamNetwork } from './stream-network.ts';
+import {
+  STREAM_WILDCARDS,
+  type StreamDependencies,
+  type StreamVariables,
+  streamStatements,
+  streamVariables,
+} from './stream-permissions.ts';
 
-export interface StreamTaskProps {
-  readonly deployment: Deployment;
+export interface StreamTaskProps extends StreamDependencies, StreamVariables {
   readonly network: StreamNetwork;
-  readonly table: StateTable;
-  readonly tools: Tools;
-  /** Number of proxies between client and task whose X-Forwarded-For is trusted. */
-  readonly trustedProxies: number;
-  /** Minutes without a stream after which the task exits; 0: never. */
-  readonly idleMinutes: number;
 }
 
 export const CONTAINER_NAME = 'stream';
@@ -113,49 +102,23 @@ export class StreamTask extends Construct {
     });
   }
 
-  #environment({ deployment, table, tools, trustedProxies, idleMinutes }: StreamTaskProps): Record<string, string> {
-    const { settings } = deployment;
-    return {
-      AWS_REGION: Stack.of(this).region,
-      PORT: String(TASK_PORT),
-      STAGE: settings.stage,
-      TABLE_NAME: table.tableName,
-      TOOLS_BUCKET: tools.bucket.bucketName,
-      IDLE_MINUTES: String(idleMinutes),
-      TRUSTED_PROXIES: String(trustedProxies),
-      ...variablesFor('stream-task', settings),
-    };
+  #environment(props: StreamTaskProps): Record<string, string> {
+    return { AWS_REGION: Stack.of(this).region, PORT: String(TASK_PORT), ...streamVariables(props, props) };
   }
 
-  #createTaskRole({ deployment, table, tools, idleMinutes }: StreamTaskProps): Role {
-    const isOfService = idleMinutes === 0;
-    const ownTasks = arnInStack(this, 'ecs', `task/${this.cluster.clusterName}/*`);
-    const statements = [
-      table.allowItems(['resource#*', 'maintenance'], 'GetItem'),
-      // Expired links are resolved again, and each use extends the resource's expiry.
-      table.allowItems(['resource#*'], 'PutItem', 'UpdateItem'),
-      new PolicyStatement({ actions: ['s3:GetObject'], resources: [tools.bucket.arnForObjects('*')] }),
-      // With ListBucket, S3 answers 404 instead of 403 for missing objects.
-      new PolicyStatement({ actions: ['s3:ListBucket'], resources: [tools.bucket.bucketArn] }),
-      ...(isOfService
-        ? [
-            new PolicyStatement({
-              actions: ['ecs:UpdateTaskProtection', 'ecs:GetTaskProtection'],
-              resources: [ownTasks],
-            }),
-          ]
-        : []),
-      ...secretReadStatements(deployment.settings),
-    ];
+  #createTaskRole(props: StreamTaskProps): Role {
+    const isOfService = props.idleMinutes === 0;
+    const protectItself = new PolicyStatement({
+      actions: ['ecs:UpdateTaskProtection', 'ecs:GetTaskProtection'],
+      resources: [arnInStack(this, 'ecs', `task/${this.cluster.clusterName}/*`)],
+    });
+    const statements = [...streamStatements(props), ...(isOfService ? [protectItself] : [])];
     const role = new Role(this, 'TaskRole', {
       assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
       inlinePolicies: { permissions: new PolicyDocument({ statements }) },
     });
     suppressWildcards(role, [
-      {
-        finding: /^Resource::<ToolsBucket\w+\.Arn>\/\*$/,
-        reason: 'Release archives in one bucket; their keys contain the version',
-      },
+      ...STREAM_WILDCARDS,
       {
         finding: /^Resource::.*:task\/<\w+>\/\*$/,
         reason: 'A task protects itself from scale-in; its id is known only at run time',

@@ -35,13 +35,11 @@ describe('planCommand', () => {
   });
 
   it.each([
-    [[], false],
-    [['-c', 'stage=blue', '-c', 'profile='], false],
-    [['-c', 'profile=hobby'], true],
-    [['--context=profile=hobby'], true],
-  ])('detects whether %j sets the profile', (flags, named) =>
-    expect(planCommand('deploy', flags, options)?.namesProfile).toBe(named),
-  );
+    [[], {}],
+    [['-c', 'stage=blue', '-c', 'profile='], { stage: 'blue' }],
+    [['-c', 'profile=hobby', '--yes', '--context', 'streamHost=lambda'], { profile: 'hobby', streamHost: 'lambda' }],
+    [['--context=profile=hobby'], { profile: 'hobby' }],
+  ])('reads the settings of %j', (flags, named) => expect(planCommand('deploy', flags, options)?.named).toEqual(named));
 
   it.each([
     [[], ['--require-approval', 'broadening'], true],
@@ -72,7 +70,7 @@ describe('planCommand', () => {
     expect(plan?.synth.slice(SYNTH.length)).toEqual([
       ...['--context', 'profile=hobby', '--context', 'stage=blue'],
       ...['--output', '/tmp/assembly', '--context', 'profile=public'],
-      ...['--context', 'minTasks=', '--context', 'maxTasks='],
+      ...['--context', 'streamHost=', '--context', 'minTasks=', '--context', 'maxTasks='],
     ]);
     expect(plan?.run).toEqual(['destroy', '--all', '--app', '/tmp/assembly', '--force']);
   });
@@ -82,6 +80,7 @@ describe('planCommand', () => {
     ['profile=team', 'minTasks=3', 'maxTasks=3'],
     ['profile=public', 'minTasks=30', 'maxTasks=40'],
     ['profile=hobby', 'idleMinutes=5', 'entriesAtOnce=2'],
+    ['profile=hobby', 'streamHost=lambda'],
   ])('destroys what was deployed with %s %s', (...settings) => {
     const flags = settings.flatMap((setting) => ['-c', setting]);
     const contextOf = (command: string) =>

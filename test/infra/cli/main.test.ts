@@ -33,6 +33,14 @@ describe('deployment command', () => {
     expect(code).toBe(2);
   });
 
+  it('needs no container program to deploy the stream service to Lambda', async () => {
+    const settings = ['-c', 'profile=hobby', '-c', 'streamHost=lambda', '-c', 'stage=-'];
+    const [code, seen] = await run(['deploy', '--yes', ...settings], { CDK_DOCKER: '/nowhere/docker' });
+    // The synthesis, which follows, rejects the stage before it builds anything.
+    expect(seen).toMatch(/^stage must /m);
+    expect(code).not.toBe(0);
+  });
+
   it.each([[[]], [['deplyo']]])('prints its usage for %j', async (args) => {
     expect(await run(args)).toEqual([2, expect.stringMatching(/^Use: npm run synth\|deploy\|diff\|destroy .*\n$/)]);
   });

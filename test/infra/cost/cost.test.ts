@@ -9,7 +9,7 @@ import { METERS } from '../../../infra/cost/prices.ts';
 import { formatPlan, formatReport, formatVisits } from '../../../infra/cost/report.ts';
 import { IDLE, TRAFFIC, type Traffic } from '../../../infra/cost/traffic.ts';
 import { awakeHours, countTraces, trafficUsage } from '../../../infra/cost/usage.ts';
-import { regionless } from '../deployments.ts';
+import { type DeploymentName, regionless } from '../deployments.ts';
 
 const of = (...types: string[]): Template => ({
   Resources: Object.fromEntries(types.map((Type, index) => [`R${index}`, { Type, Properties: {} }])),
@@ -155,7 +155,7 @@ describe('billWithPlan', () => {
 });
 
 /** The bill of a profile for some traffic. */
-function billOf(profile: ProfileName, traffic: Traffic) {
+function billOf(profile: DeploymentName, traffic: Traffic) {
   const { templates } = regionless[profile];
   const Resources = Object.assign({}, ...Object.values(templates).map((template) => template.Resources));
   const template: Template = { Resources };
@@ -189,6 +189,23 @@ describe('monthly bill', () => {
     expect(totalUsd(idle)).toBeLessThan(0.1);
     expect(totalUsd(busy)).toBeLessThan(5);
     expect(busy.map(({ label }) => label)).toContain(METERS.edgeStoreWrites.label);
+  });
+
+  it('of hobby on Lambda states the quantities of the stream function, whose prices are not published', () => {
+    const bill = billOf('lambda', TRAFFIC.hobby);
+    const unpublished = bill.filter(({ usd }) => usd === undefined);
+    expect(unpublished.map(({ meter, quantity }) => [meter, Number(quantity.toPrecision(2))])).toEqual([
+      ['streamFunctionVcpu', 0.033],
+      ['streamFunctionMemory', 2],
+      ['streamFunctionRequests', 0.0018],
+    ]);
+    expect(
+      bill.map(({ meter }) => meter).filter((meter) => /^(task|publicAddress|image|edgeStore)/.test(meter)),
+    ).toEqual([]);
+    expect(totalUsd(billOf('lambda', IDLE))).toBeLessThan(totalUsd(billOf('hobby', IDLE)));
+    const report = formatReport('hobby', TRAFFIC.hobby, bill);
+    expect(report).toMatch(/stream function, requests +0\.0018 million +unpublished\n/);
+    expect(report).toMatch(/a month, besides +\$\d+\.\d\d$/);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { PROFILE_NAMES, template } from '../deployments.ts';
+import { DEPLOYMENT_NAMES, PROFILE_NAMES, template } from '../deployments.ts';
 import type { Template } from '../permissions.ts';
 import { synthesize } from '../synth.ts';
 import { createModelFixture, FIRST_RELEASE } from './model-fixture.ts';
@@ -113,7 +113,7 @@ it('replaces resources for the properties that CloudFormation specifies, for eve
     };
   };
   const types = new Set(
-    PROFILE_NAMES.flatMap((name) => Object.values(template(name).Resources).map(({ Type }) => Type)),
+    DEPLOYMENT_NAMES.flatMap((name) => Object.values(template(name).Resources).map(({ Type }) => Type)),
   );
   const specified = Object.fromEntries(
     schema.resource.entities

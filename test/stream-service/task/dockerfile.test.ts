@@ -52,11 +52,12 @@ describe('container image', () => {
     const fromContext = copied
       .filter(([first]) => !first?.startsWith('--from='))
       .flatMap((words) => words.slice(0, -1).filter((word) => !word.startsWith('--')));
-    expect(fromContext.sort()).toEqual(['ffmpeg', 'health.mjs', 'main.mjs', 'plugins/', 'scratch/']);
+    expect(fromContext.sort()).toEqual(['ffmpeg', 'health.mjs', 'main.mjs', 'plugins/', 'scratch/', 'strip-elf.ts']);
     expect(copied.filter(([first]) => first?.startsWith('--from='))).toEqual([
+      ['--from=node', '/usr/local/bin/node', '/node'],
       ['--from=debian', '/', '/debian'],
       ['--from=system', '/system/', '/'],
-      ['--from=node', '/usr/local/bin/node', '/usr/local/bin/node'],
+      ['--from=stripped', '/node', '/usr/local/bin/node'],
     ]);
     expect(last).not.toMatch(/\b(npm|yarn|curl|wget)\b/);
   });

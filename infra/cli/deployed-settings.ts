@@ -1,0 +1,53 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+
+/** The settings that choose the stream host; each is undefined where nothing tells it. */
+export interface StreamHostSettings {
+  readonly profile?: string | undefined;
+  readonly streamHost?: string | undefined;
+}
+
+/**
+ * The settings that a stack is deployed with: its tag `reelay:profile` and its output `StreamHost`. Undefined while it is
+ * not deployed.
+ * @throws Error when AWS gives no clear answer
+ */
+export async function readDeployedSettings(
+  stackName: string,
+  region: string,
+  awsProfile?: string,
+): Promise<StreamHostSettings | undefined> {
+  const client = new CloudFormationClient({ region, profile: awsProfile });
+  try {
+    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+    return Stacks.map(({ Tags = [], Outputs = [] }) => ({
+      profile: Tags.find(({ Key }) => Key === 'reelay:profile')?.Value,
+      streamHost: Outputs.find(({ OutputKey }) => OutputKey === 'StreamHost')?.OutputValue,
+    }))[0];
+  } catch (error) {
+    // The same code as for an invalid request.
+    if (error instanceof Error && /does not exist$/.test(error.message)) return undefined;
+    throw error;
+  } finally {
+    client.destroy();
+  }
+}
+
+/**
+ * Why a deployment that does not name its profile or stream host must not continue: the default would replace the deployed
+ * stream host. Undefined when they agree, or when nothing is deployed.
+ */
+export function findSettingsConflict(
+  deployed: StreamHostSettings | undefined,
+  named: StreamHostSettings,
+  fallback: Required<StreamHostSettings>,
+): string | undefined {
+  if (!deployed) return undefined;
+  const onLambda = deployed.streamHost === 'lambda' && !named.streamHost;
+  if (!named.profile && deployed.profile && deployed.profile !== fallback.profile) {
+    const keep = `-c profile=${deployed.profile}${onLambda ? ' -c streamHost=lambda' : ''}`;
+    return `The deployed profile is ${deployed.profile}, and none was named: add ${keep} to keep it, or -c profile=${fallback.profile} to change it`;
+  }
+  if (onLambda && (named.profile ?? fallback.profile) === deployed.profile)
+    return `The deployed stream host is lambda, and none was named: add -c streamHost=lambda to keep it, or -c streamHost=${fallback.streamHost} to change it`;
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import { readSettingsInAws } from '../../core/config/index.ts';
+import { startTask } from './start-task.ts';
+import { createTaskLog } from './task-log.ts';
+import { readTaskSettings } from './task-settings.ts';
+
+export interface RunTaskOptions {
+  /** @throws SettingError, which is logged as an invalid setting is */
+  readonly readEnvironment: () => Readonly<Record<string, string | undefined>>;
+  /** How long running streams may take to finish at shutdown. @default startTask's */
+  readonly drainSeconds?: number;
+}
+
+/**
+ * Runs the stream service as the program of this process until a signal ends it: the first lets running streams finish
+ * within the drain time, the second exits at once. Exits with 1 when the service cannot start.
+ */
+export async function runTask({ readEnvironment, drainSeconds }: RunTaskOptions): Promise<void> {
+  const log = createTaskLog(process.stdout);
+
+  const start = async () => {
+    const environment = readEnvironment();
+    return startTask({
+      settings: await readSettingsInAws(environment),
+      task: readTaskSettings(environment),
+      drainSeconds,
+      onIdle: () => shutDown('idle'),
+      writeMetrics: (line) => process.stdout.write(`${line}\n`),
+      log,
+    });
+  };
+  const task = await start().catch((error: unknown) => {
+    log.error('Task failed to start', { error });
+    process.exit(1);
+  });
+  log.info('Task listening', { port: task.port });
+
+  async function shutDown(reason: string) {
+    log.info('Task shutting down', { reason });
+    try {
+      await task.close();
+      process.exit(0);
+    } catch (error) {
+      log.error('Task shutdown failed', { error });
+      process.exit(1);
+    }
+  }
+
+  let signals = 0;
+  function onSignal(signal: NodeJS.Signals) {
+    signals += 1;
+    if (signals > 1) process.exit(1);
+    void shutDown(signal);
+  }
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}

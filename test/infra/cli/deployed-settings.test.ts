@@ -1,0 +1,103 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findSettingsConflict, readDeployedSettings } from '../../../infra/cli/deployed-settings.ts';
+import { PROFILE_NAMES, regionless } from '../deployments.ts';
+
+describe('readDeployedSettings', () => {
+  let response: [status: number, body: string];
+  const requests: string[] = [];
+  const server = createServer(async (request, reply) => {
+    requests.push(await text(request));
+    reply.writeHead(response[0], { 'content-type': 'text/xml' }).end(response[1]);
+  });
+  const stack = (content: string): [number, string] => [
+    200,
+    `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>reelay-main</StackName>${content}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+  ];
+  const refusal = (code: string, message: string) =>
+    `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+
+  beforeEach(async () => {
+    requests.length = 0;
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'an-id');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a-secret');
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+
+  it('reads the tag and the output of the stack', async () => {
+    response = stack(
+      '<Tags><member><Key>reelay:profile</Key><Value>hobby</Value></member></Tags>' +
+        '<Outputs><member><OutputKey>StreamHost</OutputKey><OutputValue>lambda</OutputValue></member></Outputs>',
+    );
+    expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({
+      profile: 'hobby',
+      streamHost: 'lambda',
+    });
+    expect(Object.fromEntries(new URLSearchParams(requests[0]))).toMatchObject({
+      Action: 'DescribeStacks',
+      StackName: 'reelay-main',
+    });
+  });
+
+  it('returns the settings of a stack without tags and outputs as unknown', async () => {
+    response = stack('');
+    expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({});
+  });
+
+  it('returns undefined while the stack is not deployed', async () => {
+    response = [400, refusal('ValidationError', 'Stack with id reelay-main does not exist')];
+    expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toBeUndefined();
+  });
+
+  it('rejects when AWS denies access', async () => {
+    response = [403, refusal('AccessDenied', 'Not authorized to perform cloudformation:DescribeStacks')];
+    await expect(readDeployedSettings('reelay-main', 'eu-central-1')).rejects.toThrow(/Not authorized/);
+  });
+
+  it.each(PROFILE_NAMES)('finds what it reads in the stack of %s', (name) => {
+    const { templates, tags } = regionless[name];
+    expect(tags['reelay-main']).toMatchObject({ 'reelay:profile': name });
+    expect(templates['reelay-main']).toMatchObject({ Outputs: { StreamHost: { Value: 'fargate' } } });
+  });
+});
+
+describe('findSettingsConflict', () => {
+  const fallback = { profile: 'team', streamHost: 'fargate' };
+  const onLambda = { profile: 'hobby', streamHost: 'lambda' };
+
+  it.each([
+    [undefined, {}],
+    [{}, {}],
+    [{ profile: 'team', streamHost: 'fargate' }, {}],
+    [{ profile: 'team' }, { profile: 'hobby' }],
+    [onLambda, { profile: 'team' }],
+    [onLambda, { profile: 'hobby', streamHost: 'fargate' }],
+    [onLambda, onLambda],
+    [{ profile: 'hobby', streamHost: 'fargate' }, { profile: 'hobby' }],
+  ])('accepts over %j a deployment that names %j', (deployed, named) =>
+    expect(findSettingsConflict(deployed, named, fallback)).toBeUndefined(),
+  );
+
+  it.each(['hobby', 'public'])('names both options when %s is deployed', (profile) =>
+    expect(findSettingsConflict({ profile }, {}, fallback)).toMatch(
+      new RegExp(`add -c profile=${profile} .* -c profile=team `),
+    ),
+  );
+
+  it('names both options when lambda is deployed', () => {
+    expect(findSettingsConflict(onLambda, { profile: 'hobby' }, fallback)).toMatch(
+      /add -c streamHost=lambda .* -c streamHost=fargate /,
+    );
+    expect(findSettingsConflict(onLambda, {}, fallback)).toMatch(
+      /add -c profile=hobby -c streamHost=lambda to keep it, or -c profile=team /,
+    );
+  });
+});

@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../core/config/settings.ts';
+import { profileOf } from '../../infra/config/profiles.ts';
+import { readContext } from '../../infra/config/settings.ts';
+import { readTaskSettings } from '../../stream-service/task/task-settings.ts';
+import { webFunctionEnvironment } from '../../stream-service/web-function/environment.ts';
+import { regionless, SECRET, template } from './deployments.ts';
+import { distribution } from './distribution.ts';
+import { actionsByRole, countWildcards, itemsByRole, resourcesByRole, withoutHash } from './permissions.ts';
+import { expectedActions, expectedItems } from './roles.ts';
+import { EUROPE, synthesize } from './synth.ts';
+import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
+
+const of = template('lambda');
+const onFargate = template('hobby');
+
+describe('streamHost=lambda', () => {
+  it.each([
+    [{}, /^streamHost lambda is for hobby: team streams from Fargate$/],
+    [{ profile: 'public' }, /^streamHost lambda is for hobby: public streams/],
+    [{ profile: 'hobby', architecture: 'x86_64' }, /^streamHost lambda needs architecture arm64$/],
+    [{ profile: 'hobby', taskCpu: 512, taskMemory: 1024 }, /^taskCpu and taskMemory are for streamHost fargate$/],
+    [{ profile: 'hobby', zones: 'use1-az1,use1-az2' }, /^zones is for streamHost fargate/],
+  ])('is rejected with %j', (context, message) =>
+    expect(() => readContext({ ...context, streamHost: 'lambda' })).toThrow(message),
+  );
+
+  it('changes only the stream host of hobby, whose default is fargate', () => {
+    const hobby = profileOf(readContext({ profile: 'hobby' }));
+    expect(hobby.streamHost).toBe('on-demand');
+    expect(profileOf(readContext({ profile: 'hobby', streamHost: 'lambda' }))).toEqual({
+      ...hobby,
+      streamHost: 'web-function',
+    });
+    expect(() => readContext({ profile: 'hobby', streamHost: 'ec2' })).toThrow(/^streamHost must be one of/);
+  });
+});
+
+describe('the stack of hobby on Lambda', () => {
+  it('needs no context lookup', () => expect(regionless.lambda.lookups).toEqual([]));
+
+  it('has no network, task, image, key-value store or origin group, and starts nothing', () => {
+    const types = Object.values(of.Resources).map(({ Type }) => Type);
+    expect(
+      types.filter((type) => /^AWS::(EC2|ECS|ElasticLoadBalancingV2|ECR)::|KeyValueStore|Custom::AWS/.test(type)),
+    ).toEqual([]);
+    expect(distribution(of).OriginGroups?.Items ?? []).toEqual([]);
+    const functions = resourcesOfType(of, 'AWS::Lambda::Function').map(({ properties }) =>
+      String(properties.Description),
+    );
+    for (const name of ['wake', 'register', 'stop-tasks']) expect(functions).not.toContain(`Reelay ${name}`);
+    expect(JSON.stringify(of)).not.toContain('WAKE_FUNCTION');
+    const code = onlyResource(of, 'AWS::CloudFront::Function').FunctionCode;
+    expect(String(code)).toContain("const MODE = 'balanced'");
+  });
+
+  it('runs the stream service within the documented limits', () => {
+    const { BuildConfig, ServiceConfig } = onlyResource(of, 'AWS::Lambda::WebFunctionRevision') as never as {
+      BuildConfig: object;
+      ServiceConfig: Record<string, unknown>;
+    };
+    expect(BuildConfig).toMatchObject({ RuntimeConfig: { Runtime: 'nodejs24.x' } });
+    expect(ServiceConfig).toMatchObject({ TimeoutSeconds: 900, MaxConcurrencyPerEnvironment: 64 });
+    expect(onlyResource(of, 'AWS::Lambda::WebFunctionEndpoint')).toMatchObject({
+      AuthType: 'IamAuth',
+      EndpointType: 'HomeRegion',
+      ScalingConfig: { MaxEnvironments: 2 },
+      ThrottleConfig: { RateLimit: 100 },
+    });
+  });
+
+  it('gets every variable that it reads, and no other', () => {
+    const { ServiceConfig } = onlyResource(of, 'AWS::Lambda::WebFunctionRevision') as never as {
+      ServiceConfig: { EnvironmentVariables: Record<string, unknown> };
+    };
+    const given = Object.fromEntries(
+      Object.entries(ServiceConfig.EnvironmentVariables).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : 'known-at-deployment',
+      ]),
+    );
+    const environment = webFunctionEnvironment({ ...given, AWS_LAMBDA_HTTP_ENDPOINT: '127.0.0.1:8080' }, '/var/task');
+    expect(readSettings(environment)).toMatchObject({ host: '127.0.0.1', port: 8080, trustedProxies: 2 });
+    expect(readTaskSettings(environment)).toMatchObject({ stage: 'main', idleMinutes: 0, originSecret: undefined });
+    const [container] = onlyResource(onFargate, 'AWS::ECS::TaskDefinition').ContainerDefinitions as never as [
+      { Environment: { Name: string }[] },
+    ];
+    const ofTask = container.Environment.map(({ Name }) => Name).filter(
+      (name) => !['AWS_REGION', 'PORT'].includes(name),
+    );
+    expect(Object.keys(given).sort()).toEqual(ofTask.sort());
+  });
+
+  it('is reached by requests that CloudFront signs for this distribution alone', () => {
+    const origin = distribution(of).Origins.find(({ Id }) => Id === 'stream') as never as Record<string, unknown>;
+    expect(origin).toMatchObject({
+      DomainName: { 'Fn::GetAtt': [expect.stringMatching(/^StreamFunction.*Endpoint/), 'DomainName'] },
+      OriginAccessControlId: { 'Fn::GetAtt': [expect.stringMatching(/^StreamFunctionAccess/), 'Id'] },
+      CustomOriginConfig: { OriginProtocolPolicy: 'https-only', OriginReadTimeout: 60 },
+      ConnectionAttempts: 1,
+    });
+    const control = resourcesOfType(of, 'AWS::CloudFront::OriginAccessControl').find(({ id }) =>
+      id.startsWith('StreamFunction'),
+    );
+    expect(control?.properties.OriginAccessControlConfig).toMatchObject({
+      OriginAccessControlOriginType: 'lambda',
+      SigningBehavior: 'always-amz-auth',
+      SigningProtocol: 'sigv4',
+    });
+    const { PolicyDocument } = onlyResource(of, 'AWS::Lambda::ResourcePolicy') as never as {
+      PolicyDocument: { Statement: object[] };
+    };
+    expect(PolicyDocument.Statement).toEqual([
+      {
+        Sid: '0',
+        Effect: 'Allow',
+        Action: 'lambda:InvokeWebFunctionEndpoint',
+        Principal: { Service: 'cloudfront.amazonaws.com' },
+        Resource: expect.anything(),
+        Condition: { ArnLike: { 'aws:SourceArn': expect.objectContaining({ 'Fn::Join': expect.anything() }) } },
+      },
+    ]);
+    expect(dependenciesOf(of, 'AWS::Lambda::ResourcePolicy', /./)).toContain('EdgeDistribution');
+  });
+
+  it('passes every method to the edge function, which refuses it with problem details', () => {
+    const [stream] = distribution(of).CacheBehaviors;
+    expect([stream?.TargetOriginId, stream?.AllowedMethods.length]).toEqual(['stream', 7]);
+  });
+
+  it('grants each role exactly the expected actions and table items', () => {
+    expect(actionsByRole(of)).toEqual(expectedActions('lambda'));
+    expect(itemsByRole(of)).toEqual(expectedItems('lambda'));
+  });
+
+  it('reads the secrets that the settings name', async () => {
+    const { templates } = await synthesize({ profile: 'hobby', streamHost: 'lambda', cookiesSecret: SECRET }, EUROPE);
+    const named = templates['reelay-main'] ?? of;
+    expect(resourcesByRole(named, 'secretsmanager:GetSecretValue')).toEqual({
+      ApiResolverRole: [SECRET],
+      StreamFunctionRole: [SECRET],
+    });
+  });
+
+  it('takes its name from stage and region, and fits the limit of 64 characters in every region', async () => {
+    const context = { profile: 'hobby', streamHost: 'lambda', stage: 'a-stage-of-20-letter' };
+    const { templates } = await synthesize(context, { ...EUROPE, region: 'ap-southeast-1' });
+    const longest = templates['reelay-a-stage-of-20-letter'] ?? of;
+    const name = String(onlyResource(longest, 'AWS::Lambda::WebFunction').FunctionName);
+    expect(name).toBe('reelay-a-stage-of-20-letter-ap-southeast-1-stream');
+    expect(name.length).toBeLessThanOrEqual(64);
+  });
+
+  it('has the alarms of hobby, with one on failing streams instead of one on the task, all free', () => {
+    const alarms = resourcesOfType(of, 'AWS::CloudWatch::Alarm');
+    const names = (each: typeof alarms) => each.map(({ id }) => withoutHash(id).replace('MonitoringAlarms', '')).sort();
+    const expected = names(resourcesOfType(onFargate, 'AWS::CloudWatch::Alarm')).filter(
+      (name) => name !== 'TaskRunsLong',
+    );
+    expect(names(alarms)).toEqual([...expected, 'StreamErrors'].sort());
+    const metrics = alarms.map(({ properties }) => {
+      const { Metrics } = properties as { Metrics?: readonly object[] };
+      return Metrics?.filter((metric) => 'MetricStat' in metric).length ?? 1;
+    });
+    expect(metrics.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10);
+    const errors = alarms.find(({ id }) => id.includes('StreamErrors'));
+    expect(errors?.properties).toMatchObject({
+      Namespace: 'AWS/Lambda/Web',
+      MetricName: 'HTTPResponseStatusClass5XX',
+      Dimensions: [
+        { Name: 'EndpointName', Value: 'prod' },
+        { Name: 'FunctionName', Value: expect.anything() },
+      ],
+    });
+  });
+
+  it('deletes its code and every other resource with the stack', () => {
+    for (const [id, resource] of Object.entries(of.Resources)) {
+      const { DeletionPolicy = 'Delete' } = resource as { DeletionPolicy?: string };
+      expect([id, DeletionPolicy]).toEqual([id, 'Delete']);
+    }
+    for (const { properties } of resourcesOfType(of, 'AWS::Lambda::Function'))
+      expect(properties.LoggingConfig).toMatchObject({ LogGroup: { Ref: expect.any(String) } });
+  });
+});
+
+it('removes what docs/decisions/hobby-on-a-web-function.md counts', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/decisions/hobby-on-a-web-function.md'), 'utf8');
+  const row = (start: string) =>
+    (text.split('\n').find((line) => line.startsWith(`| ${start} |`)) ?? '').split('|').slice(2, 4).map(Number);
+  const count = (each: typeof of) => Object.keys(each.Resources).length;
+  const own = (each: typeof of) =>
+    resourcesOfType(each, 'AWS::Lambda::Function').filter(({ properties }) =>
+      String(properties.Description).startsWith('Reelay '),
+    ).length;
+  expect(row('resources')).toEqual([count(onFargate), count(of)]);
+  expect(row('functions of the service')).toEqual([own(onFargate), own(of) + 1]);
+  expect(row('statements with a wildcard')).toEqual([countWildcards(onFargate)[1], countWildcards(of)[1]]);
+});
