@@ -107,6 +107,8 @@ export class ReelayStack extends Stack {
     });
     useStackLogGroups(this, settings.logDays);
     new CfnOutput(this, 'BaseUrl', { description: 'Base URL of the service', value: edge.baseUrl });
+    // Read by infra/cli, which refuses to change them unless they are named.
+    new CfnOutput(this, 'Profile', { description: 'The profile of this deployment', value: settings.profile });
     new CfnOutput(this, 'StreamHost', {
       description: 'What streams: fargate, or lambda with -c streamHost=lambda',
       value: settings.streamHost,

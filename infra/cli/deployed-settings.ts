@@ -7,8 +7,7 @@ export interface StreamHostSettings {
 }
 
 /**
- * The settings that a stack is deployed with: its tag `reelay:profile` and its output `StreamHost`. Undefined while it is
- * not deployed.
+ * The settings that a stack is deployed with, by its outputs `Profile` and `StreamHost`. Undefined while it is not deployed.
  * @throws Error when AWS gives no clear answer
  */
 export async function readDeployedSettings(
@@ -19,10 +18,9 @@ export async function readDeployedSettings(
   const client = new CloudFormationClient({ region, profile: awsProfile });
   try {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
-    return Stacks.map(({ Tags = [], Outputs = [] }) => ({
-      profile: Tags.find(({ Key }) => Key === 'reelay:profile')?.Value,
-      streamHost: Outputs.find(({ OutputKey }) => OutputKey === 'StreamHost')?.OutputValue,
-    }))[0];
+    const [stack] = Stacks;
+    const output = (name: string) => stack?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+    return stack && { profile: output('Profile'), streamHost: output('StreamHost') };
   } catch (error) {
     // The same code as for an invalid request.
     if (error instanceof Error && /does not exist$/.test(error.message)) return undefined;

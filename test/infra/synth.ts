@@ -41,8 +41,6 @@ export interface Synthesis {
   /** By stack name. */
   readonly templates: Readonly<Record<string, Template>>;
   readonly stacks: readonly string[];
-  /** Tags of the stacks themselves, by stack name. */
-  readonly tags: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Context that the CDK CLI would have to look up in an account. */
   readonly lookups: readonly unknown[];
 }
@@ -66,7 +64,6 @@ export const synthesize = (context: Readonly<Record<string, unknown>>, env?: Env
     return {
       templates: Object.fromEntries(assembly.stacks.map(({ stackName, template }) => [stackName, template])),
       stacks: assembly.stacks.map(({ stackName }) => stackName),
-      tags: Object.fromEntries(assembly.stacks.map(({ stackName, tags }) => [stackName, tags])),
       lookups: assembly.manifest.missing ?? [],
     };
   });

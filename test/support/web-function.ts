@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer as createListener } from 'node:net';
 import { join } from 'node:path';
@@ -11,8 +12,6 @@ export interface WebFunctionOptions {
   /** The package, whose `index.js` Lambda starts. */
   readonly dir: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** `TimeoutSeconds` of the revision, in milliseconds. @default 900,000 */
-  readonly timeoutMs?: number;
 }
 
 /** One environment of a Lambda Web Function, behind its endpoint. */
@@ -20,14 +19,19 @@ export interface WebFunctionFixture {
   /** Of the endpoint. */
   readonly url: string;
   readonly server: Container;
-  /** Ends the environment as Lambda does: no new requests, SIGTERM, and SIGKILL a second later. @returns the exit code */
+  /** Ends every open request as Lambda does after the `TimeoutSeconds` of a revision, at most 900. */
+  reachTimeLimit(): void;
+  /**
+   * Ends the environment as Lambda does: no new requests, SIGTERM, and SIGKILL later. Lambda waits a second; this waits for
+   * busy machines. @returns the exit code
+   */
   shutDown(): Promise<number | null>;
   close(): Promise<void>;
 }
 
 const INIT_TIMEOUT_MS = 10_000;
-const SHUTDOWN_MS = 1_000;
-const MAX_TIMEOUT_MS = 900_000;
+/** Below the drain time of a container, so that a function that drains as long is killed. */
+const SHUTDOWN_MS = 60_000;
 const ENDPOINT_NAME = 'prod';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'OPTIONS', 'DELETE'];
 /** Removed from requests, besides those that `Connection` names and those of Lambda itself. */
@@ -45,8 +49,7 @@ const REMOVED_HEADERS = [
  * seconds, the headers of requests, the time limit of a request, and the end of an environment. Signatures are not
  * imitated, and bodies pass unchanged, with the length that the function states.
  */
-export async function startWebFunction(options: WebFunctionOptions): Promise<WebFunctionFixture> {
-  const { dir, environment, timeoutMs = MAX_TIMEOUT_MS } = options;
+export async function startWebFunction({ dir, environment }: WebFunctionOptions): Promise<WebFunctionFixture> {
   const port = await freePort();
   const server = new Container(
     spawn(process.execPath, [join(dir, 'index.js')], {
@@ -62,14 +65,16 @@ export async function startWebFunction(options: WebFunctionOptions): Promise<Web
     throw error;
   }
   let isRouted = true;
+  const timeLimit = new EventEmitter();
   const endpoint = createServer((incoming, response) => {
-    if (isRouted && METHODS.includes(incoming.method ?? '')) passOn(incoming, response, { port, timeoutMs });
+    if (isRouted && METHODS.includes(incoming.method ?? '')) passOn(incoming, response, port, timeLimit);
     else response.writeHead(isRouted ? 400 : 503).end();
   });
   await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`,
     server,
+    reachTimeLimit: () => void timeLimit.emit('reached'),
     async shutDown() {
       isRouted = false;
       server.kill('SIGTERM');
@@ -84,19 +89,16 @@ export async function startWebFunction(options: WebFunctionOptions): Promise<Web
   };
 }
 
-function passOn(
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  { port, timeoutMs }: { readonly port: number; readonly timeoutMs: number },
-): void {
+function passOn(incoming: IncomingMessage, response: ServerResponse, port: number, timeLimit: EventEmitter): void {
   const { method, url } = incoming;
   const upstream = request({ host: '127.0.0.1', port, method, path: url, headers: headersFor(incoming), agent: false });
-  const limit = setTimeout(() => {
+  const end = () => {
     // A response that has begun keeps its status, and ends before its length.
     if (response.headersSent) response.destroy();
     else response.writeHead(504, { 'lambda-web-error-type': 'Runtime.RequestTimeout' }).end();
     upstream.destroy();
-  }, timeoutMs);
+  };
+  timeLimit.once('reached', end);
   upstream.on('response', (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     pipeline(answer, response, () => upstream.destroy());
@@ -106,7 +108,7 @@ function passOn(
     else if (!response.writableEnded) response.writeHead(502).end();
   });
   response.on('close', () => {
-    clearTimeout(limit);
+    timeLimit.off('reached', end);
     upstream.destroy();
   });
   pipeline(incoming, upstream, () => undefined);

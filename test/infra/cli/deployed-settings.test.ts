@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findSettingsConflict, readDeployedSettings } from '../../../infra/cli/deployed-settings.ts';
-import { PROFILE_NAMES, regionless } from '../deployments.ts';
+import { PROFILE_NAMES, template } from '../deployments.ts';
 
 describe('readDeployedSettings', () => {
   let response: [status: number, body: string];
@@ -32,11 +32,10 @@ describe('readDeployedSettings', () => {
     await new Promise((closed) => server.close(closed));
   });
 
-  it('reads the tag and the output of the stack', async () => {
-    response = stack(
-      '<Tags><member><Key>reelay:profile</Key><Value>hobby</Value></member></Tags>' +
-        '<Outputs><member><OutputKey>StreamHost</OutputKey><OutputValue>lambda</OutputValue></member></Outputs>',
-    );
+  it('reads the outputs of the stack', async () => {
+    const output = (name: string, value: string) =>
+      `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`;
+    response = stack(`<Outputs>${output('Profile', 'hobby')}${output('StreamHost', 'lambda')}</Outputs>`);
     expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({
       profile: 'hobby',
       streamHost: 'lambda',
@@ -47,7 +46,7 @@ describe('readDeployedSettings', () => {
     });
   });
 
-  it('returns the settings of a stack without tags and outputs as unknown', async () => {
+  it('returns the settings of a stack without outputs as unknown', async () => {
     response = stack('');
     expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({});
   });
@@ -63,9 +62,7 @@ describe('readDeployedSettings', () => {
   });
 
   it.each(PROFILE_NAMES)('finds what it reads in the stack of %s', (name) => {
-    const { templates, tags } = regionless[name];
-    expect(tags['reelay-main']).toMatchObject({ 'reelay:profile': name });
-    expect(templates['reelay-main']).toMatchObject({ Outputs: { StreamHost: { Value: 'fargate' } } });
+    expect(template(name)).toMatchObject({ Outputs: { Profile: { Value: name }, StreamHost: { Value: 'fargate' } } });
   });
 });
 
