@@ -64,6 +64,8 @@ describe('the stack of hobby on Lambda', () => {
     expect(BuildConfig).toMatchObject({ RuntimeConfig: { Runtime: 'nodejs24.x' } });
     expect(ServiceConfig).toMatchObject({ TimeoutSeconds: 900, MaxConcurrencyPerEnvironment: 64 });
     expect(onlyResource(of, 'AWS::Lambda::WebFunctionEndpoint')).toMatchObject({
+      // Its name, not its ARN.
+      FunctionName: { Ref: expect.stringMatching(/^StreamFunction/) },
       AuthType: 'IamAuth',
       EndpointType: 'HomeRegion',
       ScalingConfig: { MaxEnvironments: 2 },

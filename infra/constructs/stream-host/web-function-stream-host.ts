@@ -70,6 +70,9 @@ export class WebFunctionStreamHost extends Construct {
       defaultEndpoint: { maxEnvironments: MAX_ENVIRONMENTS, rateLimit: RATE_LIMIT },
     });
     suppressWildcards(copyRole, COPY_WILDCARDS);
+    // CDK refers to the function by its ARN, with which CloudFormation failed to read the domain name of the endpoint
+    // (aws/agent-toolkit-for-aws, infrastructure-as-code.md); the name is valid in any case.
+    this.#function.endpoint.resource.functionName = this.#function.resource.ref;
     const access = new FunctionUrlOriginAccessControl(this, 'Access', {
       originAccessControlName: regionalName(this, 'stream'),
       // The only kind of signature that a Web Function accepts.

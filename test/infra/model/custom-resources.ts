@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type Dispatcher, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
 import { silentLog } from '../../../core/log/log.ts';
@@ -113,6 +114,17 @@ const providedByCdk: Readonly<Record<string, (request: CustomResourceRequest, wo
       const { key } = findResource(world, 'AWS::S3::Bucket', properties.DestinationBucketName);
       if (kind !== 'Delete') world.buckets[key] = { ...world.buckets[key], [logicalId]: { body: 'page', sha256: '' } };
       return { physicalId: `deployment ${logicalId}`, attributes: {} };
+    },
+    // Each package has an object of its own: another package, or another configuration of the revision, replaces the copy.
+    'Custom::S3ObjectCopy': ({ kind, properties, physicalId }, world): CustomResourceResult => {
+      const bucket = findResource(world, 'AWS::S3::Bucket', properties.DestinationBucketName);
+      if (kind === 'Delete') {
+        delete world.buckets[bucket.key]?.[String(physicalId)];
+        return { physicalId: String(physicalId), attributes: {} };
+      }
+      const Key = `${properties.DestinationKeyPrefix}${createHash('sha256').update(JSON.stringify(properties)).digest('hex')}.zip`;
+      world.buckets[bucket.key] = { ...world.buckets[bucket.key], [Key]: { body: 'package', sha256: '' } };
+      return { physicalId: Key, attributes: { Bucket: bucket.physicalId, Key, VersionId: 'version' } };
     },
     'Custom::S3AutoDeleteObjects': ({ kind, logicalId, properties }, world) => {
       const { key } = findResource(world, 'AWS::S3::Bucket', properties.BucketName);
