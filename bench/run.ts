@@ -14,6 +14,7 @@ import { mux } from './cases/mux.ts';
 import { page } from './cases/page.ts';
 import { passThrough } from './cases/pass-through.ts';
 import { resolve } from './cases/resolve.ts';
+import { slowArchive } from './cases/slow-archive.ts';
 import { soak } from './cases/soak.ts';
 import { throttled } from './cases/throttled.ts';
 import { twin } from './cases/twin.ts';
@@ -30,6 +31,7 @@ const CASES: Readonly<Record<string, Case>> = {
   soak,
   memory,
   archive,
+  'slow-archive': slowArchive,
   fairness,
   page,
   campaign,

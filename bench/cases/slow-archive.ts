@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Case, startReelay } from '../bench.ts';
+import { take } from '../clients.ts';
+import { inTurn, seconds } from '../figures.ts';
+import { startPacedOrigin } from '../paced-origin.ts';
+
+const RUNS = Number(process.env.BENCH_RUNS ?? 3);
+const ENTRIES = 20;
+const MAX_RATIO = 1.1;
+
+/**
+ * A new list of slow sources as one file, resolved on the way, beside curl: the pages and files of the entries, of known
+ * addresses, one after another and two at a time.
+ */
+export const slowArchive: Case = async function* () {
+  const origin = await startPacedOrigin();
+  const data = await mkdtemp(join(tmpdir(), 'bench-slow-archive-'));
+  const service = await startReelay(origin.host, data);
+  let lists = 0;
+  const takeArchive = async (format: string) => {
+    const url = origin.list(`slow-${lists++}`, ENTRIES);
+    const query = new URLSearchParams({ url, format });
+    const response = await fetch(`${service.baseUrl}/api/Get?${query}`, { redirect: 'manual' });
+    const location = response.headers.get('location');
+    if (response.status !== 302 || !location) throw new Error(`${response.status} for ${url}`);
+    const taken = await take(service.baseUrl + location);
+    if (taken < origin.bytes * ENTRIES) throw new Error(`${taken} bytes of ${origin.bytes * ENTRIES}`);
+  };
+  const takeFiles = async (concurrency: number) => {
+    const list = `slow-${lists++}`;
+    const numbers = Array.from({ length: ENTRIES }, (_, index) => index + 1);
+    const next = async (): Promise<void> => {
+      const number = numbers.shift();
+      if (number === undefined) return;
+      const { page, file } = origin.item(list, number);
+      await take(page);
+      await take(file);
+      return next();
+    };
+    await Promise.all(Array.from({ length: concurrency }, next));
+  };
+  try {
+    for (const format of ['zip', 'tar'])
+      for (const [concurrency, rivalName, goal] of [
+        [1, 'curl one after another', { atMost: MAX_RATIO }],
+        [2, 'curl two at a time', {}],
+      ] as const)
+        yield {
+          what: `${format} of ${ENTRIES} files of slow sources`,
+          ...(await inTurn(
+            RUNS,
+            () => seconds(() => takeArchive(format)),
+            () => seconds(() => takeFiles(concurrency)),
+          )),
+          rivalName,
+          unit: 's',
+          ...goal,
+        };
+  } finally {
+    await service.close();
+    await origin.close();
+    await rm(data, { recursive: true, force: true });
+  }
+};

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MEDIA_DIR } from './media.ts';
+
+/** Before each response, as of a server on another continent. */
+const LATENCY_MS = 100;
+/** Of an item's page: extraction takes several requests. */
+const PAGE_LATENCY_MS = 300;
+/** Of each file, over all its connections: more connections are no faster. */
+const BYTES_PER_SECOND = 16_000_000;
+const CHUNK_BYTES = 64 * 1024;
+
+/** A site whose items are files of the same bytes, each sent at a limited rate. */
+export interface PacedOrigin {
+  readonly host: string;
+  /** Of each file. */
+  readonly bytes: number;
+  /** The page of a list of so many items. */
+  list(name: string, count: number): string;
+  /** The page of an item as its extractor requests it, and its file. */
+  item(list: string, number: number): { readonly page: string; readonly file: string };
+  close(): Promise<void>;
+}
+
+export async function startPacedOrigin(): Promise<PacedOrigin> {
+  const bytes = readFileSync(join(MEDIA_DIR, 'clip.mp4'));
+  const counts = new Map<string, number>();
+  /** When each file may continue, in milliseconds of the monotonic clock. */
+  const continueAt = new Map<string, number>();
+
+  const describe = (name: string, base: string) => {
+    const count = counts.get(name);
+    const common = { id: name, title: name, uploader: 'Bench' };
+    if (count === undefined) {
+      const file = { url: `${base}/media/${name}.mp4`, ext: 'mp4', protocol: 'http', filesize: bytes.length };
+      const format = { ...file, format_id: 'both', vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2', height: 180 };
+      return { info: { ...common, duration: 20, formats: [format] } };
+    }
+    const entries = Array.from({ length: count }, (_, index) => {
+      const id = `${name}-${index + 1}`;
+      return { _type: 'url', ie_key: 'ReelayTest', id, url: `${base}/site/${id}`, title: id };
+    });
+    return { info: { ...common, _type: 'playlist', entries } };
+  };
+
+  const send = async ({ url = '', headers }: IncomingMessage, response: ServerResponse) => {
+    await sleep(LATENCY_MS);
+    const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
+    const first = Number(from);
+    const end = Math.min(bytes.length, to === '' ? bytes.length : Number(to) + 1);
+    response.writeHead(headers.range ? 206 : 200, {
+      'content-type': 'video/mp4',
+      'content-length': end - first,
+      'accept-ranges': 'bytes',
+      etag: '"clip"',
+      ...(headers.range && { 'content-range': `bytes ${first}-${end - 1}/${bytes.length}` }),
+    });
+    for (let at = first; at < end && !response.destroyed; at += CHUNK_BYTES) {
+      const chunk = bytes.subarray(at, Math.min(at + CHUNK_BYTES, end));
+      const due = Math.max(continueAt.get(url) ?? 0, performance.now());
+      continueAt.set(url, due + (chunk.length / BYTES_PER_SECOND) * 1000);
+      const waitMs = due - performance.now();
+      if (waitMs > 1) await sleep(waitMs);
+      if (!response.write(chunk))
+        await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    }
+    response.end();
+  };
+
+  const server = createServer(async (request, response) => {
+    const [, place = '', name = ''] = request.url?.split('/') ?? [];
+    if (place === 'media') return send(request, response);
+    await sleep(PAGE_LATENCY_MS);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(describe(name, `http://${request.headers.host}`)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    host,
+    bytes: bytes.length,
+    list(name, count) {
+      counts.set(name, count);
+      return `http://${host}/site/${name}`;
+    },
+    item: (list, number) => ({
+      page: `http://${host}/site-api/${list}-${number}`,
+      file: `http://${host}/media/${list}-${number}.mp4`,
+    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
