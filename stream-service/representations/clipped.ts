@@ -5,6 +5,7 @@ import { COMBINED } from '../mux/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Clips } from '../virtual-mp4/index.ts';
 import { isMp4File } from './combined.ts';
+import { refuseLargeText } from './embedded-text.ts';
 import { type LaidOutDependencies, laidOut } from './laid-out.ts';
 import type { NamedExtras } from './with-extras.ts';
 
@@ -38,7 +39,7 @@ export function clipped(
       id: `${key} ${times.startSeconds}-${times.endSeconds}${extras.id}`,
       sources: tracks.length > 1 ? [0, 1] : [0],
       times,
-      tags: extras.tags,
+      extras,
     },
     unknown: () => ({ ...head(resource.durationSeconds), size: undefined, acceptRanges: undefined }),
     headOf: ({ layout, etag }) => ({ ...head(layout.endSeconds), size: layout.size, acceptRanges: 'bytes', etag }),
@@ -53,5 +54,6 @@ export const clipName = ({ startSeconds, endSeconds }: ClipTimes, mediaEnd = end
 });
 
 function refuse(reason: UnsupportedMp4): never {
+  refuseLargeText(reason);
   throw new InvalidParameter(`This cannot be clipped: ${reason.message}.`, { cause: reason });
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { isMp4Container } from '../../core/media/codecs/index.ts';
 import { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
+import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Mux } from '../mux/ffmpeg/index.ts';
@@ -9,6 +10,7 @@ import { muxNatively } from '../mux/native/index.ts';
 import { type RepresentationHead, type RepresentationOpener, toReadError } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { needsRemux, type OpenSource, type Source } from '../source/index.ts';
+import { requireFittingText } from './embedded-text.ts';
 import { openTrack, openTracks } from './open-track.ts';
 
 export interface CombinedDependencies {
@@ -26,7 +28,11 @@ interface Muxing {
 }
 
 /** A video and an audio track as one MP4: MP4 files muxed in this process, others by FFmpeg. */
-export function combined(found: KeyedRendition, dependencies: CombinedDependencies): RepresentationOpener {
+export function combined(
+  found: KeyedRendition,
+  dependencies: CombinedDependencies,
+  extras: LayoutExtras = {},
+): RepresentationOpener {
   const { peekSource } = dependencies;
   const { tracks } = found;
   const isExact = tracks.every((track) => needsRemux(track) || track.sizeIsExact);
@@ -37,7 +43,8 @@ export function combined(found: KeyedRendition, dependencies: CombinedDependenci
     inspect:
       isExact || !peekSource ? undefined : async (session) => headOf(await inspectSizes(found, session, peekSource)),
     async open(session) {
-      const { body, sources } = await muxed(found, session, dependencies);
+      requireFittingText(extras, durationOf(found));
+      const { body, sources } = await muxed({ ...found, extras }, session, dependencies);
       session.onClose(() => body.destroy());
       const sizes = sources.map((source, index) => source.size ?? tracks[index]?.sizeBytes);
       return { ...headOf(sizes), read: () => body };
@@ -45,8 +52,13 @@ export function combined(found: KeyedRendition, dependencies: CombinedDependenci
   };
 }
 
+/** A rendition to mux, with what is added to it. */
+interface ExtendedRendition extends KeyedRendition {
+  readonly extras: LayoutExtras;
+}
+
 async function muxFiles(
-  found: KeyedRendition,
+  found: ExtendedRendition,
   session: StreamSession,
   dependencies: CombinedDependencies,
 ): Promise<Muxing> {
@@ -57,7 +69,7 @@ async function muxFiles(
     kind: index === 0 ? ('vide' as const) : ('soun' as const),
     durationSeconds: durationSeconds ?? found.resource.durationSeconds,
   }));
-  const body = await muxNatively(inputs, session.signal).catch(async (error) => {
+  const body = await muxNatively(inputs, session.signal, found.extras).catch(async (error) => {
     if (!(error instanceof UnsupportedMp4)) throw toReadError(error);
     return mux(await requireFfmpeg(), muxJob(found, sources, session));
   });
@@ -65,7 +77,7 @@ async function muxFiles(
 }
 
 async function muxByFfmpeg(
-  found: KeyedRendition,
+  found: ExtendedRendition,
   session: StreamSession,
   { openSource, mux, requireFfmpeg }: CombinedDependencies,
 ): Promise<Muxing> {
@@ -80,9 +92,10 @@ async function muxByFfmpeg(
 /** Whether a track is a file that this process may mux, or that may have a layout. */
 export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
 
-function muxJob(found: KeyedRendition, sources: readonly (Source | Promise<Source>)[], { client }: StreamSession) {
+function muxJob(found: ExtendedRendition, sources: readonly (Source | Promise<Source>)[], { client }: StreamSession) {
+  const { extras } = found;
   const [video, audio = video] = found.tracks;
-  return { sources, plan: combinedPlan(video, audio), durationSeconds: durationOf(found), client };
+  return { sources, plan: combinedPlan(video, audio), durationSeconds: durationOf(found), extras, client };
 }
 
 /** Seconds of the longer track, by its container where that was read; undefined when live. */

@@ -41,7 +41,7 @@ export function copiedAudio(
   if (resource.isLive) throw new InvalidParameter('A live stream cannot be sent as M4A.');
   const isKnownAac = track.audio?.codec !== undefined && audioFamily(track.audio.codec) === 'aac';
   if (track.audio?.codec !== undefined && !isKnownAac) throw new UnsupportedRendition(REASON);
-  if (!isMp4File(track)) return remuxed(found, clip, dependencies);
+  if (!isMp4File(track)) return remuxed(found, { clip, extras }, dependencies);
   if (!clip && !extras.tags && isKnownAac && isAudioFile(track)) {
     const rendition = { ...found.rendition, mimeType, fileExtension };
     return file({ ...found, rendition }, dependencies);
@@ -62,13 +62,13 @@ export function copiedAudio(
       sources: [0],
       times,
       isAudioAlone: true,
-      tags: extras.tags,
+      extras,
     },
     unknown: () => ({ ...head(resource.durationSeconds), size: undefined, acceptRanges: undefined }),
     headOf: ({ layout, etag }) => ({ ...head(layout.endSeconds), size: layout.size, acceptRanges: 'bytes', etag }),
     otherwise(reason) {
       if (reason instanceof NotAac) throw new UnsupportedRendition(REASON, { cause: reason });
-      return remuxed(found, clip, dependencies);
+      return remuxed(found, { clip, extras }, dependencies);
     },
   });
 }
@@ -79,10 +79,10 @@ const isAudioFile = ({ video, container }: Track): boolean => video === null && 
 /** @throws InvalidParameter for a clip */
 function remuxed(
   found: KeyedRendition,
-  clip: ClipTimes | undefined,
+  { clip, extras }: CopiedAudioOptions,
   dependencies: RemuxDependencies,
 ): RepresentationOpener {
   if (clip) throw new InvalidParameter('Only MP4 files and conversions can be clipped.');
   const [track] = found.tracks;
-  return remux({ ...found, tracks: [{ ...track, video: null }] }, dependencies);
+  return remux({ ...found, tracks: [{ ...track, video: null }] }, dependencies, extras);
 }

@@ -1,22 +1,25 @@
 import { getOperation } from '../../core/api/index.ts';
 import type { ConversionName, Mp3BitrateKbps } from '../../core/conversions/index.ts';
-import { InvalidParameter } from '../../core/errors/index.ts';
 import { withSpan } from '../../core/log/index.ts';
-import { isMp4Container, mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
+import { mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
 import type { SubtitleFormat } from '../../core/media/subtitles/index.ts';
 import type { KeyedRendition, KeyedSubtitle, Track } from '../../core/state/index.ts';
 import type { Converters } from '../conversions/index.ts';
+import { remuxPlan } from '../mux/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { StreamObserver } from '../sessions/index.ts';
 import { needsRemux } from '../source/index.ts';
 import { type ClippedDependencies, clipped } from './clipped.ts';
+import { isMp4File } from './combined.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
 import { copiedAudio } from './copied-audio.ts';
 import { cover } from './cover.ts';
+import { requireTextTarget } from './embedded-text.ts';
+import { extendedFile } from './extended-file.ts';
 import { file } from './file.ts';
 import { type HlsDependencies, type HlsFile, hls } from './hls.ts';
 import { remux } from './remux.ts';
-import { refuseText, type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
+import { type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
 import { subtitle } from './subtitle.ts';
 import { type ExtrasDependencies, type NamedExtras, withExtras } from './with-extras.ts';
 
@@ -51,7 +54,7 @@ export interface MediaOptions {
   readonly hasTags?: boolean;
   /** The part to send; absent: the whole. */
   readonly clip?: ClipTimes;
-  /** Language of the subtitles to embed in a pair. */
+  /** Language of the subtitles to embed in MP4. */
   readonly subtitles?: string;
 }
 
@@ -74,10 +77,12 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       const [track] = found.tracks;
       const sound = found.tracks.find(({ audio }) => audio);
       const isConverted = format !== undefined && sound !== undefined;
-      if (subtitles !== undefined) requirePairAlone(found, { isConverted, clip });
-      /** With what is wanted, where the output is a layout, which has room for it. */
+      const isMp4 = isPair(found) || (needsRemux(track) ? isMuxedToMp4(track) : isMp4File(track));
+      if (subtitles !== undefined) requireTextTarget(found, { isMp4, isConverted });
+      const hasTags = rest.hasTags && (isMp4 || isConverted) && !found.resource.isLive;
+      /** With what is wanted, in MP4, which has room for it. */
       const extended = (create: (extras: NamedExtras) => RepresentationOpener) =>
-        withExtras(found, { hasTags: rest.hasTags && !found.resource.isLive, subtitles }, dependencies, create);
+        withExtras(found, { hasTags, subtitles }, dependencies, create);
       if (isConverted) {
         const audible = { ...found, tracks: [sound] } as const;
         if (format === 'm4a')
@@ -86,29 +91,34 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
             extended((extras) => copiedAudio(audible, { clip, extras }, dependencies)),
           );
         // WAV has no room for tags: no cover is fetched for it.
-        const hasTags = rest.hasTags && format === 'mp3';
-        return conversion(
-          format,
-          converted(audible, dependencies.converters[format], dependencies, { ...rest, clip, hasTags }),
-        );
+        const wanted = { ...rest, clip, hasTags: rest.hasTags && format === 'mp3' };
+        return conversion(format, converted(audible, dependencies.converters[format], dependencies, wanted));
       }
       if (clip) return extended((extras) => clipped(found, { clip, extras }, dependencies));
       if (isPair(found)) return extended((extras) => seekablePair(found, dependencies, extras));
-      return needsRemux(track) ? remux(found, dependencies) : file(found, dependencies);
+      if (needsRemux(track)) return extended((extras) => remux(found, dependencies, extras));
+      if (subtitles === undefined) return file(found, dependencies);
+      return extended((extras) => extendedFile(found, dependencies, extras));
     },
     hls: (found, file) => hls(found, file, dependencies),
     subtitle: (found, format) => subtitle(found, format, dependencies.openSource),
     cover: (found) => cover(found, dependencies.covers),
     combined(found, { subtitles } = {}) {
-      if (subtitles !== undefined) requirePairAlone(found, {});
-      if (isPair(found)) {
-        const create = (extras: NamedExtras) => seekablePair(found, dependencies, extras);
-        return withoutRanges(withExtras(found, { subtitles }, dependencies, create), mediaPath(found, subtitles));
-      }
       const [track] = found.tracks;
       // A file whose codecs MP4 cannot hold is sent as it is.
-      const isSentAsIs = !needsRemux(track) && (isMp4Container(track.container) || !mp4Holds(track));
-      return isSentAsIs ? withoutRanges(file(found, dependencies)) : remux(found, dependencies);
+      const isSentAsIs = !isPair(found) && !needsRemux(track) && (isMp4File(track) || !mp4Holds(track));
+      const isMp4 = isPair(found) || (isSentAsIs ? isMp4File(track) : isMuxedToMp4(track));
+      if (subtitles !== undefined) requireTextTarget(found, { isMp4 });
+      const extended = (create: (extras: NamedExtras) => RepresentationOpener) =>
+        withExtras(found, { subtitles }, dependencies, create);
+      if (isPair(found)) {
+        const pair = extended((extras) => seekablePair(found, dependencies, extras));
+        return withoutRanges(pair, mediaPath(found, subtitles));
+      }
+      if (!isSentAsIs) return extended((extras) => remux(found, dependencies, extras));
+      if (subtitles === undefined) return withoutRanges(file(found, dependencies));
+      const whole = extended((extras) => extendedFile(found, dependencies, extras));
+      return withoutRanges(whole, mediaPath(found, subtitles));
     },
   };
 }
@@ -119,15 +129,7 @@ const isPair = ({ rendition }: KeyedRendition): boolean => rendition.urlType ===
 const mediaPath = ({ key }: KeyedRendition, subtitles: string | undefined): string =>
   getOperation('Media').path.replace('{key}', key) + (subtitles === undefined ? '' : `?subtitles=${subtitles}`);
 
-/** @throws InvalidParameter, UnsupportedRendition where no subtitles can be embedded */
-function requirePairAlone(
-  found: KeyedRendition,
-  { isConverted, clip }: { readonly isConverted?: boolean; readonly clip?: ClipTimes },
-): void {
-  if (isConverted) throw new InvalidParameter('subtitles cannot be combined with format.');
-  if (clip) throw new InvalidParameter('subtitles cannot be combined with start or end.');
-  if (!isPair(found)) refuseText();
-}
+const isMuxedToMp4 = (track: Track): boolean => remuxPlan(track).container === 'mp4';
 
 const mp4Holds = ({ video, audio }: Track): boolean =>
   (!video || mp4HoldsVideo(video.codec)) && (!audio || mp4HoldsAudio(audio.codec));

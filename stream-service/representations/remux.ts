@@ -1,9 +1,11 @@
+import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Mux } from '../mux/ffmpeg/index.ts';
 import { remuxPlan } from '../mux/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { OpenSource, Source } from '../source/index.ts';
+import { requireFittingText } from './embedded-text.ts';
 import { openTrack } from './open-track.ts';
 
 export interface RemuxDependencies {
@@ -12,8 +14,15 @@ export interface RemuxDependencies {
   readonly requireFfmpeg: RequireFfmpeg;
 }
 
-/** HLS or DASH segments or a file of one track, copied by FFmpeg into one file of unknown size. */
-export function remux(found: KeyedRendition, dependencies: RemuxDependencies): RepresentationOpener {
+/**
+ * HLS or DASH segments or a file, copied by FFmpeg into one file of unknown size.
+ * @param extras for MP4
+ */
+export function remux(
+  found: KeyedRendition,
+  dependencies: RemuxDependencies,
+  extras: LayoutExtras = {},
+): RepresentationOpener {
   const { openSource, mux, requireFfmpeg } = dependencies;
   const [track] = found.tracks;
   const plan = remuxPlan(track);
@@ -24,11 +33,14 @@ export function remux(found: KeyedRendition, dependencies: RemuxDependencies): R
     describe: () => head,
     async open(session) {
       const { client } = session;
+      requireFittingText(extras, found.resource.durationSeconds);
       // First, so that no upstream request is wasted while FFmpeg is missing.
       const ffmpeg = await requireFfmpeg();
       const source = await openTrack(openSource, found, track, session);
       const durationSeconds = durationOf(source, track);
-      return { ...head, read: () => mux(ffmpeg, { sources: [source], plan, durationSeconds, client }) };
+      const textEndSeconds = durationSeconds ?? found.resource.durationSeconds;
+      const job = { sources: [source], plan, durationSeconds, extras, textEndSeconds, client };
+      return { ...head, read: () => mux(ffmpeg, job) };
     },
   };
 }

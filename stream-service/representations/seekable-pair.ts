@@ -1,12 +1,10 @@
-import { UnsupportedRendition } from '../../core/errors/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import type { UnsupportedMp4 } from '../../core/media/isobmff/index.ts';
-import { TextTooLarge } from '../../core/media/timed-text/index.ts';
 import type { KeyedRendition, State } from '../../core/state/index.ts';
 import { COMBINED } from '../mux/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { KnownLayout, Layouts } from '../virtual-mp4/index.ts';
 import { type CombinedDependencies, combined, isMp4File } from './combined.ts';
+import { refuseLargeText } from './embedded-text.ts';
 import { laidOut } from './laid-out.ts';
 import type { NamedExtras } from './with-extras.ts';
 
@@ -24,9 +22,9 @@ export function seekablePair(
   dependencies: SeekablePairDependencies,
   extras: NamedExtras = { id: '' },
 ): RepresentationOpener {
-  const muxed = combined(found, dependencies);
+  const muxed = combined(found, dependencies, extras);
   const { key, tracks, resource } = found;
-  if (tracks.length !== 2 || resource.isLive || !tracks.every(isMp4File)) return extras.text ? refuseText() : muxed;
+  if (tracks.length !== 2 || resource.isLive || !tracks.every(isMp4File)) return muxed;
   return laidOut({
     ...dependencies,
     found,
@@ -37,17 +35,11 @@ export function seekablePair(
     onLayout: ({ size }) => {
       if (extras.id === '') dependencies.recordSize(found, size);
     },
-    otherwise: (reason) => (extras.text ? refuseText(reason) : muxed),
+    otherwise(reason) {
+      refuseLargeText(reason);
+      return muxed;
+    },
   });
-}
-
-const PAIRS_ONLY = 'Subtitles can be embedded in a pair of seekable MP4 files only.';
-
-/** @throws UnsupportedRendition */
-export function refuseText(cause?: UnsupportedMp4): never {
-  const isTooLarge = cause instanceof TextTooLarge;
-  const detail = isTooLarge ? 'The subtitles are too large to embed.' : PAIRS_ONLY;
-  throw new UnsupportedRendition(detail, { cause });
 }
 
 function headOf({ layout, etag }: KnownLayout): RepresentationHead {

@@ -59,8 +59,7 @@ export interface ClipRequest extends LayoutRequest {
   readonly times: ClipTimes;
   /** The audio of a single file without its video. @default false */
   readonly isAudioAlone?: boolean;
-  /** `udta`. */
-  readonly tags?: Buffer;
+  readonly extras?: LayoutExtras;
 }
 
 /** The audio was requested as AAC, and is something else. */
@@ -75,7 +74,7 @@ const MAX_CLIP_BYTES = 32 * 1024 * 1024;
 export const createClips = (): Clips => createLayoutCache({ maxMemoryBytes: MAX_CLIP_BYTES, layOut: layOutPart });
 
 async function layOutPart(files: readonly OpenFile[], request: ClipRequest, signal: AbortSignal) {
-  const { times, isAudioAlone, tags } = request;
+  const { times, isAudioAlone, extras } = request;
   const single: readonly TrackKind[] = isAudioAlone ? ['soun'] : ['vide', 'soun'];
   const kinds = files.length > 1 ? [['vide'] as const, ['soun'] as const] : [single];
   const read = files.map((file, index) =>
@@ -83,7 +82,7 @@ async function layOutPart(files: readonly OpenFile[], request: ClipRequest, sign
   );
   const [{ video, audio } = {}, sound] = await Promise.all(read);
   if (isAudioAlone && audio) requireAac(audio.header);
-  return layOutClip({ video, audio: sound?.audio ?? audio }, times, { tags, isM4a: isAudioAlone });
+  return layOutClip({ video, audio: sound?.audio ?? audio }, times, { ...extras, isM4a: isAudioAlone });
 }
 
 /** @throws NotAac */

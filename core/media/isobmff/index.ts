@@ -16,6 +16,7 @@ export {
   u64,
 } from './boxes.ts';
 export { patchHeaderDuration } from './duration-patch.ts';
+export { extendMovie } from './extend-movie.ts';
 export { TFHD } from './fragment-fields.ts';
 export { rewriteFragment } from './fragment-rewriter.ts';
 export { type MovieFragment, parseFragmentSamples } from './fragment-samples.ts';

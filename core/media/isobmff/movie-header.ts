@@ -37,9 +37,7 @@ export const writeMovieHeader = (tracks: readonly OutputTrack[]): Buffer =>
 export function writeFragmentedMovie(tracks: readonly OutputTrack[], extra: readonly Buffer[] = []): Buffer {
   const { duration, boxes } = writeMovieBoxes(tracks);
   const mehd = duration > 0 ? [fullBox('mehd', 1, 0, u64(duration))] : [];
-  const trexs = tracks.map(({ header }, index) =>
-    fullBox('trex', 0, 0, u32(index + 1), header.fragmentDefaults ?? NO_DEFAULTS),
-  );
+  const trexs = tracks.map((track, index) => writeTrackDefaults(track, index + 1));
   return box('moov', ...boxes, box('mvex', ...mehd, ...trexs), ...extra);
 }
 
@@ -65,10 +63,15 @@ function writeMovieBoxes(tracks: readonly OutputTrack[]) {
     u32(0, 0, 0, 0, 0, 0), // pre_defined
     u32(tracks.length + 1), // next_track_ID
   );
-  return { duration, boxes: [mvhd, ...tracks.map((track, index) => trak(track, index + 1, timescale))] };
+  return { duration, boxes: [mvhd, ...tracks.map((track, index) => writeTrack(track, index + 1, timescale))] };
 }
 
-function trak(track: OutputTrack, id: number, movieTimescale: number): Buffer {
+/** `trex` (§8.8.3): what fragments of a track that say nothing else have. */
+export const writeTrackDefaults = ({ header }: OutputTrack, id: number): Buffer =>
+  fullBox('trex', 0, 0, u32(id), header.fragmentDefaults ?? NO_DEFAULTS);
+
+/** `trak`. @param movieTimescale of `mvhd` */
+export function writeTrack(track: OutputTrack, id: number, movieTimescale: number): Buffer {
   const { header, durationSeconds, mediaSeconds = durationSeconds, sampleTables = EMPTY_SAMPLE_TABLES } = track;
   const { timescale, presentation, language, media, mediaInformation, sampleDescriptions } = header;
   const movieDuration = u64(Math.round(durationSeconds * movieTimescale));

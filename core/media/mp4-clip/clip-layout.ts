@@ -8,10 +8,12 @@ import {
   u64,
   writeMovie,
 } from '../isobmff/index.ts';
+import { clipText, type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
 import type { SampleChunk } from '../virtual-mp4/index.ts';
 import {
   type Layout,
   LayoutBuilder,
+  type LayoutExtras,
   layoutTrack,
   PROGRESSIVE_FILE_TYPE,
   type SourceIndex,
@@ -22,9 +24,7 @@ import { audioWindow, type ClipTimes, type ClipTrack, type ClipWindow, videoWind
 /** The layout of a clip, and the part of the presentation that it shows. */
 export interface ClipLayout extends Layout, ClipTimes {}
 
-export interface ClipOptions {
-  /** `udta`. */
-  readonly tags?: Buffer;
+export interface ClipOptions extends LayoutExtras {
   /** Named a file of audio alone. @default false */
   readonly isM4a?: boolean;
 }
@@ -54,19 +54,23 @@ export function layOutClip(
   const windows = [picture, sound].filter((window) => window !== undefined);
   if (windows.length === 0) throw new UnsupportedMp4('Nothing is heard between start and end');
 
+  const seconds = Math.max(...windows.map(({ delaySeconds, durationSeconds }) => delaySeconds + durationSeconds));
   const tracks = windows.map((window) => ({ window, tables: clipTables(window) }));
-  const order = interleave(tracks);
-  const mediaBytes = order.reduce((sum, { chunk }) => sum + chunk.bytes, 0);
+  const text = options.text && timedText(clipText(options.text, startSeconds), seconds);
+  const order = withText(interleave(tracks), text?.chunks ?? [], { startSeconds, track: tracks.length });
+  const mediaBytes = order.reduce((sum, placed) => sum + bytesOf(placed), 0);
   const layout = new LayoutBuilder();
-  const placeholder = fileHeader(tracks, order, { ...options, mediaStart: 0 });
-  const mediaStart = placeholder.length + LARGE_BOX_HEADER_BYTES;
-  layout.addOwn(fileHeader(tracks, order, { ...options, mediaStart }));
+  const header = (mediaStart: number) => fileHeader({ tracks, text, order, mediaStart }, options);
+  const mediaStart = header(0).length + LARGE_BOX_HEADER_BYTES;
+  layout.addOwn(header(mediaStart));
   layout.addOwn(Buffer.concat([u32(1), Buffer.from('mdat'), u64(LARGE_BOX_HEADER_BYTES + mediaBytes)]));
   layout.beginMedia();
-  for (const { source, chunk } of order) layout.addSamples(source, chunk.sourceOffset, chunk.bytes);
+  for (const placed of order) {
+    if ('text' in placed) layout.addOwn(placed.text.bytes);
+    else layout.addSamples(placed.source, placed.chunk.sourceOffset, placed.chunk.bytes);
+  }
   const [first, second = first] = windows.map(({ track }, index) => layoutTrack(track.header, index + 1));
   if (!first || !second) throw new TypeError('A clip has a track');
-  const seconds = Math.max(...windows.map(({ delaySeconds, durationSeconds }) => delaySeconds + durationSeconds));
   return { ...layout.build([first, second]), startSeconds, endSeconds: startSeconds + seconds };
 }
 
@@ -82,6 +86,16 @@ interface PlacedChunk {
   readonly chunk: SampleChunk;
 }
 
+/** Samples of the text track, which are bytes of the layout. */
+interface PlacedText {
+  readonly track: number;
+  readonly text: TextChunk;
+}
+
+type Placed = PlacedChunk | PlacedText;
+
+const bytesOf = (placed: Placed): number => ('text' in placed ? placed.text.bytes.length : placed.chunk.bytes);
+
 /** Chunks of different files by decode time; of one file as they follow each other there, so that it is read once. */
 function interleave(tracks: readonly ClippedTrack[]): readonly PlacedChunk[] {
   const placed = tracks.flatMap(({ window: { track }, tables }, index) =>
@@ -92,19 +106,44 @@ function interleave(tracks: readonly ClippedTrack[]): readonly PlacedChunk[] {
   return placed.sort((a, b) => position(a) - position(b) || a.track - b.track);
 }
 
-/** `ftyp` and `moov`, whose length does not depend on where the media starts. */
-function fileHeader(
-  tracks: readonly ClippedTrack[],
+/** Text before the media that is shown with it. @param clip where it starts, and the position of its text track */
+function withText(
   order: readonly PlacedChunk[],
-  { mediaStart, tags, isM4a }: ClipOptions & { readonly mediaStart: number },
-): Buffer {
-  const offsets: number[][] = tracks.map(() => []);
+  text: readonly TextChunk[],
+  { startSeconds, track }: { readonly startSeconds: number; readonly track: number },
+): readonly Placed[] {
+  const placed: Placed[] = [];
+  let next = 0;
+  const addUntil = (seconds: number) => {
+    for (let chunk = text[next]; chunk && chunk.startSeconds <= seconds; chunk = text[++next]) {
+      placed.push({ track, text: chunk });
+    }
+  };
+  for (const each of order) {
+    addUntil(each.chunk.startSeconds - startSeconds);
+    placed.push(each);
+  }
+  addUntil(Number.POSITIVE_INFINITY);
+  return placed;
+}
+
+interface ClipContent {
+  readonly tracks: readonly ClippedTrack[];
+  readonly text: TextTrack | undefined;
+  readonly order: readonly Placed[];
+  readonly mediaStart: number;
+}
+
+/** `ftyp` and `moov`, whose length does not depend on where the media starts. */
+function fileHeader({ tracks, text, order, mediaStart }: ClipContent, { tags, isM4a }: ClipOptions): Buffer {
+  const offsets: number[][] = [...tracks, text].map(() => []);
   let offset = mediaStart;
-  for (const { track, chunk } of order) {
-    offsets[track]?.push(offset);
-    offset += chunk.bytes;
+  for (const placed of order) {
+    offsets[placed.track]?.push(offset);
+    offset += bytesOf(placed);
   }
   const outputs = tracks.map((track, index) => outputTrack(track, offsets[index] ?? []));
+  if (text) outputs.push({ ...text, sampleTables: textTables(text, offsets[tracks.length]) });
   return Buffer.concat([isM4a ? AUDIO_FILE_TYPE : PROGRESSIVE_FILE_TYPE, writeMovie(outputs, tags && [tags])]);
 }
 

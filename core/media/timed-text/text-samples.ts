@@ -18,20 +18,25 @@ const MAX_LINES_AT_ONCE = 8;
 /** Subtitles exceed what a layout holds. */
 export class TextTooLarge extends UnsupportedMp4 {}
 
+/** Without text, where the end of the presentation is not known. */
+const LAST_SAMPLE_MS = 1;
+
 /** The length of a text has 16 bits. */
 const MAX_TEXT_BYTES = 0xffff;
 
 /**
- * The samples of a text track: each moment from 0 on has one, so that gaps are samples without text, and cues shown at once
- * are joined by line breaks.
+ * The samples of a text track: each moment from 0 to the end has one, so that gaps are samples without text, and cues shown at
+ * once are joined by line breaks.
  * @param cues in the order of their starts
- * @param endMs of the presentation: what is shown later is left out
+ * @param endMs of the presentation: what is shown later is left out. Infinite: unknown
  * @throws TextTooLarge
  */
 export function textSamples(cues: readonly Cue[], endMs: number): readonly TextSample[] {
   const shown = cues.filter(({ startMs }) => startMs < endMs);
   const edges = new Set([0]);
   for (const cue of shown) edges.add(cue.startMs).add(Math.min(cue.endMs, endMs));
+  // libavformat shows the last sample until the end of the file, whatever its duration: one without text follows.
+  if (shown.length > 0) edges.add(Number.isFinite(endMs) ? endMs : lastOf(edges) + LAST_SAMPLE_MS);
   if (edges.size > MAX_TEXT_SAMPLES + 1) throw new TextTooLarge('Too many subtitles');
   const times = [...edges].sort((a, b) => a - b);
   const samples: TextSample[] = [];
@@ -62,3 +67,5 @@ function textSample(text: string): Buffer {
   bytes.writeUInt16BE(written);
   return bytes.subarray(0, 2 + written);
 }
+
+const lastOf = (times: ReadonlySet<number>): number => [...times].reduce((last, time) => Math.max(last, time), 0);

@@ -11,6 +11,16 @@ export interface TimedText {
   readonly language: string;
 }
 
+/** The text of a part of a presentation, whose times count from its start. */
+export function clipText({ cues, language }: TimedText, startSeconds: number): TimedText {
+  const startMs = Math.round(startSeconds * TIMESCALE);
+  const shown = cues.filter(({ endMs }) => endMs > startMs);
+  return {
+    language,
+    cues: shown.map((cue) => ({ ...cue, startMs: Math.max(0, cue.startMs - startMs), endMs: cue.endMs - startMs })),
+  };
+}
+
 /** A text track of an output, whose samples are part of the layout. */
 export interface TextTrack {
   readonly header: TrackHeader;

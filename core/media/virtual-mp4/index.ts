@@ -1,4 +1,5 @@
 export { createLayout, LAYOUT_VERSION } from './create-layout.ts';
+export { extendHeader } from './extend-header.ts';
 export { patchFragment } from './fragment-patch.ts';
 export { fragmentedTrack } from './fragmented-layout.ts';
 export type { FragmentedTrack, OutputFragment } from './fragmented-track.ts';

@@ -90,6 +90,6 @@ export function timeFragments(index: FragmentIndex, fileBytes: number): readonly
 export interface LayoutExtras {
   /** `udta`. */
   readonly tags?: Buffer;
-  /** As a third track. */
+  /** Of the whole presentation, as a further track. */
   readonly text?: TimedText;
 }

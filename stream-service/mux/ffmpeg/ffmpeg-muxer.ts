@@ -1,11 +1,13 @@
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import type { Log } from '../../../core/log/index.ts';
+import { patchHeaderDuration } from '../../../core/media/isobmff/index.ts';
+import { extendHeader, type LayoutExtras } from '../../../core/media/virtual-mp4/index.ts';
 import type { Ffmpeg } from '../../../layers/tools/index.ts';
 import { type FfmpegInputServer, runFfmpeg } from '../../ffmpeg/index.ts';
 import type { Admission, StreamObserver } from '../../sessions/index.ts';
 import type { Source } from '../../source/index.ts';
 import type { MuxArgs, MuxPlan } from '../mux-plan.ts';
-import { createDurationPatchStream } from './duration-patch-stream.ts';
+import { createHeaderPatchStream, type PatchHeader } from './header-patch-stream.ts';
 import { type PeekedSource, peekSourceStart } from './peek-source.ts';
 
 export interface MuxDependencies {
@@ -21,6 +23,10 @@ export interface MuxJob {
   readonly plan: MuxPlan;
   /** Written into the header; undefined: unknown, as for a live source. */
   readonly durationSeconds: number | undefined;
+  /** Added to MP4; other containers have no room for them. */
+  readonly extras?: LayoutExtras;
+  /** Where text ends, in seconds. @default `durationSeconds` */
+  readonly textEndSeconds?: number;
   /** The client of the stream, whose share of FFmpeg processes the job counts to. */
   readonly client: string;
 }
@@ -30,6 +36,9 @@ export interface MuxJob {
  * option would cost a thread and a third more CPU time.
  */
 const QUEUE_ARGS = ['-thread_queue_size', '512'];
+
+/** The index at the end of the file would have the offsets from before the header grew. */
+const WITHOUT_INDEX_ARGS = ['-movflags', '+skip_trailer'];
 
 export type Mux = (ffmpeg: Ffmpeg, work: MuxJob) => Readable;
 
@@ -67,14 +76,15 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
     return muxed;
   };
 
-  return ({ path }, { sources, plan, durationSeconds, client }) => {
+  return ({ path }, work) => {
+    const { sources, plan, extras, client } = work;
     const release = admission.acquireFfmpeg(client);
-    const isPatched = durationSeconds !== undefined && plan.container === 'mp4';
-    const outlet = isPatched
-      ? createDurationPatchStream(durationSeconds)
-      : new PassThrough({ highWaterMark: BUFFER_BYTES });
-    const begin = (args: MuxArgs, from = sources, end = release) =>
-      pipeline(run(path, from, args, end), outlet, () => undefined);
+    const patch = plan.container === 'mp4' ? headerPatch(work) : undefined;
+    const outlet = patch ? createHeaderPatchStream(patch) : new PassThrough({ highWaterMark: BUFFER_BYTES });
+    const begin = ({ second, output }: MuxArgs, from = sources, end = release) => {
+      const args = { second, output: hasExtras(extras) ? [...output, ...WITHOUT_INDEX_ARGS] : output };
+      return pipeline(run(path, from, args, end), outlet, () => undefined);
+    };
     if (!plan.isSegmented) {
       begin(plan.args());
       return outlet;
@@ -101,6 +111,18 @@ export function createMux({ loopback, admission, meter, log }: MuxDependencies):
     );
     outlet.once('error', () => undefined);
     return outlet;
+  };
+}
+
+const hasExtras = ({ tags, text }: LayoutExtras = {}): boolean => Boolean(tags ?? text);
+
+/** Undefined: the header stays as FFmpeg writes it. */
+function headerPatch({ durationSeconds: seconds, textEndSeconds = seconds, extras }: MuxJob): PatchHeader | undefined {
+  const withDuration: PatchHeader = (bytes) => (seconds === undefined ? bytes : patchHeaderDuration(bytes, seconds));
+  if (!extras || !hasExtras(extras)) return seconds === undefined ? undefined : withDuration;
+  return (bytes) => {
+    const patched = withDuration(bytes);
+    return patched && extendHeader(patched, extras, textEndSeconds ?? Number.POSITIVE_INFINITY);
   };
 }
 

@@ -6,7 +6,12 @@ import {
   UnsupportedMp4,
   writeMovieHeader,
 } from '../../../core/media/isobmff/index.ts';
-import { checkSamples, fragmentSamples } from '../../../core/media/virtual-mp4/index.ts';
+import {
+  checkSamples,
+  extendHeader,
+  fragmentSamples,
+  type LayoutExtras,
+} from '../../../core/media/virtual-mp4/index.ts';
 import type { FileSource, Source } from '../../source/index.ts';
 import { readFileHeader } from './box-reader.ts';
 import { ByteReader } from './byte-reader.ts';
@@ -29,7 +34,11 @@ export interface MuxInput {
  *
  * @throws UnsupportedMp4 when FFmpeg has to mux instead (the sources can be read again), and whatever reading throws
  */
-export async function muxNatively(inputs: readonly MuxInput[], signal: AbortSignal): Promise<Readable> {
+export async function muxNatively(
+  inputs: readonly MuxInput[],
+  signal: AbortSignal,
+  extras: LayoutExtras = {},
+): Promise<Readable> {
   const readers = inputs.map(({ source }) => new ByteReader(requireSizedFile(source)));
   const destroyAll = () => {
     for (const reader of readers) reader.destroy();
@@ -40,13 +49,20 @@ export async function muxNatively(inputs: readonly MuxInput[], signal: AbortSign
     const tracks = await Promise.all(
       inputs.map((input, index) => openTrack(input, readers[index] as ByteReader, index + 1)),
     );
-    return new MuxStream(writeMovieHeader(tracks), tracks);
+    return new MuxStream(withExtras(writeMovieHeader(tracks), tracks, extras), tracks);
   } catch (error) {
     destroyAll();
     throw error;
   } finally {
     signal.removeEventListener('abort', destroyAll);
   }
+}
+
+function withExtras(header: Buffer, tracks: readonly Demuxer[], extras: LayoutExtras): Buffer {
+  if (!extras.tags && !extras.text) return header;
+  // 0: unknown.
+  const seconds = Math.max(...tracks.map(({ durationSeconds }) => durationSeconds)) || Number.POSITIVE_INFINITY;
+  return extendHeader(header, extras, seconds) ?? header;
 }
 
 function requireSizedFile(source: Source): FileSource & { readonly size: number } {

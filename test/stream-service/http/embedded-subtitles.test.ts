@@ -2,14 +2,24 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Resource, Subtitle } from '../../../core/state/resource.ts';
+import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import type { Source } from '../../../stream-service/source/source.ts';
 import { itInChromium, launchChromium } from '../../support/chromium.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { codedSound, ffmpeg as encode, randomFrom, writeWav } from '../conversions/mp3/coded-sound.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
-import { audioTrack, combinedKey, mediaKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
+import {
+  audioTrack,
+  combinedKey,
+  mediaKey,
+  renditionOf,
+  resourceOf,
+  type Service,
+  startService,
+  trackOf,
+  videoTrack,
+} from '../fixture.ts';
 import { playAndSeek } from '../virtual-mp4/player.ts';
 
 const SECONDS = 20;
@@ -35,6 +45,8 @@ const SHOWN = [
   ['00:00:12,000 --> 00:00:13,000', 'Second part'],
   ['00:00:19,500 --> 00:00:20,000', 'Beyond the end'],
 ];
+/** Where audio has priming, the presentation is up to a packet longer. */
+const SHOWN_TO_END = SHOWN.with(-1, [expect.stringMatching(/^00:00:19,500 --> 00:00:20,0\d\d$/), 'Beyond the end']);
 const subtitle = (language: string, isAutomatic = false): Subtitle => ({
   id: `${language}-${isAutomatic}`,
   formatId: `${isAutomatic ? 'captions' : 'subtitles'}:${language}`,
@@ -57,6 +69,69 @@ const overlapping = () =>
 const FRAGMENTED = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx', '-frag_duration', '2000000'];
 const KINDS = { progressive: [], fragmented: FRAGMENTED } as const;
 
+interface EmbeddingOptions {
+  readonly tracks: readonly Track[];
+  /** By format id. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  readonly text?: Source;
+  readonly stored?: Map<string, Buffer>;
+  readonly traits?: Partial<Resource>;
+}
+
+/** A service with subtitles in German, made by people and automatic, and in Portuguese. */
+function startWithSubtitles({ tracks, files, text, stored = new Map(), traits }: EmbeddingOptions): Promise<Service> {
+  const languages = [subtitle('de', true), subtitle('de'), subtitle('pt-BR')];
+  const base = resourceOf(tracks, { durationSeconds: SECONDS, subtitles: languages, ...traits });
+  const resource: Resource = {
+    ...base,
+    tracks: [...tracks, ...languages.map(({ formatId }) => subtitleTrack(formatId))],
+  };
+  const sourceOf = (formatId: string) => {
+    if (formatId === 'captions:de') throw new Error('Automatic captions were read');
+    const file = files.get(formatId);
+    return file ? fileSource(file) : (text ?? fileSource(Buffer.from(CUES)));
+  };
+  return startService(
+    resource,
+    {},
+    {
+      openSource: async (_, { formatId }) => sourceOf(formatId),
+      peekSource: async (_, { formatId }) => sourceOf(formatId),
+      state: {
+        getResource: async (id) => (id === resource.id ? resource : undefined),
+        touchResource: async () => undefined,
+        putExactSize: async () => undefined,
+        getArchivedList: async () => undefined,
+        touchArchivedList: async () => undefined,
+        getAttachment: async (id, name) => stored.get(id + name),
+        putAttachment: async (id, name, bytes) => {
+          if (!stored.has(id + name)) stored.set(id + name, bytes);
+          return stored.get(id + name) ?? bytes;
+        },
+      },
+    },
+  );
+}
+
+/** The cues of the text track as FFmpeg shows them. */
+async function shownBy(file: string): Promise<readonly (readonly [string | undefined, string])[]> {
+  // The times of the file: FFmpeg would shift them by the priming of the audio.
+  await encode('-copyts', '-i', file, '-map', '0:s:0', '-f', 'srt', `${file}.srt`);
+  const cues = (await readFile(`${file}.srt`, 'utf8')).replaceAll('\r', '').trim().split(/\n\n/);
+  return cues.map((cue) => [cue.split('\n')[1], cue.split('\n').slice(2).join('\n')] as const);
+}
+
+/** The same for a body. */
+const shownIn = (body: Buffer) =>
+  withTemporaryFolder(async (folder) => {
+    const file = join(folder, 'embedded.mp4');
+    await writeFile(file, body);
+    return shownBy(file);
+  });
+
+const PICTURE = ['-f', 'lavfi', '-i', `testsrc=s=64x48:r=10:d=${SECONDS}`];
+const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-pix_fmt', 'yuv420p'];
+
 describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) => {
   const frozen = new Map<string, Buffer>();
   const files = new Map<string, Buffer>();
@@ -64,48 +139,14 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
   let url: string;
   let whole: Buffer;
 
-  const start = (text: Source = fileSource(Buffer.from(CUES)), stored = new Map<string, Buffer>()) => {
-    const media = [videoTrack(), audioTrack()];
-    const languages = [subtitle('de', true), subtitle('de'), subtitle('pt-BR')];
-    const base = resourceOf(media, { durationSeconds: SECONDS, subtitles: languages });
-    const resource: Resource = {
-      ...base,
-      tracks: [...media, ...languages.map(({ formatId }) => subtitleTrack(formatId))],
-    };
-    const sourceOf = (formatId: string) => {
-      if (formatId === 'captions:de') throw new Error('Automatic captions were read');
-      const file = files.get(formatId);
-      return file ? fileSource(file) : text;
-    };
-    return startService(
-      resource,
-      {},
-      {
-        openSource: async (_, { formatId }) => sourceOf(formatId),
-        peekSource: async (_, { formatId }) => sourceOf(formatId),
-        state: {
-          getResource: async (id) => (id === resource.id ? resource : undefined),
-          touchResource: async () => undefined,
-          putExactSize: async () => undefined,
-          getArchivedList: async () => undefined,
-          touchArchivedList: async () => undefined,
-          getAttachment: async (id, name) => stored.get(id + name),
-          putAttachment: async (id, name, bytes) => {
-            if (!stored.has(id + name)) stored.set(id + name, bytes);
-            return stored.get(id + name) ?? bytes;
-          },
-        },
-      },
-    );
-  };
+  const start = (text?: Source, stored?: Map<string, Buffer>) =>
+    startWithSubtitles({ tracks: [videoTrack(), audioTrack()], files, text, stored });
   const pathOf = (query: string, endpoint = 'Media') => `/api/Stream/${endpoint}/${combinedKey()}?${query}`;
 
   beforeAll(async () => {
     await withTemporaryFolder(async (folder) => {
       await writeWav(join(folder, 'sound.wav'), codedSound(SECONDS));
-      const picture = ['-f', 'lavfi', '-i', `testsrc=s=64x48:r=10:d=${SECONDS}`];
-      const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-pix_fmt', 'yuv420p'];
-      await encode(...picture, ...h264, ...flags, join(folder, 'video.mp4'));
+      await encode(...PICTURE, ...H264, ...flags, join(folder, 'video.mp4'));
       await encode('-i', join(folder, 'sound.wav'), '-c:a', 'aac', ...flags, '-f', 'mp4', join(folder, 'audio.m4a'));
       files.set('video', await readFile(join(folder, 'video.mp4')));
       files.set('audio', await readFile(join(folder, 'audio.m4a')));
@@ -138,9 +179,7 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     await withTemporaryFolder(async (folder) => {
       const file = join(folder, 'embedded.mp4');
       await writeFile(file, whole);
-      await encode('-i', file, '-map', '0:s:0', '-f', 'srt', join(folder, 'out.srt'));
-      const shown = (await readFile(join(folder, 'out.srt'), 'utf8')).replaceAll('\r', '').trim().split(/\n\n/);
-      expect(shown.map((cue) => [cue.split('\n')[1], cue.split('\n').slice(2).join('\n')])).toEqual(SHOWN);
+      expect(await shownBy(file)).toEqual(SHOWN);
 
       const language = [
         '-v',
@@ -209,7 +248,6 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     ['subtitles=', 400, 'subtitles has to be a language, such as en'],
     ['subtitles=..%2F', 400, 'subtitles has to be a language, such as en'],
     ['subtitles=de&subtitles=de', 400, 'subtitles is given more than once'],
-    ['subtitles=de&start=1', 400, 'subtitles cannot be combined with start or end.'],
     ['subtitles=de&format=mp3', 400, 'subtitles cannot be combined with format.'],
   ])('answers %s with %d and a reason', async (query, expected, detail) => {
     const { status, body } = await sendRequest(service.url + pathOf(query));
@@ -224,9 +262,15 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     await flooded.close();
   });
 
-  it('is 415 with a reason for a single file', async () => {
-    const { status, body } = await sendRequest(`${service.url}/api/Stream/Media/${mediaKey('video')}?subtitles=de`);
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, expect.stringContaining('a pair of')]);
+  it('has the subtitles of a clip, from its start on', async () => {
+    const { status, headers, body } = await sendRequest(service.url + pathOf('subtitles=de&start=11.5&end=14'));
+    expect([status, headers['content-length'], headers['accept-ranges']]).toEqual([200, String(body.length), 'bytes']);
+    expect(await shownIn(body)).toEqual([['00:00:00,500 --> 00:00:01,500', 'Second part']]);
+    const part = await sendRequest(service.url + pathOf('subtitles=de&start=11.5&end=14'), {
+      headers: { range: 'bytes=1000-2999' },
+    });
+    expect(part.body.equals(body.subarray(1000, 3000))).toBe(true);
+    expect((await inspect(body, '.mp4')).complaints).toBe('');
   });
 
   const endless = () =>
@@ -244,4 +288,177 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
     expect((await sendRequest(faulty.url + pathOf(''))).status).toBe(200);
     await faulty.close();
   });
+});
+
+describe('?subtitles= of other renditions', () => {
+  const files = new Map<string, Buffer>();
+  /** More fragments than are read without an index. */
+  const UNINDEXED = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-frag_duration', '400000'];
+  const tracks: readonly Track[] = [
+    trackOf('file'),
+    trackOf('fragmented-file'),
+    trackOf('unindexed-file'),
+    trackOf('webm-file', { container: 'webm', video: { codec: 'vp9' }, audio: null }),
+    trackOf('mkv-file', { container: 'mkv' }),
+    trackOf('sound', { video: null, container: 'm4a' }),
+    trackOf('unindexed-video', { audio: null }),
+    trackOf('unindexed-sound', { video: null, container: 'm4a' }),
+    trackOf('webm-video', { container: 'webm', video: { codec: 'vp9' }, audio: null }),
+  ];
+  const pairs = [
+    ['unindexed-video', 'unindexed-sound'],
+    ['webm-video', 'sound'],
+  ] as const;
+  const renditions = [
+    ...tracks.map(({ formatId }) => renditionOf([formatId])),
+    ...pairs.map((formatIds) => renditionOf(formatIds)),
+  ];
+  const start = (options: Partial<EmbeddingOptions> = {}) =>
+    startWithSubtitles({ tracks, files, ...options, traits: { renditions, ...options.traits } });
+  let service: Service;
+  const get = (key: string, query: string, endpoint = 'Media') =>
+    sendRequest(`${service.url}/api/Stream/${endpoint}/${key}?${query}`);
+
+  beforeAll(async () => {
+    await withTemporaryFolder(async (folder) => {
+      const sound = join(folder, 'sound.wav');
+      await writeWav(sound, codedSound(SECONDS));
+      const [keyframes, vp9] = [
+        ['-g', '4'],
+        ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-g', '20'],
+      ];
+      const recipes: Readonly<Record<string, readonly string[]>> = {
+        'file.mp4': [...PICTURE, '-i', sound, ...H264, '-c:a', 'aac'],
+        'fragmented-file.mp4': [...PICTURE, '-i', sound, ...H264, '-c:a', 'aac', ...FRAGMENTED],
+        'unindexed-file.mp4': [...PICTURE, '-i', sound, ...H264, ...keyframes, '-c:a', 'aac', ...UNINDEXED],
+        'mkv-file.mkv': [...PICTURE, '-i', sound, ...H264, '-c:a', 'aac'],
+        'sound.m4a': ['-i', sound, '-c:a', 'aac'],
+        'unindexed-video.mp4': [...PICTURE, ...H264, ...keyframes, ...UNINDEXED],
+        'unindexed-sound.mp4': ['-i', sound, '-c:a', 'aac', ...UNINDEXED],
+        'webm-video.webm': [...PICTURE, ...vp9],
+      };
+      for (const [name, args] of Object.entries(recipes)) {
+        await encode(...args, join(folder, name));
+        files.set(name.replace(/\.\w+$/, ''), await readFile(join(folder, name)));
+      }
+    });
+    files.set('webm-file', files.get('webm-video') ?? Buffer.alloc(0));
+    service = await start();
+  }, 120_000);
+  afterAll(() => service?.close());
+
+  it.each(['file', 'fragmented-file'])(
+    'embeds them in a single %s with length, ranges, ETag and HEAD',
+    async (name) => {
+      const { status, headers, body } = await get(mediaKey(name), 'subtitles=de');
+      expect([status, headers['content-length'], headers['accept-ranges']]).toEqual([
+        200,
+        String(body.length),
+        'bytes',
+      ]);
+      expect(await shownIn(body)).toEqual(SHOWN_TO_END);
+      const { codecs, complaints, durationSeconds } = await inspect(body, '.mp4');
+      expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([['h264', 'aac', 'mov_text'], '', SECONDS]);
+
+      const url = `${service.url}/api/Stream/Media/${mediaKey(name)}?subtitles=de`;
+      const part = await sendRequest(url, { headers: { range: 'bytes=5000-', 'if-range': headers.etag ?? '' } });
+      expect([part.status, part.body.equals(body.subarray(5000))]).toEqual([206, true]);
+      const head = await sendRequest(url, { method: 'HEAD' });
+      expect([head.headers['content-length'], head.headers.etag]).toEqual([String(body.length), headers.etag]);
+      const combined = await get(mediaKey(name), 'subtitles=de', 'Combined');
+      expect(combined.body.equals(body)).toBe(true);
+      expect(combined.headers['content-location']).toBe(`/api/Stream/Media/${mediaKey(name)}?subtitles=de`);
+    },
+  );
+
+  it('sends the same audio and video as without them', async () => {
+    await withTemporaryFolder(async (folder) => {
+      const digests = ['', 'subtitles=de'].map(async (query) => {
+        const file = join(folder, `${query}.mp4`);
+        await writeFile(file, (await get(mediaKey('file'), query)).body);
+        const digest = [
+          '-nostdin',
+          '-v',
+          'error',
+          '-i',
+          file,
+          '-map',
+          '0:v',
+          '-map',
+          '0:a',
+          '-c',
+          'copy',
+          '-f',
+          'md5',
+          '-',
+        ];
+        return /MD5=\w+/.exec((await runProgram('ffmpeg', digest)).output)?.[0];
+      });
+      const [plain, embedded] = await Promise.all(digests);
+      expect(plain).toBeDefined();
+      expect(embedded).toBe(plain);
+    });
+  });
+
+  it.each([
+    ['a pair muxed in this process', combinedKey(...pairs[0]), 'Media', ['h264', 'aac', 'mov_text']],
+    ['a pair muxed in this process', combinedKey(...pairs[0]), 'Combined', ['h264', 'aac', 'mov_text']],
+    ['a pair muxed by FFmpeg', combinedKey(...pairs[1]), 'Media', ['vp9', 'aac', 'mov_text']],
+    ['a file without an index', mediaKey('unindexed-file'), 'Media', ['h264', 'aac', 'mov_text']],
+    ['a file of another container', mediaKey('mkv-file'), 'Combined', ['h264', 'aac', 'mov_text']],
+  ])('embeds them in %s (%s, %s), from the beginning', async (_, key, endpoint, expected) => {
+    const { status, headers, body } = await get(key, 'subtitles=de', endpoint);
+    expect([status, headers['content-length'], headers['accept-ranges']]).toEqual([200, undefined, 'none']);
+    expect(headers['content-type']).toBe('video/mp4');
+    expect(await shownIn(body)).toEqual(SHOWN_TO_END);
+    const { codecs, complaints, durationSeconds } = await inspect(body, '.mp4');
+    expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([expected, '', SECONDS]);
+  });
+
+  it.each([
+    ['in this process', combinedKey(...pairs[0])],
+    ['by FFmpeg', combinedKey(...pairs[1])],
+  ])('muxes tags %s, with subtitles and without', async (_, key) => {
+    const [tagged, both] = await Promise.all(['tags=true', 'subtitles=de&tags=true'].map((query) => get(key, query)));
+    for (const one of [tagged, both]) {
+      const { tags, complaints } = await inspect(one?.body ?? Buffer.alloc(0), '.mp4');
+      expect([tags.title, tags.artist, tags.comment, complaints]).toEqual([
+        'A clip',
+        'Someone',
+        'https://site.example/watch',
+        '',
+      ]);
+    }
+    expect(await shownIn(both?.body ?? Buffer.alloc(0))).toEqual(SHOWN_TO_END);
+  });
+
+  it.each([
+    ['a WebM file', mediaKey('webm-file'), 'Media', 415, 'Subtitles can be embedded in MP4 only.'],
+    ['an MKV file', mediaKey('mkv-file'), 'Media', 415, 'Subtitles can be embedded in MP4 only.'],
+    ['audio', mediaKey('sound'), 'Media', 415, 'Subtitles can be embedded in video only.'],
+    ['audio', mediaKey('sound'), 'Combined', 415, 'Subtitles can be embedded in video only.'],
+  ])('answers for %s on %s %s with %d and a reason', async (_, key, endpoint, expected, detail) => {
+    const { status, body } = await get(key, 'subtitles=de', endpoint);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([expected, detail]);
+  });
+
+  it('is 415 with a reason for a live stream', async () => {
+    const live = await start({ traits: { isLive: true } });
+    const { status, body } = await sendRequest(`${live.url}/api/Stream/Media/${combinedKey(...pairs[1])}?subtitles=de`);
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([
+      415,
+      'Subtitles cannot be embedded in a live stream.',
+    ]);
+    await live.close();
+  });
+
+  it.each([mediaKey('file'), mediaKey('unindexed-file'), combinedKey(...pairs[0]), combinedKey(...pairs[1])])(
+    'is 415 with a reason for more subtitles than a header holds: %s',
+    async (key) => {
+      const flooded = await start({ text: fileSource(Buffer.from(`WEBVTT\n\n${overlapping()}`)) });
+      const { status, body } = await sendRequest(`${flooded.url}/api/Stream/Media/${key}?subtitles=de`);
+      expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The subtitles are too large to embed.']);
+      await flooded.close();
+    },
+  );
 });

@@ -6,8 +6,8 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Box, findChild, parseBoxes } from '../../../../core/media/isobmff/boxes.ts';
-import { patchDuration } from '../../../../core/media/isobmff/duration-patch.ts';
-import { createDurationPatchStream } from '../../../../stream-service/mux/ffmpeg/duration-patch-stream.ts';
+import { patchDuration, patchHeaderDuration } from '../../../../core/media/isobmff/duration-patch.ts';
+import { createHeaderPatchStream } from '../../../../stream-service/mux/ffmpeg/header-patch-stream.ts';
 import { combinedPlan } from '../../../../stream-service/mux/mux-plan.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { audioTrack, videoTrack } from '../../../stream-service/fixture.ts';
@@ -130,7 +130,7 @@ describe('patchDuration', () => {
   });
 });
 
-describe('createDurationPatchStream', () => {
+describe('createHeaderPatchStream', () => {
   let file: Buffer;
   beforeAll(async () => {
     const media = await ensureMedia();
@@ -150,7 +150,7 @@ describe('createDurationPatchStream', () => {
   });
 
   const patch = (chunks: Iterable<Buffer>, seconds = 8) =>
-    buffer(Readable.from(chunks).pipe(createDurationPatchStream(seconds)));
+    buffer(Readable.from(chunks).pipe(createHeaderPatchStream((bytes) => patchHeaderDuration(bytes, seconds))));
   function* split(bytes: Buffer, length: number) {
     for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
   }

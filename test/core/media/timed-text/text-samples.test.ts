@@ -7,7 +7,7 @@ const textOf = ({ bytes }: { readonly bytes: Buffer }) => {
   expect(bytes.readUInt16BE()).toBe(bytes.length - 2);
   return bytes.toString('utf8', 2);
 };
-const shown = (cues: Parameters<typeof textSamples>[0], endMs = 100_000) =>
+const shown = (cues: Parameters<typeof textSamples>[0], endMs = 9000) =>
   textSamples(cues, endMs).map((sample) => [sample.startMs, sample.durationMs, textOf(sample)]);
 
 describe('textSamples', () => {
@@ -17,6 +17,7 @@ describe('textSamples', () => {
       [1000, 1000, 'a'],
       [2000, 3000, ''],
       [5000, 1000, 'b'],
+      [6000, 3000, ''],
     ]));
 
   it('joins what is shown at once, in the order of the starts', () =>
@@ -25,6 +26,13 @@ describe('textSamples', () => {
       [1000, 1000, 'a\nb\nc'],
       [2000, 1000, 'a\nc'],
       [3000, 2000, 'c'],
+      [5000, 4000, ''],
+    ]));
+
+  it('ends without text where the end of the presentation is not known', () =>
+    expect(shown([cue(0, 3000, 'a')], Number.POSITIVE_INFINITY)).toEqual([
+      [0, 3000, 'a'],
+      [3000, 1, ''],
     ]));
 
   it('ends with the presentation', () => {
@@ -37,7 +45,7 @@ describe('textSamples', () => {
 
   it('bounds the lines shown at once, and cuts texts at whole characters', () => {
     const many = Array.from({ length: 1000 }, (_, index) => cue(0, 1000, String(index)));
-    expect(shown(many)).toEqual([[0, 1000, '0\n1\n2\n3\n4\n5\n6\n7']]);
+    expect(shown(many, 1000)).toEqual([[0, 1000, '0\n1\n2\n3\n4\n5\n6\n7']]);
     const long = Array.from({ length: 8 }, () => cue(0, 10, '😀'.repeat(3000)));
     const [sample] = textSamples(long, 10);
     expect(sample && textOf(sample)).toMatch(/^[😀\n]+$/u);
