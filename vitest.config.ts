@@ -48,11 +48,11 @@ export const UNIT_TESTS = [
   'test/structure/*.test.ts',
   'test/web/api/{base-url,contract,playlist-counts,validate}.test.ts',
   'test/web/details/*.test.ts',
-  'test/web/download/{journal,lazy-downloads,queue,sinks}.test.ts',
+  'test/web/download/{journal,lazy-downloads,queue,sinks,zip-progress}.test.ts',
   'test/web/lib/*.test.ts',
   'test/web/player/*.test.ts',
   'test/web/playlist/*.test.ts',
-  'test/web/renditions/{choices,format-lists,quality}.test.ts',
+  'test/web/renditions/{choices,format-lists,offers,quality}.test.ts',
 ];
 
 /** Tests of the page in Chromium. */

@@ -1,5 +1,5 @@
 import { JSON_TYPES } from '../http/index.ts';
-import { type Operation, operations, type ResponseShape } from './operations.ts';
+import { type Operation, operations, type Parameter, type ResponseShape } from './operations.ts';
 import { schemas } from './schemas.ts';
 
 /** The machine-readable description of the API: OpenAPI 3.0. */
@@ -40,11 +40,19 @@ function describe({ operationId, path, summary, parameters, responses }: Operati
     operationId,
     summary,
     ...(parameters.length > 0 && {
-      parameters: parameters.map((parameter) => ({ ...parameter, schema: { type: 'string' } })),
+      parameters: parameters.map(describeParameter),
     }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, shape]) => [status, { description: shape.description, ...body(shape) }]),
     ),
+  };
+}
+
+function describeParameter({ values, examples, ...parameter }: Parameter) {
+  return {
+    ...parameter,
+    schema: { type: 'string', ...(values && { enum: values }) },
+    ...(examples && { examples: Object.fromEntries(examples.map((value) => [value, { value }])) }),
   };
 }
 

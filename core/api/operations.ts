@@ -24,6 +24,10 @@ export interface Parameter {
   readonly in: 'query' | 'path';
   readonly required?: true;
   readonly description: string;
+  /** Every value there is: others are refused. Absent: the description says which there are. */
+  readonly values?: readonly string[];
+  /** Values with an effect, where others have none. */
+  readonly examples?: readonly string[];
 }
 
 /** The content of a response: a JSON body by the name of its schema, or media types of bytes. */
@@ -59,6 +63,7 @@ const BITRATE: Parameter = {
   name: 'bitrate',
   in: 'query',
   description: `kbit/s of MP3: ${MP3_BITRATES_KBPS.join(', ')}; ${MP3_BITRATE_KBPS} by default`,
+  values: MP3_BITRATES_KBPS.map(String),
 };
 
 const TAGS: Parameter = {
@@ -66,12 +71,13 @@ const TAGS: Parameter = {
   in: 'query',
   description:
     'true adds title, artist, album, track number, date, link and cover to MP3, M4A, pairs and clips. The file has its own length and ETag',
+  values: ['true', 'false'],
 };
 
 const EMBEDDED: Parameter = {
   name: 'subtitles',
   in: 'query',
-  description: 'Language of subtitles to embed in a pair of MP4 files as a text track, as GetDetails lists it',
+  description: 'Language of subtitles to embed in MP4 with video as a text track, as GetDetails lists it',
 };
 
 const CLIP: readonly Parameter[] = [
@@ -201,7 +207,12 @@ const table = [
     summary: 'Streams one rendition, whole or by range',
     parameters: [
       KEY,
-      { name: 'format', in: 'query', description: `${conversionNames.join(', ')} converts the audio` },
+      {
+        name: 'format',
+        in: 'query',
+        description: `${conversionNames.join(', ')} converts the audio`,
+        examples: conversionNames,
+      },
       BITRATE,
       TAGS,
       EMBEDDED,

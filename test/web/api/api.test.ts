@@ -79,6 +79,13 @@ describe('createApi', () => {
     expect(createApi('https://r.example/sub').streamUrl(rendition)).toBe(`https://r.example/sub${path}`);
   });
 
+  it('streams a tagged clip of a conversion in a bit rate', () => {
+    const options = { clip: { startSeconds: 1.5, endSeconds: 3 }, bitrateKbps: 320, hasTags: true };
+    expect(createApi('').streamUrl({ key: 'K', convertTo: 'mp3' }, options)).toBe(
+      '/api/Stream/Media/K?format=mp3&bitrate=320&tags=true&start=1.5&end=3',
+    );
+  });
+
   it.each<[number, object, string, object]>([
     [400, { title: 'Bad Request' }, 'bad-link', { title: 'Bad Request' }],
     [404, { title: 'Resource Not Found' }, 'not-found', {}],

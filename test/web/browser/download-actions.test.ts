@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { id3TagBytes } from '../../../core/media/id3/index.ts';
 import { itInChromium as it } from '../../support/chromium.ts';
+import { inspect } from '../../support/media-tools.ts';
 import { isThere } from '../../support/on-path.ts';
 import { eventually, selectFormat, useBrowser } from '../fixtures/browser.ts';
 import { useService } from '../fixtures/service.ts';
@@ -46,10 +48,12 @@ describe('renditions of an item', () => {
     await page.waitForLoadState('networkidle');
     expect(await page.getByText(/No seeking/).count()).toBe(0);
     await tab('Audio').click();
-    expect((await labels()).every((label) => /\d+ kbps/.test(label))).toBe(true);
+    expect((await labels()).every((label) => /\d+ kbps|WAV/.test(label))).toBe(true);
     expect(await page.getByText(/No seeking/).count()).toBe(0);
     await page.keyboard.press('ArrowRight');
     expect(await tab('MP3').getAttribute('aria-selected')).toBe('true');
+    expect(await labels()).toEqual([320, 256, 192, 128].map((kbps) => expect.stringMatching(`^${kbps} kbps.*MP3`)));
+    await button(page, 'Fewer formats').click();
     expect(await labels()).toEqual([expect.stringMatching(/^192 kbps.*MP3/)]);
   });
 
@@ -122,6 +126,37 @@ describe('a rendition', () => {
     expect(bytes.subarray(0, 12).toString('latin1')).toContain(magic);
     expect(bytes.length).toBeGreaterThan(50_000);
     await page.getByText('Saved', { exact: true }).waitFor();
+  });
+
+  it('MP3 downloads with tags, in the bit rate that was selected last', async () => {
+    const { page } = await see('/site/music/rates');
+    const rate = page.getByRole('radio', { name: /^320 kbps/ });
+    await page.getByRole('tab', { name: 'MP3' }).click();
+    await button(page, 'All formats (4)').click();
+    await rate.check();
+    await page.goto(at(service.pageFor('/site/music/remembered')));
+    await rate.waitFor();
+    expect(await rate.isChecked()).toBe(true);
+    const coming = page.waitForEvent('download');
+    await button(page, /^Download 320 kbps/).click();
+    const download = await coming;
+    expect(download.suggestedFilename()).toMatch(/\(320 kbps\)\.mp3$/);
+    const bytes = await bytesOf(download);
+    expect(id3TagBytes(bytes)).toBe(65_536);
+    // Bit rate index 14 of MPEG-1 Layer III (ISO/IEC 11172-3 §2.4.2.3).
+    expect((bytes[65_538] ?? 0) >> 4).toBe(14);
+  });
+
+  it('AAC of a video downloads as M4A with tags', async () => {
+    const { page } = await see('/site/combined/sound');
+    await selectFormat(page, /^M4A/);
+    const coming = page.waitForEvent('download');
+    await button(page, /^Download M4A/).click();
+    const download = await coming;
+    expect(download.suggestedFilename()).toMatch(/sound.*\.m4a$/);
+    const { codecs, tags } = await inspect(await bytesOf(download), '.m4a');
+    // The cover is a stream for FFmpeg.
+    expect([codecs, tags.artist]).toEqual([['aac', 'mjpeg'], 'Ärtist Example']);
   });
 
   it('streams from the copied link', async () => {

@@ -78,6 +78,17 @@ export const STATES: readonly PageState[] = [
       await button(page, 'Command line').click();
     },
   },
+  {
+    name: 'mp3',
+    leavesTraces: true,
+    path: link('video'),
+    shows: 'A Walk Along',
+    act: async (page) => {
+      await page.getByRole('tab', { name: 'MP3' }).click();
+      await button(page, 'All formats (4)').click();
+      await page.getByRole('radio', { name: /320 kbps/ }).check();
+    },
+  },
   { name: 'long-title', path: link('long'), shows: 'The Complete and Unabridged' },
   { name: 'plain', path: link('plain'), shows: 'Untitled' },
   { name: 'audio', path: link('audio'), shows: 'Étude for a Slow Machine' },

@@ -45,6 +45,16 @@ describe('createFormatStore', () => {
     expect(formats.get()).toEqual({ group: 'video', height: 720 });
   });
 
+  it('keeps what was selected of each group', () => {
+    const store = createMemoryStore();
+    createFormatStore(store).set({ group: 'video', height: 720 });
+    createFormatStore(store).set({ group: 'mp3', bitrateKbps: 320 });
+    createFormatStore(store).set({ group: 'audio', convertTo: 'wav' });
+    expect(createFormatStore(store).get()).toEqual({ group: 'audio', height: 720, bitrateKbps: 320, convertTo: 'wav' });
+    createFormatStore(store).set({ group: 'mp3', bitrateKbps: undefined });
+    expect(createFormatStore(store).get()?.bitrateKbps).toBeUndefined();
+  });
+
   it('prefers what the visitor selects after opening the link', () => {
     const formats = createFormatStore(createMemoryStore());
     formats.setForLink({ group: 'mp3' });

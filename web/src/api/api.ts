@@ -22,7 +22,16 @@ export interface Api {
   /** URL of a subtitle file. */
   subtitleUrl(key: string, format: 'vtt' | 'srt' | 'txt'): string;
   /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
-  streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, clip?: ClipTimes): string;
+  streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, options?: StreamOptions): string;
+}
+
+/** Only for what the instance offers: another version may refuse parameters that it does not know. */
+export interface StreamOptions {
+  readonly clip?: ClipTimes;
+  /** Of MP3. @default the listed one */
+  readonly bitrateKbps?: number;
+  /** With title, artist and cover in the file. */
+  readonly hasTags?: boolean;
 }
 
 /** A part of a rendition. */
@@ -90,9 +99,11 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     getJson: async (path, signal) => readJson(await get(path, RESOLVE_TIMEOUT_MS, signal, true), 'resolve'),
     coverUrl: (key) => `${base}/api/Stream/Cover/${encodeURIComponent(key)}`,
     subtitleUrl: (key, format) => `${base}/api/Stream/Subtitle/${encodeURIComponent(key)}?format=${format}`,
-    streamUrl({ key, convertTo }, clip) {
+    streamUrl({ key, convertTo }, { clip, bitrateKbps, hasTags } = {}) {
       const query = new URLSearchParams();
       if (convertTo) query.set('format', convertTo);
+      if (bitrateKbps) query.set('bitrate', String(bitrateKbps));
+      if (hasTags) query.set('tags', 'true');
       if (clip) {
         query.set('start', String(clip.startSeconds));
         query.set('end', String(clip.endSeconds));

@@ -22,6 +22,8 @@ export interface DownloadState {
   readonly waiting?: Waiting;
   readonly receivedBytes: number;
   readonly totalBytes?: number;
+  /** Of an archive of unknown length. */
+  readonly entries?: { readonly done: number; readonly count: number };
   /** `totalBytes` is expected, not promised. */
   readonly isEstimate: boolean;
   /** Average of the last few seconds; 0 unless running. */
@@ -62,8 +64,9 @@ const ENDED: readonly DownloadState['phase'][] = ['done', 'failed', 'cancelled']
 export const hasEnded = ({ phase }: DownloadState): boolean => ENDED.includes(phase);
 
 /** Between 0 and 1; undefined when unknown. An estimate never reaches 1. */
-export function progressOf({ phase, receivedBytes, totalBytes, isEstimate }: DownloadState): number | undefined {
+export function progressOf(state: DownloadState): number | undefined {
+  const { phase, receivedBytes, totalBytes, isEstimate, entries } = state;
   if (phase === 'ready' || (phase === 'paused' && !totalBytes)) return 0;
-  if (!totalBytes) return undefined;
+  if (!totalBytes) return entries && entries.done / entries.count;
   return Math.min(receivedBytes / totalBytes, isEstimate ? 0.99 : 1);
 }

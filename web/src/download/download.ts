@@ -8,6 +8,7 @@ import type { OpenSink } from './sinks.ts';
 import { createSpeedMeter } from './speed-meter.ts';
 import { openStorageSink, type StorageSink } from './storage-sink.ts';
 import { createTransfer, type Transfer } from './transfer.ts';
+import { createZipProgress, type ZipProgress } from './zip-progress.ts';
 
 export type { DownloadFailure, DownloadFailureKind, DownloadState } from './download-state.ts';
 
@@ -16,6 +17,8 @@ export interface DownloadOptions {
   readonly fileName: string;
   /** Expected size; the response replaces it. */
   readonly expectedBytes?: number;
+  /** Of the list whose archive it is: the entries in it are counted. */
+  readonly entryCount?: number;
   readonly openSink: OpenSink;
   /** @default a new one */
   readonly id?: string;
@@ -52,7 +55,8 @@ const UPDATE_INTERVAL_MS = 100;
 
 /** A download that resumes at the exact byte after connection loss, where the stream supports ranges. */
 export function createDownload(options: DownloadOptions): Download {
-  const { url, fileName, expectedBytes, openSink, resumeFrom, now = () => performance.now() } = options;
+  const { url, fileName, expectedBytes, entryCount, openSink, resumeFrom, now = () => performance.now() } = options;
+  const archive = entryCount ? createZipProgress(entryCount) : undefined;
   const state = createSubject<DownloadState>({
     ...INITIAL_STATE,
     ...(expectedBytes !== undefined && { totalBytes: expectedBytes, isEstimate: true }),
@@ -75,11 +79,13 @@ export function createDownload(options: DownloadOptions): Download {
       phase,
       receivedBytes,
       totalBytes,
+      ...(archive && totalBytes === undefined && { entries: { done: archive.doneEntries, count: entryCount ?? 0 } }),
       isEstimate,
       bytesPerSecond,
       ...(left > 0 && { secondsLeft: Math.ceil(left) }),
       canResume: transfer?.canResume ?? false,
-      canStopAndSave: receivedBytes > 0 && totalBytes === undefined,
+      // A part of an archive cannot be opened.
+      canStopAndSave: receivedBytes > 0 && totalBytes === undefined && !archive,
       canRetry: false,
       isHandedOver: false,
       ...more,
@@ -115,7 +121,7 @@ export function createDownload(options: DownloadOptions): Download {
     const entity = resumeFrom?.entity;
     return createTransfer({
       ...options,
-      sink: place,
+      sink: archive ? countingSink(place, archive) : place,
       resumeFrom: entity && saved > 0 ? { receivedBytes: saved, entity } : undefined,
       fetch: options.fetch ?? ((to, init) => fetch(to, init)),
       sleep: options.sleep ?? sleepUntilOnline,
@@ -183,7 +189,7 @@ export function createDownload(options: DownloadOptions): Download {
       const isStored = sink?.kind === 'storage';
       const isQueued = phase === 'ready';
       const { receivedBytes, entity } = transfer ?? {};
-      return { id, url, fileName, expectedBytes, isQueued, isStored, receivedBytes, entity, isPaused };
+      return { id, url, fileName, expectedBytes, entryCount, isQueued, isStored, receivedBytes, entity, isPaused };
     },
     async start() {
       await (state.get().phase === 'ready' ? begin() : running);
@@ -222,6 +228,18 @@ export function createDownload(options: DownloadOptions): Download {
     },
   };
 }
+
+const countingSink = (sink: Sink, archive: ZipProgress): Sink => ({
+  ...sink,
+  async write(bytes) {
+    await sink.write(bytes);
+    archive.add(bytes);
+  },
+  async restart() {
+    await sink.restart();
+    archive.reset();
+  },
+});
 
 function expectation(
   transfer: Transfer | undefined,

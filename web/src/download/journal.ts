@@ -16,6 +16,8 @@ export interface DownloadRecord {
   readonly fileName: string;
   readonly entry?: EntryFormat;
   readonly expectedBytes?: number;
+  /** Of an archive of a list. */
+  readonly entryCount?: number;
   /** It had not started. */
   readonly isQueued?: boolean;
   /** Its parts are in the browser's storage, under its id. */

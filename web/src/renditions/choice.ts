@@ -36,6 +36,10 @@ export interface Choice {
   readonly fileName: string;
   /** The part of it; absent: the whole. */
   readonly clip?: ClipTimes;
+  /** Of MP3, where it is not the listed one. */
+  readonly bitrateKbps?: number;
+  /** Downloads have title, artist and cover in the file. */
+  readonly hasTags?: boolean;
   /** For `api.streamUrl`. */
   readonly rendition: MediaRendition;
 }
@@ -54,4 +58,8 @@ export interface FormatPreference {
   readonly group: ChoiceGroup;
   /** Video: pixels. */
   readonly height?: number;
+  /** MP3, where it is not the listed one. */
+  readonly bitrateKbps?: number;
+  /** Audio: a conversion. */
+  readonly convertTo?: string;
 }

@@ -1,8 +1,10 @@
 import type { MediaInformation, MediaRendition, StreamReference } from '../api/index.ts';
 import type { Choice, ChoiceGroup, Choices, FormatPreference } from './choice.ts';
 import { type CanPlay, codecFacts } from './codecs.ts';
+import { type ChoiceSource, m4aSources, mp3Sources, wavSources } from './conversions.ts';
 import { fileNameOf, type Naming } from './file-name.ts';
 import { selectPreferred } from './format-preference.ts';
+import { type ConversionOffers, NO_OFFERS } from './offers.ts';
 
 export interface ChoicesOptions {
   /** Of file names. */
@@ -13,27 +15,49 @@ export interface ChoicesOptions {
   readonly canPlay?: CanPlay;
   /** One-based place in a playlist and its length, for file names. */
   readonly place?: { readonly number: number; readonly count: number };
+  /** What the instance converts to besides what it lists. @default nothing */
+  readonly offers?: ConversionOffers;
 }
 
 /** The choices of an item. Renditions without a key and duplicates are omitted. */
 export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}): Choices {
-  const { title, author, video, audio } = item;
-  const { canPlay, place, preference, pattern } = options;
+  const { title, author } = item;
+  const { canPlay, place, preference, pattern, offers = NO_OFFERS } = options;
   const naming = { title, author, place, pattern };
-  const group = (name: ChoiceGroup, reference: StreamReference | undefined): Choice[] => {
-    const renditions = (reference?.renditions ?? []).filter(
-      ({ key, convertTo }) => key && (name === 'video' || Boolean(convertTo) === (name === 'mp3')),
-    );
-    const choices = renditions.map((rendition) => toChoice(name, rendition, naming, canPlay));
+  const video = renditionsOf(item.video);
+  const all = renditionsOf(item.audio);
+  const audio = all.filter(({ convertTo }) => !convertTo);
+  const mp3 = all.filter(({ convertTo }) => convertTo);
+  const m4a = m4aSources(audio, offers);
+  // Without files of audio alone, those with video are listed for their sound.
+  const isVideoListed = audio[0]?.mimeType?.startsWith('video/');
+  const withM4a = isVideoListed ? [...m4a, ...asListed(audio)] : [...asListed(audio), ...m4a];
+  const audioSources = [...withM4a, ...wavSources(mp3[0], offers)];
+
+  const group = (name: ChoiceGroup, sources: readonly ChoiceSource[]): Choice[] => {
+    const choices = sources.map((source) => toChoice(name, source, naming, canPlay));
     return withNotes(choices.filter(({ id }, index) => choices.findIndex((other) => other.id === id) === index));
   };
-  const groups = { video: group('video', video), audio: group('audio', audio), mp3: group('mp3', audio) };
+  const groups = {
+    video: group('video', asListed(video)),
+    audio: group('audio', audio.length > 0 ? audioSources : []),
+    mp3: group(
+      'mp3',
+      mp3.flatMap((rendition) => mp3Sources(rendition, offers)),
+    ),
+  };
   return { ...groups, preselected: selectPreferred(groups, preference) };
 }
 
+const renditionsOf = (reference: StreamReference | undefined): MediaRendition[] =>
+  (reference?.renditions ?? []).filter(({ key }) => key);
+
+const asListed = (renditions: readonly MediaRendition[]): ChoiceSource[] =>
+  renditions.map((rendition) => ({ rendition }));
+
 function toChoice(
   name: ChoiceGroup,
-  rendition: MediaRendition,
+  { rendition, bitrateKbps, hasTags, codec, isSizeEstimate = false }: ChoiceSource,
   { pattern, ...naming }: Naming & Pick<ChoicesOptions, 'pattern'>,
   canPlay?: CanPlay,
 ): Choice {
@@ -43,17 +67,22 @@ function toChoice(
   const element = name === 'video' ? 'video' : 'audio';
   const size = rendition.fileSizeBytes;
   const label = rendition.label || container;
+  const facts = codecFacts(rendition, element, canPlay);
+  const conversion = name === 'audio' ? rendition.convertTo : bitrateKbps;
   return {
-    id: `${name}:${rendition.key}`,
+    id: [name, rendition.key, conversion].filter(Boolean).join(':'),
     group: name,
     label,
     container,
-    ...codecFacts(rendition, element, canPlay),
+    ...facts,
+    codec: codec ?? facts.codec,
     ...(isFigure(size) && { sizeBytes: size }),
-    // A conversion's size is exact; a combined stream's is a sum.
-    isSizeEstimate: isMuxed,
+    // A listed conversion's size is exact; a combined stream's is a sum.
+    isSizeEstimate: isMuxed || isSizeEstimate,
     ...(isFigure(rendition.height) && { height: rendition.height }),
     ...(isFigure(rendition.bitrate) && { bitrate: rendition.bitrate }),
+    ...(bitrateKbps && { bitrateKbps }),
+    ...(hasTags && { hasTags }),
     isMuxed,
     element,
     mimeType: rendition.mimeType ?? (name === 'video' ? 'video/mp4' : 'audio/mpeg'),

@@ -5,8 +5,11 @@ type Groups = Pick<Choices, ChoiceGroup>;
 /** Preselected without a preference: what most screens show, at a size that most connections carry. */
 const DEFAULT_HEIGHT = 1080;
 
-/** The preference that a selected choice expresses. */
-export const preferenceOf = ({ group, height }: Choice): FormatPreference => ({ group, height });
+/** The preference that a selected choice expresses, without those of the other groups. */
+export function preferenceOf({ group, height, bitrateKbps, rendition }: Choice): FormatPreference {
+  if (group === 'mp3') return { group, bitrateKbps };
+  return group === 'audio' ? { group, convertTo: rendition.convertTo ?? undefined } : { group, height };
+}
 
 /** A preference as a word in a link: `1080p`, `audio` or `mp3`; undefined for a video without a height. */
 export function qualityOf({ group, height }: FormatPreference): string | undefined {
@@ -24,14 +27,14 @@ export function preferenceFromQuality(text: string | null): FormatPreference | u
 
 /**
  * The choice closest to a preference: of videos the tallest up to the preferred height (default 1080) that plays here,
- * of audio the best that plays everywhere. Falls back to the other groups.
+ * of audio the best that plays everywhere, of MP3 the listed bit rate. Falls back to the other groups.
  */
 export function selectPreferred(groups: Groups, preference?: FormatPreference): Choice | undefined {
-  const { group = 'video', height = DEFAULT_HEIGHT } = preference ?? {};
+  const { group = 'video', height = DEFAULT_HEIGHT, bitrateKbps, convertTo } = preference ?? {};
   const select = {
     video: () => selectVideo(groups.video, height),
-    audio: () => selectAudio(groups.audio),
-    mp3: () => groups.mp3[0],
+    audio: () => selectAudio(groups.audio, convertTo),
+    mp3: () => selectMp3(groups.mp3, bitrateKbps),
   };
   const order: readonly ChoiceGroup[] = [group, 'video', 'audio', 'mp3'];
   for (const name of order) {
@@ -52,16 +55,32 @@ function selectVideo(choices: readonly Choice[], maxHeight: number): Choice | un
   );
 }
 
-const selectAudio = (choices: readonly Choice[]): Choice | undefined =>
-  choices.find(({ playsEverywhere }) => playsEverywhere) ?? choices.find(({ playsHere }) => playsHere) ?? choices[0];
+/** @param convertTo of a conversion that the visitor selected last */
+export function selectAudio(choices: readonly Choice[], convertTo?: string): Choice | undefined {
+  // PCM is ten times as large, and never better than its source.
+  const compressed = choices.filter(({ rendition }) => rendition.convertTo !== 'wav');
+  return (
+    (convertTo ? choices.find(({ rendition }) => rendition.convertTo === convertTo) : undefined) ??
+    compressed.find(({ playsEverywhere }) => playsEverywhere) ??
+    compressed.find(({ playsHere }) => playsHere) ??
+    choices[0]
+  );
+}
+
+/** @param bitrateKbps absent: the listed one */
+export const selectMp3 = (choices: readonly Choice[], bitrateKbps?: number): Choice | undefined =>
+  choices.find((choice) => choice.bitrateKbps === bitrateKbps) ?? choices.find(isListed) ?? choices[0];
+
+/** Whether the instance lists it, rather than converting to it on request. */
+const isListed = ({ bitrateKbps }: Choice): boolean => bitrateKbps === undefined;
 
 /**
  * One choice per label, best first: of several with the same label the one that plays everywhere, else here, else the
- * first; a stream with ranges before a combined one.
+ * first; a stream with ranges before a combined one. Of MP3 the listed bit rate.
  */
 export function rowsOf(choices: readonly Choice[]): readonly Choice[] {
   const best = new Map<string, Choice>();
-  for (const choice of choices) {
+  for (const choice of choices.filter(isListed)) {
     const row = rowLabel(choice);
     const current = best.get(row);
     if (!current || rank(choice) > rank(current)) best.set(row, choice);

@@ -1,4 +1,5 @@
 import type { Choice, Choices } from './choice.ts';
+import { selectAudio, selectMp3 } from './format-preference.ts';
 
 /** Which rendition of each entry of a playlist to download. */
 export const PLAYLIST_FORMATS = ['recommended', 'highest', 'audio', 'mp3'] as const;
@@ -9,15 +10,17 @@ export function selectForPlaylist(
   { video, audio, mp3, preselected }: Choices,
   format: PlaylistFormat,
 ): Choice | undefined {
+  // With the bit rate that was selected last.
+  const mp3Choice = preselected?.group === 'mp3' ? preselected : selectMp3(mp3);
   switch (format) {
     case 'recommended':
       return preselected;
     case 'highest':
-      return video[0] ?? audio[0] ?? mp3[0];
+      return video[0] ?? audio[0] ?? mp3Choice;
     case 'audio':
-      return audio.find(({ playsEverywhere }) => playsEverywhere) ?? audio[0] ?? mp3[0] ?? preselected;
+      return selectAudio(audio) ?? mp3Choice ?? preselected;
     case 'mp3':
       // The source audio may be MP3 already; then there is no conversion.
-      return mp3[0] ?? audio.find(({ container }) => container === 'MP3') ?? audio[0] ?? preselected;
+      return mp3Choice ?? audio.find(({ container }) => container === 'MP3') ?? audio[0] ?? preselected;
   }
 }

@@ -15,6 +15,14 @@ export interface DeferredChoice {
   find(options: WaitOptions): Promise<Choice>;
 }
 
+/** The archive of a list. */
+export interface ArchiveDownload {
+  readonly url: string;
+  readonly fileName: string;
+  /** Places of the list. */
+  readonly entryCount: number;
+}
+
 /** What the page observes of the downloads. */
 export interface DownloadSubjects {
   /** Newest first; those of a playlist in their order. */
@@ -26,7 +34,7 @@ export interface DownloadSubjects {
 /** Everything else, loaded with the first result or download. */
 export interface DownloadActions {
   /** Starts immediately. Call it in a click handler: the browser may ask for a location. */
-  start(choice: Choice): void;
+  start(choice: Choice | ArchiveDownload): void;
   /** Starts after the downloads enqueued before. */
   enqueue(choice: Choice | DeferredChoice, sink: OpenSink): void;
   /** The latest download of a choice. */

@@ -21,19 +21,27 @@ export function createFormatStore(storage: Store | undefined): FormatStore {
     },
     set(preference) {
       ofLink = undefined;
-      current = preference;
-      store(storage, NAME, JSON.stringify(preference));
+      // The height of video is still known when audio was selected in between.
+      current = { ...current, ...preference };
+      store(storage, NAME, JSON.stringify(current));
     },
   };
 }
 
 function parse(text: string | null): FormatPreference | undefined {
   try {
-    const { group, height } = JSON.parse(text ?? 'null') ?? {};
+    const { group, height, bitrateKbps, convertTo } = JSON.parse(text ?? 'null') ?? {};
     if (group !== 'video' && group !== 'audio' && group !== 'mp3') return undefined;
-    return { group, height: typeof height === 'number' && height > 0 ? height : undefined };
+    return {
+      group,
+      height: isFigure(height) ? height : undefined,
+      bitrateKbps: isFigure(bitrateKbps) ? bitrateKbps : undefined,
+      convertTo: typeof convertTo === 'string' ? convertTo : undefined,
+    };
   } catch {
     // Storage may hold data of another version.
     return undefined;
   }
 }
+
+const isFigure = (value: unknown): value is number => typeof value === 'number' && value > 0;

@@ -17,7 +17,8 @@ import {
   sweepStorage,
 } from '../../download/index.ts';
 import { type Choice, choicesOf, PLAYLIST_FORMATS, selectForPlaylist } from '../../renditions/index.ts';
-import type { DeferredChoice, DownloadActions, DownloadSubjects } from '../downloads-state.ts';
+import { loadOffers } from '../conversions/index.ts';
+import type { ArchiveDownload, DeferredChoice, DownloadActions, DownloadSubjects } from '../downloads-state.ts';
 import type { FileNameStore } from '../file-name-store.ts';
 
 /** Downloads of the page: single ones start immediately, those of playlists two at a time. */
@@ -30,8 +31,10 @@ export function createDownloads(
   const queue = createQueue();
   const urls = new WeakMap<Download, string>();
 
-  const prepare = ({ rendition, clip, fileName, sizeBytes }: Choice, sink: OpenSink, id = newId()): Download => {
-    const url = api.streamUrl(rendition, clip);
+  const prepare = (choice: Choice | ArchiveDownload, sink: OpenSink, id = newId()): Download => {
+    if ('entryCount' in choice) return createDownload({ id, ...choice, openSink: sink });
+    const { rendition, fileName, sizeBytes } = choice;
+    const url = api.streamUrl(rendition, choice);
     const download = createDownload({ id, url, fileName, openSink: sink, expectedBytes: sizeBytes });
     urls.set(download, url);
     return download;
@@ -95,9 +98,8 @@ export function createDownloads(
       place,
       async find(options) {
         const { mediaItems } = await resolveWhenAvailable(api, link, options);
-        const choice =
-          mediaItems[0] &&
-          selectForPlaylist(choicesOf(mediaItems[0], { place, pattern: fileNames?.pattern.get() }), known);
+        const choiceOptions = { place, pattern: fileNames?.pattern.get(), offers: await loadOffers(api) };
+        const choice = mediaItems[0] && selectForPlaylist(choicesOf(mediaItems[0], choiceOptions), known);
         if (!choice) throw new ApiFailure('not-found');
         return choice;
       },
@@ -114,8 +116,8 @@ export function createDownloads(
       void download.start();
     },
     enqueue,
-    find: ({ rendition, clip }, downloads) => {
-      const url = api.streamUrl(rendition, clip);
+    find: (choice, downloads) => {
+      const url = api.streamUrl(choice.rendition, choice);
       return downloads.find((download) => urls.get(download) === url);
     },
     remove,
@@ -145,14 +147,14 @@ export function createDownloads(
     async restore() {
       void sweepStorage(journal.ids());
       for (const record of await journal.claim()) {
-        const { id, url, fileName, expectedBytes, entry, isQueued, isStored, isPaused } = record;
+        const { id, url, fileName, expectedBytes, entryCount, entry, isQueued, isStored, isPaused } = record;
         if (entry) {
           enqueue(deferredFrom(record, entry), openWithoutPicker, id);
           continue;
         }
         const canStart = isStored || !hasFilePicker();
         const openFile = canStart || isQueued ? openWithoutPicker : openSink;
-        const common = { id, url, fileName, expectedBytes, openSink: openFile };
+        const common = { id, url, fileName, expectedBytes, entryCount, openSink: openFile };
         const download = createDownload(isQueued ? common : { ...common, resumeFrom: record });
         urls.set(download, url);
         add(download, { isLast: true });

@@ -70,7 +70,7 @@ function statusText({ texts }: Page, { phase, waiting, failure, isHandedOver }: 
 
 function progressText({ texts, format }: Page, state: DownloadState): string {
   const { t } = texts;
-  const { phase, receivedBytes, totalBytes, isEstimate, bytesPerSecond, secondsLeft, isHandedOver } = state;
+  const { phase, receivedBytes, totalBytes, entries, isEstimate, bytesPerSecond, secondsLeft, isHandedOver } = state;
   if (phase === 'ready' || phase === 'cancelled' || isHandedOver || (phase === 'failed' && !receivedBytes)) return '';
   const received = format.bytes(receivedBytes);
   if (phase === 'done') return received;
@@ -79,6 +79,7 @@ function progressText({ texts, format }: Page, state: DownloadState): string {
       ? received
       : t(isEstimate ? 'downloads.ofAbout' : 'downloads.of', { received, total: format.bytes(totalBytes) }),
   ];
+  if (entries) figures.unshift(t('downloads.entries', { done: entries.done, total: entries.count }));
   if (phase === 'running' && bytesPerSecond > 0) figures.push(format.speed(bytesPerSecond));
   if (phase === 'running' && secondsLeft !== undefined)
     figures.push(t('downloads.left', { duration: format.duration(secondsLeft) }));

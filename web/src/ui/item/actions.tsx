@@ -35,7 +35,7 @@ export const Actions = ({ choice, item, onPlay }: ActionsProps) => {
       </div>
       <div class="actions-more">
         {item.requestedUrl && <ShareButton link={item.requestedUrl} title={item.title} choice={choice} />}
-        <CopyButton text={api.streamUrl(choice.rendition)} label={t('action.copyLink')} />
+        <CopyButton text={api.streamUrl(choice.rendition, choice)} label={t('action.copyLink')} />
         <button
           type="button"
           class="button plain small"

@@ -8,7 +8,7 @@ export const CommandLines = ({ choice }: { readonly choice: Choice }) => {
   const { api, texts } = usePage();
   const { canSeek } = useRanges(choice, true);
   const options = {
-    url: api.streamUrl(choice.rendition),
+    url: api.streamUrl(choice.rendition, choice),
     fileName: choice.fileName,
     // While unknown: a command without resuming works for every stream.
     canResume: canSeek ?? false,

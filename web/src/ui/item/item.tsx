@@ -5,6 +5,7 @@ import { openWithoutPicker } from '../../download/index.ts';
 import { type Choice, type ChoiceGroup, choicesOf, preferenceOf } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 import { Icon } from '../controls/index.ts';
+import { useOffers } from '../conversions/index.ts';
 import { useDetails } from '../details/index.ts';
 import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
 import { Actions } from './actions.tsx';
@@ -27,7 +28,9 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
   const { texts, formats, fileNames, downloads, playback, primaryAction, startsDownload } = usePage();
   const { t } = texts;
   const pattern = useObservable(fileNames.pattern);
-  const choices = useMemo(() => choicesOf(item, { place, pattern, preference: formats.get() }), [item, pattern]);
+  const offers = useOffers();
+  const options = { place, pattern, offers, preference: formats.get() };
+  const choices = useMemo(() => choicesOf(item, options), [item, pattern, offers]);
   const [selectedId, setSelectedId] = useState<string>();
   const all = [...choices.video, ...choices.audio, ...choices.mp3];
   const chosen = all.find(({ id }) => id === selectedId) ?? choices.preselected;
@@ -42,7 +45,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     formats.set(preferenceOf(choice));
   };
   const selectGroup = (group: ChoiceGroup) => {
-    const { preselected } = choicesOf(item, { place, preference: { group } });
+    const { preselected } = choicesOf(item, { ...options, preference: { ...formats.get(), group } });
     if (preselected) select(preselected);
   };
   useEffect(() => {
@@ -55,11 +58,12 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
     };
   }, [selected, isNested]);
   useEffect(() => {
-    if (isNested || !startsDownload.current) return;
+    // With the tags and the bit rate that the instance offers.
+    if (isNested || !offers || !startsDownload.current) return;
     startsDownload.current = false;
     // Without a click the browser shows no file picker.
     if (choices.preselected) downloads.enqueue(choices.preselected, openWithoutPicker);
-  }, []);
+  }, [offers]);
   const title = item.title ?? t('item.untitled');
   const play = (choice: Choice, startSeconds?: number) => {
     // Another format of the same item continues where the current one is.

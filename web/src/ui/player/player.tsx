@@ -4,7 +4,7 @@ import { isClippable } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon } from '../controls/index.ts';
 import type { Playback } from '../playback.ts';
-import { isRangeDoubtful, useRanges } from '../ranges/index.ts';
+import { isRangeDoubtful, playbackUrl, useRanges } from '../ranges/index.ts';
 import { toFailure } from '../session.ts';
 import { ClipEditor } from './clip-editor.tsx';
 import { PlayerBar } from './player-bar.tsx';
@@ -27,7 +27,7 @@ export const Player = ({ playback, isMini, onOpen }: PlayerProps) => {
   const { t } = texts;
   const { title, coverUrl, link, startSeconds = 0 } = playback;
   const choice = useRanges(playback.choice, isRangeDoubtful(playback.choice));
-  const url = api.streamUrl(choice.rendition);
+  const url = playbackUrl(api, choice);
   const isVideo = choice.element === 'video';
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const state = useMediaState(media);

@@ -4,6 +4,7 @@ import { ApiFailure, type ResolvedLink, type WaitOptions } from '../../api/index
 import { chooseFolder } from '../../download/index.ts';
 import { type Choice, choicesOf, type PlaylistFormat, selectForPlaylist } from '../../renditions/index.ts';
 import { usePage } from '../context.ts';
+import { loadOffers, useOffers } from '../conversions/index.ts';
 import type { DeferredChoice } from '../downloads-state.ts';
 import { hasVersions, useEntries } from './entries.ts';
 import { PlaylistEntry, UnavailableEntry } from './playlist-entry.tsx';
@@ -23,9 +24,10 @@ export interface PlaylistProps {
 
 /** A playlist: select entries and download them, or expand one. */
 export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => {
-  const { texts, formats, fileNames, downloads, announcement, primaryAction } = usePage();
+  const { api, texts, formats, fileNames, downloads, announcement, primaryAction } = usePage();
   const { t } = texts;
   const entries = useEntries(resource, { resolvesAll: isBatch });
+  const offers = useOffers();
   const count = entries.all.length;
   const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
     resource,
@@ -56,10 +58,12 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
       place: placeAt(allRows.find((row) => row.index === index)?.number ?? index + 1),
       pattern: fileNames.pattern.get(),
       preference: formats.get(),
+      offers,
     };
     if (item && hasVersions(item)) return selectForPlaylist(choicesOf(item, options), format);
     const find = async (waitOptions: WaitOptions) => {
-      const choice = selectForPlaylist(choicesOf(await entries.find(index, waitOptions), options), format);
+      const found = await entries.find(index, waitOptions);
+      const choice = selectForPlaylist(choicesOf(found, { ...options, offers: await loadOffers(api) }), format);
       if (!choice) throw new ApiFailure('not-found');
       return choice;
     };
@@ -96,7 +100,9 @@ export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => 
   return (
     <article aria-label={title}>
       <PlaylistHead title={title} resource={resource} count={count} notes={notes} isBatch={isBatch} />
-      {link && count > 0 && <PlaylistLinks link={link} format={format} />}
+      {link && count > 0 && (
+        <PlaylistLinks {...{ link, title, format }} author={resource.author ?? null} count={allRows.length} />
+      )}
       {count === 0 ? (
         <p>{t('list.none')}</p>
       ) : (

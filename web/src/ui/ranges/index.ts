@@ -1,1 +1,1 @@
-export { isRangeDoubtful, useRanges } from './use-ranges.ts';
+export { isRangeDoubtful, playbackUrl, useRanges } from './use-ranges.ts';

@@ -1,9 +1,13 @@
 import { useEffect } from 'preact/hooks';
-import { createRangeSupport } from '../../api/index.ts';
+import { type Api, createRangeSupport } from '../../api/index.ts';
 import type { Choice } from '../../renditions/index.ts';
 import { useObservable, usePage } from '../context.ts';
 
 const book = createRangeSupport();
+
+/** The stream for players, which show title and cover themselves. */
+export const playbackUrl = (api: Api, { rendition, bitrateKbps }: Choice): string =>
+  api.streamUrl(rendition, { bitrateKbps });
 
 /** Whether to ask for range support: of a pair, and without a size, which suggests a generated stream. */
 export const isRangeDoubtful = ({ isMuxed, sizeBytes }: Choice): boolean => isMuxed || sizeBytes === undefined;
@@ -15,7 +19,7 @@ export const isRangeDoubtful = ({ isMuxed, sizeBytes }: Choice): boolean => isMu
 export function useRanges<C extends Choice | undefined>(choice: C, isWanted: boolean): C {
   const { api } = usePage();
   const known = useObservable(book.known);
-  const url = choice && api.streamUrl(choice.rendition);
+  const url = choice && playbackUrl(api, choice);
   const isOpen = choice !== undefined && choice.canSeek === undefined;
   useEffect(() => {
     if (url && isOpen && isWanted) void book.check(url);

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { openApiDocument, privateOpenApiDocument } from '../../../core/api/openapi.ts';
+import { createApi } from '../../../web/src/api/api.ts';
+import type { MediaInformation, MediaRendition } from '../../../web/src/api/contract.ts';
+import { choicesOf } from '../../../web/src/renditions/choices.ts';
+import { rowsOf } from '../../../web/src/renditions/format-preference.ts';
+import { type ConversionOffers, NO_OFFERS, readOffers } from '../../../web/src/renditions/offers.ts';
+import { selectForPlaylist } from '../../../web/src/renditions/playlist-format.ts';
+
+const ALL: ConversionOffers = { bitratesKbps: [320, 256, 192, 128], hasTags: true, hasM4a: true, hasWav: true };
+
+const audio = (changes: Partial<MediaRendition> = {}): MediaRendition => ({
+  key: 'AAC',
+  label: '129 kbps',
+  fileExtension: '.m4a',
+  mimeType: 'audio/mp4',
+  urlType: 'Media',
+  ...changes,
+});
+const OPUS = audio({ key: 'OPUS', label: '160 kbps', fileExtension: '.webm', mimeType: 'audio/webm; codecs="opus"' });
+const VIDEO_FILE = audio({ key: 'BOTH', label: '720p', fileExtension: '.mp4', mimeType: 'video/mp4', height: 720 });
+const MP3 = audio({
+  key: 'OPUS',
+  label: '192 kbps',
+  fileExtension: '.mp3',
+  mimeType: 'audio/mpeg',
+  bitrate: 192,
+  convertTo: 'mp3',
+  fileSizeBytes: 1_920_000,
+});
+
+const item = (...renditions: MediaRendition[]): MediaInformation => ({
+  requestedUrl: 'https://a.example/',
+  title: 'Title',
+  author: null,
+  coverUrl: null,
+  audio: { renditions },
+});
+
+describe('readOffers', () => {
+  it.each([openApiDocument, privateOpenApiDocument])('reads the description of this version', (description) => {
+    expect(readOffers(JSON.parse(JSON.stringify(description)))).toEqual(ALL);
+  });
+
+  it.each<[string, unknown]>([
+    ['no object', null],
+    ['no paths', {}],
+    ['paths of another service', { paths: { '/pets': { get: {} } } }],
+    ['the contract alone', streams([{ name: 'key' }, { name: 'format', schema: { type: 'string' } }])],
+    ['parameters that are no list', streams('bitrate')],
+    ['a stream without GET', { paths: { '/api/Stream/Media/{key}': {} } }],
+    ['values that are no list', streams([{ name: 'bitrate', schema: { enum: 320 } }])],
+  ])('offers nothing for %s', (_, description) => expect(readOffers(description)).toEqual(NO_OFFERS));
+
+  it('omits bit rates that are no numbers, and bounds their count', () => {
+    const description = streams([{ name: 'bitrate', schema: { enum: ['x', '-1', ...Array(50).keys()].map(String) } }]);
+    expect(readOffers(description).bitratesKbps).toEqual([49, 48, 47, 46, 45, 44, 43, 42]);
+  });
+});
+
+function streams(parameters: unknown) {
+  return { paths: { '/api/Stream/Media/{key}': { get: { parameters } } } };
+}
+
+describe('choicesOf with conversions', () => {
+  const of = (offers: ConversionOffers, ...renditions: MediaRendition[]) => choicesOf(item(...renditions), { offers });
+
+  it('sends no parameter that the instance does not describe', () => {
+    const api = createApi('https://r.example');
+    for (const choices of [of(NO_OFFERS, OPUS, MP3), choicesOf(item(OPUS, MP3))])
+      expect([...choices.audio, ...choices.mp3].map((choice) => api.streamUrl(choice.rendition, choice))).toEqual([
+        'https://r.example/api/Stream/Media/OPUS',
+        'https://r.example/api/Stream/Media/OPUS?format=mp3',
+      ]);
+  });
+
+  it('has MP3 in each bit rate, with tags, and shows the listed one', () => {
+    const { mp3 } = of(ALL, OPUS, MP3);
+    expect(mp3.map(({ id, label, fileName }) => [id, label, fileName])).toEqual([
+      ['mp3:OPUS:320', '320 kbps', 'Title (320 kbps).mp3'],
+      ['mp3:OPUS:256', '256 kbps', 'Title (256 kbps).mp3'],
+      ['mp3:OPUS', '192 kbps', 'Title (192 kbps).mp3'],
+      ['mp3:OPUS:128', '128 kbps', 'Title (128 kbps).mp3'],
+    ]);
+    expect(mp3.map(({ sizeBytes, isSizeEstimate }) => [sizeBytes, isSizeEstimate])).toEqual([
+      [3_265_536, true],
+      [2_625_536, true],
+      [1_985_536, true],
+      [1_345_536, true],
+    ]);
+    expect(rowsOf(mp3).map(({ label }) => label)).toEqual(['192 kbps']);
+    const urls = mp3.map((choice) => createApi('').streamUrl(choice.rendition, choice));
+    expect(urls.slice(1, 3)).toEqual([
+      '/api/Stream/Media/OPUS?format=mp3&bitrate=256&tags=true',
+      '/api/Stream/Media/OPUS?format=mp3&tags=true',
+    ]);
+  });
+
+  it('keeps the listed MP3 alone where its bit rate is none of those', () => {
+    expect(of(ALL, OPUS, { ...MP3, bitrate: 160, label: '160 kbps' }).mp3.map(({ id }) => id)).toEqual(['mp3:OPUS']);
+  });
+
+  it.each<[string, MediaRendition[], string[]]>([
+    ['AAC in a file of its own', [audio(), MP3], ['audio:AAC', 'audio:OPUS:wav']],
+    ['files with video', [VIDEO_FILE, MP3], ['audio:BOTH:m4a', 'audio:BOTH', 'audio:OPUS:wav']],
+    ['codecs that M4A does not hold', [OPUS, MP3], ['audio:OPUS', 'audio:OPUS:wav']],
+    [
+      'AAC that is named',
+      [OPUS, audio({ fileExtension: '.aac', mimeType: 'audio/aac' })],
+      ['audio:OPUS', 'audio:AAC', 'audio:AAC:m4a'],
+    ],
+    ['no known duration', [OPUS, { ...MP3, fileSizeBytes: null }], ['audio:OPUS']],
+    ['the MP3 alone', [MP3], []],
+  ])('offers M4A and WAV for %s', (_, renditions, ids) => {
+    expect(of(ALL, ...renditions).audio.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('describes M4A and WAV', () => {
+    const { audio: choices } = of(ALL, VIDEO_FILE, { ...MP3, key: 'BOTH' });
+    expect(choices).toMatchObject([
+      {
+        label: 'M4A',
+        codec: 'AAC',
+        fileName: 'Title.m4a',
+        hasTags: true,
+        playsEverywhere: true,
+        mimeType: 'audio/mp4',
+      },
+      { label: '720p' },
+      { label: 'WAV', codec: 'PCM', fileName: 'Title.wav', sizeBytes: 15_360_000, isSizeEstimate: true },
+    ]);
+    expect(choices.map((choice) => createApi('').streamUrl(choice.rendition, choice))).toEqual([
+      '/api/Stream/Media/BOTH?format=m4a&tags=true',
+      '/api/Stream/Media/BOTH',
+      '/api/Stream/Media/BOTH?format=wav',
+    ]);
+  });
+
+  it.each([
+    ['the bit rate selected last', { group: 'mp3', bitrateKbps: 320 }, 'mp3:OPUS:320'],
+    ['the listed bit rate', { group: 'mp3' }, 'mp3:OPUS'],
+    ['the listed bit rate for one that is not offered', { group: 'mp3', bitrateKbps: 64 }, 'mp3:OPUS'],
+    ['the conversion selected last', { group: 'audio', convertTo: 'wav' }, 'audio:OPUS:wav'],
+    ['no WAV otherwise', { group: 'audio' }, 'audio:OPUS'],
+  ] as const)('preselects %s', (_, preference, id) => {
+    const choices = choicesOf(item(OPUS, MP3), { offers: ALL, preference });
+    expect(choices.preselected?.id).toBe(id);
+  });
+
+  it.each([
+    ['mp3', { group: 'mp3', bitrateKbps: 128 }, 'mp3:OPUS:128'],
+    ['mp3', { group: 'video' }, 'mp3:OPUS'],
+    ['audio', { group: 'mp3' }, 'audio:OPUS'],
+  ] as const)('selects %s for the entries of a list by the preference %j', (format, preference, id) => {
+    expect(selectForPlaylist(choicesOf(item(OPUS, MP3), { offers: ALL, preference }), format)?.id).toBe(id);
+  });
+});

@@ -1,0 +1,46 @@
+/** What an instance converts to besides what it lists: clients of the contract take the last rendition for MP3. */
+export interface ConversionOffers {
+  /** kbit/s of MP3, highest first; empty: the listed one alone. */
+  readonly bitratesKbps: readonly number[];
+  /** Whether `tags=true` puts title, artist and cover into a file. */
+  readonly hasTags: boolean;
+  readonly hasM4a: boolean;
+  readonly hasWav: boolean;
+}
+
+/** Of an instance of another version, or while it is not known. */
+export const NO_OFFERS: ConversionOffers = { bitratesKbps: [], hasTags: false, hasM4a: false, hasWav: false };
+
+/** More are not shown. */
+const MAX_BITRATES = 8;
+
+interface Parameter {
+  readonly name?: unknown;
+  readonly schema?: { readonly enum?: readonly unknown[] };
+  readonly examples?: object;
+}
+
+interface Description {
+  readonly paths: Readonly<Record<string, { readonly get: { readonly parameters: readonly Parameter[] } }>>;
+}
+
+/** Reads which parameters the streams of an instance have from its description. @param description OpenAPI, not validated */
+export function readOffers(description: unknown): ConversionOffers {
+  try {
+    const { paths } = description as Description;
+    const find = (name: string) =>
+      paths['/api/Stream/Media/{key}']?.get.parameters.find((parameter) => parameter.name === name);
+    const formats = Object.keys(find('format')?.examples ?? {});
+    const bitrates = (find('bitrate')?.schema?.enum ?? []).map(Number).filter((bitrate) => bitrate > 0);
+    return {
+      bitratesKbps: bitrates.sort((a, b) => b - a).slice(0, MAX_BITRATES),
+      hasTags: find('tags') !== undefined,
+      hasM4a: formats.includes('m4a'),
+      hasWav: formats.includes('wav'),
+    };
+  } catch (error) {
+    // It has another shape.
+    if (error instanceof TypeError) return NO_OFFERS;
+    throw error;
+  }
+}

@@ -1,0 +1,1 @@
+export { loadOffers, useOffers } from './use-offers.ts';
