@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { buildPage } from '../local/page/build-page.ts';
 import { pathWithPrograms } from './support/programs.ts';
 
 interface Step {
@@ -14,12 +15,22 @@ interface Step {
   readonly args: readonly string[];
 }
 
-const bin = (name: string) => resolve(import.meta.dirname, '../node_modules/.bin', name);
+const NODE_MODULES = resolve(import.meta.dirname, '../node_modules');
+const bin = (name: string) => resolve(NODE_MODULES, '.bin', name);
+/** Checks again only what has changed since the last run. */
+const typeCheck = (name: string, project: string): Step => ({
+  name,
+  command: bin('tsc'),
+  args: [
+    ...['-p', project, '--incremental', '--tsBuildInfoFile'],
+    resolve(NODE_MODULES, '.cache/tsc', `${project.replaceAll(/\W/g, '-')}.tsbuildinfo`),
+  ],
+});
 
 const CHECKS: readonly Step[] = [
-  { name: 'types', command: bin('tsc'), args: [] },
-  { name: 'types of the page', command: bin('tsc'), args: ['-p', 'web'] },
-  { name: 'types of the page tests', command: bin('tsc'), args: ['-p', 'test/web'] },
+  typeCheck('types', 'tsconfig.json'),
+  typeCheck('types of the page', 'web'),
+  typeCheck('types of the page tests', 'test/web'),
   { name: 'style', command: bin('biome'), args: ['check', '--error-on-warnings'] },
 ];
 const BUNDLED_CONTRACT: Step = {
@@ -39,6 +50,8 @@ const startedAt = performance.now();
 
 if (isNarrowed) await run(tests);
 else {
+  // Before the tests, of which several would build it at the same time.
+  await buildPage();
   for (const check of CHECKS) await run(check);
   await Promise.all([run(tests), run(BUNDLED_CONTRACT, { isBuffered: true })]);
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { withLock } from '../../layers/tools/install/lock.ts';
 import { AES_KEY, recipes } from './recipes.ts';
 
 const run = promisify(execFile);
@@ -11,6 +12,7 @@ const run = promisify(execFile);
 /** Cache of test media between runs. */
 export const MEDIA_CACHE = resolve(import.meta.dirname, '../../.data/test-media');
 
+const CREATE_TIMEOUT_MS = 300_000;
 /** Changed recipes create new media in another folder. */
 const STAMP = createHash('sha256').update(JSON.stringify(recipes)).digest('hex').slice(0, 12);
 
@@ -22,8 +24,7 @@ export interface MediaOptions {
 }
 
 /**
- * Returns the folder with the test media, which FFmpeg creates when it is missing (under a minute). Safe to call from
- * several processes: each creates a folder under a temporary name, of which the first complete one is kept.
+ * Returns the folder with the test media, which FFmpeg creates when it is missing (under a minute).
  * @throws when FFmpeg is missing or fails
  */
 export async function ensureMedia({ cache = MEDIA_CACHE, ffmpegPath = 'ffmpeg' }: MediaOptions = {}): Promise<string> {
@@ -31,20 +32,23 @@ export async function ensureMedia({ cache = MEDIA_CACHE, ffmpegPath = 'ffmpeg' }
 }
 
 /**
- * Returns a folder that is created once and kept between runs. Concurrent processes each create one under a temporary
- * name, of which the first complete one is kept.
+ * Returns a folder that one of concurrent processes creates, under a temporary name first, and that is kept between runs.
  * @param make creates the folder and its files
  */
 export async function ensureFolder(place: string, make: (draft: string) => Promise<void>): Promise<string> {
   if (existsSync(place)) return place;
-  const draft = join(dirname(place), `.draft-${randomUUID()}`);
-  try {
-    await make(draft);
-    await rename(draft, place);
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    if (!existsSync(place)) throw error;
-  }
+  const create = async () => {
+    if (existsSync(place)) return;
+    const draft = join(dirname(place), `.draft-${randomUUID()}`);
+    try {
+      await make(draft);
+      await rename(draft, place);
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true });
+      throw error;
+    }
+  };
+  await withLock(`${place}.lock`, create, { signal: AbortSignal.timeout(CREATE_TIMEOUT_MS) });
   return place;
 }
 

@@ -4,13 +4,22 @@ import { access, mkdir, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { withLock } from '../../layers/tools/install/lock.ts';
 import type { Ffmpeg, YtDlp } from '../../layers/tools/tools.ts';
 
 const run = promisify(execFile);
+const INSTALL_TIMEOUT_MS = 300_000;
 const ROOT = fileURLToPath(new URL('../../.data/test-tools', import.meta.url));
 
-/** The real tools for tests, installed into `.data` of the repository on first use. */
-export async function installedTools(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> {
+let installing: Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> | undefined;
+
+/** The real tools for tests, installed into `.data` of the repository on first use and looked up once per worker. */
+export function installedTools(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> {
+  installing ??= install();
+  return installing;
+}
+
+async function install(): Promise<{ ytDlp: YtDlp; ffmpeg: Ffmpeg }> {
   const python = await print('python3', '-c', 'import sys; print(sys.executable, sys.implementation.cache_tag)');
   const [interpreter = '', tag = ''] = python.split(' ');
   return { ytDlp: await findYtDlp(interpreter, tag), ffmpeg: await findFfmpeg(interpreter, tag) };
@@ -20,7 +29,10 @@ async function findYtDlp(python: string, tag: string): Promise<YtDlp> {
   const dir = await installed(python, `yt-dlp-${tag}`, 'yt-dlp[default]');
   // Isolated: no modules of the environment or the directory of the script.
   const command: YtDlp['command'] = [python, '-I', join(dir, 'yt_dlp', '__main__.py')];
-  return { version: await print(...command, '--version'), command, source: 'pypi' };
+  // Without starting it, which imports every extractor.
+  const [, version = ''] =
+    /^__version__ = '(.+)'/m.exec(await readFile(join(dir, 'yt_dlp', 'version.py'), 'utf8')) ?? [];
+  return { version, command, source: 'pypi' };
 }
 
 /** Runs a yt-dlp with further packages: the folders of both, and its arguments. */
@@ -61,22 +73,26 @@ async function ffmpegFromPip(python: string, tag: string): Promise<string> {
   return print(python, '-c', tell, dir);
 }
 
-/** Installs a package once. Of concurrent processes the first to finish wins; the others use its folder. */
+/** Installs a package once; other processes wait meanwhile. */
 async function installed(python: string, name: string, requirement: string): Promise<string> {
   const dir = join(ROOT, name);
-  if (await isThere(dir)) return dir;
+  const create = async () => {
+    if (!(await isThere(dir))) await installInto(dir, python, requirement);
+  };
+  if (!(await isThere(dir))) await withLock(`${dir}.lock`, create, { signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS) });
+  return dir;
+}
+
+async function installInto(dir: string, python: string, requirement: string): Promise<void> {
   await mkdir(ROOT, { recursive: true });
   const own = await mkdtemp(`${dir}.`);
   try {
     await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', own, requirement]);
     await run(python, ['-m', 'compileall', '-q', own]).catch(() => undefined); // fails for files of other Python versions, which a package may contain
     await rename(own, dir);
-  } catch (error) {
-    if (!(await isThere(dir))) throw error;
   } finally {
     await rm(own, { recursive: true, force: true });
   }
-  return dir;
 }
 
 const isThere = (path: string) =>

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
-import { delimiter, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installedTools } from './installed-tools.ts';
 import { isThere } from './on-path.ts';
@@ -15,12 +16,20 @@ const FFPROBE = { package: `@ffprobe-installer/${process.platform}-${process.arc
  * without them.
  */
 export async function pathWithPrograms(): Promise<string> {
-  const path = process.env.PATH ?? '';
+  const path = await pathWithPython(process.env.PATH ?? '');
   if (isThere('ffmpeg') && isThere('ffprobe')) return path;
   await mkdir(FOLDER, { recursive: true });
   if (!isThere('ffmpeg')) await place('ffmpeg', (await installedTools()).ffmpeg.path);
   if (!isThere('ffprobe')) await place('ffprobe', await fetchFfprobe());
   return FOLDER + delimiter + path;
+}
+
+/** Puts the folder of Python first where `python3` is a shim, which takes longer to start than Python itself. */
+async function pathWithPython(path: string): Promise<string> {
+  const { stdout } = await run('python3', ['-c', 'import sys; print(sys.executable)']).catch(() => ({ stdout: '' }));
+  const folder = dirname(stdout.trim());
+  const found = path.split(delimiter).find((entry) => existsSync(join(entry, 'python3')));
+  return stdout.trim() === '' || folder === found ? path : folder + delimiter + path;
 }
 
 async function fetchFfprobe(): Promise<string> {

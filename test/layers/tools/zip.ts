@@ -13,10 +13,18 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
 
 export type ZipEntry = readonly [name: string, content: string, mode?: number];
 
+/** Archives by their entries: Python takes longer to start than to write one. */
+const archives = new Map<string, Promise<Buffer>>();
+
 /** Creates an archive with exactly these names and modes, valid or not. */
 export async function zip(dir: string, entries: readonly ZipEntry[]): Promise<Buffer> {
-  const path = join(dir, `${Math.random()}.zip`);
   const list = JSON.stringify(entries.map(([name, content, mode = 0o100644]) => [name, content, mode]));
+  const archive = archives.get(list) ?? write(join(dir, `${Math.random()}.zip`), list);
+  archives.set(list, archive);
+  return Buffer.from(await archive);
+}
+
+async function write(path: string, list: string): Promise<Buffer> {
   await promisify(execFile)('python3', ['-c', WRITE, path, list]);
   return readFile(path);
 }
