@@ -58,6 +58,22 @@ export const UNIT_TESTS = [
 /** Tests of the page in Chromium. */
 const BROWSER_TESTS = 'test/web/browser/**/*.test.ts';
 
+/** Tests that need modules or a process of their own; the reason is beside each. */
+export const ISOLATED_TESTS = [
+  // Load the entries of the functions again for each environment.
+  'test/infra/environment.test.ts',
+  // Count the child processes of their process, to which a shared service belongs.
+  'test/attacks/links.test.ts',
+  'test/core/resolve/probe/probe.test.ts',
+  'test/faults/killed-processes.test.ts',
+  // Listens for signals until the process ends.
+  'test/bench/processes.test.ts',
+  // Change TMPDIR of their process, in which leftovers of earlier workers are removed once.
+  'test/layers/tools/{worker,link-processes}.test.ts',
+];
+
+const SETUP = 'test/support/file-setup.ts';
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/slowest-files-reporter.ts'],
@@ -71,16 +87,28 @@ export default defineConfig({
       {
         extends: true,
         // Pure code leaves nothing behind: the files of a worker share its modules.
-        test: { name: 'unit', include: UNIT_TESTS, setupFiles: ['test/support/unit-setup.ts'], isolate: false },
+        test: { name: 'unit', include: UNIT_TESTS, setupFiles: [SETUP, 'test/support/unit-setup.ts'], isolate: false },
       },
       {
         extends: true,
-        test: { name: 'integration', include: ['test/**/*.test.ts'], exclude: [...UNIT_TESTS, BROWSER_TESTS] },
+        // The files of a worker share its modules, which take longer to load than many files take; SETUP checks that none
+        // leaves anything to the next.
+        test: {
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          exclude: [...UNIT_TESTS, BROWSER_TESTS, ...ISOLATED_TESTS],
+          setupFiles: [SETUP],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'isolated', include: ISOLATED_TESTS, setupFiles: [SETUP] },
       },
       {
         extends: true,
         // The files of a worker share one Chromium and one running service.
-        test: { name: 'browser', include: [BROWSER_TESTS], isolate: false },
+        test: { name: 'browser', include: [BROWSER_TESTS], setupFiles: [SETUP], isolate: false },
       },
     ],
   },

@@ -6,6 +6,6 @@ export default defineConfig({
   test: {
     include: UNIT_TESTS,
     exclude: ['test/{docs,structure}/**', 'test/**/*-properties.test.ts', 'test/**/*-reference.test.ts'],
-    setupFiles: ['test/support/unit-setup.ts'],
+    setupFiles: ['test/support/file-setup.ts', 'test/support/unit-setup.ts'],
   },
 });

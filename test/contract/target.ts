@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { silentLog } from '../../core/log/log.ts';
 import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
+import { usesSharedService } from '../support/leftovers.ts';
 import { type ReceivedResponse, type RequestOptions, sendRequest } from '../support/request.ts';
 import { type ApiDocument, createApiDocument } from './api-document.ts';
 
@@ -46,17 +49,43 @@ export interface TargetOptions {
 /** Whether the instance under test is remote. */
 export const isRemote = process.env.REELAY_BASE_URL !== undefined;
 
+/** One service per worker, on free ports: starting it takes longer than many files' tests. */
+// biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's dependencies from its parameter
+const withService = test.extend('service', { scope: 'worker' }, async ({}, { onCleanup }) => {
+  // Each file has its own origin, always at the one port that the service's egress admits.
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { baseUrl, close } = await ownService(`127.0.0.1:${(listener.address() as AddressInfo).port}`);
+  onCleanup(async () => {
+    await close();
+    listener.close();
+  });
+  return { baseUrl, listener };
+});
+
 /**
- * The target of one test file, available from `beforeAll` to `afterAll`. By default the whole service in this process, on
- * free ports. With `REELAY_BASE_URL` it is a running instance, started with the plugin, `EGRESS_ALLOW` for 127.0.0.1 at each
- * port of `REELAY_ORIGIN_PORTS` (comma list, one for each worker), `CORS_ALLOWED_ORIGINS` as above and
- * `REELAY_ENVIRONMENT=Development`.
+ * The target of one test file, available from `beforeAll` to `afterAll`. By default the whole service in this process, which
+ * the files of a worker share unless they change settings. With `REELAY_BASE_URL` it is a running instance, started with the
+ * plugin, `EGRESS_ALLOW` for 127.0.0.1 at each port of `REELAY_ORIGIN_PORTS` (comma list, one for each worker),
+ * `CORS_ALLOWED_ORIGINS` as above and `REELAY_ENVIRONMENT=Development`.
  */
 export function useTarget(options: TargetOptions = {}): Target {
   let target: (Target & { close(): Promise<void> }) | undefined;
-  beforeAll(async () => {
-    target = await openTarget(options);
-  });
+  if (isRemote)
+    beforeAll(async () => {
+      target = await openTarget(remoteUrl(), await startOrigin({ port: remoteOriginPort() }));
+    });
+  else if (options.settings)
+    beforeAll(async () => {
+      const origin = await startOrigin();
+      const { baseUrl, close } = await ownService(origin.host, options.settings);
+      target = await openTarget(baseUrl, origin, close);
+    });
+  else
+    withService.beforeAll(async ({ service }) => {
+      usesSharedService();
+      target = await openTarget(service.baseUrl, await startOrigin({ listener: service.listener }));
+    });
   afterAll(() => target?.close());
   const there = () => target ?? expect.fail('The target is there only while tests run');
   return {
@@ -74,15 +103,17 @@ export function useTarget(options: TargetOptions = {}): Target {
   };
 }
 
-async function openTarget({ settings }: TargetOptions): Promise<Target & { close(): Promise<void> }> {
-  const origin = await startOrigin({ port: originPort() });
-  const service = isRemote ? remoteService() : await ownService(origin, settings);
-  const get: Target['get'] = (path, options) => sendRequest(service.baseUrl + path, options);
+async function openTarget(
+  baseUrl: string,
+  origin: Origin,
+  closeService: () => Promise<void> = async () => undefined,
+): Promise<Target & { close(): Promise<void> }> {
+  const get: Target['get'] = (path, options) => sendRequest(baseUrl + path, options);
   await untilAvailable(get);
   const api = createApiDocument(JSON.parse((await get('/swagger/v1/swagger.json')).body.toString()));
 
   return {
-    baseUrl: service.baseUrl,
+    baseUrl,
     origin,
     api,
     get,
@@ -94,25 +125,22 @@ async function openTarget({ settings }: TargetOptions): Promise<Target & { close
       return { status, headers, resource: body as ResourceInformation, problem: body as Problem };
     },
     close: async () => {
-      await service.close();
+      await closeService();
       await origin.close();
     },
   };
 }
 
 /** The port of this worker's media origin; 0 for any. */
-function originPort(): number {
+function remoteOriginPort(): number {
   const ports = process.env.REELAY_ORIGIN_PORTS?.split(',') ?? [];
   return Number(ports[Number(process.env.VITEST_POOL_ID ?? 1) - 1] ?? 0);
 }
 
-const remoteService = () => ({
-  baseUrl: (process.env.REELAY_BASE_URL ?? '').replace(/\/$/, ''),
-  close: async () => undefined,
-});
+const remoteUrl = (): string => (process.env.REELAY_BASE_URL ?? '').replace(/\/$/, '');
 
 /** Starts the service in this process, with the cached tools, and waits until it is available. */
-export async function startOwnService(origin: Origin, changes: Partial<Settings> = {}) {
+export async function startOwnService({ host }: Pick<Origin, 'host'>, changes: Partial<Settings> = {}) {
   // Imported here: a remote target does not need it.
   const { startService } = await import('../../local/service.ts');
   const settings = readSettings({
@@ -121,7 +149,7 @@ export async function startOwnService(origin: Origin, changes: Partial<Settings>
     CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
     TOOLS_DIR: process.env.TOOLS_DIR ?? resolve(import.meta.dirname, '../../.data/tools'),
     TOOLS_UPDATE_HOURS: '0',
-    EGRESS_ALLOW: origin.host,
+    EGRESS_ALLOW: host,
     ...(process.env.YT_DLP_PATH ? { YT_DLP_PATH: process.env.YT_DLP_PATH } : {}),
     ...(process.env.FFMPEG_PATH ? { FFMPEG_PATH: process.env.FFMPEG_PATH } : {}),
   });
@@ -135,9 +163,9 @@ export async function startOwnService(origin: Origin, changes: Partial<Settings>
 }
 
 /** The same with a temporary data folder. */
-async function ownService(origin: Origin, changes?: Partial<Settings>) {
+async function ownService(originHost: string, changes?: Partial<Settings>) {
   const dataDir = await mkdtemp(join(tmpdir(), 'reelay-contract-'));
-  const service = await startOwnService(origin, { dataDir, ...changes });
+  const service = await startOwnService({ host: originHost }, { dataDir, ...changes });
   return {
     baseUrl: service.baseUrl,
     close: async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Environment } from 'aws-cdk-lib';
-import { afterAll } from 'vitest';
+import { afterFile } from '../support/after-file.ts';
 import type { Template } from './permissions.ts';
 import { cached } from './synth-cache.ts';
 
@@ -27,14 +27,9 @@ export function placeholderBundle(folder: string): string {
 /** A folder that is removed after the tests of the file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-synth-'));
-  folders.push(folder);
+  afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
 
 /** The parts of a cloud assembly that tests read. */
 export interface Synthesis {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server as Listener, Socket } from 'node:net';
 import type { OriginHandler } from './handler.ts';
 import { ensureMedia } from './media.ts';
 import { send } from './respond.ts';
@@ -20,6 +20,8 @@ export interface OriginOptions {
   readonly mediaDir?: string;
   /** @default any free port */
   readonly port?: number;
+  /** A server that listens already and stays open, whose connections this origin takes until it is closed. */
+  readonly listener?: Listener;
   /** Another loopback address makes the origin another host for clients. @default '127.0.0.1' */
   readonly address?: string;
   /** Additional handlers by prefix, such as `/faults/`. */
@@ -90,11 +92,14 @@ export async function startOrigin(options: OriginOptions = {}): Promise<Origin> 
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, address, resolve);
-  });
-  const host = `${address}:${(server.address() as AddressInfo).port}`;
+  const take = (socket: Socket) => void server.emit('connection', socket);
+  if (options.listener) options.listener.on('connection', take);
+  else
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, address, resolve);
+    });
+  const host = `${address}:${((options.listener ?? server).address() as AddressInfo).port}`;
 
   return {
     baseUrl: `http://${host}`,
@@ -110,7 +115,9 @@ export async function startOrigin(options: OriginOptions = {}): Promise<Origin> 
     close: () =>
       new Promise((resolve) => {
         closing.abort();
-        server.close(() => resolve());
+        options.listener?.off('connection', take);
+        if (options.listener) resolve();
+        else server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),
   };

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { keepOpen } from './leftovers.ts';
 import { installPythonPackages, PYTHON_PACKAGES_DIR } from './python-packages.ts';
 
 /** Region of the clients. */
@@ -20,8 +22,31 @@ export interface Moto {
   close(): Promise<void>;
 }
 
+// biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's dependencies from its parameter
+const withMoto = test.extend('moto', { scope: 'worker' }, async ({}, { onCleanup }) => {
+  const moto = await keepOpen(startMoto);
+  onCleanup(moto.close);
+  return moto;
+});
+
+/** The moto that the files of a worker share, available while tests run. Tests begin with `reset`. */
+export function useMoto(): Omit<Moto, 'close'> {
+  let moto: Moto | undefined;
+  withMoto.beforeAll(({ moto: shared }) => {
+    moto = shared;
+  });
+  const running = () => moto ?? expect.fail('moto is available only while tests run');
+  return {
+    get endpoint() {
+      return running().endpoint;
+    },
+    answerInvocations: (...answers) => running().answerInvocations(...answers),
+    reset: () => running().reset(),
+  };
+}
+
 /** Starts a moto server. moto is installed into a virtual environment on first use. */
-export async function startMoto(): Promise<Moto> {
+async function startMoto(): Promise<Moto> {
   // Not `moto[server]`: that installs several times as much, for services that no test uses.
   const python = await installPythonPackages('moto', 'moto==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5');
   const server = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {

@@ -2,16 +2,9 @@ import { once } from 'node:events';
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { createEgress, type EgressOptions } from '../../../core/egress/create-egress.ts';
 import { certificate } from './certificate.ts';
-
-const ends: (() => unknown)[] = [];
-
-/** Closes the fixtures of a test in reverse order. */
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 export interface Listening {
   readonly host: string;
@@ -34,9 +27,9 @@ async function listen(server: Server): Promise<Listening> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  ends.push(() => {
+  onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) => server.close(resolve));
+    await new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
   const idle = async () => {
@@ -72,7 +65,7 @@ export function egressFor(options: Partial<EgressOptions> & { names?: Readonly<R
     },
     ...rest,
   });
-  ends.push(() => egress.close());
+  onTestFinished(() => egress.close());
   return egress;
 }
 

@@ -1,8 +1,10 @@
-import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
+import type { Egress } from '../../../core/egress/egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
 import { startOrigin } from '../../origin/server.ts';
+import { afterFile } from '../../support/after-file.ts';
+import { keepOpen } from '../../support/leftovers.ts';
 import { fakeWorkers } from './fake-workers.ts';
 import { createMemoryState } from './memory-state.ts';
 
@@ -12,12 +14,20 @@ export type Info = Record<string, unknown>;
 export const PAGE = 'https://media.example/watch';
 export const status = (status: number) => ({ details: { status } });
 
-export const origin = await startOrigin();
-const egress = createEgress({ allow: [origin.host] });
-afterAll(async () => {
-  await egress.close();
-  await origin.close();
-});
+export const origin = await keepOpen(startOrigin);
+
+/** The egress of the file that runs. */
+let egress: Egress | undefined;
+function fileEgress(): Egress {
+  if (egress) return egress;
+  const created = createEgress({ allow: [origin.host] });
+  afterFile(() => {
+    egress = undefined;
+    return created.close();
+  });
+  egress = created;
+  return created;
+}
 
 /** An item with two formats. */
 export const item = (id: string, more: Info = {}): Info => ({
@@ -61,7 +71,7 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
   const { links, resources, touched, state } = createMemoryState();
   const resolver = createResolver({
     tools: { ytDlp: () => ({ version: '1', command: ['yt-dlp'], source: 'path' }) },
-    egress,
+    egress: fileEgress(),
     state,
     startWorker: start,
     ...options,

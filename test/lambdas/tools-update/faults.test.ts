@@ -3,20 +3,17 @@ import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
-import { startMoto } from '../../support/moto.ts';
+import { useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type FakeLambda, startFakeLambda } from './fake-lambda.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
 /** Failures that moto cannot simulate: a fake Lambda beside moto's S3 and DynamoDB. */
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
-const moto = await startMoto();
+const moto = useMoto();
 const pages = await startReleasePages();
 const root = await temporaryFolder();
-afterAll(async () => {
-  pages.close();
-  await moto.close();
-});
+afterAll(() => pages.close());
 
 let lambda: FakeLambda;
 let fixture: ToolsUpdateFixture;

@@ -6,21 +6,18 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Step } from '../../../lambdas/tools-update/types.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
-import { startMoto } from '../../support/moto.ts';
+import { useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
 const CHILD = resolve(import.meta.dirname, 'killed-update.ts');
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
-const moto = await startMoto();
+const moto = useMoto();
 const pages = await startReleasePages();
 const root = await temporaryFolder();
 const keyFile = join(root, 'key.asc');
 await writeFile(keyFile, pages.key);
-afterAll(async () => {
-  pages.close();
-  await moto.close();
-});
+afterAll(() => pages.close());
 
 const release = async (version: string) => {
   await pages.publish(version, ASSET, await zip(root, [['yt-dlp_linux', version]]));

@@ -3,17 +3,14 @@ import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
-import { startMoto } from '../../support/moto.ts';
+import { useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
-const moto = await startMoto();
+const moto = useMoto();
 const pages = await startReleasePages();
 const root = await temporaryFolder();
-afterAll(async () => {
-  pages.close();
-  await moto.close();
-});
+afterAll(() => pages.close());
 
 let fixture: ToolsUpdateFixture;
 beforeEach(async () => {

@@ -1,18 +1,15 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
-import { startMoto } from '../../support/moto.ts';
+import { useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
 /** Successful updates and untrusted releases against moto; failures of AWS are in faults.test.ts. */
-const moto = await startMoto();
+const moto = useMoto();
 const pages = await startReleasePages();
 const root = await temporaryFolder();
-afterAll(async () => {
-  pages.close();
-  await moto.close();
-});
+afterAll(() => pages.close());
 
 let fixture: ToolsUpdateFixture;
 beforeEach(async () => {

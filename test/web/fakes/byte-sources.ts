@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, vi } from 'vitest';
+import { vi } from 'vitest';
 import { createDownload, type Download, type DownloadOptions } from '../../../web/src/download/download.ts';
 import type { DownloadState } from '../../../web/src/download/download-state.ts';
 import type { Sink } from '../../../web/src/download/sink.ts';
+import { afterFile } from '../../support/after-file.ts';
 
 /** Bytes in which no two parts are equal. */
 export function someBytes(length: number, seed = 1): Buffer {
@@ -19,18 +20,13 @@ export function someBytes(length: number, seed = 1): Buffer {
 
 export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-const servers: Server[] = [];
-afterAll(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((resolve) => void server.close(resolve));
-  }
-});
-
 /** A server for one test file. @returns its base URL */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
-  servers.push(server);
+  afterFile(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => void server.close(resolve));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

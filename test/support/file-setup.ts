@@ -1,0 +1,18 @@
+import { afterAll, expect, vi } from 'vitest';
+import { endFile } from './after-file.ts';
+import { watchLeftovers } from './leftovers.ts';
+
+// Vitest runs this before each file, so its hook is the last one of the file.
+const findLeftovers = watchLeftovers();
+const environment = { ...process.env };
+const directory = process.cwd();
+
+afterAll(async () => {
+  await endFile();
+  // The next file of this worker shares the process.
+  vi.useRealTimers();
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  for (const [name, value] of Object.entries(environment)) if (process.env[name] !== value) process.env[name] = value;
+  expect(process.cwd(), 'the working directory').toBe(directory);
+  expect(await findLeftovers(), 'what the file has left open').toEqual([]);
+});
