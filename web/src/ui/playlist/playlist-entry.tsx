@@ -1,4 +1,5 @@
 import { useId, useState } from 'preact/hooks';
+import type { TextKey } from '../../lib/index.ts';
 import { usePage } from '../context.ts';
 import { Cover, Icon, NextTry } from '../controls/index.ts';
 import { failureText } from '../failure-text.ts';
@@ -86,9 +87,7 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
             onClick={act}
           >
             <Icon name={waiting ? 'close' : failure ? 'retry' : 'all'} />
-            <span class="word">
-              {t(waiting ? 'waiting.stop' : isKnown ? (isOpen ? 'list.close' : 'list.open') : 'list.lookUp')}
-            </span>
+            <span class="word">{t(actionText(entry, isOpen))}</span>
             <span class="visually-hidden">{title}</span>
           </button>
         </div>
@@ -99,6 +98,13 @@ export const PlaylistEntry = ({ entry, place, isPicked, onPick, onDownload, onLo
     </li>
   );
 };
+
+function actionText({ item, waiting, failure }: Entry, isOpen: boolean): TextKey {
+  if (waiting) return 'waiting.stop';
+  if (failure) return 'action.retry';
+  if (!hasVersions(item)) return 'list.lookUp';
+  return isOpen ? 'list.close' : 'list.open';
+}
 
 const EntryCover = ({ number, url }: { readonly number?: number; readonly url: string | null }) => (
   <div class="entry-cover">
