@@ -78,7 +78,7 @@ describe('resolving a link', () => {
   it.each([
     ['/files/nowhere.mp4', 'Nothing found', undefined],
     ['/site/drm/x', 'Protected content', /DRM/],
-    ['/site/login/x', 'Sign-in required', /signed-in/],
+    ['/site/login/x', 'Sign-in required', /signed in/],
     ['/site/geo/x', 'Not available in this region', /region/],
     ['/pages/words', 'Link not supported', /No video or audio/],
   ])('explains a failure: %s', async (path, title, explanation) => {
