@@ -16,6 +16,8 @@ export interface ServiceMetrics {
   watchTools(tools: Pick<Tools, 'ytDlp' | 'ffmpeg'>): void;
   /** Reports how links are given to yt-dlp from now on. */
   setYtDlpMode(mode: YtDlpMode): void;
+  /** Stops to serve them, and releases the port. */
+  close(): Promise<void>;
   /** Counts streams and the bytes sent. */
   readonly observer: StreamObserver;
 }
@@ -27,5 +29,6 @@ export const noMetrics: ServiceMetrics = {
   countRequest: () => undefined,
   watchTools: () => undefined,
   setYtDlpMode: () => undefined,
+  close: async () => undefined,
   observer: noopObserver,
 };

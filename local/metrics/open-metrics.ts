@@ -20,7 +20,14 @@ export async function openMetrics(
     import('./metrics-server.ts'),
   ]);
   const metrics = createServiceMetrics(version, settings);
-  const { port } = shutdown.own(await startMetricsServer(metrics, settings, log));
+  const server = await startMetricsServer(metrics, settings, log);
+  const { port } = server;
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= server.close();
+    return closed;
+  };
+  shutdown.defer(close);
   log.info('Metrics are served', { host: settings.metricsHost, port });
-  return metrics;
+  return { ...metrics, close };
 }

@@ -35,7 +35,7 @@ const OUTCOMES = new Map([
 export function createServiceMetrics(
   version: string,
   { maxStreams, maxFfmpeg }: Pick<Settings, 'maxStreams' | 'maxFfmpeg'>,
-): ServiceMetrics & Rendering {
+): Omit<ServiceMetrics, 'close'> & Rendering {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });

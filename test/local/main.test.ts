@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,11 @@ import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
+import type { OriginHandler } from '../origin/handler.ts';
+import { send, sendFile } from '../origin/respond.ts';
+import { startOrigin } from '../origin/server.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
+import { openResponse, sendRequest } from '../support/request.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/main.ts');
 
@@ -78,6 +82,22 @@ async function leaveMaintenance(dir: string): Promise<void> {
   );
   await storage.close();
 }
+
+/** Serves a file whose later ranges wait for `release`; the first of them is then refused once. */
+function createHeldFile() {
+  const released = Promise.withResolvers<void>();
+  let isRefused = false;
+  const handler: OriginHandler = async (exchange) => {
+    const [, first = '0'] = /^bytes=(\d+)/.exec(exchange.request.headers.range ?? '') ?? [];
+    if (Number(first) < HELD_FROM_BYTES) return sendFile(exchange, 'long.mp4');
+    await released.promise;
+    if (isRefused) return sendFile(exchange, 'long.mp4');
+    isRefused = true;
+    return send(exchange, 'text/plain', 'Expired', 403);
+  };
+  return { handler, release: released.resolve };
+}
+const HELD_FROM_BYTES = 1024 * 1024;
 
 const json = async (url: string) => (await fetch(url)).json();
 
@@ -174,4 +194,79 @@ describe('npm start', () => {
     expect(service.lines).toEqual([`The address 127.0.0.1:${port} is taken`]);
     other.close();
   });
+});
+
+describe('npm start on SIGUSR2', () => {
+  const SUPERVISOR = resolve(import.meta.dirname, '../../local/supervisor.mjs');
+  const startSupervised = async (env: NodeJS.ProcessEnv) => {
+    const program = join(folder, 'start.mjs');
+    const [node, main] = [process.execPath, MAIN].map((path) => JSON.stringify(path));
+    const options = `{ restarts: true, options: { stdio: 'inherit' } }`;
+    await writeFile(
+      program,
+      `import { supervise } from ${JSON.stringify(SUPERVISOR)}; supervise(${node}, [${main}], ${options});`,
+    );
+    return start({ DATA_DIR: 'data', ...env }, [process.execPath, program]);
+  };
+  const times = (service: Started, pattern: RegExp, count: number) =>
+    expect.poll(() => service.lines.filter((line) => pattern.test(line)).length, { timeout: 60_000 }).toBe(count);
+
+  it('replaces the service while its streams continue, without a refused connection', async () => {
+    const held = createHeldFile();
+    const origin = await startOrigin({ mounts: { '/held/': held.handler } });
+    const service = await startSupervised({ EGRESS_ALLOW: origin.host });
+    const baseUrl = await service.baseUrl();
+    await service.line(/^Ready: /);
+    const query = new URLSearchParams({ url: origin.url('/held/long.mp4') });
+    const { body } = await sendRequest(`${baseUrl}/api/Fetch/GetResource?${query}`);
+    const key: string = JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey;
+    const stream = await openResponse(`${baseUrl}/api/Stream/Media/${key}`);
+    expect(stream.status).toBe(200);
+
+    const failures: unknown[] = [];
+    let isDone = false;
+    const polling = (async () => {
+      while (!isDone) await sendRequest(`${baseUrl}/api/App`).catch((error) => failures.push(error));
+    })();
+    service.process.kill('SIGUSR2');
+    await times(service, /^Ready: /, 2);
+    isDone = true;
+    await polling;
+    expect(failures).toEqual([]);
+    expect(service.lines.filter((line) => line.endsWith(`listening on ${baseUrl}`))).toHaveLength(2);
+    // The new process has the table: the key is valid, and the link was counted.
+    const range = await sendRequest(`${baseUrl}/api/Stream/Media/${key}`, { headers: { range: 'bytes=0-9' } });
+    expect(range.status).toBe(206);
+    expect((await sendRequest(`${baseUrl}/api/App/requests`)).headers['x-request-count']).toMatch(/^[1-9]/);
+
+    // The former one resolves the link again, stores it in the table of the new one, and sends the rest.
+    held.release();
+    const received = Buffer.from(await stream.body.arrayBuffer());
+    expect(received.equals(await readFile(join(origin.mediaDir, 'long.mp4')))).toBe(true);
+    const services = async () =>
+      (await descendantsOf(service.process.pid ?? 0)).filter(({ command }) => command.endsWith(MAIN)).length;
+    await expect.poll(services, { timeout: 30_000 }).toBe(1);
+
+    service.process.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    await origin.close();
+  }, 240_000);
+
+  it('keeps the service when the new one does not start', async () => {
+    const service = await startSupervised({});
+    const baseUrl = await service.baseUrl();
+    await service.line(/^Ready: /);
+    let log = '';
+    service.process.stderr?.on('data', (text) => (log += text));
+    await writeFile(join(folder, '.env'), 'SEARCH=perhaps\n');
+    service.process.kill('SIGUSR2');
+    await service.line(/^SEARCH must be/);
+    await expect.poll(() => log, { timeout: 30_000 }).toContain('Service is not replaced');
+    await rm(join(folder, '.env'));
+    expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true });
+    service.process.kill('SIGUSR2');
+    await times(service, /^Ready: /, 2);
+    service.process.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  }, 240_000);
 });
