@@ -12,7 +12,7 @@ import { eventOf } from '../../lambdas/fakes.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { tasksOfService } from './service-tasks.ts';
 import { environmentOf, stateOf } from './tools-fixture.ts';
-import { findResource, type ModelResource, type World } from './world.ts';
+import { findResource, jsonOf, type ModelResource, type World } from './world.ts';
 
 /** What a stack delivers. */
 export interface StackStatus {
@@ -54,13 +54,16 @@ export function expectNothing(world: World): void {
 function expectNoLeftovers({ resources, stack }: World): void {
   expect(Object.keys(resources).sort()).toEqual(Object.values(stack.resources).sort());
   expect(Object.keys(stack.resources).sort()).toEqual(Object.keys(stack.template.Resources).sort());
-  for (const { logicalId, properties } of Object.values(resources)) expectReferences(logicalId, properties, resources);
+  const known = physicalIds(resources);
+  for (const { logicalId, properties } of Object.values(resources)) expectReferences(logicalId, properties, known);
 }
 
+const physicalIds = (resources: World['resources']) =>
+  new Set(Object.values(resources).map(({ physicalId }) => physicalId));
+
 /** Every id among the properties belongs to a resource that exists. */
-function expectReferences(name: string, properties: unknown, resources: World['resources']): void {
-  const known = new Set(Object.values(resources).map(({ physicalId }) => physicalId));
-  for (const [id] of JSON.stringify(properties).matchAll(/\w+~\d+\./g))
+function expectReferences(name: string, properties: object, known: ReadonlySet<string>): void {
+  for (const [id] of jsonOf(properties).matchAll(/\w+~\d+\./g))
     if (!known.has(id)) expect.fail(`${name} refers to ${id}, which does not exist`);
 }
 
@@ -78,7 +81,7 @@ async function expectTools(world: World, secret: string): Promise<string | undef
   const { aliases, versions, provisioned } = world.functions[resolver?.key ?? ''] ?? {};
   const live = versions?.[Number(aliases?.live) - 1];
   if (!resolver || !live) return expect.fail('No version of the resolver is live');
-  expectReferences('The live resolver', live.properties, world.resources);
+  expectReferences('The live resolver', live.properties, physicalIds(world.resources));
   const layerFunction = serviceFunction(world, 'tools-layer');
   const wanted = Number(layerFunction && environmentOf(layerFunction).RESOLVER_PROVISIONED);
   expect(provisioned).toEqual(wanted > 0 ? { live: wanted } : {});

@@ -3,7 +3,7 @@ import type { CustomResources } from './custom-resources.ts';
 import { dependencyOrder, resolve } from './intrinsics.ts';
 import { REPLACING_PROPERTIES } from './resource-types.ts';
 import { placeServiceTasks, stopServiceTasks } from './service-tasks.ts';
-import { EMPTY_STACK, type ModelResource, type ModelTemplate, type StackState, type World } from './world.ts';
+import { EMPTY_STACK, jsonOf, type ModelResource, type ModelTemplate, type StackState, type World } from './world.ts';
 
 /** A point at which a deployment can fail. `after`: the change took effect, but its outcome counts as a failure. */
 export interface Step {
@@ -48,7 +48,7 @@ export class CloudFormation {
 
   /** Creates or updates the stack, then deletes what the template no longer has. @throws the first error, without a rollback */
   async deploy(template: ModelTemplate): Promise<void> {
-    const former = structuredClone(this.world.stack);
+    const former = this.world.stack;
     this.world.progress = { former, template, touched: [] };
     const isKept = ([id]: [string, string]) => template.Resources[id] !== undefined;
     this.world.stack = { template, resources: Object.fromEntries(Object.entries(former.resources).filter(isKept)) };
@@ -83,7 +83,7 @@ export class CloudFormation {
     this.world.stack = EMPTY_STACK;
   }
 
-  #order(template: ModelTemplate): string[] {
+  #order(template: ModelTemplate): readonly string[] {
     return dependencyOrder(template, this.#isReversed);
   }
 
@@ -102,7 +102,7 @@ export class CloudFormation {
     }
     if (existing.type !== template.Resources[id]?.Type) throw new Refused(`${id}: a resource cannot change its type`);
     const properties = this.#properties(id, template);
-    if (JSON.stringify(existing.properties) === JSON.stringify(properties)) return;
+    if (jsonOf(existing.properties) === jsonOf(properties)) return;
     await this.#step('change', 'before', id, template);
     const kind = this.#isReplaced(existing, properties) ? 'replaced' : 'changed';
     this.world.progress?.touched.push({ id, kind });
@@ -150,7 +150,7 @@ export class CloudFormation {
     const existing = this.#resourceOf(id);
     if (!existing) throw new Error(`${id} is gone`);
     const properties = this.#properties(id, template);
-    if (JSON.stringify(existing.properties) === JSON.stringify(properties)) return;
+    if (jsonOf(existing.properties) === jsonOf(properties)) return;
     if (this.#isReplaced(existing, properties)) return this.#create(id, template);
     const { type } = existing;
     const updated = { ...existing, properties };
@@ -188,7 +188,7 @@ export class CloudFormation {
   /** Deletes the resources of one state of the stack that another does not have, dependents first. */
   async #cleanUp(of: StackState, kept: StackState): Promise<void> {
     const keys = new Set(Object.values(kept.resources));
-    for (const id of this.#order(of.template).reverse()) {
+    for (const id of this.#order(of.template).toReversed()) {
       const resource = this.world.resources[of.resources[id] ?? ''];
       if (!resource || keys.has(resource.key)) continue;
       await this.#step('delete', 'before', id, of.template);

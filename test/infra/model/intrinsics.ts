@@ -72,12 +72,21 @@ function dependenciesOf(value: unknown): string[] {
   });
 }
 
+const orders = { forward: new WeakMap<ModelTemplate, string[]>(), reversed: new WeakMap<ModelTemplate, string[]>() };
+
 /**
- * Logical ids in an order in which every resource follows its dependencies.
+ * Logical ids in an order in which every resource follows its dependencies; computed once per template.
  * @param isReversed takes independent resources in the reverse of the template's order
  * @throws Error for a cycle
  */
-export function dependencyOrder({ Resources }: ModelTemplate, isReversed = false): string[] {
+export function dependencyOrder(template: ModelTemplate, isReversed = false): readonly string[] {
+  const known = isReversed ? orders.reversed : orders.forward;
+  const order = known.get(template) ?? computeOrder(template, isReversed);
+  known.set(template, order);
+  return order;
+}
+
+function computeOrder({ Resources }: ModelTemplate, isReversed: boolean): string[] {
   const ordered = new Set<string>();
   const open = new Set<string>();
   const visit = (id: string) => {

@@ -7,7 +7,7 @@ import { CloudFormation, type Step } from './cloudformation.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { createScriptedClients } from './scripted-aws.ts';
 import { createToolsFixture, environmentOf } from './tools-fixture.ts';
-import { createWorld, type World } from './world.ts';
+import { copyWorld, createWorld, type World } from './world.ts';
 
 /** The release that is the newest one when a stack is first deployed. */
 export const FIRST_RELEASE = '2026.11.01';
@@ -26,7 +26,7 @@ export function createModelFixture() {
   /** Runs work on a copy of a world. */
   const onCopy = async <T>(world: World, work: (copy: World) => Promise<T>): Promise<T> => {
     const former = current;
-    current = structuredClone(world);
+    current = copyWorld(world);
     try {
       return await work(current);
     } finally {

@@ -7,7 +7,7 @@ import type { Template } from '../permissions.ts';
 import { synthesize } from '../synth.ts';
 import { createModelFixture, FIRST_RELEASE } from './model-fixture.ts';
 import { REPLACING_PROPERTIES } from './resource-types.ts';
-import { createWorld } from './world.ts';
+import { copyWorld, createWorld } from './world.ts';
 
 const { check, cloudFormation, deployed, expectWorking, failEverywhere, installMissing, start, update } =
   createModelFixture();
@@ -70,7 +70,7 @@ describe('the release of yt-dlp', { timeout: TIMEOUT_MS }, () => {
     const pinned = await withSettings({ profile: 'hobby', toolsVersion: FIRST_RELEASE });
     const base = await deployed(unpinned);
     for (const order of orders) {
-      const world = structuredClone(base);
+      const world = copyWorld(base);
       let isPinned = false;
       let expected = FIRST_RELEASE;
       for (const [index, step] of order.entries()) {

@@ -94,6 +94,39 @@ export const createWorld = (newestRelease: string | undefined): World => ({
   counter: 0,
 });
 
+/** A copy that changes independently. Templates, properties and versions of functions never change: both worlds share them. */
+export function copyWorld(world: World): World {
+  const copies = <T extends object>(all: Readonly<Record<string, T>>) =>
+    Object.fromEntries(Object.entries(all).map(([key, value]) => [key, { ...value }]));
+  const { stack, progress } = world;
+  return {
+    ...world,
+    resources: copies(world.resources),
+    functions: Object.fromEntries(
+      Object.entries(world.functions).map(([key, { versions, aliases, provisioned, ...rest }]) => [
+        key,
+        { ...rest, versions: [...versions], aliases: { ...aliases }, provisioned: { ...provisioned } },
+      ]),
+    ),
+    buckets: copies(world.buckets),
+    layers: [...world.layers],
+    tables: structuredClone(world.tables),
+    keyValueStores: copies(world.keyValueStores),
+    tasks: world.tasks.map((task) => ({ ...task })),
+    stack: { ...stack, resources: { ...stack.resources } },
+    progress: progress && { ...progress, touched: [...progress.touched] },
+  };
+}
+
+const texts = new WeakMap<object, string>();
+
+/** The JSON of properties, which is computed once: they never change. */
+export function jsonOf(properties: object): string {
+  const text = texts.get(properties) ?? JSON.stringify(properties);
+  texts.set(properties, text);
+  return text;
+}
+
 /** The resource whose `Ref` or ARN is this value. @throws Error when none exists */
 export function findResource({ resources }: World, type: string, reference: unknown): ModelResource {
   const found = Object.values(resources).find(
@@ -105,4 +138,6 @@ export function findResource({ resources }: World, type: string, reference: unkn
 
 /** Whether a value contains the id of a resource. Ids end in a delimiter, so that none is the beginning of another. */
 export const refersTo = (value: unknown, { physicalId }: ModelResource): boolean =>
-  JSON.stringify(value ?? null).includes(JSON.stringify(physicalId).slice(1, -1));
+  (typeof value === 'object' && value ? jsonOf(value) : String(value)).includes(
+    JSON.stringify(physicalId).slice(1, -1),
+  );
