@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { createInstrumenter } from 'istanbul-lib-instrument';
-import type { FuzzTarget } from './targets.ts';
+import type { FuzzTarget } from './targets/target.ts';
 import { installWorkMeter, resetWork, workDone } from './work-meter.ts';
 
 /** Counters of statements and branches: zero since the last reset. */

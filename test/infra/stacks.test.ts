@@ -1,20 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ProfileName } from '../../infra/config/settings.ts';
-import { DOMAIN, PROFILE_NAMES, regional, regionalTemplate, regionless, SECRET, template } from './deployments.ts';
-import { distribution } from './distribution.ts';
+import { PROFILE_NAMES, regional, regionalTemplate, regionless, SECRET, template } from './deployments.ts';
 import { checkEdge } from './edge-checks.ts';
-import {
-  actionsByRole,
-  countWildcards,
-  itemsByRole,
-  resourcesByRole,
-  type Template,
-  wildcardStatements,
-  withoutHash,
-} from './permissions.ts';
+import { checkManual } from './manual-checks.ts';
+import { actionsByRole, itemsByRole, type Template, wildcardStatements, withoutHash } from './permissions.ts';
 import { expectedActions, expectedItems, WITHOUT_RESOURCE } from './roles.ts';
+import { checkSettings } from './settings-checks.ts';
 import { checkStreamHosts } from './stream-host-checks.ts';
 import { EUROPE, FUNCTIONS, synthesize, VIRGINIA } from './synth.ts';
 import { dependenciesOf, explicitNames, onlyResource, resourcesOfType } from './template.ts';
@@ -270,46 +260,6 @@ it('rolls back a new release of yt-dlp when most resolves fail', () => {
   expect(principals).toContain('lambda.alarms.cloudwatch.amazonaws.com');
 });
 
-describe('docs/operating-aws.md', () => {
-  const manual = readFileSync(join(import.meta.dirname, '../../docs/operating-aws.md'), 'utf8');
-  /** Names in the first column of the table under a heading. */
-  const rows = (heading: string) => {
-    const [, section = ''] = manual.split(`\n## ${heading}\n`);
-    const [table = ''] = section.split('\n## ');
-    return [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).sort();
-  };
-
-  it('has a runbook entry for every alarm, and no other', async () => {
-    // CloudFront's metrics are in this region alone.
-    const { templates } = await synthesize({ profile: 'public' }, VIRGINIA);
-    const all = [...PROFILE_NAMES.map(template), ...Object.values(templates)];
-    const alarms = all.flatMap((of) => resourcesOfType(of, 'AWS::CloudWatch::Alarm'));
-    const names = alarms.map(({ id }) => withoutHash(id).replace('MonitoringAlarms', ''));
-    expect(rows('Alarms')).toEqual([...new Set(names)].sort());
-  });
-
-  it('states how many statements have a wildcard', () => {
-    const count = (name: ProfileName) => countWildcards(template(name));
-    const row = (start: string) =>
-      manual
-        .split('\n')
-        .find((line) => line.startsWith(start))
-        ?.match(/\d+/g)
-        ?.map(Number);
-    const [everything, sum] = [row('| resource `*` |'), row('| sum |')];
-    expect([everything?.[0], sum?.[0]]).toEqual(count('hobby'));
-    for (const name of ['team', 'public'] as const) expect([everything?.[1], sum?.[1]]).toEqual(count(name));
-  });
-
-  it('explains every output, and each describes itself', () => {
-    const outputs = [...PROFILE_NAMES.map(template), privateHobby].flatMap((each) =>
-      Object.entries((each as unknown as { Outputs: Record<string, { Description?: string }> }).Outputs),
-    );
-    for (const [name, { Description }] of outputs) expect([name, Boolean(Description)]).toEqual([name, true]);
-    expect(rows('Outputs')).toEqual([...new Set(outputs.map(([name]) => name))].sort());
-  });
-});
-
 it('deploys every function, those of the on-demand stream host in hobby only, that of access keys with their secret', () => {
   const deployed = resourcesOfType(privateHobby, 'AWS::Lambda::Function').map(({ properties }) =>
     String(properties.Description).replace('Reelay ', ''),
@@ -319,66 +269,5 @@ it('deploys every function, those of the on-demand stream host in hobby only, th
 
 checkEdge();
 checkStreamHosts();
-
-describe('settings', () => {
-  const atOnce = (of: Template) => {
-    const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
-    const { Variables = {} } = (resolver?.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
-    return Variables.ENTRIES_AT_ONCE;
-  };
-
-  it('entriesAtOnce limits the playlist entries that resolve concurrently', () => {
-    expect(PROFILE_NAMES.map((name) => atOnce(template(name)))).toEqual(['4', '8', '24']);
-    expect(atOnce(regionalTemplate('public'))).toBe('60');
-  });
-
-  it('reserve the executions of the resolver, which bounds its bill', () => {
-    const reserved = (of: Template) =>
-      resourcesOfType(of, 'AWS::Lambda::Function').flatMap(({ id, properties }) => {
-        const { ReservedConcurrentExecutions: executions } = properties;
-        return executions === undefined ? [] : [[withoutHash(id), executions]];
-      });
-    expect(reserved(regionalTemplate('public'))).toEqual([['ApiResolver', 90]]);
-    expect(reserved(template('public'))).toEqual([]);
-  });
-
-  it('alarmEmail receives every alarm and the budget notification', () => {
-    const of = regionalTemplate('public');
-    expect(onlyResource(of, 'AWS::SNS::Subscription')).toMatchObject({
-      Protocol: 'email',
-      Endpoint: 'ops@example.com',
-    });
-    for (const { properties } of resourcesOfType(of, 'AWS::CloudWatch::Alarm'))
-      expect(properties.AlarmActions).toContainEqual({ Ref: expect.stringMatching(/^MonitoringAlarmsTopic/) });
-    expect(onlyResource(of, 'AWS::Budgets::Budget').NotificationsWithSubscribers).toHaveLength(3);
-    expect(resourcesOfType(template('public'), 'AWS::SNS::Topic')).toEqual([]);
-  });
-
-  it('architecture applies to every function and the task', () => {
-    for (const { properties } of resourcesOfType(regionalTemplate('team'), 'AWS::Lambda::Function')) {
-      if (String(properties.Description).startsWith('Reelay')) expect(properties.Architectures).toEqual(['arm64']);
-    }
-    expect(onlyResource(regionalTemplate('team'), 'AWS::ECS::TaskDefinition')).toMatchObject({
-      RuntimePlatform: { CpuArchitecture: 'ARM64' },
-    });
-  });
-
-  it('cookiesSecret is readable by the resolver and the task, and no other secret is', () => {
-    const secrets = resourcesByRole(regionalTemplate('public'), 'secretsmanager:GetSecretValue');
-    expect(secrets).toEqual({ ApiResolverRole: [SECRET], TaskTaskRole: [SECRET] });
-    expect(resourcesByRole(template('public'), 'secretsmanager:GetSecretValue')).toEqual({});
-    const resolver = resourcesOfType(regionalTemplate('public'), 'AWS::Lambda::Function').find(({ id }) =>
-      id.startsWith('ApiResolver'),
-    );
-    expect(resolver?.properties.Environment).toMatchObject({ Variables: { COOKIES_SECRET: SECRET } });
-  });
-
-  it('domain is an alias of the distribution, with TLS 1.2 or later', () => {
-    expect(distribution(regionalTemplate('team'))).toMatchObject({
-      Aliases: ['media.example.com'],
-      ViewerCertificate: { AcmCertificateArn: DOMAIN.certificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
-    });
-    const { Outputs } = regionalTemplate('team') as Template & { Outputs: Record<string, { Value: unknown }> };
-    expect(Outputs.BaseUrl?.Value).toBe('https://media.example.com');
-  });
-});
+checkSettings();
+checkManual(privateHobby);

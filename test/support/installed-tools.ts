@@ -59,8 +59,15 @@ async function findFfmpeg(python: string, tag: string): Promise<Ffmpeg> {
   return { version, path, source: fromSystem ? 'system' : 'pypi', buildId };
 }
 
-/** Path of the newest FFmpeg on PyPI, which a machine with an FFmpeg of its own has beside that one. */
-export async function newestFfmpeg(): Promise<string> {
+let newest: Promise<string> | undefined;
+
+/** Path of the newest FFmpeg on PyPI, which a machine with an FFmpeg of its own has beside that one. Looked up once per worker. */
+export function newestFfmpeg(): Promise<string> {
+  newest ??= installNewestFfmpeg();
+  return newest;
+}
+
+async function installNewestFfmpeg(): Promise<string> {
   const python = await print('python3', '-c', 'import sys; print(sys.executable, sys.implementation.cache_tag)');
   const [interpreter = '', tag = ''] = python.split(' ');
   return ffmpegFromPip(interpreter, tag);

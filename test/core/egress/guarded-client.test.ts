@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
 import { certificate } from './certificate.ts';
-import { deadPort, egressFor, serve, serveTcp, serveTls } from './servers.ts';
+import { egressFor, serve, serveTcp, serveTls } from './servers.ts';
 
 describe('request', () => {
   it('resolves with status, headers, final URL and body', async () => {
@@ -263,122 +263,5 @@ describe('request, redirected', () => {
     expect(away).not.toHaveProperty('cookie');
     expect(away).not.toHaveProperty('authorization');
     expect(hops).toEqual([first.host, first.host, first.host, other.host]);
-  });
-});
-
-describe('request to a failing upstream', () => {
-  it('rejects with UpstreamError when the connection is refused', async () => {
-    const port = await deadPort();
-    const request = egressFor({ allow: [`127.0.0.1:${port}`] }).request(`http://127.0.0.1:${port}/`);
-    await expect(request).rejects.toMatchObject({ name: 'UpstreamError', cause: expect.anything() });
-  });
-
-  it.each([
-    ['hanging up', ''],
-    ['resetting', null],
-    ['speaking another protocol', '220 mail.example ESMTP\r\n'],
-    ['sending half a head', 'HTTP/1.1 200 OK\r\nContent-'],
-    ['sending an endless head', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(1 << 20)}\r\n\r\n`],
-  ])('rejects with UpstreamError after %s', async (_how, sent) => {
-    const { host } = await serveTcp((socket) => {
-      socket.once('data', () => (sent === null ? socket.resetAndDestroy() : socket.end(sent)));
-    });
-    const egress = egressFor({ allow: [host] });
-    await expect(egress.request(`http://${host}/`)).rejects.toThrow(UpstreamError);
-    await expect(egress.request(`https://${host}/`)).rejects.toThrow(UpstreamError);
-  });
-
-  it('rejects when the response head times out', async () => {
-    const origin = await serveTcp((socket) => void socket.resume());
-    const request = egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
-    await expect(request).rejects.toThrow('Upstream response timed out');
-    await origin.idle();
-    const handshake = egressFor({ allow: [origin.host], connectTimeoutMs: 50 }).request(`https://${origin.host}/`);
-    await expect(handshake).rejects.toThrow(UpstreamError);
-    await origin.idle();
-  });
-
-  it('destroys a body that stalls', async () => {
-    const origin = await serve(
-      (_request, response) => void response.writeHead(200, { 'content-length': 10 }).write('five5'),
-    );
-    const egress = egressFor({ allow: [origin.host] });
-    const { body } = await egress.request(`http://${origin.host}/`, { stallTimeoutMs: 50 });
-    await expect(text(body)).rejects.toThrow(UpstreamError);
-    await origin.idle();
-  });
-
-  it.each([
-    ['too early', (end: () => void) => end(), { 'content-length': '10' }],
-    ['in the middle of chunks', (end: () => void) => end(), { 'transfer-encoding': 'chunked' }],
-  ])('destroys a body that ends %s', async (_when, end, headers) => {
-    const { host } = await serve((_request, response) => {
-      response.writeHead(200, headers).write('five5', () => end(() => response.destroy()));
-    });
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`);
-    await expect(text(body)).rejects.toThrow(UpstreamError);
-  });
-
-  it('reads a slow body to its end', async () => {
-    const { host } = await serve(async (_request, response) => {
-      for (const byte of 'drop by drop') await new Promise((next) => response.write(byte, next));
-      response.end();
-    });
-    const { body } = await egressFor({ allow: [host] }).request(`http://${host}/`, { stallTimeoutMs: 500 });
-    expect(await text(body)).toBe('drop by drop');
-  });
-});
-
-describe('cancellation', () => {
-  const endless = () =>
-    serve((_request, response) => {
-      const write = () => {
-        while (response.write(Buffer.alloc(65_536)));
-      };
-      response
-        .writeHead(200)
-        .on('drain', write)
-        .on('error', () => undefined);
-      write();
-    });
-
-  it('closes the connection without an error when the body is destroyed', async () => {
-    const origin = await endless();
-    const { body } = await egressFor({ allow: [origin.host] }).request(`http://${origin.host}/`);
-    body.destroy();
-    await origin.idle();
-    expect(body.errored).toBeNull();
-  });
-
-  it('aborts before the request, before the response head and during the body', async () => {
-    const reason = new Error('the client left');
-    const silent = await serveTcp((socket) => void socket.resume());
-    const origin = await endless();
-    const egress = egressFor({ allow: [silent.host, origin.host] });
-    const signal = AbortSignal.abort(reason);
-    await expect(egress.request(`http://${silent.host}/`, { signal })).rejects.toBe(reason);
-    expect(silent.taken()).toBe(0);
-
-    const waiting = new AbortController();
-    const request = egress.request(`http://${silent.host}/`, { signal: waiting.signal });
-    waiting.abort(reason);
-    await expect(request).rejects.toBe(reason);
-
-    const reading = new AbortController();
-    const { body } = await egress.request(`http://${origin.host}/`, { signal: reading.signal });
-    body.once('data', () => reading.abort(reason));
-    await expect(body.resume().toArray()).rejects.toBe(reason);
-    await origin.idle();
-  });
-
-  it('closes every connection with the egress', async () => {
-    const origin = await endless();
-    const egress = egressFor({ allow: [origin.host] });
-    const { body } = await egress.request(`http://${origin.host}/`);
-    const broken = expect(text(body)).rejects.toThrow(UpstreamError);
-    await egress.close();
-    await broken;
-    await origin.idle();
-    await expect(egress.request(`http://${origin.host}/`)).rejects.toThrow(UpstreamError);
   });
 });

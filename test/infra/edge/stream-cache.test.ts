@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StateUnavailable } from '../../../core/errors/errors.ts';
-import { codedSound, ffmpeg as encode, writeWav } from '../../stream-service/conversions/mp3/coded-sound.ts';
+import { encodedSound } from '../../stream-service/conversions/mp3/encoded-sound.ts';
 import { fileSource } from '../../stream-service/conversions/mp3/fixture.ts';
 import { ffmpeg, mediaKey, resourceOf, type Service, startService, trackOf } from '../../stream-service/fixture.ts';
 import { createEdge, requestOf } from '../../support/edge.ts';
-import { withTemporaryFolder } from '../../support/media-tools.ts';
 import { type NginxCache, startNginxCache } from '../../support/nginx-cache.ts';
 import { sendRequest } from '../../support/request.ts';
 
@@ -22,11 +20,7 @@ describe('the edge cache', () => {
   let expected: Buffer;
 
   beforeAll(async () => {
-    const sound = await withTemporaryFolder(async (folder) => {
-      await writeWav(join(folder, 'sound.wav'), codedSound(SECONDS));
-      await encode('-i', join(folder, 'sound.wav'), '-c:a', 'aac', join(folder, 'sound.m4a'));
-      return readFile(join(folder, 'sound.m4a'));
-    });
+    const sound = await readFile(await encodedSound('sound.m4a', SECONDS, ['-c:a', 'aac']));
     const counted = (source: ReturnType<typeof fileSource>) => async () => {
       calls.sources += 1;
       const read = (first: number, last?: number) => {

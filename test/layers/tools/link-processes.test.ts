@@ -1,61 +1,28 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
 import { startLinkProcesses } from '../../../layers/tools/process-per-link/link-processes.ts';
 import type { WorkerOptions, WorkerProcess } from '../../../layers/tools/worker/worker-process.ts';
-import { startOrigin } from '../../origin/server.ts';
-import { installedTools } from '../../support/installed-tools.ts';
+import { isAlive, startYtDlpFixture, testExtraction, until } from './yt-dlp-fixture.ts';
 
-/** The real yt-dlp, one process per link, through the real egress, against the origin. */
-const { ytDlp } = await installedTools();
-const origin = await startOrigin();
-const egress = createEgress({ allow: [origin.host] });
-const proxySession = await egress.openProxySession({});
-const temporary = await mkdtemp(join(tmpdir(), 'reelay-link-test-'));
+const fixture = await startYtDlpFixture({ kept: ['cookies.txt', 'site.txt'] });
+const { origin, egress, proxySession, temporary, requestOf } = fixture;
+const { ytDlp } = fixture.options;
 const cookiesFile = join(temporary, 'cookies.txt');
 const siteCookies = join(temporary, 'site.txt');
 const extractorArgs = ["reelayworkertest:tokens=it's,Two"];
-const pluginDirs = ['../../origin/plugin', './plugin'].map((dir) => fileURLToPath(new URL(dir, import.meta.url)));
-const systemTemporary = process.env.TMPDIR;
 
-const start = (options: Partial<WorkerOptions> = {}) =>
-  startLinkProcesses({ ytDlp, pluginDirs, concurrency: 2, memoryBytes: 2 ** 29, ...options });
-const requestOf = (url: string, more: object = {}) => ({
-  ...{ url: url.startsWith('/') ? origin.url(url) : url, timeoutSeconds: 30, proxy: proxySession.proxyUrl },
-  ...{ flat: true, playlistLimit: 10, ...more },
-});
+const start = (options: Partial<WorkerOptions> = {}) => startLinkProcesses({ ...fixture.options, ...options });
 /** A program instead of yt-dlp. Its arguments are those of yt-dlp. */
 const program = (script: string) => start({ ytDlp: { ...ytDlp, command: ['/bin/sh', '-c', script, 'sh'] } });
-const isAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // no such process
-  }
-};
-const until = (condition: () => unknown) => expect.poll(condition, { interval: 10, timeout: 10_000 }).toBe(true);
-
 let processes: WorkerProcess;
 const COOKIES = '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tfrom-file\n';
 beforeAll(async () => {
   await writeFile(cookiesFile, COOKIES);
   await writeFile(siteCookies, COOKIES.replace('session\tfrom-file', 'site\tfrom-folder'));
-  process.env.TMPDIR = temporary;
   processes = await start({ cookiesFile, cookiesDir: [siteCookies], extractorArgs });
 });
-afterAll(async () => {
-  await processes.close();
-  expect(await readdir(temporary)).toEqual(['cookies.txt', 'site.txt']);
-  if (systemTemporary === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = systemTemporary;
-  proxySession.close();
-  await egress.close();
-  await origin.close();
-  await rm(temporary, { recursive: true, force: true });
-});
+afterAll(() => processes.close());
 
 describe('startLinkProcesses', () => {
   it('resolves a direct file, with the cookies of the operator, and leaves their file as it is', async () => {
@@ -98,39 +65,14 @@ describe('startLinkProcesses', () => {
     expect(await processes.request(requestOf(url))).toMatchObject({ ok: false, error }),
   );
 
-  it('connects through the proxy of the request only', async () => {
-    const gone = await egress.openProxySession({});
-    gone.close();
-    const answer = await processes.request(requestOf('/files/clip.mp4?gone', { proxy: gone.proxyUrl }));
-    expect(answer).toMatchObject({ ok: false, error: { kind: expect.stringMatching(/^(proxy|http)$/) } });
-    expect(JSON.stringify(answer)).not.toContain(new URL(gone.proxyUrl).password);
-    expect(origin.requestsTo('/files/clip.mp4?gone')).toEqual([]);
+  testExtraction(fixture, () => processes);
 
+  it('reports addresses that the egress refuses', async () => {
     const session = await egress.openProxySession({});
     await processes.request(requestOf('/inward/redirect?to=http://10.1.2.3/x.mp4', { proxy: session.proxyUrl }));
     expect(session.refused()).toBe(true);
     session.close();
   });
-
-  it('lists a playlist up to the limit, without resolving its entries', async () => {
-    const answer = await processes.request(requestOf('/site/list/links?n=6', { playlistLimit: 3 }));
-    expect(answer).toMatchObject({ ok: true, info: { _type: 'playlist', entries: [{}, {}, { _type: 'url' }] } });
-    expect(origin.requestsTo('/site-api/watch/links')).toEqual([]);
-  });
-
-  it('keeps the metadata that a list has for an entry', async () => {
-    const entry = { _type: 'url_transparent', url: origin.url('/files/clip.mp4'), title: "As the list 'calls' it" };
-    expect(await processes.request(requestOf('/files/clip.mp4', { entry }))).toMatchObject({
-      ok: true,
-      info: { title: "As the list 'calls' it", direct: true },
-    });
-  });
-
-  it('reads constants of Python that are not JSON', async () =>
-    expect(await processes.request(requestOf('reelay-worker-test:not-a-number'))).toMatchObject({
-      ok: true,
-      info: { average_rating: null, tags: [null], description: '\ud800 \u2028 "}\n{' },
-    }));
 
   it('gives yt-dlp an environment of fixed variables only', async () => {
     const answer = await processes.request(requestOf('reelay-worker-test:environment'));
@@ -140,11 +82,6 @@ describe('startLinkProcesses', () => {
     // Shells set these by themselves.
     expect(names.filter((name) => !/^(LC_\w+|PWD|SHLVL|OLDPWD|_)$/.test(name)).sort()).toEqual(own);
     expect(directory).toMatch(temporary);
-  });
-
-  it('runs scripts of sites under its memory limit', async () => {
-    const answer = await processes.request(requestOf('reelay-worker-test:runtime'));
-    expect(answer).toMatchObject({ info: { description: '42\n', view_count: 0, duration: 2 ** 29 } });
   });
 });
 

@@ -4,30 +4,17 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { YtDlp } from '../../../layers/tools/tools.ts';
 import { startWorker, type WorkerOptions, type WorkerProcess } from '../../../layers/tools/worker/worker-process.ts';
-import { startOrigin } from '../../origin/server.ts';
-import { installedTools } from '../../support/installed-tools.ts';
+import { isAlive, startYtDlpFixture, testExtraction, until } from './yt-dlp-fixture.ts';
 
-/** The real yt-dlp as a worker, through the real egress, against the origin. */
-const { ytDlp } = await installedTools();
-const origin = await startOrigin();
-const egress = createEgress({ allow: [origin.host] });
-const proxySession = await egress.openProxySession({});
-const temporary = await mkdtemp(join(tmpdir(), 'reelay-worker-test-'));
-const pluginDirs = ['../../origin/plugin', './plugin'].map((dir) => fileURLToPath(new URL(dir, import.meta.url)));
-const systemTemporary = process.env.TMPDIR;
+const fixture = await startYtDlpFixture();
+const { origin, temporary, requestOf } = fixture;
+const { ytDlp, pluginDirs } = fixture.options;
 
-const start = (options: Partial<WorkerOptions> = {}) =>
-  startWorker({ ytDlp, pluginDirs, concurrency: 2, memoryBytes: 2 ** 29, ...options });
-const requestOf = (url: string, more: object = {}) => ({
-  ...{ url: url.startsWith('/') ? origin.url(url) : url, timeoutSeconds: 30, proxy: proxySession.proxyUrl },
-  ...{ flat: true, playlistLimit: 10, ...more },
-});
+const start = (options: Partial<WorkerOptions> = {}) => startWorker({ ...fixture.options, ...options });
 /** yt-dlp that writes its process id to `file` first. */
 const writingPid = (file: string): YtDlp => ({
   ...ytDlp,
@@ -43,31 +30,12 @@ const childrenOf = async (pid: number) => {
     .map((line) => line.trim().split(/\s+/).map(Number));
   return pairs.flatMap(([child, parent]) => (child !== undefined && parent === pid ? [child] : []));
 };
-const isAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // no such process
-  }
-};
-const until = (condition: () => unknown) => expect.poll(condition, { interval: 10, timeout: 10_000 }).toBe(true);
-
 let worker: WorkerProcess;
 const stderr: string[] = [];
 beforeAll(async () => {
-  process.env.TMPDIR = temporary;
   worker = await start({ onStderr: (line) => stderr.push(line) });
 });
-afterAll(async () => {
-  await worker.close();
-  expect(await readdir(temporary)).toEqual([]);
-  if (systemTemporary === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = systemTemporary;
-  proxySession.close();
-  await egress.close();
-  await origin.close();
-  await rm(temporary, { recursive: true, force: true });
-});
+afterAll(() => worker.close());
 
 describe('the options of the operator', () => {
   it('are the cookies of sites, arguments for extractors, and plugins', async () => {
@@ -143,29 +111,7 @@ describe('startWorker', () => {
     expect(await worker.request(requestOf(url))).toMatchObject({ ok: false, error }),
   );
 
-  it('lists a playlist up to the limit, without resolving its entries', async () => {
-    const answer = await worker.request(requestOf('/site/list/limits?n=6', { playlistLimit: 3 }));
-    expect(answer).toMatchObject({ ok: true, info: { _type: 'playlist', entries: [{}, {}, { _type: 'url' }] } });
-    expect(origin.requestsTo('/site-api/watch/limits')).toEqual([]);
-  });
-
-  it('keeps the metadata that a list has for an entry', async () => {
-    const entry = { _type: 'url_transparent', url: origin.url('/files/clip.mp4'), title: 'As the list calls it' };
-    expect(await worker.request(requestOf('/files/clip.mp4', { entry }))).toMatchObject({
-      ok: true,
-      info: { title: 'As the list calls it', direct: true },
-    });
-  });
-
-  it('connects through the proxy of the request only', async () => {
-    const gone = await egress.openProxySession({});
-    gone.close();
-    const before = origin.requestsTo('/files/').length;
-    const answer = await worker.request(requestOf('/files/clip.mp4', { proxy: gone.proxyUrl }));
-    expect(answer).toMatchObject({ ok: false, error: { kind: expect.stringMatching(/^(proxy|http)$/) } });
-    expect(JSON.stringify(answer)).not.toContain(new URL(gone.proxyUrl).password);
-    expect(origin.requestsTo('/files/')).toHaveLength(before);
-  });
+  testExtraction(fixture, () => worker);
 
   it('fails at the deadline', async () =>
     expect(await worker.request(requestOf('/trouble/drip', { timeoutSeconds: 0.5 }))).toMatchObject({
@@ -205,12 +151,6 @@ describe('startWorker', () => {
     await until(() => stderr.includes('{"id":"forged","ok":true}'));
   });
 
-  it('answers in strict JSON', async () =>
-    expect(await worker.request(requestOf('reelay-worker-test:not-a-number'))).toMatchObject({
-      ok: true,
-      info: { average_rating: null, tags: [null], description: '\ud800 \u2028 "}\n{' },
-    }));
-
   it('shares no state between requests', async () => {
     for (const _ of [1, 2])
       expect(await worker.request(requestOf('reelay-worker-test:remember'))).toMatchObject({ info: { view_count: 0 } });
@@ -243,9 +183,6 @@ describe('a fork of the worker', () => {
     // Node passes sockets as standard streams: only standard error is left.
     expect(new Set(tags.filter((tag) => tag.startsWith('socket:'))).size).toBe(1);
   });
-
-  it('runs scripts of sites under its memory limit', async () =>
-    expect(await extract('runtime')).toMatchObject({ description: '42\n', view_count: 0, duration: 2 ** 29 }));
 });
 
 describe('the end of a worker process', () => {

@@ -1,131 +1,15 @@
-import { execFile } from 'node:child_process';
 import { open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
-import { NotDeliverable, NotFound } from '../../../core/errors/errors.ts';
+import { describe, expect, it } from 'vitest';
 import { centralDirectory, dataDescriptor, localHeader, zipBytes } from '../../../core/media/zip/zip-records.ts';
-import type { Resolved, Resolver } from '../../../core/resolve/resolver.ts';
-import { archiveKey } from '../../../core/state/keys.ts';
-import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
-import type { FileSource, OpenSource, Source } from '../../../stream-service/source/source.ts';
+import type { FileSource, OpenSource } from '../../../stream-service/source/source.ts';
 import { runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { openResponse, sendRequest } from '../../support/request.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
-import { failingSource, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
+import { failingSource, until } from '../fixture.ts';
+import { BYTES_PER_ENTRY, bytesOf, extract, KEY, sha256, THREE, useArchives } from './archive-fixture.ts';
 
-const run = promisify(execFile);
-const URL_OF_LIST = 'https://site.example/list';
-const KEY = archiveKey(URL_OF_LIST);
-const BYTES_PER_ENTRY = 200_000;
-
-let service: Service | undefined;
-afterEach(async () => {
-  await service?.close();
-  service = undefined;
-});
-
-/** Bytes that differ between entries, and not in their length. */
-const bytesOf = (index: number, size = BYTES_PER_ENTRY) =>
-  Buffer.from(Uint8Array.from({ length: size }, (_, at) => (at * 31 + index * 7 + (at >> 8)) & 255));
-
-interface EntryFixture {
-  readonly title?: string;
-  /** @default a file of `bytesOf` */
-  readonly source?: Source | OpenSource;
-  /** @default exact */
-  readonly isUnsized?: boolean;
-  readonly isUnstored?: boolean;
-  readonly resource?: Partial<Resource>;
-  readonly entry?: Partial<PlaylistEntry>;
-}
-
-interface StartOptions {
-  readonly resolve?: Resolver['resolve'];
-  readonly list?: Partial<ArchivedList>;
-  readonly maxStreamsPerClient?: number;
-}
-
-/** Starts a service with one list. */
-async function start(entries: readonly EntryFixture[], { resolve, list, maxStreamsPerClient = 10 }: StartOptions = {}) {
-  const resources = entries.map(({ title, isUnsized, resource }, index) => {
-    const size = isUnsized ? { sizeIsExact: false } : { sizeIsExact: true, sizeBytes: BYTES_PER_ENTRY };
-    const track = trackOf(`file-${index}`, size);
-    return resourceOf([track], { id: `r${index}`.padEnd(22, '_'), title: title ?? `Title ${index}`, ...resource });
-  });
-  const sources = Object.fromEntries(
-    entries.map(({ source }, index) => [`file-${index}`, source ?? fileSource(bytesOf(index))]),
-  );
-  const stored: ArchivedList = {
-    id: KEY,
-    url: URL_OF_LIST,
-    title: 'A list',
-    author: null,
-    expiresAt: 2e9,
-    entries: entries.map(({ title, isUnstored, entry }, index) => ({
-      url: `https://site.example/${index}`,
-      title: title ?? `Title ${index}`,
-      author: null,
-      coverUrl: null,
-      ...(!isUnstored && { resourceId: resources[index]?.id }),
-      ...entry,
-    })),
-    ...list,
-  };
-  const touched: string[] = [];
-  const first = resources[0] ?? resourceOf([]);
-  service = await startService(first, sources, {
-    resolve,
-    limits: { maxStreams: 20, maxStreamsPerClient, maxFfmpeg: 4 },
-    peekSource: async (of, track, signal, range) => {
-      const source = sources[track.formatId];
-      if (!source) throw new NotFound();
-      return typeof source === 'function' ? source(of, track, signal, range) : source;
-    },
-    state: {
-      getResource: async (id) => resources.find((one, index) => one.id === id && !entries[index]?.isUnstored),
-      touchResource: async () => undefined,
-      putExactSize: async () => undefined,
-      getAttachment: async () => undefined,
-      putAttachment: async (_id: string, _name: string, bytes: Buffer) => bytes,
-      getArchivedList: async (key) => (key === KEY ? stored : undefined),
-      touchArchivedList: async ({ id }) => void touched.push(id),
-    },
-  });
-  const url = (query = '') => `${service?.url}/api/Stream/Archive/${KEY}${query}`;
-  return { url, resources, touched };
-}
-
-/** Names and SHA-256 of the files that Python's zipfile or tarfile reads, after a check of every checksum. */
-async function extract(body: Buffer, format: 'zip' | 'tar') {
-  return withTemporaryFolder(async (folder) => {
-    const file = join(folder, `archive.${format}`);
-    await writeFile(file, body);
-    const code = `
-import hashlib, json, sys, tarfile, zipfile
-found = []
-if sys.argv[2] == 'zip':
-    with zipfile.ZipFile(sys.argv[1]) as archive:
-        assert archive.testzip() is None
-        for info in archive.infolist(): found.append([info.filename, archive.read(info)])
-else:
-    with tarfile.open(sys.argv[1]) as archive:
-        for info in archive: found.append([info.name, archive.extractfile(info).read()])
-print(json.dumps([[name, hashlib.sha256(data).hexdigest(), data.decode() if name.endswith('.txt') else None] for name, data in found]))`;
-    const { stdout } = await run('python3', ['-c', code, file, format], { maxBuffer: 2 ** 26 });
-    const rows = JSON.parse(stdout) as [string, string, string | null][];
-    return { names: rows.map(([name]) => name), hashes: rows.map(([, hash]) => hash), index: rows.at(-1)?.[2] ?? '' };
-  });
-}
-
-const sha256 = async (bytes: Buffer) =>
-  Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))).toString('hex');
-
-const THREE = [
-  'A list/01 - Someone - Title 0.mp4',
-  'A list/02 - Someone - Title 1.mp4',
-  'A list/03 - Someone - Title 2.mp4',
-];
+const start = useArchives();
 
 describe('an archive of entries with lengths', () => {
   it.each(['zip', 'tar'] as const)('is a %s of announced length that other programs read', async (format) => {
@@ -205,7 +89,6 @@ describe('an archive of entries with lengths', () => {
     for (const format of ['zip', 'tar']) {
       const { url } = await start([{}, { source }]);
       await expect(sendRequest(url(`?format=${format}`))).rejects.toThrow();
-      await service?.close();
     }
   });
 });
@@ -306,114 +189,6 @@ describe('the format', () => {
   });
 });
 
-describe('entries that cannot be opened', () => {
-  const dead: OpenSource = async () => {
-    throw new NotFound('gone');
-  };
-
-  it('are named in the index with the reason, and the others keep their numbers', async () => {
-    const { url } = await start([{ isUnsized: true, source: dead }, {}, { resource: { isLive: true } }]);
-    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
-    expect(names).toEqual([THREE[1], 'A list/index.txt']);
-    expect(index).toContain('1 in this archive, 2 missing');
-    expect(index).toContain('1. Title 0\n   https://site.example/0\n   MISSING: Resource Not Found');
-    expect(index).toContain('MISSING: Unsupported Media Type. The entry is live and has no end.');
-  });
-
-  it('fail the request when there is no other', async () => {
-    const { url } = await start([
-      { isUnsized: true, source: dead },
-      { isUnsized: true, source: dead },
-    ]);
-    expect((await sendRequest(url())).status).toBe(404);
-  });
-
-  it('fail the request with the reason when all are live', async () => {
-    const { url } = await start([{ resource: { isLive: true } }, { resource: { isLive: true } }]);
-    const { status, body } = await sendRequest(url());
-    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The entry is live and has no end.']);
-  });
-
-  it('are missing when the list has none of the quality, with a length', async () => {
-    const { url } = await start([{}, { resource: { renditions: [] } }]);
-    const { headers, body } = await sendRequest(url());
-    expect(headers['content-length']).toBe(String(body.length));
-    expect((await extract(body, 'zip')).index).toContain('1 in this archive, 1 missing');
-  });
-});
-
-describe('a list of 10,000 entries', () => {
-  it('is numbered, indexed and continued like any other', async () => {
-    const entry = { title: 'Far', author: null, coverUrl: null };
-    const entries = Array.from({ length: 10_000 }, (_, index) => ({
-      ...entry,
-      url: `https://site.example/${index}`,
-      ...(index === 9_999 && { resourceId: 'r0'.padEnd(22, '_') }),
-    }));
-    const { url } = await start([{}], { list: { entries } });
-    const { names, index } = await extract((await sendRequest(url('?from=9996'))).body, 'zip');
-    expect(names).toEqual(['A list/10000 - Someone - Title 0.mp4', 'A list/index.txt']);
-    expect(index).toContain('10000 entries in the list, 1 in this archive, 4 missing');
-  });
-});
-
-describe('a list with entries that the source no longer has', () => {
-  it('keeps the numbers of the others, names those in the index, and continues by number', async () => {
-    const { url } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
-    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
-    expect(names.map((name) => name.slice(7, 9))).toEqual(['02', '04', '06', 'in']);
-    expect(index).toContain('6 entries in the list, 3 in this archive, 0 missing');
-    expect(index).toContain('Gone, private or protected at the source: 1, 3, 5');
-    expect(index).toContain('The list is longer');
-    expect(index).toContain('\n4. 04 - Someone - Title 1.mp4\n');
-    const rest = await extract((await sendRequest(url('?from=3'))).body, 'zip');
-    expect(rest.names.map((name) => name.slice(7, 9))).toEqual(['04', '06', 'in']);
-    expect((await sendRequest(url('?from=7'))).status).toBe(400);
-  });
-});
-
-describe('entries that are not stored', () => {
-  it('are resolved when it is their turn, for the same client', async () => {
-    const asked: string[] = [];
-    const { url, resources } = await start([{}, { isUnstored: true }, {}], {
-      resolve: async (link, { client }) => {
-        asked.push(`${link} ${client}`);
-        return { type: 'Media', resource: resources[1] } as Resolved;
-      },
-    });
-    const { headers, body } = await sendRequest(url());
-    expect(headers['content-length']).toBeUndefined();
-    expect((await extract(body, 'zip')).names).toEqual([...THREE, 'A list/index.txt']);
-    expect(asked).toEqual(['https://site.example/1 127.0.0.1']);
-  });
-
-  it.each<[string, Resolved | Error, string]>([
-    [
-      'a list',
-      { type: 'PlayList', title: null, author: null, coverUrl: null, items: [] },
-      'The entry is a list itself.',
-    ],
-    ['protected', new NotDeliverable('DRM protected.'), 'Unsupported Media Type. DRM protected.'],
-  ])('are missing when they are %s', async (_name, outcome, reason) => {
-    const { url } = await start([{}, { isUnstored: true }], {
-      resolve: async () => {
-        if (outcome instanceof Error) throw outcome;
-        return outcome;
-      },
-    });
-    const { index } = await extract((await sendRequest(url())).body, 'zip');
-    expect(index).toContain(`MISSING: ${reason.startsWith('The') ? 'Unsupported Media Type. ' : ''}${reason}`);
-  });
-
-  it('are missing without a resolve when they are the list that has them', async () => {
-    const { url } = await start([{}, { isUnstored: true, entry: { url: URL_OF_LIST, resourceId: undefined } }], {
-      resolve: async () => expect.fail('A list must not wait for itself'),
-    });
-    const { index } = await extract((await sendRequest(url())).body, 'zip');
-    expect(index).toContain('The entry is the list itself.');
-  });
-});
-
 describe('names within an archive', () => {
   it('stay within its folder, whatever titles are', async () => {
     const titles = [
@@ -483,7 +258,7 @@ describe('one archive', () => {
 
 describe('an unknown key', () => {
   it.each([`${'k'.repeat(33)}`, 'short', `${'x'.repeat(22)}11111111111`])('%s is 404', async (key) => {
-    await start([{}]);
-    expect((await sendRequest(`${service?.url}/api/Stream/Archive/${key}`)).status).toBe(404);
+    const { baseUrl } = await start([{}]);
+    expect((await sendRequest(`${baseUrl}/api/Stream/Archive/${key}`)).status).toBe(404);
   });
 });

@@ -6,6 +6,7 @@ import { createDownload, type Download, type DownloadOptions } from '../../../we
 import type { DownloadState } from '../../../web/src/download/download-state.ts';
 import type { Sink } from '../../../web/src/download/sink.ts';
 import { afterFile } from '../../support/after-file.ts';
+import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
 
 /** Bytes in which no two parts are equal. */
 export function someBytes(length: number, seed = 1): Buffer {
@@ -94,3 +95,16 @@ export function setUp(url: string, changes: Partial<DownloadOptions> = {}) {
 /** Waits until the state satisfies the predicate. */
 export const until = (download: Download, wanted: (state: DownloadState) => boolean): Promise<boolean> =>
   vi.waitUntil(() => wanted(download.state.get()), { timeout: 20_000, interval: 5 });
+
+/** The file of most tests. */
+export const BYTES = someBytes(600_000);
+export const DIGEST = digestOf(BYTES);
+
+/** Serves `BYTES` with a fault. */
+export async function serveBytes(fault?: Fault, options: { etag?: string | null } = {}) {
+  const handler = createFaultHandler({ bytes: BYTES, ...(fault && { fault }), ...options });
+  return { url: await serve(handler), handler };
+}
+
+/** The Range header of each request. */
+export const rangesOf = ({ seen }: FaultHandler) => seen.map(({ range }) => range);

@@ -1,0 +1,67 @@
+import {
+  createAdtsCheck,
+  createFrameScanner,
+  createMp4Check,
+  createMpegTsCheck,
+  type FrameCheck,
+} from '../../../core/media/frames/index.ts';
+import { FULL_TAG_BYTES, fullId3Tag, id3Tag, id3TagBytes } from '../../../core/media/id3/index.ts';
+import { MP4_TAGS_BYTES, mp4Tags } from '../../../core/media/mp4-tags/index.ts';
+import { probeSegmentStart } from '../../../core/media/segment-probe/index.ts';
+import { sniff } from '../../../core/media/sniff/index.ts';
+import * as seeds from '../seeds.ts';
+import { check, type FuzzTargets, LINEAR } from './target.ts';
+
+/** Feeds a frame check in chunks of changing size: results must not depend on where chunks end. */
+function scanFrames(create: (head: Buffer, seconds: number) => FrameCheck | undefined) {
+  const scan = (input: Buffer, chunkBytes: number) => {
+    const rules = create(input, 10);
+    if (!rules) return undefined;
+    const scanner = createFrameScanner(rules);
+    for (let at = 0; at < input.length; at += chunkBytes) scanner.update(input.subarray(at, at + chunkBytes));
+    return `${scanner.state()} ${rules.problem()}`;
+  };
+  return (input: Buffer) =>
+    check(scan(input, Math.max(1, input.length)) === scan(input, 61), 'The result depends on chunk boundaries');
+}
+
+/** Frames of segments, formats by their first bytes, and tags. */
+export const frames: FuzzTargets = {
+  'segment-probe': {
+    run: (input) => void probeSegmentStart(input),
+    seeds: [seeds.FRAGMENTED_FILE, seeds.MPEG_TS, seeds.ADTS],
+    maxSteps: LINEAR,
+  },
+  'mp4-frames': { run: scanFrames(createMp4Check), seeds: [seeds.FRAGMENTED_FILE], maxSteps: LINEAR },
+  'adts-frames': { run: scanFrames(createAdtsCheck), seeds: [seeds.ADTS], maxSteps: LINEAR },
+  'mpegts-packets': { run: scanFrames(createMpegTsCheck), seeds: [seeds.MPEG_TS], maxSteps: LINEAR },
+  sniff: { run: (input) => void sniff(input), seeds: [seeds.FRAGMENTED_FILE, 'ID3', 'fLaC'], maxSteps: LINEAR },
+  id3: {
+    run(input) {
+      check(id3TagBytes(input) <= 2 ** 28 + 10, 'Larger than four bytes of seven bits');
+      const tag = id3Tag({ title: input.toString(), artist: input.toString('latin1') });
+      check(tag.length < 2048 && (tag.length === 0 || id3TagBytes(tag) === tag.length), 'Its own tag is misread');
+    },
+    seeds: [seeds.ADTS, 'title'],
+    maxSteps: LINEAR,
+  },
+  'full-tags': {
+    run(input) {
+      const [text, latin1] = [input.toString(), input.toString('latin1')];
+      const recording = {
+        title: text,
+        artist: latin1,
+        album: text,
+        date: latin1,
+        link: text,
+        trackNumber: input.length,
+      };
+      const tag = fullId3Tag(recording, input);
+      check(tag.length === FULL_TAG_BYTES && id3TagBytes(tag) === tag.length, 'A tag of another size');
+      check(mp4Tags(recording, input).length === MP4_TAGS_BYTES, 'Tags of another size');
+    },
+    seeds: ['title', '2026-11-22', 'https://media.example/a?b=c'],
+    // Padding is written whatever the texts are.
+    maxSteps: { fixed: 2_000_000, perByte: 200 },
+  },
+};

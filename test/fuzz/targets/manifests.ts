@@ -1,0 +1,54 @@
+import { dashTimeline, scanDashManifest } from '../../../core/media/dash/index.ts';
+import { PlaylistError, parseHlsPlaylist, scanHlsPlaylist } from '../../../core/media/hls/index.ts';
+import { hasDiscontinuity, longestGapSeconds } from '../../../core/media/timeline/index.ts';
+import * as seeds from '../seeds.ts';
+import { check, type FuzzTargets, header, LINEAR } from './target.ts';
+
+const URL_BASE = 'https://cdn.example/a/index.m3u8';
+const MAX_SEGMENTS = 100_000;
+
+/** Manifests of HLS and DASH. */
+export const manifests: FuzzTargets = {
+  'hls-playlist': {
+    run(input) {
+      const parsed = parseHlsPlaylist(input.toString(), { url: URL_BASE, maxSegments: MAX_SEGMENTS });
+      if (parsed.kind === 'master') return check(URL.canParse(parsed.bestUrl), 'Invalid URL of a variant');
+      const { segments } = parsed.timeline;
+      hasDiscontinuity(segments);
+      check(Number.isFinite(longestGapSeconds(segments)), 'Endless gap');
+      for (const { content, isGap, seconds } of segments) {
+        check(isGap || URL.canParse(content.url), 'Invalid URL of a segment');
+        check(seconds >= 0 && seconds < 1e7, 'Implausible duration');
+      }
+    },
+    errors: [PlaylistError],
+    seeds: [seeds.HLS, seeds.HLS_MASTER],
+    // Variables may expand a playlist to 8 MiB.
+    maxSteps: { fixed: 30_000_000, perByte: 200 },
+  },
+  'hls-scan': {
+    run: (input) => void scanHlsPlaylist(input.toString()),
+    errors: [PlaylistError],
+    seeds: [seeds.HLS, seeds.HLS_MASTER],
+    maxSteps: { fixed: 30_000_000, perByte: 200 },
+  },
+  'dash-manifest': {
+    run(input) {
+      const { durationSeconds = 1 } = scanDashManifest(input.toString()) ?? {};
+      check(durationSeconds > 0 && durationSeconds < 1e7, 'Implausible duration');
+    },
+    seeds: [seeds.DASH],
+    maxSteps: LINEAR,
+  },
+  'dash-timeline': {
+    run(input) {
+      const fragments = header(input)
+        .split('\n')
+        .map((url, index) => ({ url, seconds: index % 3 }));
+      const timeline = dashTimeline(fragments, { isLive: true, baseUrl: URL_BASE });
+      dashTimeline(fragments.slice(1), { isLive: true, baseUrl: URL_BASE, previous: timeline });
+    },
+    seeds: ['init\na?x=1\nhttps://b.example/#c'],
+    maxSteps: LINEAR,
+  },
+};

@@ -1,0 +1,141 @@
+import { UpstreamError } from '../../../core/errors/errors.ts';
+import {
+  fragmentTimes,
+  hasEncryptedSampleEntry,
+  initTracks,
+  parseSegmentIndex,
+  patchHeaderDuration,
+  rewriteFragment,
+  shiftFragment,
+  UnsupportedMp4,
+} from '../../../core/media/isobmff/index.ts';
+import {
+  fragmentedClipTrack,
+  layOutClip,
+  parseFileTracks,
+  sampledClipTrack,
+} from '../../../core/media/mp4-clip/index.ts';
+import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
+import { createDiscontinuityFilter } from '../../../stream-service/source/segmented/discontinuity-filter.ts';
+import * as seeds from '../seeds.ts';
+import { check, type FuzzTargets, LINEAR } from './target.ts';
+
+/** Passes bytes through the filter that joins segments, in chunks of one size. */
+function filterSegments(input: Buffer, chunkBytes: number): Buffer {
+  const filter = createDiscontinuityFilter({ onListClock: true });
+  const init = filter.init();
+  const output = [init.update(seeds.fragmentedMovie('vide')), init.final()];
+  for (const startSeconds of [0, 100]) {
+    const segment = filter.segment(startSeconds);
+    for (let at = 0; at < input.length; at += chunkBytes) {
+      output.push(segment.update(input.subarray(at, at + chunkBytes)));
+    }
+    output.push(segment.final());
+  }
+  return Buffer.concat(output);
+}
+
+/** MP4: headers, fragments, and the files that are laid out from them. */
+export const mp4: FuzzTargets = {
+  'init-segment': {
+    run: (input) => void initTracks(input),
+    seeds: [seeds.movie('vide'), seeds.fragmentedMovie('soun')],
+    maxSteps: LINEAR,
+  },
+  'segment-index': {
+    run: (input) => void (input.length >= 8 && parseSegmentIndex(input)),
+    seeds: [seeds.SEGMENT_INDEX],
+    maxSteps: LINEAR,
+  },
+  'fragment-times': {
+    run(input) {
+      const tracks = initTracks(seeds.fragmentedMovie('vide'));
+      for (const { start, end } of fragmentTimes(input, tracks))
+        check(end >= start, 'A fragment ends before its start');
+      shiftFragment(input, () => 1);
+    },
+    // Callers treat a fragment that cannot be read as damaged.
+    errors: [RangeError],
+    seeds: [seeds.FRAGMENT],
+    maxSteps: LINEAR,
+  },
+  'fragment-rewriter': {
+    run(input) {
+      const { moof } = rewriteFragment({
+        moof: input.subarray(8),
+        start: 0,
+        sourceId: 1,
+        id: 2,
+        defaults: Buffer.alloc(16),
+        fallbackTime: 0n,
+      });
+      moof(1);
+    },
+    errors: [UnsupportedMp4],
+    seeds: [seeds.FRAGMENT],
+    // A run without fields may declare a million samples.
+    maxSteps: { fixed: 5_000_000, perByte: 500_000 },
+  },
+  'segment-filter': {
+    run(input) {
+      const whole = filterSegments(input, Math.max(1, input.length));
+      check(whole.equals(filterSegments(input, 61)), 'The output depends on chunk boundaries');
+    },
+    errors: [UpstreamError],
+    seeds: [seeds.FRAGMENT, seeds.SEGMENT_INDEX, seeds.FRAGMENTED_FILE],
+    maxSteps: { fixed: 50_000, perByte: 200 },
+  },
+  'virtual-mp4': {
+    run(input) {
+      const audio = { moov: seeds.movie('soun').subarray(8), fileBytes: 1e6 };
+      const { size, memoryBytes } = createLayout({ moov: input.subarray(8), fileBytes: 1e6 }, audio);
+      check(Number.isSafeInteger(size) && size < 3e6, 'Larger than its sources');
+      check(memoryBytes < 50e6, 'Too much memory');
+    },
+    errors: [UnsupportedMp4, Error],
+    seeds: [seeds.movie('vide')],
+    // Two million samples are checked at most, each of a size in its file.
+    maxSteps: { fixed: 200_000_000, perByte: 1000 },
+  },
+  'mp4-clip': {
+    run(input) {
+      const source = { moov: input.subarray(8), fileBytes: 1e6 };
+      const { video, audio } = parseFileTracks(source, ['vide', 'soun']);
+      const trackOf = (header: typeof video) => header && sampledClipTrack(header, 0, source.fileBytes);
+      const tracks = { video: trackOf(video), audio: trackOf(audio) };
+      const { size, startSeconds, endSeconds } = layOutClip(tracks, { startSeconds: 1, endSeconds: 3 });
+      // Tables have up to 24 bytes for each sample, and each sample at least one byte.
+      check(Number.isSafeInteger(size) && size < 3e7, 'Larger than its source');
+      check(startSeconds <= endSeconds, 'Ends before its start');
+    },
+    errors: [UnsupportedMp4, Error],
+    seeds: [seeds.movie('vide'), seeds.movie('soun')],
+    // A million samples of one byte, read three times.
+    maxSteps: { fixed: 500_000_000, perByte: 1000 },
+  },
+  'mp4-clip-fragments': {
+    run(input) {
+      const { video } = parseFileTracks({ moov: seeds.fragmentedMovie('vide').subarray(8), fileBytes: 1e6 }, ['vide']);
+      if (!video) return;
+      const track = fragmentedClipTrack(video, 0, 1e6, [{ offset: 1000, bytes: input }]);
+      const { size } = layOutClip({ video: track }, { startSeconds: 0, endSeconds: 1e6 });
+      check(Number.isSafeInteger(size) && size < 3e7, 'Larger than its source');
+    },
+    errors: [UnsupportedMp4, Error],
+    seeds: [seeds.FRAGMENT],
+    maxSteps: { fixed: 500_000_000, perByte: 1000 },
+  },
+  'duration-patch': {
+    run(input) {
+      const patched = patchHeaderDuration(input, 10);
+      check(!patched || patched.length >= input.length, 'Shorter than before');
+    },
+    seeds: [seeds.movie('vide'), seeds.FRAGMENTED_FILE],
+    maxSteps: LINEAR,
+  },
+  'sample-entries': {
+    run: (input) => void hasEncryptedSampleEntry(input),
+    seeds: [seeds.movie('vide')],
+    maxSteps: LINEAR,
+  },
+};

@@ -1,0 +1,74 @@
+import { describeError } from '../../../core/log/log.ts';
+import { tarHeader } from '../../../core/media/tar/index.ts';
+import { localHeader } from '../../../core/media/zip/index.ts';
+import { toFeed } from '../../../lambdas/api/feed/feed.ts';
+import { writeM3u8 } from '../../../lambdas/api/feed/m3u8.ts';
+import { writeRss } from '../../../lambdas/api/feed/rss.ts';
+import { createEntryNames } from '../../../stream-service/archive/entry-names.ts';
+import { indexText } from '../../../stream-service/archive/index-text.ts';
+import { contentDisposition, fileName } from '../../../stream-service/file-name.ts';
+import { check, type FuzzTargets, header, LINEAR } from './target.ts';
+
+const feedEntry = (title: string) => ({ url: 'https://a.example/1', title, author: title, coverUrl: null });
+
+/** Texts of sources in names, feeds and logs. */
+export const output: FuzzTargets = {
+  'file-name': {
+    run(input) {
+      const naming = { title: input.toString().slice(0, 500), author: header(input).slice(0, 500) };
+      const name = fileName(naming, '.mp4');
+      check(Buffer.byteLength(name) <= 255 && !/[\p{Cc}\p{Cs}/\\:*?"<>|]/u.test(name), 'Not a file name');
+      check(!/^(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|$)/i.test(name), 'A device of Windows');
+      check(/^[\x20-\x7e]+$/.test(contentDisposition(naming, '.mp4')), 'Not a header');
+    },
+    seeds: ['Title', 'NUL.txt', 'com\u00b9', '\u202egpj.exe', 'a\r\nb: c'],
+    maxSteps: { fixed: 50_000, perByte: 200 },
+  },
+  'archive-names': {
+    run(input) {
+      const [title = '', other = ''] = [input.toString().slice(0, 500), header(input).slice(0, 500)];
+      const entry = { url: 'https://a.example/', title: other, author: null, coverUrl: null };
+      const list = { id: '', url: 'https://a.example/list', title, author: null, entries: [entry], expiresAt: 0 };
+      const path = createEntryNames(list).pathOf(0, { title: other, author: null }, '.mp4');
+      check(/^[^./\\][^/\\]*\/01 - [^/\\]+\.mp4$/.test(path), 'A path that leaves its folder');
+      check(Buffer.byteLength(path) <= 600, 'Too long');
+      const lines = indexText(list, [{ index: 0, reason: other }]).split(/[\r\n\u2028\u2029]/);
+      check(lines.length === 8, 'A text that adds lines to the index');
+      for (const size of [0, input.length, 2 ** 40]) {
+        const header = tarHeader({ path: title, size, modifiedAt: new Date(0) });
+        check(header.length % 512 === 0, 'Not whole blocks');
+      }
+      check(localHeader({ path: title, size: 1, modifiedAt: new Date(0) }).length < 65_536, 'Too long');
+    },
+    seeds: ['Title', '../../etc/passwd', 'C:\\x', 'a\r\n9. Forged', '\u202egpj.exe', 'é'.repeat(200)],
+    maxSteps: { fixed: 100_000, perByte: 500 },
+  },
+  feed: {
+    run(input) {
+      const text = input.toString().slice(0, 2000);
+      const feedOf = (title: string) =>
+        toFeed(
+          { type: 'PlayList', title, author: title, coverUrl: null, items: [{ entry: feedEntry(title) }] },
+          { link: 'https://a.example/', baseUrl: 'https://b.example', quality: 'mp3', codec: 'compatible' },
+        );
+      const rss = writeRss(feedOf(text));
+      check(!/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(rss), 'A character that XML excludes');
+      const tagsOf = (document: string) => document.match(/<[^<>]*>/g)?.map((tag) => tag.split(' ', 1)[0]);
+      const isEmpty = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '') === '';
+      check(isEmpty || `${tagsOf(rss)}` === `${tagsOf(writeRss(feedOf('x')))}`, 'A text that adds tags');
+      check(!/&(?!(?:amp|lt|gt|quot|apos);)/.test(rss), 'An entity of the source');
+      check(writeM3u8(feedOf(text)).split(/[\r\n\u2028\u2029]/).length === 5, 'A text that adds lines');
+    },
+    seeds: ['Title', '</title><x y="', ']]>&#0;&bogus;', 'a\u0000b\ufffe', '#EXTINF:1\nhttps://a.example/'],
+    // URLs that are built and parsed again.
+    maxSteps: { fixed: 500_000, perByte: 2000 },
+  },
+  'log-text': {
+    run(input) {
+      const text = describeError(new Error(input.toString()));
+      check(text.length <= 4000, 'Too long');
+    },
+    seeds: ['at https://user:password@a.example/path?token=1 in x'],
+    maxSteps: LINEAR,
+  },
+};

@@ -1,0 +1,40 @@
+import { createAddressGuard, isLiteral } from '../../../core/egress/guard/address-guard.ts';
+import { requestHeaders } from '../../../core/http/index.ts';
+import { parseCookies } from '../../../core/resolve/yt-dlp/cookies.ts';
+import { retryDelayMs } from '../../../stream-service/source/request/retry-policy.ts';
+import { check, type FuzzTargets, header, LINEAR } from './target.ts';
+
+const guard = createAddressGuard(['media.lan:80']);
+const retryLimits = { maxAttempts: 5, initialBackoffMs: 1, maxBackoffMs: 100, maxRetryAfterMs: 20_000 };
+const NOW = 1_790_000_000;
+
+/** HTTP between the service and sources. */
+export const upstream: FuzzTargets = {
+  'request-headers': {
+    run(input) {
+      const cookies = parseCookies(header(input), 'cdn.example');
+      const headers = requestHeaders({ url: 'https://cdn.example/a', headers: {}, cookies });
+      check(!/[\r\n]/.test(headers(new URL('https://x.cdn.example/b')).cookie ?? ''), 'A line break in a header');
+    },
+    seeds: ['a=1; Domain=.cdn.example; Path=/'],
+    maxSteps: LINEAR,
+  },
+  host: {
+    run(input) {
+      const url = URL.parse(`http://${header(input)}/`);
+      if (!url) return;
+      const { hostname } = url;
+      const isAdmitted = guard.admitsHost({ hostname, port: 80 });
+      const isPrivate = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|^\[(?:::|f[cde])/.test(hostname);
+      check(!(isAdmitted && isLiteral(hostname) && isPrivate), 'A private address is admitted');
+      guard.admitsAddress(header(input), { hostname, port: 80 });
+    },
+    seeds: ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:7f00:1]', 'localhost.', '[64:ff9b::a00:1]', 'a.example'],
+    maxSteps: { fixed: 5_000, perByte: 200 },
+  },
+  'retry-after': {
+    run: (input) => check((retryDelayMs(1, header(input), retryLimits, NOW) ?? 0) <= 20_000, 'Waits too long'),
+    seeds: ['5', 'Wed, 21 Oct 2026 07:28:00 GMT'],
+    maxSteps: LINEAR,
+  },
+};

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { DOMAIN, PROFILE_NAMES, regionalTemplate, SECRET, template } from './deployments.ts';
+import { distribution } from './distribution.ts';
+import { resourcesByRole, type Template, withoutHash } from './permissions.ts';
+import { onlyResource, resourcesOfType } from './template.ts';
+
+/** Tests of what single settings change. */
+export function checkSettings(): void {
+  describe('settings', () => {
+    const atOnce = (of: Template) => {
+      const resolver = resourcesOfType(of, 'AWS::Lambda::Function').find(({ id }) => id.startsWith('ApiResolver'));
+      const { Variables = {} } = (resolver?.properties.Environment ?? {}) as { Variables?: Record<string, unknown> };
+      return Variables.ENTRIES_AT_ONCE;
+    };
+
+    it('entriesAtOnce limits the playlist entries that resolve concurrently', () => {
+      expect(PROFILE_NAMES.map((name) => atOnce(template(name)))).toEqual(['4', '8', '24']);
+      expect(atOnce(regionalTemplate('public'))).toBe('60');
+    });
+
+    it('reserve the executions of the resolver, which bounds its bill', () => {
+      const reserved = (of: Template) =>
+        resourcesOfType(of, 'AWS::Lambda::Function').flatMap(({ id, properties }) => {
+          const { ReservedConcurrentExecutions: executions } = properties;
+          return executions === undefined ? [] : [[withoutHash(id), executions]];
+        });
+      expect(reserved(regionalTemplate('public'))).toEqual([['ApiResolver', 90]]);
+      expect(reserved(template('public'))).toEqual([]);
+    });
+
+    it('alarmEmail receives every alarm and the budget notification', () => {
+      const of = regionalTemplate('public');
+      expect(onlyResource(of, 'AWS::SNS::Subscription')).toMatchObject({
+        Protocol: 'email',
+        Endpoint: 'ops@example.com',
+      });
+      for (const { properties } of resourcesOfType(of, 'AWS::CloudWatch::Alarm'))
+        expect(properties.AlarmActions).toContainEqual({ Ref: expect.stringMatching(/^MonitoringAlarmsTopic/) });
+      expect(onlyResource(of, 'AWS::Budgets::Budget').NotificationsWithSubscribers).toHaveLength(3);
+      expect(resourcesOfType(template('public'), 'AWS::SNS::Topic')).toEqual([]);
+    });
+
+    it('architecture applies to every function and the task', () => {
+      for (const { properties } of resourcesOfType(regionalTemplate('team'), 'AWS::Lambda::Function')) {
+        if (String(properties.Description).startsWith('Reelay')) expect(properties.Architectures).toEqual(['arm64']);
+      }
+      expect(onlyResource(regionalTemplate('team'), 'AWS::ECS::TaskDefinition')).toMatchObject({
+        RuntimePlatform: { CpuArchitecture: 'ARM64' },
+      });
+    });
+
+    it('cookiesSecret is readable by the resolver and the task, and no other secret is', () => {
+      const secrets = resourcesByRole(regionalTemplate('public'), 'secretsmanager:GetSecretValue');
+      expect(secrets).toEqual({ ApiResolverRole: [SECRET], TaskTaskRole: [SECRET] });
+      expect(resourcesByRole(template('public'), 'secretsmanager:GetSecretValue')).toEqual({});
+      const resolver = resourcesOfType(regionalTemplate('public'), 'AWS::Lambda::Function').find(({ id }) =>
+        id.startsWith('ApiResolver'),
+      );
+      expect(resolver?.properties.Environment).toMatchObject({ Variables: { COOKIES_SECRET: SECRET } });
+    });
+
+    it('domain is an alias of the distribution, with TLS 1.2 or later', () => {
+      expect(distribution(regionalTemplate('team'))).toMatchObject({
+        Aliases: ['media.example.com'],
+        ViewerCertificate: { AcmCertificateArn: DOMAIN.certificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
+      });
+      const { Outputs } = regionalTemplate('team') as Template & { Outputs: Record<string, { Value: unknown }> };
+      expect(Outputs.BaseUrl?.Value).toBe('https://media.example.com');
+    });
+  });
+}

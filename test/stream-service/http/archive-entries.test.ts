@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { NotDeliverable, NotFound } from '../../../core/errors/errors.ts';
+import type { Resolved } from '../../../core/resolve/resolver.ts';
+import type { OpenSource } from '../../../stream-service/source/source.ts';
+import { sendRequest } from '../../support/request.ts';
+import { extract, THREE, URL_OF_LIST, useArchives } from './archive-fixture.ts';
+
+const start = useArchives();
+
+describe('entries that cannot be opened', () => {
+  const dead: OpenSource = async () => {
+    throw new NotFound('gone');
+  };
+
+  it('are named in the index with the reason, and the others keep their numbers', async () => {
+    const { url } = await start([{ isUnsized: true, source: dead }, {}, { resource: { isLive: true } }]);
+    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(names).toEqual([THREE[1], 'A list/index.txt']);
+    expect(index).toContain('1 in this archive, 2 missing');
+    expect(index).toContain('1. Title 0\n   https://site.example/0\n   MISSING: Resource Not Found');
+    expect(index).toContain('MISSING: Unsupported Media Type. The entry is live and has no end.');
+  });
+
+  it('fail the request when there is no other', async () => {
+    const { url } = await start([
+      { isUnsized: true, source: dead },
+      { isUnsized: true, source: dead },
+    ]);
+    expect((await sendRequest(url())).status).toBe(404);
+  });
+
+  it('fail the request with the reason when all are live', async () => {
+    const { url } = await start([{ resource: { isLive: true } }, { resource: { isLive: true } }]);
+    const { status, body } = await sendRequest(url());
+    expect([status, JSON.parse(body.toString()).detail]).toEqual([415, 'The entry is live and has no end.']);
+  });
+
+  it('are missing when the list has none of the quality, with a length', async () => {
+    const { url } = await start([{}, { resource: { renditions: [] } }]);
+    const { headers, body } = await sendRequest(url());
+    expect(headers['content-length']).toBe(String(body.length));
+    expect((await extract(body, 'zip')).index).toContain('1 in this archive, 1 missing');
+  });
+});
+
+describe('entries that are not stored', () => {
+  it('are resolved when it is their turn, for the same client', async () => {
+    const asked: string[] = [];
+    const { url, resources } = await start([{}, { isUnstored: true }, {}], {
+      resolve: async (link, { client }) => {
+        asked.push(`${link} ${client}`);
+        return { type: 'Media', resource: resources[1] } as Resolved;
+      },
+    });
+    const { headers, body } = await sendRequest(url());
+    expect(headers['content-length']).toBeUndefined();
+    expect((await extract(body, 'zip')).names).toEqual([...THREE, 'A list/index.txt']);
+    expect(asked).toEqual(['https://site.example/1 127.0.0.1']);
+  });
+
+  it.each<[string, Resolved | Error, string]>([
+    [
+      'a list',
+      { type: 'PlayList', title: null, author: null, coverUrl: null, items: [] },
+      'The entry is a list itself.',
+    ],
+    ['protected', new NotDeliverable('DRM protected.'), 'Unsupported Media Type. DRM protected.'],
+  ])('are missing when they are %s', async (_name, outcome, reason) => {
+    const { url } = await start([{}, { isUnstored: true }], {
+      resolve: async () => {
+        if (outcome instanceof Error) throw outcome;
+        return outcome;
+      },
+    });
+    const { index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(index).toContain(`MISSING: ${reason.startsWith('The') ? 'Unsupported Media Type. ' : ''}${reason}`);
+  });
+
+  it('are missing without a resolve when they are the list that has them', async () => {
+    const { url } = await start([{}, { isUnstored: true, entry: { url: URL_OF_LIST, resourceId: undefined } }], {
+      resolve: async () => expect.fail('A list must not wait for itself'),
+    });
+    const { index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(index).toContain('The entry is the list itself.');
+  });
+});
+
+describe('a list with entries that the source no longer has', () => {
+  it('keeps the numbers of the others, names those in the index, and continues by number', async () => {
+    const { url } = await start([{}, {}, {}], { list: { unavailable: [1, 3, 5], isCut: true } });
+    const { names, index } = await extract((await sendRequest(url())).body, 'zip');
+    expect(names.map((name) => name.slice(7, 9))).toEqual(['02', '04', '06', 'in']);
+    expect(index).toContain('6 entries in the list, 3 in this archive, 0 missing');
+    expect(index).toContain('Gone, private or protected at the source: 1, 3, 5');
+    expect(index).toContain('The list is longer');
+    expect(index).toContain('\n4. 04 - Someone - Title 1.mp4\n');
+    const rest = await extract((await sendRequest(url('?from=3'))).body, 'zip');
+    expect(rest.names.map((name) => name.slice(7, 9))).toEqual(['04', '06', 'in']);
+    expect((await sendRequest(url('?from=7'))).status).toBe(400);
+  });
+});
+
+describe('a list of 10,000 entries', () => {
+  it('is numbered, indexed and continued like any other', async () => {
+    const entry = { title: 'Far', author: null, coverUrl: null };
+    const entries = Array.from({ length: 10_000 }, (_, index) => ({
+      ...entry,
+      url: `https://site.example/${index}`,
+      ...(index === 9_999 && { resourceId: 'r0'.padEnd(22, '_') }),
+    }));
+    const { url } = await start([{}], { list: { entries } });
+    const { names, index } = await extract((await sendRequest(url('?from=9996'))).body, 'zip');
+    expect(names).toEqual(['A list/10000 - Someone - Title 0.mp4', 'A list/index.txt']);
+    expect(index).toContain('10000 entries in the list, 1 in this archive, 4 missing');
+  });
+});

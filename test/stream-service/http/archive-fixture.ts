@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach } from 'vitest';
+import { NotFound } from '../../../core/errors/errors.ts';
+import type { Resolver } from '../../../core/resolve/resolver.ts';
+import { archiveKey } from '../../../core/state/keys.ts';
+import type { ArchivedList, PlaylistEntry, Resource } from '../../../core/state/resource.ts';
+import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
+import { withTemporaryFolder } from '../../support/media-tools.ts';
+import { fileSource } from '../conversions/mp3/fixture.ts';
+import { resourceOf, startService, trackOf } from '../fixture.ts';
+
+const run = promisify(execFile);
+export const URL_OF_LIST = 'https://site.example/list';
+export const KEY = archiveKey(URL_OF_LIST);
+export const BYTES_PER_ENTRY = 200_000;
+
+/** Bytes that differ between entries, and not in their length. */
+export const bytesOf = (index: number, size = BYTES_PER_ENTRY) =>
+  Buffer.from(Uint8Array.from({ length: size }, (_, at) => (at * 31 + index * 7 + (at >> 8)) & 255));
+
+/** An entry of the list of a test. */
+export interface EntryFixture {
+  readonly title?: string;
+  /** @default a file of `bytesOf` */
+  readonly source?: Source | OpenSource;
+  /** @default exact */
+  readonly isUnsized?: boolean;
+  readonly isUnstored?: boolean;
+  readonly resource?: Partial<Resource>;
+  readonly entry?: Partial<PlaylistEntry>;
+}
+
+export interface ArchiveOptions {
+  readonly resolve?: Resolver['resolve'];
+  readonly list?: Partial<ArchivedList>;
+  readonly maxStreamsPerClient?: number;
+}
+
+/** Starts a service with one list. */
+async function startArchive(
+  entries: readonly EntryFixture[],
+  { resolve, list, maxStreamsPerClient = 10 }: ArchiveOptions = {},
+) {
+  const resources = entries.map(({ title, isUnsized, resource }, index) => {
+    const size = isUnsized ? { sizeIsExact: false } : { sizeIsExact: true, sizeBytes: BYTES_PER_ENTRY };
+    const track = trackOf(`file-${index}`, size);
+    return resourceOf([track], { id: `r${index}`.padEnd(22, '_'), title: title ?? `Title ${index}`, ...resource });
+  });
+  const sources = Object.fromEntries(
+    entries.map(({ source }, index) => [`file-${index}`, source ?? fileSource(bytesOf(index))]),
+  );
+  const stored: ArchivedList = {
+    id: KEY,
+    url: URL_OF_LIST,
+    title: 'A list',
+    author: null,
+    expiresAt: 2e9,
+    entries: entries.map(({ title, isUnstored, entry }, index) => ({
+      url: `https://site.example/${index}`,
+      title: title ?? `Title ${index}`,
+      author: null,
+      coverUrl: null,
+      ...(!isUnstored && { resourceId: resources[index]?.id }),
+      ...entry,
+    })),
+    ...list,
+  };
+  const touched: string[] = [];
+  const first = resources[0] ?? resourceOf([]);
+  const service = await startService(first, sources, {
+    resolve,
+    limits: { maxStreams: 20, maxStreamsPerClient, maxFfmpeg: 4 },
+    peekSource: async (of, track, signal, range) => {
+      const source = sources[track.formatId];
+      if (!source) throw new NotFound();
+      return typeof source === 'function' ? source(of, track, signal, range) : source;
+    },
+    state: {
+      getResource: async (id) => resources.find((one, index) => one.id === id && !entries[index]?.isUnstored),
+      touchResource: async () => undefined,
+      putExactSize: async () => undefined,
+      getAttachment: async () => undefined,
+      putAttachment: async (_id: string, _name: string, bytes: Buffer) => bytes,
+      getArchivedList: async (key) => (key === KEY ? stored : undefined),
+      touchArchivedList: async ({ id }) => void touched.push(id),
+    },
+  });
+  const url = (query = '') => `${service.url}/api/Stream/Archive/${KEY}${query}`;
+  return { url, baseUrl: service.url, resources, touched, close: service.close };
+}
+
+/** Starts services with one list each, which are closed after the test. */
+export function useArchives() {
+  const started: Awaited<ReturnType<typeof startArchive>>[] = [];
+  afterEach(async () => {
+    for (const { close } of started.splice(0)) await close();
+  });
+  return async (...args: Parameters<typeof startArchive>) => {
+    const archive = await startArchive(...args);
+    started.push(archive);
+    return archive;
+  };
+}
+
+/** Names and SHA-256 of the files that Python's zipfile or tarfile reads, after a check of every checksum. */
+export async function extract(body: Buffer, format: 'zip' | 'tar') {
+  return withTemporaryFolder(async (folder) => {
+    const file = join(folder, `archive.${format}`);
+    await writeFile(file, body);
+    const code = `
+import hashlib, json, sys, tarfile, zipfile
+found = []
+if sys.argv[2] == 'zip':
+    with zipfile.ZipFile(sys.argv[1]) as archive:
+        assert archive.testzip() is None
+        for info in archive.infolist(): found.append([info.filename, archive.read(info)])
+else:
+    with tarfile.open(sys.argv[1]) as archive:
+        for info in archive: found.append([info.name, archive.extractfile(info).read()])
+print(json.dumps([[name, hashlib.sha256(data).hexdigest(), data.decode() if name.endswith('.txt') else None] for name, data in found]))`;
+    const { stdout } = await run('python3', ['-c', code, file, format], { maxBuffer: 2 ** 26 });
+    const rows = JSON.parse(stdout) as [string, string, string | null][];
+    return { names: rows.map(([name]) => name), hashes: rows.map(([, hash]) => hash), index: rows.at(-1)?.[2] ?? '' };
+  });
+}
+
+export const sha256 = async (bytes: Buffer) =>
+  Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))).toString('hex');
+
+/** Paths of the first three entries. */
+export const THREE = [
+  'A list/01 - Someone - Title 0.mp4',
+  'A list/02 - Someone - Title 1.mp4',
+  'A list/03 - Someone - Title 2.mp4',
+];
