@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { withLock } from '../../layers/tools/install/lock.ts';
 import { AES_KEY, recipes } from './recipes.ts';
@@ -51,6 +51,42 @@ export async function ensureFolder(place: string, make: (draft: string) => Promi
   await withLock(`${place}.lock`, create, { signal: AbortSignal.timeout(CREATE_TIMEOUT_MS) });
   return place;
 }
+
+/**
+ * As `ensureFolder`, in the cache of test media.
+ * @param recipe what the files are made from, as JSON: a changed one creates another folder
+ */
+export const ensureMade = (recipe: unknown, make: (folder: string) => Promise<void>): Promise<string> => {
+  const stamp = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 12);
+  return ensureFolder(join(MEDIA_CACHE, `made-${stamp}`), async (draft) => {
+    await mkdir(draft, { recursive: true });
+    await make(draft);
+  });
+};
+
+/**
+ * The folder of files that FFmpeg makes. It is kept between runs and shared by the test files.
+ * @param runs arguments of FFmpeg, one run each, with paths relative to the folder
+ */
+export const madeBy = (runs: readonly (readonly string[])[]): Promise<string> =>
+  ensureMade(runs, async (cwd) => {
+    for (const args of runs) await run('ffmpeg', ['-nostdin', '-v', 'error', ...args], { cwd });
+  });
+
+/**
+ * The same, one file for each name.
+ * @param recipes arguments of FFmpeg before the file
+ * @param inputs the folder that paths of inputs are relative to: that of `ensureMedia`
+ */
+export const madeFiles = (recipes: Readonly<Record<string, readonly string[]>>, inputs?: string): Promise<string> =>
+  ensureMade([recipes, inputs && basename(inputs)], async (folder) => {
+    for (const [name, args] of Object.entries(recipes))
+      await run('ffmpeg', ['-nostdin', '-v', 'error', ...args, join(folder, name)], { cwd: inputs });
+  });
+
+/** The path of a single one. */
+export const madeFile = async (name: string, args: readonly string[], inputs?: string): Promise<string> =>
+  join(await madeFiles({ [name]: args }, inputs), name);
 
 async function makeMedia(folder: string, ffmpegPath: string): Promise<void> {
   await mkdir(join(folder, 'hls/aes'), { recursive: true });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withTemporaryFolder } from '../support/media-tools.ts';
@@ -58,11 +58,4 @@ export function packetTimes(body: Buffer, side: 'v' | 'a'): Promise<number[]> {
       .map(Number.parseFloat)
       .sort((a, b) => a - b);
   });
-}
-
-/** A folder whose files are made by FFmpeg, one run for each list of arguments. */
-export async function madeBy(runs: readonly (readonly string[])[]): Promise<string> {
-  const folder = await mkdtemp('/tmp/reelay-test-');
-  for (const args of runs) await run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], { cwd: folder });
-  return folder;
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Step } from '../../../lambdas/tools-update/types.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
@@ -10,13 +11,23 @@ import { useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
 
-const CHILD = resolve(import.meta.dirname, 'killed-update.ts');
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
 const moto = useMoto();
 const pages = await startReleasePages();
 const root = await temporaryFolder();
 const keyFile = join(root, 'key.asc');
 await writeFile(keyFile, pages.key);
+/** Bundled: thirteen processes load one file instead of the modules of the AWS clients. */
+const child = join(root, 'killed-update.mjs');
+await build({
+  entryPoints: [resolve(import.meta.dirname, 'killed-update.ts')],
+  outfile: child,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  banner: { js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);" },
+  logLevel: 'error',
+});
 afterAll(() => pages.close());
 
 const release = async (version: string) => {
@@ -35,11 +46,11 @@ async function killedAfter(step: Step): Promise<ToolsUpdateFixture> {
   await release(NEW);
   // The canary, and the version of the resolver.
   await works(NEW, 2);
-  const child = spawn(process.execPath, [CHILD, step, pages.url, keyFile], {
+  const update = spawn(process.execPath, [child, step, pages.url, keyFile], {
     env: { ...process.env, ...fixture.environment, TMPDIR: root, NODE_OPTIONS: '' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const [, signal] = await once(child, 'exit');
+  const [, signal] = await once(update, 'exit');
   expect(signal, `it was to be killed after ${step}`).toBe('SIGKILL');
   return fixture;
 }

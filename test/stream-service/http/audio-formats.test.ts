@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mp4Tags } from '../../../core/media/mp4-tags/mp4-tags.ts';
 import type { Track } from '../../../core/state/resource.ts';
+import { madeFile } from '../../origin/media.ts';
 import { inspect, probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { codedSound, ffmpeg as encode, randomFrom, writeWav } from '../conversions/mp3/coded-sound.ts';
+import { ffmpeg as encode, randomFrom } from '../conversions/mp3/coded-sound.ts';
+import { encodedSound } from '../conversions/mp3/encoded-sound.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { combinedKey, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 
@@ -36,17 +38,13 @@ describe('?format=', () => {
   let cover: Buffer;
 
   beforeAll(async () => {
-    await withTemporaryFolder(async (folder) => {
-      await writeWav(join(folder, 'sound.wav'), codedSound(SECONDS));
-      for (const [formatId, [{ video }, args, extension]] of Object.entries(MEDIA)) {
-        const file = join(folder, `${formatId}.${extension}`);
-        const picture = video === null ? [] : silentVideo;
-        await encode('-i', join(folder, 'sound.wav'), ...picture, ...args, file);
-        files.set(formatId, await readFile(file));
-      }
-      await encode(...['-f', 'lavfi', '-i', 'testsrc=s=400x400'], '-frames:v', '1', join(folder, 'cover.png'));
-      cover = await readFile(join(folder, 'cover.png'));
-    });
+    for (const [formatId, [{ video }, args, extension]] of Object.entries(MEDIA)) {
+      const picture = video === null ? [] : silentVideo;
+      const file = await encodedSound(`${formatId}.${extension}`, SECONDS, [...picture, ...args]);
+      files.set(formatId, await readFile(file));
+    }
+    const onePicture = ['-f', 'lavfi', '-i', 'testsrc=s=400x400', '-frames:v', '1'];
+    cover = await readFile(await madeFile('cover.png', onePicture));
     const resource = resourceOf(tracks, {
       durationSeconds: SECONDS,
       coverUrl: 'https://site.example/cover.png',

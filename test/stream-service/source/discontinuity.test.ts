@@ -1,10 +1,11 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Track } from '../../../core/state/resource.ts';
+import { madeBy } from '../../origin/media.ts';
 import { sendRequest } from '../../support/request.ts';
 import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
-import { madeBy, melody, packetTimes } from '../tones.ts';
+import { melody, packetTimes } from '../tones.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 /** Six seconds of a picture and a tone. */
@@ -41,10 +42,7 @@ beforeAll(async () => {
   });
 });
 afterEach(() => service?.close());
-afterAll(async () => {
-  await upstream.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => upstream.close());
 
 const lists = new Map<string, string>();
 const map = (name: string) => `#EXT-X-MAP:URI="${name}.mp4"`;

@@ -14,10 +14,7 @@ let service: Service | undefined;
 beforeAll(async () => {
   if (!hasChromium) return;
   media = await createPairMedia();
-  browser = await launchChromium(
-    '--disable-features=LocalNetworkAccessChecks',
-    '--autoplay-policy=no-user-gesture-required',
-  );
+  browser = await launchChromium('LocalNetworkAccessChecks');
 }, 60_000);
 afterAll(async () => {
   await browser?.close();

@@ -1,3 +1,7 @@
+import type { Browser } from 'playwright-core';
+import { expect } from 'vitest';
+import { itInChromium, launchChromium } from '../../support/chromium.ts';
+
 /** The members of a media element that tests use: the DOM's own types are not loaded here. */
 interface MediaElement {
   readonly readyState: number;
@@ -35,3 +39,18 @@ export async function playAndSeek(element: unknown, targets: readonly number[]) 
   }
   return { duration: player.duration, seeks };
 }
+
+/** Plays and seeks a URL in a page of Chromium; see `playAndSeek`. */
+export async function playUrl(browser: Browser, url: string, targets: readonly number[]) {
+  await using page = await browser.newPage();
+  await page.setContent(`<video muted preload="metadata" src="${url}"></video>`, { waitUntil: 'commit' });
+  return await page.$eval('video', playAndSeek, targets);
+}
+
+/** A test that Chromium plays and seeks a stream of this duration, at least 15 s. */
+export const itPlaysInChromium = (urlOf: () => string, seconds: number): void =>
+  itInChromium('plays and seeks in Chromium', async () => {
+    await using browser = await launchChromium('LocalNetworkAccessChecks');
+    const { duration, seeks } = await playUrl(browser, urlOf(), [15, 3]);
+    expect([Math.round(duration), seeks]).toEqual([seconds, [15, 3]]);
+  });

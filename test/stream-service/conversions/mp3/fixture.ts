@@ -5,8 +5,10 @@ import { toStreamProblem } from '../../../../core/api/problem.ts';
 import { silentLog } from '../../../../core/log/log.ts';
 import type { Resource, Track } from '../../../../core/state/resource.ts';
 import type { ConversionOptions } from '../../../../stream-service/conversions/converter.ts';
+import type { FrameEncoding } from '../../../../stream-service/conversions/frames/frame-encoding.ts';
 import {
   createFrameStreams,
+  type FrameStreams,
   type FrameStreamsOptions,
 } from '../../../../stream-service/conversions/frames/frame-streams.ts';
 import { createMp3Converter } from '../../../../stream-service/conversions/mp3/mp3-converter.ts';
@@ -22,6 +24,22 @@ export const track = { formatId: 'best' } as Track;
 
 export const resourceOf = (traits: Partial<Resource>): Resource =>
   ({ id: 'resource', title: null, author: null, isLive: false, renditions: [], ...traits }) as Resource;
+
+/** The MP3 converter with a changed encoding. */
+export const mp3ConverterWith = (change: (encoding: FrameEncoding) => FrameEncoding) => (streams: FrameStreams) =>
+  createMp3Converter({
+    ...streams,
+    ranged: (input, layout, tag) => streams.ranged(input, { ...layout, encoding: change(layout.encoding) }, tag),
+  });
+
+/** LAME's fastest algorithm, for tests of sample positions: they do not depend on it. */
+export const fastLame = (encoding: FrameEncoding): FrameEncoding => ({
+  ...encoding,
+  outputArgs: ['-compression_level', '9', ...encoding.outputArgs],
+});
+
+/** Segments of 24 s instead of 144 s, with a boundary early in the conversion. */
+export const shortSegments = (encoding: FrameEncoding): FrameEncoding => ({ ...encoding, segmentFrames: 1000 });
 
 /** A converter, with the build of FFmpeg that `open` passes to it. */
 export async function startMp3(

@@ -1,8 +1,9 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FfmpegFailed } from '../../../../stream-service/ffmpeg/run-ffmpeg.ts';
-import { madeBy, melody } from '../../tones.ts';
+import { madeBy } from '../../../origin/media.ts';
+import { melody } from '../../tones.ts';
 import { fileSource, readRange, resourceOf, startMp3, track } from './fixture.ts';
 
 const tone = (name: string, height: number, rate: number, channels: number): string[] => [
@@ -15,10 +16,7 @@ beforeAll(async () => {
   folder = await madeBy([tone('first', 400, 44_100, 2), tone('rate', 800, 48_000, 2), tone('mono', 800, 44_100, 1)]);
   mp3 = await startMp3();
 });
-afterAll(async () => {
-  await mp3.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => mp3.close());
 
 const joined = async (name: string) =>
   Buffer.concat(await Promise.all(['first', name].map((each) => readFile(join(folder, `${each}.aac`)))));

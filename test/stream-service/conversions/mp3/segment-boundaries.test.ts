@@ -3,8 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Source } from '../../../../stream-service/source/source.ts';
-import { codedSound, decode, ffmpeg, listen, RATE, writeWav } from './coded-sound.ts';
-import { fileSource, readRange, resourceOf, segmentedSource, startMp3, track } from './fixture.ts';
+import { codedSound, decode, ffmpeg, listen, RATE } from './coded-sound.ts';
+import { encodedSound } from './encoded-sound.ts';
+import {
+  fastLame,
+  fileSource,
+  mp3ConverterWith,
+  readRange,
+  resourceOf,
+  segmentedSource,
+  startMp3,
+  track,
+} from './fixture.ts';
 
 /** One segment boundary, at 144 s. */
 const SECONDS = 150;
@@ -15,11 +25,11 @@ const HLS = ['-f', 'hls', '-hls_list_size', '0'];
 const ENCODES = {
   'a.m4a': AAC,
   'f.mp4': ['-ar', '44100', ...AAC, '-movflags', 'frag_keyframe+empty_moov'],
-  'o.webm': ['-c:a', 'libopus', '-b:a', '128k'],
+  'o.webm': ['-c:a', 'libopus', '-compression_level', '0', '-b:a', '128k'],
   'v.ogg': ['-ar', '44100', '-c:a', 'libvorbis', '-q:a', '5'],
-  'x.flac': ['-ar', '44100'],
-  'c.mp3': ['-ar', '44100', '-b:a', '128k', '-write_xing', '0'],
-  'v.mp3': ['-ar', '44100', '-q:a', '4'],
+  'x.flac': ['-ar', '44100', '-compression_level', '0'],
+  'c.mp3': ['-ar', '44100', '-compression_level', '9', '-b:a', '128k', '-write_xing', '0'],
+  'v.mp3': ['-ar', '44100', '-compression_level', '9', '-q:a', '4'],
 } as const;
 /** Matroska has timestamps in milliseconds. */
 const MILLISECOND = RATE / 1000;
@@ -27,30 +37,18 @@ const MILLISECOND = RATE / 1000;
 describe('MP3 conversion contains every sample once and in order, across segment boundaries', () => {
   const original = codedSound(SECONDS);
   let folder: string;
-  let wav: string;
   let mp3: Awaited<ReturnType<typeof startMp3>>;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'reelay-joints-'));
-    wav = join(folder, 'original.wav');
-    mp3 = await startMp3();
-    await writeWav(wav, original);
+    mp3 = await startMp3({}, mp3ConverterWith(fastLame));
   });
   afterAll(async () => {
     await mp3.close();
     await rm(folder, { recursive: true, force: true });
   });
 
-  const encodes = new Map<string, Promise<unknown>>();
-
-  /** The path of an encode of the original. */
-  async function encoded(name: keyof typeof ENCODES): Promise<string> {
-    const file = join(folder, name);
-    const encode = encodes.get(name) ?? ffmpeg('-i', wav, ...ENCODES[name], file);
-    encodes.set(name, encode);
-    await encode;
-    return file;
-  }
+  const encoded = (name: keyof typeof ENCODES) => encodedSound(name, SECONDS, ENCODES[name]);
 
   /** Differences between the delays of all moments, in samples. */
   async function spread(name: string, source: Source): Promise<number> {

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../core/log/log.ts';
 import {
   createFfmpegInputServer,
@@ -14,6 +13,7 @@ import { combinedPlan, remuxPlan } from '../../../../stream-service/mux/mux-plan
 import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
 import { firstBytes } from '../../../../stream-service/source/first-bytes.ts';
 import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
+import { madeFiles } from '../../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { fileSource } from '../../conversions/mp3/fixture.ts';
 import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../fixture.ts';
@@ -48,13 +48,8 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
 let folder: string;
 let loopback: FfmpegInputServer;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reelay-test-'));
-  for (const [name, args] of Object.entries(RECIPES)) {
-    const { code, output } = await runProgram('ffmpeg', ['-nostdin', '-v', 'error', ...args, join(folder, name)]);
-    expect(code, output).toBe(0);
-  }
+  folder = await madeFiles(RECIPES);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 beforeEach(async () => {
   loopback = await createFfmpegInputServer();
 });

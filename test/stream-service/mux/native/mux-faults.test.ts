@@ -1,18 +1,14 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { UnsupportedMp4 } from '../../../../core/media/isobmff/boxes.ts';
 import { muxNatively } from '../../../../stream-service/mux/native/native-muxer.ts';
 import type { FileSource } from '../../../../stream-service/source/source.ts';
-import { ensureMedia } from '../../../origin/media.ts';
-import { withTemporaryFolder } from '../../../support/media-tools.ts';
+import { ensureMedia, madeFile } from '../../../origin/media.ts';
 import { fileSource } from '../../conversions/mp3/fixture.ts';
 import { until } from '../../fixture.ts';
 
-const run = promisify(execFile);
 const files = { video: Buffer.alloc(0), audio: Buffer.alloc(0), fragmented: Buffer.alloc(0), webm: Buffer.alloc(0) };
 
 beforeAll(async () => {
@@ -20,12 +16,8 @@ beforeAll(async () => {
   files.video = await readFile(join(media, 'clip-tail.mp4'));
   files.audio = await readFile(join(media, 'tone.m4a'));
   files.webm = await readFile(join(media, 'clip.webm'));
-  await withTemporaryFolder(async (folder) => {
-    const output = join(folder, 'fragmented.mp4');
-    const flags = ['-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'];
-    await run('ffmpeg', ['-nostdin', '-v', 'error', '-i', join(media, 'clip.mp4'), ...flags, output]);
-    files.fragmented = await readFile(output);
-  });
+  const fragmented = ['-i', 'clip.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'];
+  files.fragmented = await readFile(await madeFile('fragmented.mp4', fragmented, media));
 });
 
 const mux = (video: FileSource, audio: FileSource = fileSource(files.audio), signal = new AbortController().signal) =>

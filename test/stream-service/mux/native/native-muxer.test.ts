@@ -7,47 +7,38 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { muxNatively } from '../../../../stream-service/mux/native/native-muxer.ts';
 import type { FileSource } from '../../../../stream-service/source/source.ts';
-import { ensureMedia } from '../../../origin/media.ts';
-import { inspect } from '../../../support/media-tools.ts';
+import { ensureMedia, madeFiles } from '../../../origin/media.ts';
+import { inspect, probe } from '../../../support/media-tools.ts';
 import { fileSource } from '../../conversions/mp3/fixture.ts';
 
 const run = promisify(execFile);
 const never = new AbortController().signal;
 let media: string;
-let own: string;
+let made: string;
+let folder: string;
 
+/** Their names would select FFmpeg's muxer for iPods. */
+const IN_MP4 = ['-f', 'mp4', '-movflags'];
 /** Inputs that the origin has not: fragmented, with B-frames, one track of a file with both. */
 const RECIPES: Readonly<Record<string, readonly string[]>> = {
   'bframes.mp4': [
-    '-i',
-    'ladder/h264-720.mp4',
-    '-c:v',
-    'libx264',
-    '-preset',
-    'ultrafast',
-    '-bf',
-    '3',
-    '-b_strategy',
-    '0',
+    ...['-i', 'ladder/h264-720.mp4', '-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3', '-b_strategy', '0'],
   ],
   'fragmented.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
-  'fragmented.m4a': ['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '5000000', '-movflags', 'empty_moov'],
+  'fragmented.m4a': ['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '5000000', ...IN_MP4, 'empty_moov'],
   'dash.mp4': ['-i', 'long-video.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov+dash+global_sidx'],
-  'dash.m4a': ['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '5000000', '-movflags', 'dash+global_sidx'],
+  'dash.m4a': ['-i', 'long-audio.m4a', '-c', 'copy', '-frag_duration', '5000000', ...IN_MP4, 'dash+global_sidx'],
   'both.mp4': ['-i', 'ladder/both-720.mp4', '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov'],
 };
 
 beforeAll(async () => {
   media = await ensureMedia();
-  own = await mkdtemp(join(tmpdir(), 'reelay-test-'));
-  for (const [name, args] of Object.entries(RECIPES)) {
-    const output = join(own, name);
-    await run('ffmpeg', ['-nostdin', '-v', 'error', ...args, '-f', 'mp4', output], { cwd: media });
-  }
+  made = await madeFiles(RECIPES, media);
+  folder = await mkdtemp(join(tmpdir(), 'reelay-test-'));
 });
-afterAll(() => rm(own, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const place = (file: string) => join(file in RECIPES ? own : media, file);
+const place = (file: string) => join(file in RECIPES ? made : media, file);
 const load = async (file: string) => fileSource(await readFile(place(file)));
 const mux = (video: FileSource, audio: FileSource, durationSeconds?: number) =>
   muxNatively(
@@ -106,9 +97,9 @@ describe('muxNatively', () => {
     ['fragmented.mp4', 'long-audio.m4a', undefined],
     ['both.mp4', 'both.mp4', 8],
   ])('muxes %s and %s into the packets that FFmpeg copies', async (video, audio, seconds) => {
-    const durationSeconds = seconds ?? (await inspectDuration(place('long-video.mp4')));
+    const durationSeconds = seconds ?? (await probe(place('long-video.mp4'))).durationSeconds;
     const body = await buffer(await mux(await load(video), await load(audio), durationSeconds));
-    const ours = join(own, 'ours.mp4');
+    const ours = join(folder, 'ours.mp4');
     await writeFile(ours, body);
     const got = await packets(['-i', ours, '-map', '0']);
     const wanted = await packets(['-i', place(video), '-i', place(audio), '-map', '0:v:0', '-map', '1:a:0']);
@@ -122,5 +113,3 @@ describe('muxNatively', () => {
     expect(apart(got)).toBeCloseTo(apart(wanted), 2);
   });
 });
-
-const inspectDuration = async (file: string) => (await inspect(await readFile(file), '.mp4')).durationSeconds;
