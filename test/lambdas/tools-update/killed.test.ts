@@ -25,7 +25,9 @@ await build({
   bundle: true,
   platform: 'node',
   format: 'esm',
-  banner: { js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);",
+  },
   logLevel: 'error',
 });
 afterAll(() => pages.close());

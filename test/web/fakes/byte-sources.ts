@@ -5,8 +5,8 @@ import { vi } from 'vitest';
 import { createDownload, type Download, type DownloadOptions } from '../../../web/src/download/download.ts';
 import type { DownloadState } from '../../../web/src/download/download-state.ts';
 import type { Sink } from '../../../web/src/download/sink.ts';
-import { afterFile } from '../../support/after-file.ts';
 import { createFaultHandler, type Fault, type FaultHandler } from '../../origin/faults.ts';
+import { afterFile } from '../../support/after-file.ts';
 
 /** Bytes in which no two parts are equal. */
 export function someBytes(length: number, seed = 1): Buffer {
