@@ -25,6 +25,16 @@ export interface PacedOrigin {
   close(): Promise<void>;
 }
 
+/** Settles when a response takes more bytes, or is closed. */
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const settle = () => {
+      response.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    response.on('drain', settle).on('close', settle);
+  });
+
 export async function startPacedOrigin(): Promise<PacedOrigin> {
   const bytes = readFileSync(join(MEDIA_DIR, 'clip.mp4'));
   const counts = new Map<string, number>();
@@ -64,8 +74,7 @@ export async function startPacedOrigin(): Promise<PacedOrigin> {
       continueAt.set(url, due + (chunk.length / BYTES_PER_SECOND) * 1000);
       const waitMs = due - performance.now();
       if (waitMs > 1) await sleep(waitMs);
-      if (!response.write(chunk))
-        await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+      if (!response.write(chunk)) await drained(response);
     }
     response.end();
   };
