@@ -52,7 +52,18 @@ export const tagText = ({ tag, title, author, album, trackNumber, details }: Tag
     ...(details?.uploadDate !== undefined && { date: details.uploadDate }),
   };
 
-/** The text of full tags. */
-export const recordingText = (
+/** The list that a recording is sent as a part of. */
+export type ListPlace = Required<Pick<RecordingText, 'album' | 'trackNumber'>>;
+
+/**
+ * The text of full tags.
+ * @param place for a recording that names no album itself
+ */
+export function recordingText(
   recording: TaggedRecording & { readonly origin: { readonly url: string } },
-): RecordingText => ({ ...tagText(recording), link: recording.origin.url });
+  place?: ListPlace,
+): RecordingText {
+  const text = { ...tagText(recording), link: recording.origin.url };
+  if (!place || text.album !== undefined) return text;
+  return { ...text, album: place.album, trackNumber: text.trackNumber ?? place.trackNumber };
+}

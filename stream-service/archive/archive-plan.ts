@@ -93,7 +93,7 @@ export function createArchivePlans({
       if (!entry) throw new RangeError(`No entry ${index}`);
       let chosen: ChosenEntry | undefined;
       try {
-        chosen = await choose.stored(entry, parameters);
+        chosen = await choose.stored({ list, entry, number: names.numberOf(index) }, parameters);
       } catch (error) {
         return { index, reason: reasonOf(error) };
       }

@@ -1,4 +1,5 @@
 import type { ArchiveParameters } from '../../core/api/index.ts';
+import type { ListPlace } from '../../core/conversions/index.ts';
 import { NotDeliverable, NotFound } from '../../core/errors/index.ts';
 import { type Resolver, selectQuality } from '../../core/resolve/index.ts';
 import {
@@ -20,6 +21,14 @@ export interface ChooseEntryDependencies {
   readonly resolve?: Resolver['resolve'];
 }
 
+/** An entry of a list. */
+export interface PlacedEntry {
+  readonly list: ArchivedList;
+  readonly entry: PlaylistEntry;
+  /** One-based place in the list. */
+  readonly number: number;
+}
+
 /** An entry whose rendition is chosen and not open yet. */
 export interface ChosenEntry {
   readonly title: string | null;
@@ -35,14 +44,9 @@ export interface ChooseEntry {
    * By the state table alone; undefined when the entry is not stored.
    * @throws NotFound, NotDeliverable when there is nothing to send
    */
-  stored(entry: PlaylistEntry, parameters: ArchiveParameters): Promise<ChosenEntry | undefined>;
+  stored(placed: PlacedEntry, parameters: ArchiveParameters): Promise<ChosenEntry | undefined>;
   /** As `stored`, and resolves an entry that is not. @throws what `Resolver.resolve` throws */
-  resolved(
-    list: ArchivedList,
-    entry: PlaylistEntry,
-    parameters: ArchiveParameters,
-    session: StreamSession,
-  ): Promise<ChosenEntry>;
+  resolved(placed: PlacedEntry, parameters: ArchiveParameters, session: StreamSession): Promise<ChosenEntry>;
 }
 
 const RESOLVE_TIMEOUT_MS = 25_000;
@@ -50,7 +54,11 @@ const RESOLVE_TIMEOUT_MS = 25_000;
 const UNKNOWN_DATE = new Date(Date.UTC(1980, 0, 1));
 
 export function createChooseEntry({ state, representations, resolve }: ChooseEntryDependencies): ChooseEntry {
-  const choose = async (resource: Resource, parameters: ArchiveParameters): Promise<ChosenEntry> => {
+  const choose = async (
+    resource: Resource,
+    placed: PlacedEntry,
+    parameters: ArchiveParameters,
+  ): Promise<ChosenEntry> => {
     if (resource.isLive) throw new NotDeliverable('The entry is live and has no end.');
     const selected = selectQuality(resource, parameters);
     const found = selected && (await findByKey(keyOf(resource.id, selected.rendition.id), async () => resource));
@@ -66,6 +74,7 @@ export function createChooseEntry({ state, representations, resolve }: ChooseEnt
         format: selected?.format,
         bitrateKbps: parameters.bitrateKbps,
         hasTags: parameters.hasTags,
+        listPlace: placeInList(placed),
       }),
     };
   };
@@ -73,7 +82,7 @@ export function createChooseEntry({ state, representations, resolve }: ChooseEnt
   const readStored = async ({ resourceId }: PlaylistEntry): Promise<Resource | undefined> =>
     resourceId === undefined ? undefined : state.getResource(resourceId);
 
-  const resolveEntry = async (list: ArchivedList, entry: PlaylistEntry, session: StreamSession): Promise<Resource> => {
+  const resolveEntry = async ({ list, entry }: PlacedEntry, session: StreamSession): Promise<Resource> => {
     if (!resolve) throw new NotFound('The entry is not stored');
     if (entry.url === list.url && entry.resourceId === undefined)
       throw new NotDeliverable('The entry is the list itself.');
@@ -87,13 +96,19 @@ export function createChooseEntry({ state, representations, resolve }: ChooseEnt
   };
 
   return {
-    async stored(entry, parameters) {
-      const resource = await readStored(entry);
-      return resource && choose(resource, parameters);
+    async stored(placed, parameters) {
+      const resource = await readStored(placed.entry);
+      return resource && choose(resource, placed, parameters);
     },
-    async resolved(list, entry, parameters, session) {
-      const resource = (await readStored(entry)) ?? (await resolveEntry(list, entry, session));
-      return choose(resource, parameters);
+    async resolved(placed, parameters, session) {
+      const resource = (await readStored(placed.entry)) ?? (await resolveEntry(placed, session));
+      return choose(resource, placed, parameters);
     },
   };
+}
+
+/** Undefined for an item alone. */
+function placeInList({ list, number }: PlacedEntry): ListPlace | undefined {
+  const isAlone = list.entries.length + (list.unavailable?.length ?? 0) === 1;
+  return list.title === null || isAlone ? undefined : { album: list.title, trackNumber: number };
 }

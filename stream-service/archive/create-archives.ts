@@ -56,7 +56,7 @@ export function createArchives(dependencies: ArchivesDependencies): Archives {
       if (!entry) throw new RangeError(`No entry ${index}`);
       const session = openSession();
       try {
-        const chosen = await choose.resolved(list, entry, parameters, session);
+        const chosen = await choose.resolved({ list, entry, number: names.numberOf(index) }, parameters, session);
         const representation = await chosen.opener.open(session, range);
         const { size, etag, fileExtension } = representation;
         const path = names.pathOf(index, chosen, fileExtension);

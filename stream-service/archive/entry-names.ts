@@ -5,6 +5,8 @@ import { fileName, type Naming } from '../file-name.ts';
 export interface EntryNames {
   /** `List/007 - Artist - Title.mp4`. @param index of the entry, from 0 */
   pathOf(index: number, naming: Naming, fileExtension: string): string;
+  /** One-based place of an entry in its list. */
+  numberOf(index: number): number;
   readonly indexPath: string;
 }
 
@@ -19,6 +21,7 @@ export function createEntryNames(list: Pick<ArchivedList, 'title' | 'author' | '
   return {
     pathOf: (index, naming, fileExtension) =>
       `${folder}/${String(numbers[index]).padStart(digits, '0')} - ${fileName(naming, fileExtension)}`,
+    numberOf: (index) => numbers[index] ?? index + 1,
     indexPath: `${folder}/index.txt`,
   };
 }

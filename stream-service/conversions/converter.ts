@@ -1,5 +1,6 @@
 import type { Mp3BitrateKbps } from '../../core/conversions/index.ts';
 import type { Log } from '../../core/log/index.ts';
+import type { RecordingText } from '../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
 import type { FfmpegInputServer } from '../ffmpeg/index.ts';
@@ -33,6 +34,7 @@ export interface ConversionOptions {
 
 /** A tag with all that is known of a recording. */
 export interface FullTag {
+  readonly text: RecordingText;
   /** JPEG; empty: none. Undefined: not known before the conversion is opened. */
   readonly cover: Buffer | undefined;
 }

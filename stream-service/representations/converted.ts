@@ -1,3 +1,4 @@
+import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { Ffmpeg } from '../../layers/tools/index.ts';
 import type { ConversionOptions, Converter } from '../conversions/index.ts';
@@ -21,6 +22,7 @@ export interface ConvertedDependencies {
 export interface ConvertedOptions extends Omit<ConversionOptions, 'fullTag'> {
   /** With a full tag, cover included. */
   readonly hasTags?: boolean;
+  readonly listPlace?: ListPlace;
 }
 
 /** The audio of a rendition in another format, or a part of it. */
@@ -28,13 +30,16 @@ export function converted(
   found: KeyedRendition,
   converter: Converter,
   { openSource, peekSource, ffmpeg, requireFfmpeg, covers }: ConvertedDependencies,
-  { hasTags, ...chosen }: ConvertedOptions = {},
+  { hasTags, listPlace, ...chosen }: ConvertedOptions = {},
 ): RepresentationOpener {
   const {
     resource,
     tracks: [track],
   } = found;
-  const withTag = (cover?: Buffer): ConversionOptions => ({ ...chosen, fullTag: hasTags ? { cover } : undefined });
+  const withTag = (cover?: Buffer): ConversionOptions => ({
+    ...chosen,
+    fullTag: hasTags ? { cover, text: recordingText(resource, listPlace) } : undefined,
+  });
   const openWith =
     (open: OpenSource, findCover: (session: StreamSession) => Promise<Buffer | undefined>) =>
     async (session: StreamSession): Promise<Representation> => {

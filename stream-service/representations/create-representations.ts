@@ -1,5 +1,5 @@
 import { getOperation } from '../../core/api/index.ts';
-import type { ConversionName, Mp3BitrateKbps } from '../../core/conversions/index.ts';
+import type { ConversionName, ListPlace, Mp3BitrateKbps } from '../../core/conversions/index.ts';
 import { withSpan } from '../../core/log/index.ts';
 import { mp4HoldsAudio, mp4HoldsVideo } from '../../core/media/codecs/index.ts';
 import type { SubtitleFormat } from '../../core/media/subtitles/index.ts';
@@ -52,6 +52,8 @@ export interface MediaOptions {
   readonly bitrateKbps?: Mp3BitrateKbps;
   /** With a full tag, where the output has room for one. */
   readonly hasTags?: boolean;
+  /** The list that it is sent as a part of, for the tags. */
+  readonly listPlace?: ListPlace;
   /** The part to send; absent: the whole. */
   readonly clip?: ClipTimes;
   /** Language of the subtitles to embed in MP4. */
@@ -82,7 +84,7 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       const hasTags = rest.hasTags && (isMp4 || isConverted) && !found.resource.isLive;
       /** With what is wanted, in MP4, which has room for it. */
       const extended = (create: (extras: NamedExtras) => RepresentationOpener) =>
-        withExtras(found, { hasTags, subtitles }, dependencies, create);
+        withExtras(found, { hasTags, listPlace: rest.listPlace, subtitles }, dependencies, create);
       if (isConverted) {
         const audible = { ...found, tracks: [sound] } as const;
         if (format === 'm4a')

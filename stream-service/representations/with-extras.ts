@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { recordingText } from '../../core/conversions/index.ts';
+import { type ListPlace, recordingText } from '../../core/conversions/index.ts';
 import { mp4Tags } from '../../core/media/mp4-tags/index.ts';
 import type { LayoutExtras } from '../../core/media/virtual-mp4/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
@@ -15,6 +15,8 @@ export interface NamedExtras extends LayoutExtras {
 
 export interface WantedExtras {
   readonly hasTags?: boolean;
+  /** For the tags. */
+  readonly listPlace?: ListPlace;
   /** Language of the subtitles to embed. */
   readonly subtitles?: string;
 }
@@ -34,14 +36,14 @@ const NO_EXTRAS: NamedExtras = { id: '' };
  */
 export function withExtras(
   { resource }: KeyedRendition,
-  { hasTags, subtitles }: WantedExtras,
+  { hasTags, listPlace, subtitles }: WantedExtras,
   { covers, embeddedSubtitles }: ExtrasDependencies,
   create: (extras: NamedExtras) => RepresentationOpener,
 ): RepresentationOpener {
   if (!hasTags && subtitles === undefined) return create(NO_EXTRAS);
   const selected = subtitles === undefined ? undefined : selectSubtitle(resource, subtitles);
   const createWith = (cover?: Buffer, text?: EmbeddedText) => {
-    const tags = hasTags ? mp4Tags(recordingText(resource), cover) : undefined;
+    const tags = hasTags ? mp4Tags(recordingText(resource, listPlace), cover) : undefined;
     return create({ tags, text, id: tagsId(tags) + (text ? ` text=${text.id}` : '') });
   };
   const unknown = createWith();

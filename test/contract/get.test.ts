@@ -44,6 +44,21 @@ describe('GET /api/Get', () => {
       expect(archive.body.includes(`A podcast/${name}`)).toBe(true);
   });
 
+  it('redirects to an archive whose tags name the list and the place in it', async () => {
+    const { headers } = await get('/site/list/album?n=2', '&quality=mp3&format=tar&tags=true');
+    const { status, body } = await target.get(headers.location ?? '');
+    expect(status).toBe(200);
+    const text = (frame: string, value: string) =>
+      body.includes(
+        Buffer.concat([
+          Buffer.from(frame),
+          Buffer.from([0, 0, 0, 3 + value.length * 2, 0, 0, 1, 0xff, 0xfe]),
+          Buffer.from(value, 'utf16le'),
+        ]),
+      );
+    expect([text('TALB', 'List album'), text('TRCK', '1'), text('TRCK', '2')]).toEqual([true, true, true]);
+  });
+
   it('redirects to a TAR that continues at a byte, after a renewal of expired links', async () => {
     const { headers } = await get('/feeds/podcast.xml', '&quality=audio&format=tar');
     const whole = await target.get(headers.location ?? '');

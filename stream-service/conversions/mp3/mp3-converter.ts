@@ -1,4 +1,4 @@
-import { conversions, MP3_BITRATE_KBPS, recordingText, tagText } from '../../../core/conversions/index.ts';
+import { conversions, MP3_BITRATE_KBPS, tagText } from '../../../core/conversions/index.ts';
 import { InvalidParameter } from '../../../core/errors/index.ts';
 import { fullId3Tag, id3Tag } from '../../../core/media/id3/index.ts';
 import type { Resource, Track } from '../../../core/state/index.ts';
@@ -57,7 +57,7 @@ export const createMp3Converter = (streams: FrameStreams): Converter => ({
 });
 
 const tagOf = (resource: Resource, { fullTag }: ConversionOptions): Buffer =>
-  fullTag ? fullId3Tag(recordingText(resource), fullTag.cover) : id3Tag(tagText(resource));
+  fullTag ? fullId3Tag(fullTag.text, fullTag.cover) : id3Tag(tagText(resource));
 
 const isCoverUnknown = ({ fullTag }: ConversionOptions): boolean => fullTag !== undefined && !fullTag.cover;
 
