@@ -20,6 +20,7 @@ export const UNIT_TESTS = [
   'test/core/resolve/yt-dlp/!(extractor).test.ts',
   'test/core/state/{find-by-key,keys}.test.ts',
   'test/docs/*.test.ts',
+  'test/infra/build/strip-elf.test.ts',
   'test/infra/cli/{cli-plan,container-runtime}.test.ts',
   'test/infra/cost/*.test.ts',
   'test/infra/edge/stale-streams.test.ts',

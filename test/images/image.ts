@@ -45,6 +45,7 @@ export interface BuildOptions {
 }
 
 const BUILD_TIMEOUT_MS = 600_000;
+const OWN_PLATFORM = `linux/${process.arch === 'arm64' ? 'arm64' : 'amd64'}`;
 const MIN_KEPT_BYTES = 4 * 2 ** 20;
 
 /**
@@ -78,7 +79,9 @@ async function buildUnpacked({
   await ensureBaseImages();
   const replaced = Object.entries(stages).flatMap(([stage, folder]) => ['--build-context', `${stage}=${folder}`]);
   const file = join(IMAGES_DIR, name, 'Dockerfile');
-  await writeFile(file, withoutStages(await readFile(dockerfile, 'utf8'), Object.keys(stages)));
+  const text = withoutStages(await readFile(dockerfile, 'utf8'), Object.keys(stages));
+  // buildah 1.28 takes the platform of the image for that of the builder.
+  await writeFile(file, platform ? text.replaceAll('$BUILDPLATFORM', OWN_PLATFORM) : text);
   const tag = `localhost/${name}`;
   await buildah(
     'build',
