@@ -78,56 +78,61 @@ interface Route {
 export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDependencies): void {
   const { find, sessions, representations, archives, stalledClients, log } = dependencies;
 
-  const route = <Found extends Keyed>(
-    operationId: StreamOperationId,
-    findByKey: (key: string) => Promise<Found>,
-    /** @throws Problem 400 for an invalid query */
-    parse: (query: Route['Querystring'], params: Route['Params']) => (found: Found) => RepresentationOpener,
-  ) => {
-    const path = routePath(operationId);
-    // Explicit: Fastify's own HEAD would run GET and read the whole source.
-    app.head<Route>(path, async (request, reply) => {
-      const choose = parse(request.query, request.params);
-      const found = await findByKey(request.params.key);
-      const accessHeader = accessHeaderOf(request);
-      const openSession = () => sessions.open(request.ip, reply.raw, accessHeader);
-      const head = await describeForHead(choose(found), openSession, log);
-      return reply.headers(responseHeaders(operationId, found, head, signerFor(accessHeader))).send();
-    });
+  /** Returns what registers the routes of an operation. */
+  const route =
+    <Found extends Keyed>(
+      findByKey: (key: string) => Promise<Found>,
+      /** @throws Problem 400 for an invalid query */
+      parse: (query: Route['Querystring'], params: Route['Params']) => (found: Found) => RepresentationOpener,
+    ) =>
+    (operationId: StreamOperationId): void => {
+      const path = routePath(operationId);
+      // Explicit: Fastify's own HEAD would run GET and read the whole source.
+      app.head<Route>(path, async (request, reply) => {
+        const choose = parse(request.query, request.params);
+        const found = await findByKey(request.params.key);
+        const accessHeader = accessHeaderOf(request);
+        const openSession = () => sessions.open(request.ip, reply.raw, accessHeader);
+        const head = await describeForHead(choose(found), openSession, log);
+        return reply.headers(responseHeaders(operationId, found, head, signerFor(accessHeader))).send();
+      });
 
-    app.get<Route>(path, async (request, reply) => {
-      const choose = parse(request.query, request.params);
-      const found = await findByKey(request.params.key);
-      const session = sessions.open(request.ip, reply.raw, accessHeaderOf(request));
-      const range = predictRange(request.headers.range);
-      const representation = await choose(found).open(session, range);
-      return sendRepresentation(request, reply, { operationId, found, representation, session, stalledClients, log });
-    });
+      app.get<Route>(path, async (request, reply) => {
+        const choose = parse(request.query, request.params);
+        const found = await findByKey(request.params.key);
+        const session = sessions.open(request.ip, reply.raw, accessHeaderOf(request));
+        const range = predictRange(request.headers.range);
+        const representation = await choose(found).open(session, range);
+        return sendRepresentation(request, reply, { operationId, found, representation, session, stalledClients, log });
+      });
+    };
+
+  const routes: Readonly<Record<StreamOperationId, (operationId: StreamOperationId) => void>> = {
+    Media: route(find.rendition, (query) => {
+      const subtitles = parseSubtitlesParameter(query.subtitles);
+      const options = { ...parseConversionParameters(query), clip: parseClipParameters(query), subtitles };
+      return (found) => representations.media(found, options);
+    }),
+    Combined: route(find.rendition, (query) => {
+      const subtitles = parseSubtitlesParameter(query.subtitles);
+      return (found) => representations.combined(found, { subtitles });
+    }),
+    HlsMaster: route(find.rendition, () => (found) => representations.hls(found, { name: 'master.m3u8' })),
+    HlsFile: route(find.rendition, (query, { file = '' }) => {
+      const options = { name: file, entity: firstOf(query.entity) };
+      return (found) => representations.hls(found, options);
+    }),
+    Subtitle: route(find.subtitle, (query) => {
+      const format = parseSubtitleFormat(firstOf(query.format));
+      return (found) => representations.subtitle(found, format);
+    }),
+    Cover: route(find.rendition, () => (found) => representations.cover(found)),
+    Archive: route(find.archive, (query) => {
+      const parameters = parseArchiveParameters(query);
+      return ({ list }) => archives.open(list, parameters);
+    }),
   };
-
-  route('Media', find.rendition, (query) => {
-    const subtitles = parseSubtitlesParameter(query.subtitles);
-    const options = { ...parseConversionParameters(query), clip: parseClipParameters(query), subtitles };
-    return (found) => representations.media(found, options);
-  });
-  route('Combined', find.rendition, (query) => {
-    const subtitles = parseSubtitlesParameter(query.subtitles);
-    return (found) => representations.combined(found, { subtitles });
-  });
-  route('HlsMaster', find.rendition, () => (found) => representations.hls(found, { name: 'master.m3u8' }));
-  route('HlsFile', find.rendition, (query, { file = '' }) => {
-    const options = { name: file, entity: firstOf(query.entity) };
-    return (found) => representations.hls(found, options);
-  });
-  route('Subtitle', find.subtitle, (query) => {
-    const format = parseSubtitleFormat(firstOf(query.format));
-    return (found) => representations.subtitle(found, format);
-  });
-  route('Cover', find.rendition, () => (found) => representations.cover(found));
-  route('Archive', find.archive, (query) => {
-    const parameters = parseArchiveParameters(query);
-    return ({ list }) => archives.open(list, parameters);
-  });
+  for (const [operationId, register] of Object.entries(routes)) register(operationId as StreamOperationId);
 }
 
 function parseSubtitleFormat(text = 'vtt'): SubtitleFormat {
