@@ -17,7 +17,7 @@ export function readContext(context: Readonly<Record<string, unknown>>): Deploym
 }
 
 /** Region and account of an ARN: `arn:partition:service:region:account:…` */
-const parseArn = (arn: string) => ({ region: arn.split(':')[3], account: arn.split(':')[4] });
+const parseArn = (arn: string | undefined) => ({ region: arn?.split(':')[3], account: arn?.split(':')[4] });
 
 /**
  * Rejects ARNs of another region or account than the stack's, which would otherwise fail at the first start or at the end
@@ -26,11 +26,11 @@ const parseArn = (arn: string) => ({ region: arn.split(':')[3], account: arn.spl
  */
 export function checkPlace(settings: DeploymentSettings, env: { readonly account?: string; readonly region?: string }) {
   for (const name of ['accessKeysSecret', 'outgoingProxiesSecret', 'cookiesSecret'] as const) {
-    const { region } = parseArn(settings[name] ?? '');
+    const { region } = parseArn(settings[name]);
     if (region && env.region && region !== env.region)
       throw new SettingError(`${name} must be a secret in ${env.region}, where the stack is, not in ${region}`);
   }
-  const { account } = parseArn(settings.certificateArn ?? '');
+  const { account } = parseArn(settings.certificateArn);
   if (account && env.account && account !== env.account)
     throw new SettingError(`certificateArn must be a certificate of the account ${env.account}, not of ${account}`);
 }
@@ -40,10 +40,7 @@ function checkCombinations(settings: DeploymentSettings): void {
   const { domain, certificateArn, taskCpu, taskMemory, minTasks, maxTasks, profile } = settings;
   if (domain && !certificateArn) throw new SettingError('domain needs certificateArn, a certificate in us-east-1');
   if (certificateArn && !domain) throw new SettingError('certificateArn needs domain, the name it is for');
-  if ((taskCpu === undefined) !== (taskMemory === undefined)) {
-    throw new SettingError(`${taskCpu === undefined ? 'taskMemory needs taskCpu' : 'taskCpu needs taskMemory'}`);
-  }
-  if (taskCpu !== undefined && taskMemory !== undefined) checkTaskSize(taskCpu, taskMemory);
+  checkTaskSize(taskCpu, taskMemory);
   checkStreamHost(settings);
   const { resolverProvisioned, resolverConcurrency } = settings;
   if (profile === 'hobby' && resolverProvisioned > 0)
@@ -64,19 +61,25 @@ function checkStreamHost({ streamHost, profile, architecture, taskCpu, zones }: 
   if (zones !== undefined) throw new SettingError('zones is for streamHost fargate: lambda has no network');
 }
 
+const steps = (min: number, max: number, step: number): number[] =>
+  Array.from({ length: (max - min) / step + 1 }, (_, index) => min + index * step);
+
 /** Memory that Fargate offers by CPU units, in MiB. */
-const TASK_MEMORY: Readonly<Record<number, readonly [min: number, max: number, step: number]>> = {
-  256: [512, 2048, 512],
-  512: [1024, 4096, 1024],
-  1024: [2048, 8192, 1024],
-  2048: [4096, 16_384, 1024],
-  4096: [8192, 30_720, 1024],
-  8192: [16_384, 61_440, 4096],
-  16384: [32_768, 122_880, 8192],
+const TASK_MEMORY: Readonly<Record<number, readonly number[]>> = {
+  256: [512, 1024, 2048],
+  512: steps(1024, 4096, 1024),
+  1024: steps(2048, 8192, 1024),
+  2048: steps(4096, 16_384, 1024),
+  4096: steps(8192, 30_720, 1024),
+  8192: steps(16_384, 61_440, 4096),
+  16384: steps(32_768, 122_880, 8192),
 };
 
-function checkTaskSize(cpu: number, memory: number): void {
-  const [min, max, step] = TASK_MEMORY[cpu] ?? [0, 0, 1];
-  const fits = memory >= min && memory <= max && (memory % step === 0 || (cpu === 256 && memory === 512));
-  if (!fits) throw new SettingError(`taskMemory must be ${min} to ${max} in steps of ${step} with taskCpu ${cpu}`);
+function checkTaskSize(cpu: number | undefined, memory: number | undefined): void {
+  if (cpu === undefined && memory === undefined) return;
+  if (cpu === undefined) throw new SettingError('taskMemory needs taskCpu');
+  if (memory === undefined) throw new SettingError('taskCpu needs taskMemory');
+  const offered = TASK_MEMORY[cpu];
+  if (!offered?.includes(memory))
+    throw new SettingError(`taskMemory must be one of ${offered?.join(', ')} with taskCpu ${cpu}`);
 }

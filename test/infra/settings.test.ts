@@ -5,6 +5,7 @@ import { checkPlace, readContext } from '../../infra/config/settings.ts';
 import { flags } from './synth.ts';
 
 const CERTIFICATE = 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555';
+const LAMBDA = { profile: 'hobby', streamHost: 'lambda' };
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:reelay/proxies-AbCdEf';
 
 describe('readContext', () => {
@@ -12,6 +13,7 @@ describe('readContext', () => {
     const defaults = readContext({});
     expect(defaults).toEqual({
       profile: 'team',
+      streamHost: 'fargate',
       stage: 'main',
       architecture: 'arm64',
       reelayEnvironment: 'Production',
@@ -113,8 +115,6 @@ describe('readContext', () => {
     ['search', { search: 'perhaps' }],
     ['maxStreams', { maxStreams: '1e9' }],
     ['taskCpu', { taskCpu: 300, taskMemory: 512 }],
-    ['taskCpu', { taskCpu: 512 }],
-    ['taskMemory', { taskMemory: 1024 }],
     ['taskMemory', { taskCpu: 512, taskMemory: 8192 }],
     ['taskMemory', { taskCpu: 1024, taskMemory: 2500 }],
     ['minTasks', { profile: 'hobby', minTasks: 1 }],
@@ -137,6 +137,48 @@ describe('readContext', () => {
     const act = () => readContext(context);
     expect(act).toThrow(SettingError);
     expect(act).toThrow(new RegExp(`^${name} [^\n]+$`));
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ domain: 'a.example.com' }, 'domain needs certificateArn, a certificate in us-east-1'],
+    [{ certificateArn: CERTIFICATE }, 'certificateArn needs domain, the name it is for'],
+    [{ taskCpu: 512 }, 'taskCpu needs taskMemory'],
+    [{ taskMemory: 1024 }, 'taskMemory needs taskCpu'],
+    [{ taskCpu: 256, taskMemory: 1536 }, 'taskMemory must be one of 512, 1024, 2048 with taskCpu 256'],
+    [{ taskCpu: 512, taskMemory: 8192 }, 'taskMemory must be one of 1024, 2048, 3072, 4096 with taskCpu 512'],
+    [{ profile: 'hobby', minTasks: 1 }, 'minTasks is for team and public: hobby runs one task at most'],
+    [{ profile: 'hobby', maxTasks: 2 }, 'maxTasks is for team and public: hobby runs one task at most'],
+    [
+      { profile: 'hobby', resolverProvisioned: 1 },
+      'resolverProvisioned is for team and public: hobby costs nothing while it is idle',
+    ],
+    [{ streamHost: 'lambda' }, 'streamHost lambda is for hobby: team streams from Fargate'],
+    [{ ...LAMBDA, architecture: 'x86_64' }, 'streamHost lambda needs architecture arm64'],
+    [{ ...LAMBDA, taskCpu: 256, taskMemory: 512 }, 'taskCpu and taskMemory are for streamHost fargate'],
+    [{ ...LAMBDA, zones: 'use1-az4,use1-az5' }, 'zones is for streamHost fargate: lambda has no network'],
+  ])('rejects a combination: %j', (context, message) =>
+    expect(() => readContext(context)).toThrow(new SettingError(message)),
+  );
+
+  // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-tasks-services.html#fargate-tasks-size
+  it.each([
+    [256, 512, 2048, 1024],
+    [512, 1024, 4096, 1024],
+    [1024, 2048, 8192, 1024],
+    [2048, 4096, 16_384, 1024],
+    [4096, 8192, 30_720, 1024],
+    [8192, 16_384, 61_440, 4096],
+    [16_384, 32_768, 122_880, 8192],
+  ])('with taskCpu %i accepts a taskMemory of %i to %i MiB', (taskCpu, min, max, step) => {
+    const accepts = (taskMemory: number) => {
+      try {
+        return readContext({ taskCpu, taskMemory }).taskMemory === taskMemory;
+      } catch {
+        return false;
+      }
+    };
+    expect([min, max, max - step].map(accepts)).toEqual([true, true, true]);
+    expect([min - step, min - 1, min + 1, max + 1, max + step].map(accepts)).toEqual(Array(5).fill(false));
   });
 
   it('does not repeat the password of a proxy', () => {
@@ -169,8 +211,10 @@ describe('profileOf', () => {
     );
   });
 
-  it('rejects minTasks above maxTasks', () =>
-    expect(() => profileOf(readContext({ minTasks: 5 }))).toThrow(/^minTasks must be at most maxTasks \(4\), not 5$/));
+  it('rejects minTasks above maxTasks', () => {
+    expect(profileOf(readContext({ minTasks: 4 })).minTasks).toBe(4);
+    expect(() => profileOf(readContext({ minTasks: 5 }))).toThrow(/^minTasks must be at most maxTasks \(4\), not 5$/);
+  });
 });
 
 describe('checkPlace', () => {
@@ -182,6 +226,7 @@ describe('checkPlace', () => {
     ['a certificate of the account', { domain: 'a.example.com', certificateArn: CERTIFICATE }, HERE],
     ['nothing with a region or account', {}, HERE],
     ['any region while the stack has none', { cookiesSecret: SECRET }, {}],
+    ['any account while the stack has none', { domain: 'a.example.com', certificateArn: CERTIFICATE }, {}],
   ])('accepts %s', (_, context, env) => checkPlace(settings(context), env));
 
   it.each<[Record<string, unknown>, object, string]>([
