@@ -195,6 +195,11 @@ describe('profileOf', () => {
     expect(profileOf(readContext({ profile: 'public', ...sizes }))).toEqual({ ...profiles.public, ...sizes });
   });
 
+  it('streams hobby from a task on demand, with streamHost lambda from a Web Function', () => {
+    expect(profileOf(readContext({ profile: 'hobby' })).streamHost).toBe('on-demand');
+    expect(profileOf(readContext(LAMBDA)).streamHost).toBe('web-function');
+  });
+
   it('rejects provisioned environments in hobby, and more than may run', () => {
     const read = (profile: string, resolverConcurrency?: number) =>
       readContext({ profile, resolverProvisioned: 50, resolverConcurrency });
