@@ -11,8 +11,11 @@ import { useBrowser } from '../fixtures/browser.ts';
 import { findLayoutProblems } from './layout-problems.ts';
 import { isWithinPage, type PageState, STATES } from './page-states.ts';
 
-/** `npm run pictures` sets it: a folder for one picture per state, width and scheme. No assertion reads them. */
-const PICTURES_DIR = process.env.PICTURES_DIR && resolve(process.env.PICTURES_DIR);
+/** `npm run pictures` sets the folder, for one picture per state, width and scheme. No assertion reads them. */
+const TAKES_ALL_PICTURES = Boolean(process.env.PICTURES_DIR);
+const PICTURES_DIR = resolve(process.env.PICTURES_DIR || '.data/pictures');
+/** What every run keeps of each state. */
+const KEPT_PICTURES: readonly string[] = ['320-light', '1440-dark'];
 /** Widths of windows in pixels, each with the scheme that axe checks there for states that are not main ones. */
 const LAYOUTS = [
   [320, 'light'],
@@ -35,7 +38,7 @@ const { open } = useBrowser();
 const instance = useFakeInstance();
 let axe = '';
 beforeAll(async () => {
-  if (PICTURES_DIR) await mkdir(PICTURES_DIR, { recursive: true });
+  await mkdir(PICTURES_DIR, { recursive: true });
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 });
 
@@ -107,14 +110,15 @@ describe('page states', () => {
       const found = await page.evaluate(findLayoutProblems);
       if (hasAxe) found.push(...(await accessibilityViolations(page)));
       problems.push(...found.map((problem) => `${place}: ${problem}`));
-      if (PICTURES_DIR) await page.screenshot({ path: join(PICTURES_DIR, `${state.name}-${place}.png`) });
+      if (TAKES_ALL_PICTURES || KEPT_PICTURES.includes(place))
+        await page.screenshot({ path: join(PICTURES_DIR, `${state.name}-${place}.png`) });
     };
     for (const [width, schemeOfWidth] of LAYOUTS) {
       await resize(page, width);
       for (const scheme of Object.keys(SCHEMES) as Scheme[]) {
         const hasAxe = state.isMain || scheme === schemeOfWidth;
         // Otherwise dark and light differ in colours alone.
-        if (!hasAxe && !PICTURES_DIR && scheme !== 'forced') continue;
+        if (!hasAxe && !TAKES_ALL_PICTURES && scheme !== 'forced') continue;
         await page.emulateMedia(SCHEMES[scheme]);
         await check(`${width}-${scheme}`, hasAxe);
       }
@@ -128,7 +132,7 @@ describe('page states', () => {
       }
       await changeLanguage(page, 'en');
     }
-    if (PICTURES_DIR && state.name === README_STATE) await takeReadmePicture(page);
+    if (TAKES_ALL_PICTURES && state.name === README_STATE) await takeReadmePicture(page);
     expect(problems).toEqual([]);
   });
 
@@ -158,5 +162,5 @@ describe('page states', () => {
 async function takeReadmePicture(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1180, height: 760 });
   await page.emulateMedia({ colorScheme: 'light' });
-  await page.screenshot({ path: join(PICTURES_DIR ?? '', 'page.png') });
+  await page.screenshot({ path: join(PICTURES_DIR, 'page.png') });
 }
