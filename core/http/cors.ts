@@ -10,7 +10,9 @@ const EXPOSED_HEADERS = [
   'ETag',
   'Estimated-Content-Length',
   'Retry-After',
+  'X-Playlist',
   'X-Request-Count',
+  'X-Tools',
 ].join(', ');
 
 /** Request headers that pages may send. */

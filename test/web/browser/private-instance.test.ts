@@ -72,11 +72,13 @@ describe('the links of a private list', () => {
     });
     if (which === 'other')
       await context.addInitScript((base) => sessionStorage.setItem('reelay.api', base), service.baseUrl);
-    await tab.goto(page.baseUrl + service.pageFor(`/site/list/private-${which}?n=2`));
+    await tab.goto(page.baseUrl + service.pageFor(`/site/list/private-${which}?n=3&dead=2`));
     const dialog = tab.getByRole('dialog');
     await dialog.getByLabel('Access key').fill(KEY);
     await dialog.getByRole('button', { name: 'Continue' }).click();
     await tab.locator('.playlist-links a[href*="access="]').first().waitFor();
+    // Also across origins: X-Playlist is exposed.
+    await tab.getByText('Removed or private').waitFor();
     expect(await statusOfLinks(tab)).toEqual([302, 200, 200]);
   });
 });

@@ -40,7 +40,7 @@ export interface ClipTimes {
   readonly endSeconds: number;
 }
 
-/** Tool versions of an instance; not readable across origins. */
+/** Tool versions of an instance. */
 export interface InstalledTools {
   /** Versions. */
   readonly ytDlp: string;
@@ -83,7 +83,7 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
     async getRequestCount(signal) {
       const response = await get('/api/App/requests', APP_TIMEOUT_MS, signal);
       const badge = (await readJson(response, 'app')) as { message?: unknown };
-      // The header is not readable across origins; the badge carries the same count.
+      // Instances of earlier versions do not expose the header; the badge has the same count.
       const count = response.headers.get('x-request-count') ?? String(badge.message ?? '').replaceAll(',', '');
       if (!/^\d+$/.test(count)) throw new ApiFailure('unreachable');
       return Number(count);
