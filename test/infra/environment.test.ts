@@ -65,6 +65,14 @@ const settingsRead = () => {
 /** Variables of Lambda, ECS, the SDK and libraries. */
 const OTHERS =
   /^(AWS_|_X_AMZN|LAMBDA_|POWERTOOLS_|NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|CI$|VITEST|DEBUG|UNDICI|WATCH_REPORT_DEPENDENCIES|ENVIRONMENT$|LOG_LEVEL|TMPDIR|TMP$|TEMP$|HOME|USERPROFILE$|PATH$|ECS_AGENT_URI)/;
+/** Of traces, which X-Ray has in AWS. */
+const TRACES = [
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_SERVICE_NAME',
+  'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG',
+];
 /** Settings of one machine: functions read them with the others and get the defaults. */
 const OF_ONE_MACHINE = [
   'ALLOWED_HOSTS',
@@ -81,11 +89,7 @@ const OF_ONE_MACHINE = [
   'FFMPEG_PATH',
   'METRICS_PORT',
   'METRICS_HOST',
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_HEADERS',
-  'OTEL_SERVICE_NAME',
-  'OTEL_TRACES_SAMPLER',
-  'OTEL_TRACES_SAMPLER_ARG',
+  ...TRACES,
 ];
 const OF_STREAMS = ['PROBED_HOSTS', 'MAX_FFMPEG', 'MAX_STREAMS', 'MAX_STREAMS_PER_CLIENT', 'TRUSTED_PROXIES'];
 /** Values of secrets, or set only with a secret. */
@@ -173,6 +177,7 @@ describe.each(['hobby', 'team'] as const)('the stream task of %s', (profile) => 
       'YT_DLP_EXTRACTOR_ARGS',
       'METRICS_PORT',
       'METRICS_HOST',
+      ...TRACES,
       'PUBLIC_URL',
       'MAX_RESOLVES_PER_CLIENT',
     ];
