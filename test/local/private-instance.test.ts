@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,9 @@ import { fieldsWithoutSecrets, type Log } from '../../core/log/log.ts';
 import { startService } from '../../local/service.ts';
 import { ALLOWED_ORIGINS } from '../contract/target.ts';
 import { startOrigin } from '../origin/server.ts';
+import { itWith } from '../support/clients.ts';
 import { installedTools } from '../support/installed-tools.ts';
+import { runProgram } from '../support/media-tools.ts';
 
 const KEY = 'first-key-0123456789';
 const OTHER = 'second-key-0123456789';
@@ -134,6 +136,27 @@ describe('a link of a private instance', () => {
     expect(response.status).toBe(206);
     expect(response.headers.get('vary')).toContain('Authorization, X-Api-Key, Cookie');
     expect((await get(`/api/Stream/Media/${key}?start=1&end=2`)).status).toBe(200);
+  });
+
+  itWith('curl')('is downloaded by curl, which has no key', async () => {
+    const file = join(folder, 'curl.mp4');
+    const url = `${service.baseUrl}/api/Stream/Media/${await keyOf()}`;
+    expect((await runProgram('curl', ['--silent', '--fail', '--output', file, url])).code).toBe(0);
+    expect((await readFile(file)).equals(await readFile(join(origin.mediaDir, 'clip.mp4')))).toBe(true);
+  });
+
+  itWith('aria2c')('is downloaded by aria2c in parts', async () => {
+    const url = `${service.baseUrl}/api/Stream/Media/${await keyOf()}`;
+    const args = ['-q', '-x', '4', '-s', '4', '-k', '1M', '-d', folder, '-o', 'aria2c.mp4', url];
+    expect((await runProgram('aria2c', args)).code).toBe(0);
+    const file = await readFile(join(folder, 'aria2c.mp4'));
+    expect(file.equals(await readFile(join(origin.mediaDir, 'clip.mp4')))).toBe(true);
+  });
+
+  itWith('mpv')('plays in mpv', async () => {
+    const url = `${service.baseUrl}/api/Stream/Media/${await keyOf()}`;
+    const args = ['--no-config', '--vo=null', '--ao=null', '--frames=5', '--term-status-msg=', url];
+    expect(await runProgram('mpv', args)).toMatchObject({ code: 0, output: expect.stringContaining('h264') });
   });
 
   it('is what Get redirects to', async () => {
