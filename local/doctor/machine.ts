@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { readdir, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { availableMemoryBytes, memoryShares, type Settings } from '../../core/config/index.ts';
 import { isDiskNearlyFull } from '../../core/state/sqlite/index.ts';
 import { listen } from '../process/index.ts';
@@ -11,6 +11,7 @@ import { type Finding, findingsOn } from './finding.ts';
 /** Below this, bounds shrink so far that an instance resolves one link at a time. */
 const MIN_MEMORY_BYTES = 512 * 2 ** 20;
 const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
 
 /** The data folder and the folder of temporary files: writable, private, with free space. */
 export function checkFolders({ dataDir, toolsDir }: Pick<Settings, 'dataDir' | 'toolsDir'>): Promise<Finding[]> {
@@ -50,31 +51,63 @@ export function checkMemory(bytes = availableMemoryBytes()): Finding {
 }
 
 /** Whether the service can listen, or runs already. */
-export async function checkPort(settings: Pick<Settings, 'host' | 'port'>): Promise<Finding> {
-  const { ok, problem } = findingsOn('Port');
-  const address = `${settings.host}:${settings.port}`;
+export const checkPort = ({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<Finding> =>
+  checkAddress('Port', { host, port, path: '/api/App', sign: '"isHealthy"', advice: 'set HOST or PORT' });
+
+/** The same for metrics; nothing without a port for them. */
+export async function checkMetricsPort({
+  metricsHost: host,
+  metricsPort: port,
+}: Pick<Settings, 'metricsHost' | 'metricsPort'>): Promise<Finding[]> {
+  if (port === undefined) return [];
+  const advice = 'set METRICS_HOST or METRICS_PORT';
+  return [await checkAddress('Metrics', { host, port, path: '/metrics', sign: 'reelay_info', advice })];
+}
+
+interface CheckedAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Where a running service answers with text that contains `sign`. */
+  readonly path: string;
+  readonly sign: string;
+  readonly advice: string;
+}
+
+async function checkAddress(subject: string, { host, port, path, sign, advice }: CheckedAddress): Promise<Finding> {
+  const { ok, problem } = findingsOn(subject);
   const server = createServer();
   try {
-    await listen(server, settings);
-    return ok(`${address} is free`);
+    await listen(server, { host, port });
+    return ok(`${host}:${port} is free`);
   } catch (error) {
-    if (await isReelay(settings)) return ok(`a service runs at ${address}`);
-    return problem(`${(error as Error).message}: stop what uses it, or set HOST or PORT`);
+    if (await answersWith(sign, host, port, path)) return ok(`a service runs at ${host}:${port}`);
+    return problem(`${(error as Error).message}: stop what uses it, or ${advice}`);
   } finally {
     server.close();
   }
 }
 
-/** Whether a Reelay answers at an address of this machine. */
-async function isReelay({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<boolean> {
+/** Whether an address of this machine answers with some text. */
+async function answersWith(text: string, host: string, port: number, path: string): Promise<boolean> {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   try {
-    const response = await fetch(`http://${name}:${port}/api/App`, { signal: AbortSignal.timeout(5_000) });
-    const body = (await response.json()) as { readonly isHealthy?: unknown };
-    return typeof body.isHealthy === 'boolean';
+    const response = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
+    return (await response.text()).includes(text);
   } catch {
     return false;
   }
+}
+
+/** Plugins of yt-dlp are programs: no other user may change them. */
+export async function checkPlugins({ ytDlpPlugins: dir }: Pick<Settings, 'ytDlpPlugins'>): Promise<Finding[]> {
+  if (dir === undefined) return [];
+  const { ok, warning } = findingsOn('Plugins');
+  const names = (await readdir(dir)).sort();
+  const open = [dir, ...names.map((name) => join(dir, name))].find(
+    (path) => (statSync(path).mode & OTHERS_WRITE) !== 0,
+  );
+  if (open) return [warning(`other users can change ${open}, which runs with the rights of the service: chmod go-w`)];
+  return [ok(`${dir}: ${names.join(', ')}`)];
 }
 
 const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);

@@ -1,7 +1,7 @@
 import { readSettings, SettingError, type Settings } from '../../core/config/index.ts';
 import { checkCookies } from './cookies.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import { checkFolders, checkMemory, checkPort } from './machine.ts';
+import { checkFolders, checkMemory, checkMetricsPort, checkPlugins, checkPort } from './machine.ts';
 import { checkExposure, checkOutgoing, checkTraces } from './network.ts';
 import { checkNode, checkPython, checkTools } from './programs.ts';
 
@@ -35,11 +35,13 @@ export async function* runChecks({
   yield checkMemory();
   yield* await checkFolders(settings);
   yield await checkPort(settings);
+  yield* await checkMetricsPort(settings);
   yield checkExposure(settings);
   for (const file of [settings.cookiesFile, ...settings.cookiesDir]) {
     const cookies = checkCookies(file);
     if (cookies) yield cookies;
   }
+  yield* await checkPlugins(settings);
   yield await checkPython();
   yield* await checkTools(settings);
   yield* await checkOutgoing(settings, referenceUrl);

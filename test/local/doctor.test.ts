@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../core/config/settings.ts';
 import { checkCookies } from '../../local/doctor/cookies.ts';
 import { type Finding, formatFinding } from '../../local/doctor/finding.ts';
-import { checkMemory, checkPort } from '../../local/doctor/machine.ts';
+import { checkMemory, checkMetricsPort, checkPlugins, checkPort } from '../../local/doctor/machine.ts';
 import { checkClock, checkExposure, checkTraces } from '../../local/doctor/network.ts';
 import { checkNode, checkPython } from '../../local/doctor/programs.ts';
 import { runChecks } from '../../local/doctor/run-checks.ts';
@@ -144,6 +144,30 @@ describe('runChecks', () => {
 });
 
 describe('single checks', () => {
+  it('report the port of metrics that is taken', async () => {
+    expect(await checkMetricsPort(readSettings({}))).toEqual([]);
+    const other = await listening(createServer((_, response) => response.end('hello')));
+    const settings = readSettings({ METRICS_PORT: String(other.port) });
+    expect(await checkMetricsPort(settings)).toMatchObject([
+      { severity: 'problem', text: expect.stringContaining('set METRICS_HOST or METRICS_PORT') },
+    ]);
+    await other.close();
+    expect(await checkMetricsPort(settings)).toMatchObject([{ severity: 'ok' }]);
+  });
+
+  it('report plugins that other users can change', async () => {
+    const dir = join(root, 'plugins');
+    await mkdir(join(dir, 'provider', 'yt_dlp_plugins'), { recursive: true });
+    await chmod(join(dir, 'provider'), 0o755);
+    const settings = readSettings({ YT_DLP_PLUGINS: dir });
+    expect(await checkPlugins(readSettings({}))).toEqual([]);
+    expect(await checkPlugins(settings)).toMatchObject([{ severity: 'ok', text: `${dir}: provider` }]);
+    await chmod(join(dir, 'provider'), 0o777);
+    expect(await checkPlugins(settings)).toMatchObject([
+      { severity: 'warning', text: expect.stringMatching(/provider, .* chmod go-w$/) },
+    ]);
+  });
+
   it('report whether the receiver of traces accepts them', async () => {
     const statuses = [200, 401];
     const { port, close } = await listening(
