@@ -214,7 +214,7 @@ describe('an endless stream', () => {
 
 describe('a file chosen with the picker', () => {
   /** Replaces the native picker: returns a file of the origin private file system. */
-  async function takeTo(path: string, version: RegExp) {
+  async function openWithPicker(path: string) {
     const { page, context } = await open(`${proxy.baseUrl}/`, { withoutPicker: false });
     await context.addInitScript(() =>
       Object.assign(globalThis, {
@@ -226,10 +226,34 @@ describe('a file chosen with the picker', () => {
       }),
     );
     await page.goto(proxy.baseUrl + service.pageFor(path));
+    return page;
+  }
+  async function takeTo(path: string, version: RegExp) {
+    const page = await openWithPicker(path);
     await selectFormat(page, version);
     await page.getByRole('button', { name: /^Download ./ }).click();
     return page;
   }
+
+  it('shows how many entries of an archive without length are done', async () => {
+    // Entries of HLS have about 570 KB each.
+    proxy.hold('/api/Stream/Archive/', 900_000);
+    const page = await openWithPicker('/site/list/archive?n=3&kind=hls-referer');
+    await page.getByRole('link', { name: 'Whole list as ZIP' }).click();
+    await page.getByText(/^Entries: 1 of 3 /).waitFor();
+    expect(await page.getByRole('progressbar').evaluate((bar) => (bar as HTMLProgressElement).value)).toBeCloseTo(
+      1 / 3,
+    );
+    await proxy.release();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    const [name = '', ...more] = await kept(page);
+    expect([name, more]).toEqual(['List Example - List archive.zip', []]);
+    const text = await page.evaluate(async (fileName) => {
+      const handle = await (await navigator.storage.getDirectory()).getFileHandle(fileName);
+      return new TextDecoder('latin1').decode((await (await handle.getFile()).arrayBuffer()).slice(-3_000));
+    }, name);
+    expect(text).toContain('3 entries in the list, 3 in this archive, 0 missing');
+  });
 
   it('contains the exact bytes after a lost connection', async () => {
     proxy.hold(STREAMS, 300_000);

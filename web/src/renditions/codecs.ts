@@ -29,7 +29,7 @@ const CODECS: readonly Codec[] = [
 ];
 
 /** Containers that every browser and player opens. */
-const COMMON_CONTAINERS = ['mp4', 'm4a', 'mp3', 'aac', 'm4v'];
+const COMMON_CONTAINERS = ['mp4', 'm4a', 'mp3', 'aac', 'm4v', 'wav'];
 /** H.264 is rarely used above this height. */
 const MAX_COMMON_HEIGHT = 1440;
 
