@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { launchChromium } from '../../test/support/chromium.ts';
+import { launchDesktopChromium } from '../../test/support/chromium.ts';
 import type { Case } from '../bench.ts';
 import { median } from '../figures.ts';
 
@@ -26,7 +26,7 @@ interface FirstLoad {
 
 /** The first load of the start page on a slow phone, without a cache. */
 export const page: Case = async function* ({ service }) {
-  const browser = await launchChromium();
+  const browser = await launchDesktopChromium();
   try {
     const loads: FirstLoad[] = [];
     for (let run = 0; run < RUNS; run += 1) loads.push(await load(browser, `${service.baseUrl}/`));
