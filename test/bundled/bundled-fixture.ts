@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { operations } from '../../core/api/operations.ts';
 import { silentLog } from '../../core/log/log.ts';
 import { createGateway, type HttpApiHandler } from '../../local/gateway/gateway.ts';
-import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target.ts';
+import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target-settings.ts';
 import { Container, startContainer } from '../images/container.ts';
 import { containersUnavailable } from '../images/programs.ts';
 import { streamImageFrom } from '../images/stream-image.ts';

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { SECONDS } from '../origin/recipes.ts';
 import { hasChromium, itInChromium as it, launchChromium } from '../support/chromium.ts';
 import { conversionOf, renditionOf } from './stream-helpers.ts';
-import { ALLOWED_ORIGINS, useTarget } from './target.ts';
+import { useTarget } from './target.ts';
+import { ALLOWED_ORIGINS } from './target-settings.ts';
 
 const target = useTarget();
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectProblem } from './api-document.ts';
-import { ALLOWED_ORIGINS, useTarget } from './target.ts';
+import { useTarget } from './target.ts';
+import { ALLOWED_ORIGINS } from './target-settings.ts';
 
 const target = useTarget();
 

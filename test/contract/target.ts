@@ -11,11 +11,7 @@ import { type Origin, startOrigin } from '../origin/server.ts';
 import { usesSharedService } from '../support/leftovers.ts';
 import { type ReceivedResponse, type RequestOptions, sendRequest } from '../support/request.ts';
 import { type ApiDocument, createApiDocument } from './api-document.ts';
-
-/** The extractor plugin of the origin's watch site. */
-export const PLUGIN_DIR = resolve(import.meta.dirname, '../origin/plugin');
-/** Origins that CORS of the target allows. */
-export const ALLOWED_ORIGINS = ['https://app.example', 'https://other.example'];
+import { ALLOWED_ORIGINS, PLUGIN_DIR } from './target-settings.ts';
 
 /** The instance under test and a media origin that its egress admits. */
 export interface Target {

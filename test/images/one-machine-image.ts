@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target.ts';
+import { ALLOWED_ORIGINS, PLUGIN_DIR } from '../contract/target-settings.ts';
 import { frozenYtDlp } from '../support/frozen-yt-dlp.ts';
 import { type Container, startContainer } from './container.ts';
 import { buildImage, type Image } from './image.ts';

@@ -9,7 +9,7 @@ import { readSettings } from '../../core/config/settings.ts';
 import { signerFor } from '../../core/http/access.ts';
 import { fieldsWithoutSecrets, type Log } from '../../core/log/log.ts';
 import { startService } from '../../local/service.ts';
-import { ALLOWED_ORIGINS } from '../contract/target.ts';
+import { ALLOWED_ORIGINS } from '../contract/target-settings.ts';
 import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
 import { installedTools } from '../support/installed-tools.ts';
