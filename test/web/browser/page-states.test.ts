@@ -105,6 +105,7 @@ async function changeLanguage(page: Page, locale: 'ar' | 'en'): Promise<void> {
 describe('page states', () => {
   it.each(STATES)('$name: has no layout problems or accessibility violations', async (state) => {
     const page = await show(state);
+    if (TAKES_ALL_PICTURES && state.name === README_STATE) await takeReadmePicture(page);
     const problems: string[] = [];
     const check = async (place: string, hasAxe = true) => {
       const found = await page.evaluate(findLayoutProblems);
@@ -132,7 +133,6 @@ describe('page states', () => {
       }
       await changeLanguage(page, 'en');
     }
-    if (TAKES_ALL_PICTURES && state.name === README_STATE) await takeReadmePicture(page);
     expect(problems).toEqual([]);
   });
 
@@ -162,5 +162,7 @@ describe('page states', () => {
 async function takeReadmePicture(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1180, height: 760 });
   await page.emulateMedia({ colorScheme: 'light' });
+  await page.getByText(/^1\d\.\d MB of/).waitFor();
+  await page.evaluate(() => scrollTo(0, 0));
   await page.screenshot({ path: join(PICTURES_DIR, 'page.png') });
 }

@@ -122,7 +122,7 @@ const SUBTITLES = 'WEBVTT\n\n00:00.000 --> 00:05.000\nThe coast in winter.\n';
 const SIZE = 48_200_000;
 const PIECE = Buffer.alloc(400_000);
 
-/** The clip for players, zeros at 4 MB/s for downloads. Keys that start with `low` respond 404. */
+/** The clip for players, zeros for downloads: 4 MB/s at first, then so slow that the state lasts. Keys that start with `low` respond 404. */
 function stream(request: IncomingMessage, response: ServerResponse, pathname: string, clip: Buffer) {
   const key = pathname.split('/').at(-1) ?? '';
   const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
@@ -151,7 +151,8 @@ function stream(request: IncomingMessage, response: ServerResponse, pathname: st
   }
   let left = end - first;
   const timer = setInterval(() => {
-    const piece = PIECE.subarray(0, Math.min(left, PIECE.length));
+    const bytes = left > size / 2 ? PIECE.length : PIECE.length / 20;
+    const piece = PIECE.subarray(0, Math.min(left, bytes));
     left -= piece.length;
     response.write(piece);
     if (left > 0) return;
