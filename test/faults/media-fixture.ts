@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Resource } from '../../core/state/resource.ts';
 import { createFaultHandler, type Fault, type FaultHandler, type FaultOptions } from '../origin/faults.ts';
 import type { Exchange, OriginHandler } from '../origin/handler.ts';
 import { send, typeOf } from '../origin/respond.ts';
@@ -27,6 +28,8 @@ export interface FaultSite {
   arm(fault: Fault | undefined, arming?: Arming): void;
   /** Removes the fault. */
   disarm(): void;
+  /** A resource as another resolve would describe it: with URLs of the next generation. */
+  resolveAgain(resource: Resource): Resource;
 }
 
 /** Two minutes, 23 MB: more than all buffers between source and client. */
@@ -121,6 +124,10 @@ export function createFaultSite(pathOf: (file: string) => string): FaultSite {
     disarm() {
       handlers = new Map();
       armed = undefined;
+    },
+    resolveAgain(resource) {
+      generation += 1;
+      return JSON.parse(JSON.stringify(resource).replaceAll(/\/faults\/\d+\//g, `/faults/${generation}/`));
     },
   };
 }

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
+import { expect } from 'vitest';
 import { createEgress } from '../../core/egress/create-egress.ts';
 import { silentLog } from '../../core/log/log.ts';
 import { createResolver } from '../../core/resolve/create-resolver.ts';
 import { keyOf } from '../../core/state/keys.ts';
+import type { Resource } from '../../core/state/resource.ts';
 import { createStreamService } from '../../stream-service/create-stream-service.ts';
 import { createSourceOpeners } from '../../stream-service/source/open-source.ts';
 import type { SourceLimits } from '../../stream-service/source/request/limits.ts';
@@ -29,7 +32,7 @@ const LIMITS: Partial<SourceLimits> = {
 export interface ServiceFixture {
   readonly origin: Origin;
   readonly site: FaultSite;
-  /** Resolves a new item and returns the URL of its stream. */
+  /** Returns the URL of the stream of a new item. The first one of its kind is resolved, further ones are copies of it. */
   stream(item: Item): Promise<string>;
   close(): Promise<void>;
 }
@@ -56,16 +59,24 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
   });
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
-  let items = 0;
+  const resolved = new Map<Item, Resource>();
+
+  const resolveItem = async (item: Item): Promise<Resource> => {
+    const link = origin.url(`/site/${item}/1`);
+    const result = await resolver.resolve(link, { deadline: Date.now() + 55_000 });
+    return result.type === 'Media' ? result.resource : expect.fail(`${link} is a list`);
+  };
 
   return {
     origin,
     site,
     async stream(item) {
-      const link = origin.url(`/site/${item}/${items++}`);
-      const resolved = await resolver.resolve(link, { deadline: Date.now() + 55_000 });
-      if (resolved.type !== 'Media') throw new Error(`${link} is a list`);
-      const { id, renditions, mp3 } = resolved.resource;
+      const first = resolved.get(item) ?? (await resolveItem(item));
+      resolved.set(item, first);
+      // With an id of its own, so that the service has cached nothing of it.
+      const resource = { ...site.resolveAgain(first), id: randomResourceId() };
+      await state.putResource(resource);
+      const { id, renditions, mp3 } = resource;
       const asMp3 = item.startsWith('mp3');
       const isPair = item.startsWith('Combined') || item.startsWith('Pair');
       const rendition = renditions.find(({ urlType }) => urlType === (isPair ? 'Combined' : 'Media'));
@@ -83,3 +94,6 @@ export async function startServiceFixture(): Promise<ServiceFixture> {
     },
   };
 }
+
+/** As long as an id that is derived from an origin. */
+const randomResourceId = (): string => randomBytes(17).toString('base64url').slice(0, 22);

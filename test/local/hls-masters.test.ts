@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ResourceInformation } from '../../lambdas/api/resource-information.ts';
 import { startOwnService } from '../contract/target.ts';
+import { madeBy } from '../origin/media.ts';
 import { send, sendFile, typeOf } from '../origin/respond.ts';
 import { type Origin, startOrigin } from '../origin/server.ts';
 import { probe, runProgram } from '../support/media-tools.ts';
@@ -31,7 +32,7 @@ const sound = (index: number) => ['-map', '1:a', '-c:a', 'aac', '-b:a', '64k', '
 
 /** `high` and `low` without audio, `muxed` with audio, as MPEG-TS and fragmented MP4, and each audio track separately. */
 const FFMPEG_ARGS = [
-  ...['-nostdin', '-v', 'error', '-y', '-f', 'lavfi', '-i', `testsrc2=size=320x180:rate=10:duration=${SECONDS}`],
+  ...['-f', 'lavfi', '-i', `testsrc2=size=320x180:rate=10:duration=${SECONDS}`],
   ...['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${SECONDS}`],
   ...picture,
   ...list('high'),
@@ -53,7 +54,7 @@ const FFMPEG_ARGS = [
 ];
 /** FFmpeg's own multivariant playlist: it lists only variants whose bitrates are set. */
 const MASTER_ARGS = (type: string) => [
-  ...['-nostdin', '-v', 'error', '-y', '-i', 'muxed.m3u8', '-map', '0:a', '-map', '0:v', ...HLS],
+  ...['-i', 'muxed.m3u8', '-map', '0:a', '-map', '0:v', ...HLS],
   ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-b:v', '200k', '-c:a', 'aac', '-b:a', '64k'],
   ...['-hls_segment_type', type, '-var_stream_map', 'a:0,agroup:sound,language:eng,default:yes v:0,agroup:sound'],
   ...['-master_pl_name', `own-${type}.m3u8`, `own-${type}-%v.m3u8`],
@@ -155,6 +156,7 @@ const MASTERS: Readonly<Record<string, readonly [text: string, best: 'Combined' 
 const OWN = ['mpegts', 'fmp4'].flatMap((type) => [[type, 'as it is'] as const, [type, 'without CODECS'] as const]);
 
 describe('an HLS multivariant playlist', () => {
+  let media: string;
   let folder: string;
   let origin: Origin;
   let service: Awaited<ReturnType<typeof startOwnService>>;
@@ -162,25 +164,19 @@ describe('an HLS multivariant playlist', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'reelay-hls-'));
     const playlists = new Map(Object.values(MASTERS).map(([text], index) => [`master-${index}.m3u8`, text]));
-    for (const [type, form] of OWN) playlists.set(`${type}-${form.length}.m3u8`, '');
-    const run = async (args: string[]) => {
-      const moved = ['-c', 'cd "$0" && exec ffmpeg "$@"', folder, ...args];
-      expect(await runProgram('sh', moved)).toEqual({ code: 0, output: '' });
-    };
-    await run(FFMPEG_ARGS);
+    media = await madeBy([FFMPEG_ARGS, MASTER_ARGS('mpegts'), MASTER_ARGS('fmp4')]);
     for (const type of ['mpegts', 'fmp4']) {
-      await run(MASTER_ARGS(type));
-      const own = await readFile(join(folder, `own-${type}.m3u8`), 'utf8');
+      const own = await readFile(join(media, `own-${type}.m3u8`), 'utf8');
       expect(own).toContain('AUDIO="');
       playlists.set(`${type}-${'as it is'.length}.m3u8`, own);
       playlists.set(`${type}-${'without CODECS'.length}.m3u8`, own.replaceAll(/,CODECS="[^"]*"/g, ''));
     }
-    for (const [name, text] of playlists) await writeFile(join(folder, name), text);
     origin = await startOrigin({
       mounts: {
         '/made/': async (exchange) => {
-          const file = await readFile(join(folder, exchange.path)).catch(() => undefined);
-          return file ? send(exchange, typeOf(exchange.path), file) : sendFile(exchange, exchange.path);
+          const { path } = exchange;
+          const file = playlists.get(path) ?? (await readFile(join(media, path)).catch(() => undefined));
+          return file ? send(exchange, typeOf(path), file) : sendFile(exchange, path);
         },
       },
     });
