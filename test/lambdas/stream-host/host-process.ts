@@ -18,6 +18,8 @@ export interface HostProcess {
 }
 
 export interface HostProcessOptions {
+  /** The bundle of `STREAM_SERVICE`. */
+  readonly program: string;
   readonly secret: string;
   readonly table: { readonly endpoint: string; readonly name: string };
   /** `host:port` of the only source that it may read. */
@@ -26,12 +28,14 @@ export interface HostProcessOptions {
 }
 
 const ROOT = join(import.meta.dirname, '../../..');
+/** The entry point of the stream service. */
+export const STREAM_SERVICE = join(ROOT, 'stream-service/main.ts');
 const PRELOAD = join(ROOT, 'test/support/minute-passes.mjs');
 
 /** Resolves once the service responds. @throws Error with its output when it exits before */
 export async function startHostProcess(options: HostProcessOptions): Promise<HostProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'reelay-host-'));
-  const child = spawn(process.execPath, ['--import', PRELOAD, join(ROOT, 'stream-service/main.ts')], {
+  const child = spawn(process.execPath, ['--import', PRELOAD, options.program], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,

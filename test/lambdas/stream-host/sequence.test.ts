@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mediaKey, openResponse, resourceOf, videoTrack } from '../../stream-service/fixture.ts';
 import { startUpstream, type Upstream } from '../../stream-service/source/upstream.ts';
+import { bundleProgram } from '../../support/bundle-program.ts';
 import type { ScriptedTask } from '../../support/scripted-aws.ts';
 import { createDistribution, type View } from './distribution.ts';
-import { type HostProcess, startHostProcess } from './host-process.ts';
+import { type HostProcess, STREAM_SERVICE, startHostProcess } from './host-process.ts';
 import { type OnDemandFixture, startOnDemandFixture } from './on-demand-fixture.ts';
 
 const MEDIA = `/api/stream/media/${mediaKey('video')}`;
@@ -13,6 +14,7 @@ const SCHEDULE = { detail: {} };
 /** Larger than all buffers between source and client. */
 const FILE = Buffer.alloc(24 * 1024 * 1024, createHash('sha512').update('a film').digest());
 
+const program = await bundleProgram(STREAM_SERVICE);
 let upstream: Upstream;
 let fixture: OnDemandFixture;
 let hosts: Map<string, number>;
@@ -59,7 +61,7 @@ const tell = ({ taskArn, lastStatus, desiredStatus }: ScriptedTask) =>
 async function comesUp(task: ScriptedTask, name = NAME, environment: Record<string, string> = {}) {
   const secret = /"value":"([^"]+)"/.exec(JSON.stringify(task.overrides))?.[1] ?? '';
   const source = upstream.origin.replace('http://', '');
-  const host = await startHostProcess({ secret, table: fixture.table, source, environment });
+  const host = await startHostProcess({ program, secret, table: fixture.table, source, environment });
   processes.push(host);
   hosts.set(name, host.port);
   fixture.aws.run(task, name);

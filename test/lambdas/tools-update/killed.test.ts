@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Step } from '../../../lambdas/tools-update/types.ts';
 import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
+import { bundleProgram } from '../../support/bundle-program.ts';
 import { useMoto } from '../../support/moto.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
@@ -17,19 +17,7 @@ const pages = await startReleasePages();
 const root = await temporaryFolder();
 const keyFile = join(root, 'key.asc');
 await writeFile(keyFile, pages.key);
-/** Bundled: thirteen processes load one file instead of the modules of the AWS clients. */
-const child = join(root, 'killed-update.mjs');
-await build({
-  entryPoints: [resolve(import.meta.dirname, 'killed-update.ts')],
-  outfile: child,
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  banner: {
-    js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);",
-  },
-  logLevel: 'error',
-});
+const child = await bundleProgram(resolve(import.meta.dirname, 'killed-update.ts'));
 afterAll(() => pages.close());
 
 const release = async (version: string) => {
