@@ -41,6 +41,17 @@ const ffmpeg = async (args: readonly string[]): Promise<Buffer> => {
   return stdout;
 };
 
+/** A function of files that do not change, which reads each of them once. */
+export function once<A extends readonly string[], T>(read: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+  const results = new Map<string, Promise<T>>();
+  return (...args) => {
+    const key = args.join('\0');
+    const result = results.get(key) ?? read(...args);
+    results.set(key, result);
+    return result;
+  };
+}
+
 export interface Frame {
   readonly seconds: number;
   readonly digest: string;

@@ -2,9 +2,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { inspect } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import type { Service } from '../fixture.ts';
-import { AUDIO_RATE, type Frame, fetchClip, heardSamples, packets, shownFrames, startMedia } from './clip-fixture.ts';
+import {
+  AUDIO_RATE,
+  type Frame,
+  fetchClip,
+  heardSamples,
+  once,
+  packets,
+  shownFrames,
+  startMedia,
+} from './clip-fixture.ts';
 import { createPairMedia, type PairMedia } from './pair-fixture.ts';
 
+/** Of the files that clips are made from. */
+const source = { frames: once(shownFrames), samples: once(heardSamples), packets: once(packets) };
 let media: PairMedia;
 let service: Service | undefined;
 beforeAll(async () => {
@@ -69,18 +80,18 @@ describe('a clip of Media', () => {
     expect(probed.complaints).toBe('');
 
     const videoFile = media.pathOf(files[0]);
-    const [whole, clip] = [await shownFrames(videoFile), await shownFrames(file)];
+    const [whole, clip] = [await source.frames(videoFile), await shownFrames(file)];
     const first = frameAt(whole, from);
     expect(clip[0]).toEqual({ seconds: 0, digest: first.digest });
     const last = whole.findLast(({ seconds }) => seconds < to - 2e-5);
     expect(clip.at(-1)?.digest).toBe(last?.digest);
     expect(probed.durationSeconds).toBeGreaterThanOrEqual(to - first.seconds - 0.05);
     expect(probed.durationSeconds).toBeLessThan(to - first.seconds + 0.05);
-    expect(isPartOf(await packets(file, '0:v:0'), await packets(videoFile, '0:v:0'))).toBe(true);
+    expect(isPartOf(await packets(file, '0:v:0'), await source.packets(videoFile, '0:v:0'))).toBe(true);
 
     const audioFile = media.pathOf(files[1] ?? files[0]);
-    expect(isPartOf(await packets(file, '0:a:0'), await packets(audioFile, '0:a:0'))).toBe(true);
-    const [all, heard] = [await heardSamples(audioFile), await heardSamples(file)];
+    expect(isPartOf(await packets(file, '0:a:0'), await source.packets(audioFile, '0:a:0'))).toBe(true);
+    const [all, heard] = [await source.samples(audioFile), await heardSamples(file)];
     const offset = Math.round(first.seconds * AUDIO_RATE) - (DROPPED[files[1] ?? ''] ?? 0);
     // Where the resampler has settled.
     const difference = meanDifference(all.subarray(offset + 4800, offset + 48_000), heard.subarray(4800, 48_000));
@@ -126,7 +137,7 @@ describe('a clip of Media', () => {
   it('of audio alone is cut at the sample', async () => {
     const { url } = await start('ladder/aac-128.m4a');
     const { file } = await fetchClip(media, url, 'start=1.23456&end=3');
-    const [all, heard] = [await heardSamples(media.pathOf('ladder/aac-128.m4a')), await heardSamples(file)];
+    const [all, heard] = [await source.samples(media.pathOf('ladder/aac-128.m4a')), await heardSamples(file)];
     const offset = Math.round(1.23456 * AUDIO_RATE);
     expect(meanDifference(all.subarray(offset, offset + 48_000), heard.subarray(0, 48_000))).toBeLessThan(2);
     // FFmpeg 5 plays the last packet to its end.
