@@ -170,7 +170,7 @@ describe('the page in Firefox', () => {
 
   it('plays with subtitles and chapters, tells the system what plays, and downloads a clip', async () => {
     const { page, find, click } = await open(service.baseUrl + service.pageFor('/site/detailed/played'));
-    await find('.media-duration');
+    await find('.media-length');
     await click('button', /^Play$/);
     await page.waitForSelector('video track', { hidden: true });
     expect(await page.evaluate(() => navigator.mediaSession.metadata?.title)).toBe(titleOf('played'));

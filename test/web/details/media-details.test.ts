@@ -5,16 +5,16 @@ import { DETAILS } from '../fakes/resources.ts';
 
 describe('asMediaDetails', () => {
   it('keeps what the page shows', () => {
-    const { coverUrl, durationSeconds, description, uploadDate, subtitles } = DETAILS;
+    const { coverUrl, durationSeconds, isLive, description, uploadDate, subtitles } = DETAILS;
     expect(asMediaDetails(DETAILS)).toEqual({
-      ...{ coverUrl, durationSeconds, description, uploadDate, subtitles },
+      ...{ coverUrl, durationSeconds, isLive, description, uploadDate, subtitles },
       chapters: DETAILS.chapters.map(({ title, startSeconds }) => ({ title, startSeconds })),
     });
   });
 
   it('reads absent lists and values as empty', () => {
     expect(asMediaDetails({ isLive: true })).toEqual({
-      ...{ coverUrl: null, durationSeconds: null, description: null, uploadDate: null },
+      ...{ coverUrl: null, durationSeconds: null, isLive: true, description: null, uploadDate: null },
       ...{ chapters: [], subtitles: [] },
     });
   });

@@ -27,6 +27,8 @@ export interface SubtitleInformation {
 export interface MediaDetails {
   readonly coverUrl: string | null;
   readonly durationSeconds: number | null;
+  /** Not over yet. */
+  readonly isLive: boolean;
   readonly description: string | null;
   /** `2026-11-22`. */
   readonly uploadDate: string | null;
@@ -60,6 +62,7 @@ export const asMediaDetails = (value: unknown): MediaDetails =>
   asFields<MediaDetails>(value, {
     coverUrl: asWebUrl,
     durationSeconds: asNumber,
+    isLive: (field) => field === true,
     description: asText,
     uploadDate: asText,
     chapters: (field) => asList(field, MAX_CHAPTERS, asChapter),

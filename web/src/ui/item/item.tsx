@@ -88,6 +88,7 @@ export const Item = ({ item, isNested, startsPlaying, place }: ItemProps) => {
           title={title}
           coverUrl={item.coverUrl}
           durationSeconds={details?.durationSeconds}
+          isLive={details?.isLive}
           isAudio={(playing?.element ?? (choices.video.length === 0 ? 'audio' : 'video')) === 'audio'}
           isPlaying={playing !== undefined}
           onPlay={selected && (() => play(selected))}

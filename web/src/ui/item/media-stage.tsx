@@ -7,6 +7,7 @@ export interface MediaStageProps {
   readonly coverUrl: string | null;
   /** Absent while unknown. */
   readonly durationSeconds?: number | null;
+  readonly isLive?: boolean;
   readonly isAudio: boolean;
   /** The page's player plays a choice of this item. */
   readonly isPlaying: boolean;
@@ -15,8 +16,9 @@ export interface MediaStageProps {
 }
 
 /** The cover, or the place of the page's player. */
-export const MediaStage = ({ title, coverUrl, durationSeconds, isAudio, isPlaying, onPlay }: MediaStageProps) => {
-  const { texts, format, playback } = usePage();
+export const MediaStage = (props: MediaStageProps) => {
+  const { title, coverUrl, durationSeconds, isLive, isAudio, isPlaying, onPlay } = props;
+  const { texts, playback } = usePage();
   const play = useRef<HTMLButtonElement>(null);
   const slot = useRef<HTMLDivElement>(null);
   const hasPlayed = useRef(false);
@@ -52,14 +54,22 @@ export const MediaStage = ({ title, coverUrl, durationSeconds, isAudio, isPlayin
           </span>
         </button>
       )}
-      {durationSeconds && (
-        <p class="media-duration figures">
-          <span class="visually-hidden">
-            {texts.t('details.duration', { duration: format.clock(durationSeconds) })}
-          </span>
-          <span aria-hidden="true">{format.clock(durationSeconds)}</span>
-        </p>
-      )}
+      <Length {...{ durationSeconds, isLive }} />
     </div>
+  );
+};
+
+/** The length in the corner of the cover, once it is known. */
+const Length = ({ durationSeconds, isLive }: Pick<MediaStageProps, 'durationSeconds' | 'isLive'>) => {
+  const { texts, format } = usePage();
+  const { t } = texts;
+  if (isLive) return <p class="media-length live">{t('details.live')}</p>;
+  if (!durationSeconds) return null;
+  const duration = format.clock(durationSeconds);
+  return (
+    <p class="media-length figures">
+      <span class="visually-hidden">{t('details.duration', { duration })}</span>
+      <span aria-hidden="true">{duration}</span>
+    </p>
   );
 };
