@@ -15,9 +15,9 @@ import {
 } from './request/index.ts';
 
 /** Seconds of media from which on such sources have stopped: they serve 60 to 65 of a file. */
-const OFFSET_SECONDS = 75;
+export const OFFSET_SECONDS = 75;
 /** Shorter media are served whole. */
-const MIN_DURATION_SECONDS = 60;
+export const MIN_DURATION_SECONDS = 60;
 /** The start of a file that is served whatever its bitrate. */
 const MIN_OFFSET_BYTES = 1024 * 1024;
 const PROBE_BYTES = 1024;
@@ -31,7 +31,7 @@ const DEFAULT_LIFETIME_SECONDS = 3_600;
 
 /** What a probe needs besides the request of the file. */
 export interface ProbeRequest extends UpstreamRequestDependencies {
-  /** The target of the file: its URL is probed, and renewed when it is refused. */
+  /** The target of the file or segment: its URL is probed, and renewed when it is refused. */
   readonly target: Pick<UpstreamTarget, 'locate' | 'renew'>;
   readonly offset: number;
   readonly readAheadBudget: ReadAheadBudget;
@@ -39,7 +39,7 @@ export interface ProbeRequest extends UpstreamRequestDependencies {
 }
 
 /**
- * Checks whether a source serves a file past its first minute. Some serve only so much to clients that they do not trust
+ * Checks whether a source serves media past the first minute. Some serve only so much to clients that they do not trust
  * (YouTube without a PO token): without the check a stream would be answered with 200, and break after a minute.
  */
 export interface AvailabilityProbes {

@@ -5,15 +5,17 @@ import {
   hasDiscontinuity,
   isSameMedia,
   longestGapSeconds,
+  segmentAt,
   type Timeline,
 } from '../../../core/media/timeline/index.ts';
 import type { Track } from '../../../core/state/index.ts';
+import { MIN_DURATION_SECONDS, OFFSET_SECONDS } from '../availability-probe.ts';
 import { createAdaptiveParallelism, ReadAheadStream } from '../buffer/index.ts';
 import { firstBytes } from '../first-bytes.ts';
 import { createChunkSizer, type RangeRequirement } from '../request/index.ts';
 import type { SegmentedSource, SegmentRun } from '../source.ts';
 import type { OpenRequest } from '../source-kind.ts';
-import { createTrackLocator } from '../track-locator.ts';
+import { createTrackLocator, type TrackLocator } from '../track-locator.ts';
 import { createDiscontinuityFilter, type DiscontinuityFilter } from './discontinuity-filter.ts';
 import type { LoadTimeline } from './load-timeline.ts';
 import { createSegmentScheduler } from './segment-scheduler.ts';
@@ -93,7 +95,7 @@ export async function openSegments(request: OpenRequest, list: TimelineSource): 
   const onAbort = () => opening?.stream.destroy(new Error('Opening aborted', { cause: signal.reason }));
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await firstBytes(opening.stream);
+    await Promise.all([firstBytes(opening.stream), checkLaterSegment(request, locator, timeline)]);
   } catch (error) {
     close();
     throw error;
@@ -122,4 +124,27 @@ export async function openSegments(request: OpenRequest, list: TimelineSource): 
     },
     close,
   };
+}
+
+/** Checks, while the first bytes arrive, that the source serves what comes after the first minute, where that is in doubt. */
+async function checkLaterSegment(
+  { probes, ...request }: OpenRequest,
+  locator: TrackLocator<Timeline>,
+  { segments, isComplete }: Timeline,
+): Promise<void> {
+  if (!probes || !isComplete || durationOf(segments) <= MIN_DURATION_SECONDS) return;
+  const segment = segments[findSegment(segments, OFFSET_SECONDS).index];
+  if (!segment || !probes.isProbed(segment.content.url)) return;
+  await probes.check({
+    ...request,
+    offset: segment.content.range?.first ?? 0,
+    target: {
+      async locate(signal) {
+        const { value, track, generation } = await locator.current(signal);
+        const { content } = segmentAt(value, segment.sequence) ?? segment;
+        return { url: content.url, track, generation };
+      },
+      renew: ({ generation }, isGone, signal) => locator.renew(generation, isGone, signal),
+    },
+  });
 }

@@ -210,3 +210,45 @@ describe('HLS source faults', () => {
     await expect.poll(() => slow.seen[1]?.state).toBe('left');
   });
 });
+
+describe('HLS source of a probed host', () => {
+  const probed = { probedHosts: ['127.0.0.1'] };
+  /** Two minutes in four segments, the third and fourth of which are after the first minute. */
+  const listOf = (folder: string, seconds = 30) =>
+    playlist([0, 1, 2, 3].flatMap((index) => [`#EXTINF:${seconds}.0,`, `${folder}${index}.ts`]));
+  const refusing = (bytes: Buffer) => createFaultHandler({ bytes, fault: { name: 'status', status: 403, times: 99 } });
+  const limited = segments.map((bytes, index) => (index < 2 ? bytes : refusing(bytes)));
+  const fresh = () => vi.fn(async () => resourceWith(trackAt(`${site.origin}/fresh.m3u8`, { delivery: 'hls' })));
+  const inFolder = (folder: string, files: readonly (Buffer | FaultHandler)[]) =>
+    Object.fromEntries(files.map((file, index) => [`/${folder}${index}.ts`, file]));
+
+  it('opens with a fresh list when a segment after the first minute is refused', async () => {
+    site.serve({
+      ...{ '/index.m3u8': () => listOf(''), '/fresh.m3u8': () => listOf('fresh/') },
+      ...parts(limited),
+      ...inFolder('fresh/', segments),
+    });
+    const refresh = fresh();
+    const source = await site.open({ ...probed, refresh });
+    expect(refresh).toHaveBeenCalledTimes(1);
+    expect(await readAll(source.readFrom(0).stream)).toBe(whole);
+  });
+
+  it('does not open when that is refused too', async () => {
+    site.serve({
+      ...{ '/index.m3u8': () => listOf(''), '/fresh.m3u8': () => listOf('fresh/') },
+      ...parts(limited),
+      ...inFolder('fresh/', limited),
+    });
+    const refresh = fresh();
+    expect(await statusOf(site.open({ ...probed, refresh }))).toBe(502);
+    expect(refresh).toHaveBeenCalledTimes(1);
+  });
+
+  it('requests no later segment of a list that is shorter than a minute', async () => {
+    const files = segments.map((bytes) => createFaultHandler({ bytes }));
+    site.serve({ '/index.m3u8': () => listOf('', 15), ...parts(files) });
+    expect(await readAll((await site.open(probed)).readFrom(0).stream)).toBe(whole);
+    expect(files.flatMap(({ seen }) => seen.map(({ range }) => range))).toEqual(files.map(() => undefined));
+  });
+});
