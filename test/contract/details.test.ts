@@ -34,6 +34,7 @@ describe('GET /api/Fetch/GetDetails', () => {
       ['fr', null, false],
       ['it', null, false],
       ['pt', null, false],
+      ['ja', null, false],
       ['de', null, true],
     ]);
   });
@@ -105,6 +106,7 @@ describe('GET /api/Stream/Subtitle/{key}', () => {
   it.each([
     ['it', '', 502],
     ['pt', '', 404],
+    ['ja', '', 502],
     ['en', '?format=ass', 400],
   ])('%s%s is answered with %d', async (language, query, status) => {
     expect((await get(language, query)).status).toBe(status);

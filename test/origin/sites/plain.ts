@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Answer, Exchange } from '../handler.ts';
 import { send, sendFile } from '../respond.ts';
 
@@ -41,8 +43,27 @@ const OTHER: Readonly<Record<string, readonly [type: string, body: string | Buff
   noise: ['video/mp4', Buffer.alloc(64 * 1024, 'noise ')],
 };
 
+const HUGE_BYTES = 50_000_000;
+const CUES = Buffer.from('00:01.000 --> 00:02.000\nAgain\n\n'.repeat(10_000));
+
+/** Valid WebVTT of 50 MB. */
+async function sendHugeSubtitles({ request, response }: Exchange): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/vtt' });
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  function* content() {
+    yield Buffer.from('WEBVTT\n\n');
+    for (let bytes = 0; bytes < HUGE_BYTES; bytes += CUES.length) yield CUES;
+  }
+  // The client may leave.
+  await pipeline(Readable.from(content()), response).catch(() => undefined);
+}
+
 /** `/plain/video`, `/plain/json`, …: media without an extension, and files that are no media. */
 export function plain(exchange: Exchange): Answer {
+  if (exchange.path === 'subtitles.huge') return sendHugeSubtitles(exchange);
   const media = MEDIA[exchange.path];
   if (media) return sendFile(exchange, media[1], { type: media[0] });
   const other = OTHER[exchange.path];

@@ -65,6 +65,7 @@ const subtitlesOf = (origin: string): Info => {
       fr: [file('subtitles.ttml', 'ttml')],
       it: [file('text', 'vtt')],
       pt: [file('subtitles.gone', 'vtt')],
+      ja: [file('subtitles.huge', 'vtt')],
       live_chat: [file('json', 'json')],
       es: [file('subtitles.m3u8', 'vtt', { protocol: 'm3u8_native' })],
       'x/../y': [file('subtitles.vtt', 'vtt')],
