@@ -14,7 +14,9 @@ export function extendMovie(moov: Buffer, tracks: readonly OutputTrack[], udta?:
   const mvhd = requireChild(moov, root, 'mvhd', MEDIA_TIMES[1].end);
   const timescale = moov.readUInt32BE(mvhd.content + MEDIA_TIMES[timesVersion(moov, mvhd)].timescale);
   const children = [...parseBoxes(moov, root.content, root.end)];
-  const firstId = 1 + Math.max(...children.filter(({ type }) => type === 'trak').map((trak) => trackId(moov, trak)));
+  const traks = children.filter(({ type }) => type === 'trak');
+  if (traks.length === 0) throw new UnsupportedMp4('No track');
+  const firstId = 1 + Math.max(...traks.map((trak) => trackId(moov, trak)));
   const added = tracks.map((track, index) => writeTrack(track, firstId + index, timescale));
   const defaults = tracks.map((track, index) => writeTrackDefaults(track, firstId + index));
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import type { Source } from '../../../stream-service/source/source.ts';
 import { madeFile } from '../../origin/media.ts';
+import { itInChromium, launchChromium } from '../../support/chromium.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { ffmpeg as encode, randomFrom } from '../conversions/mp3/coded-sound.ts';
@@ -21,7 +22,7 @@ import {
   trackOf,
   videoTrack,
 } from '../fixture.ts';
-import { itPlaysInChromium } from '../virtual-mp4/player.ts';
+import { itPlaysInChromium, playUrl } from '../virtual-mp4/player.ts';
 
 const SECONDS = 20;
 const CUES = `WEBVTT
@@ -404,6 +405,15 @@ describe('?subtitles= of other renditions', () => {
     expect(await shownIn(body)).toEqual(SHOWN_TO_END);
     const { codecs, complaints, durationSeconds } = await inspect(body, '.mp4');
     expect([codecs, complaints, Math.round(durationSeconds)]).toEqual([expected, '', SECONDS]);
+  });
+
+  itInChromium('plays in Chromium what is muxed and what has a layout', async () => {
+    await using browser = await launchChromium('LocalNetworkAccessChecks');
+    for (const key of [combinedKey(...pairs[0]), combinedKey(...pairs[1]), mediaKey('file')]) {
+      const url = `${service.url}/api/Stream/Media/${key}?subtitles=de`;
+      const { duration } = await playUrl(browser, url, []);
+      expect(Math.round(duration), url).toBe(SECONDS);
+    }
   });
 
   it.each([
