@@ -65,7 +65,8 @@ export function planCommand(
   const common = { bootstrap, awsProfile };
   if (command === 'synth') return { ...common, synth: synth(...others) };
   if (command === 'diff') {
-    const run = ['diff', '--all', '--app', assembly, ...others];
+    // Compares every stack, and has no option for that.
+    const run = ['diff', '--app', assembly, ...others];
     return { ...common, synth: synth('--output', assembly, ...credentials), run };
   }
   if (command === 'deploy') {

@@ -6,6 +6,14 @@ export interface StreamHostSettings {
   readonly streamHost?: string | undefined;
 }
 
+/** The settings of a stack that exists. */
+export interface DeployedSettings extends StreamHostSettings {
+  /** Whether it serves; false after a first deployment that failed. */
+  readonly isComplete: boolean;
+}
+
+const NEVER_COMPLETE = ['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED', 'DELETE_FAILED'];
+
 /**
  * The settings that a stack is deployed with, by its outputs `Profile` and `StreamHost`. Undefined while it is not deployed.
  * @throws Error when AWS gives no clear answer
@@ -14,13 +22,15 @@ export async function readDeployedSettings(
   stackName: string,
   region: string,
   awsProfile?: string,
-): Promise<StreamHostSettings | undefined> {
+): Promise<DeployedSettings | undefined> {
   const client = new CloudFormationClient({ region, profile: awsProfile });
   try {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
     const [stack] = Stacks;
     const output = (name: string) => stack?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
-    return stack && { profile: output('Profile'), streamHost: output('StreamHost') };
+    if (!stack) return undefined;
+    const isComplete = !NEVER_COMPLETE.includes(stack.StackStatus ?? '');
+    return { profile: output('Profile'), streamHost: output('StreamHost'), isComplete };
   } catch (error) {
     // The same code as for an invalid request.
     if (error instanceof Error && /does not exist$/.test(error.message)) return undefined;
@@ -35,13 +45,16 @@ export async function readDeployedSettings(
  * stream host. Undefined when they agree, or when nothing is deployed.
  */
 export function findSettingsConflict(
-  deployed: StreamHostSettings | undefined,
+  deployed: DeployedSettings | undefined,
   named: StreamHostSettings,
   fallback: Required<StreamHostSettings>,
 ): string | undefined {
-  if (!deployed) return undefined;
+  if (!deployed?.isComplete) return undefined;
   const onLambda = deployed.streamHost === 'lambda' && !named.streamHost;
-  if (!named.profile && deployed.profile && deployed.profile !== fallback.profile) {
+  // Without the output, it was deployed by an earlier version.
+  if (!named.profile && !deployed.profile)
+    return 'The stack does not tell its profile, and none was named: add -c profile=… of the deployed one to keep it';
+  if (!named.profile && deployed.profile !== fallback.profile) {
     const keep = `-c profile=${deployed.profile}${onLambda ? ' -c streamHost=lambda' : ''}`;
     return `The deployed profile is ${deployed.profile}, and none was named: add ${keep} to keep it, or -c profile=${fallback.profile} to change it`;
   }

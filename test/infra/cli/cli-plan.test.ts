@@ -62,7 +62,7 @@ describe('planCommand', () => {
   it('compares every stack with the deployed one, for diff', () => {
     const plan = planCommand('diff', ['-c', 'profile=hobby', '--fail'], options);
     expect(plan?.synth.slice(SYNTH.length)).toEqual(['--context', 'profile=hobby', '--output', '/tmp/assembly']);
-    expect(plan?.run).toEqual(['diff', '--all', '--app', '/tmp/assembly', '--fail']);
+    expect(plan?.run).toEqual(['diff', '--app', '/tmp/assembly', '--fail']);
   });
 
   it('destroys every stack of a stage, whatever its profile', () => {

@@ -35,10 +35,12 @@ describe('readDeployedSettings', () => {
   it('reads the outputs of the stack', async () => {
     const output = (name: string, value: string) =>
       `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`;
-    response = stack(`<Outputs>${output('Profile', 'hobby')}${output('StreamHost', 'lambda')}</Outputs>`);
+    const outputs = `<Outputs>${output('Profile', 'hobby')}${output('StreamHost', 'lambda')}</Outputs>`;
+    response = stack(`<StackStatus>UPDATE_ROLLBACK_COMPLETE</StackStatus>${outputs}`);
     expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({
       profile: 'hobby',
       streamHost: 'lambda',
+      isComplete: true,
     });
     expect(Object.fromEntries(new URLSearchParams(requests[0]))).toMatchObject({
       Action: 'DescribeStacks',
@@ -47,8 +49,13 @@ describe('readDeployedSettings', () => {
   });
 
   it('returns the settings of a stack without outputs as unknown', async () => {
-    response = stack('');
-    expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({});
+    response = stack('<StackStatus>CREATE_COMPLETE</StackStatus>');
+    expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({ isComplete: true });
+  });
+
+  it.each(['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE'])('knows a stack in %s as never complete', async (status) => {
+    response = stack(`<StackStatus>${status}</StackStatus>`);
+    expect(await readDeployedSettings('reelay-main', 'eu-central-1')).toEqual({ isComplete: false });
   });
 
   it('returns undefined while the stack is not deployed', async () => {
@@ -68,26 +75,31 @@ describe('readDeployedSettings', () => {
 
 describe('findSettingsConflict', () => {
   const fallback = { profile: 'team', streamHost: 'fargate' };
-  const onLambda = { profile: 'hobby', streamHost: 'lambda' };
+  const complete = { isComplete: true };
+  const onLambda = { ...complete, profile: 'hobby', streamHost: 'lambda' };
 
   it.each([
     [undefined, {}],
-    [{}, {}],
-    [{ profile: 'team', streamHost: 'fargate' }, {}],
-    [{ profile: 'team' }, { profile: 'hobby' }],
+    [{ isComplete: false }, {}],
+    [{ ...complete, profile: 'team', streamHost: 'fargate' }, {}],
+    [{ ...complete, profile: 'team' }, { profile: 'hobby' }],
+    [complete, { profile: 'hobby' }],
     [onLambda, { profile: 'team' }],
     [onLambda, { profile: 'hobby', streamHost: 'fargate' }],
     [onLambda, onLambda],
-    [{ profile: 'hobby', streamHost: 'fargate' }, { profile: 'hobby' }],
+    [{ ...complete, profile: 'hobby', streamHost: 'fargate' }, { profile: 'hobby' }],
   ])('accepts over %j a deployment that names %j', (deployed, named) =>
     expect(findSettingsConflict(deployed, named, fallback)).toBeUndefined(),
   );
 
   it.each(['hobby', 'public'])('names both options when %s is deployed', (profile) =>
-    expect(findSettingsConflict({ profile }, {}, fallback)).toMatch(
+    expect(findSettingsConflict({ ...complete, profile }, {}, fallback)).toMatch(
       new RegExp(`add -c profile=${profile} .* -c profile=team `),
     ),
   );
+
+  it('asks for the profile of a stack that does not tell it', () =>
+    expect(findSettingsConflict(complete, {}, fallback)).toMatch(/does not tell its profile.* add -c profile=/));
 
   it('names both options when lambda is deployed', () => {
     expect(findSettingsConflict(onLambda, { profile: 'hobby' }, fallback)).toMatch(

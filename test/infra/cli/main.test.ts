@@ -2,9 +2,12 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { planCommand } from '../../../infra/cli/cli-plan.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
+const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
 
 let dir: string;
 beforeEach(async () => {
@@ -38,7 +41,18 @@ describe('deployment command', () => {
     const [code, seen] = await run(['deploy', '--yes', ...settings], { CDK_DOCKER: '/nowhere/docker' });
     // The synthesis, which follows, rejects the stage before it builds anything.
     expect(seen).toMatch(/^stage must /m);
+    expect(seen).not.toContain('Unknown option');
     expect(code).not.toBe(0);
+  });
+
+  // The CDK CLI ignores options that it does not know.
+  it.each(['diff', 'deploy', 'destroy'])('passes only options of the CDK CLI for %s', async (command) => {
+    const plan = planCommand(command, ['--profile', 'work'], { app: 'app', assembly: 'out' });
+    const { stdout } = await promisify(execFile)(process.execPath, [CDK, command, '--help']);
+    const known = [...stdout.matchAll(/--[a-z][\w-]*/g)].map(([option]) => option);
+    const passed = plan?.run?.filter((arg) => arg.startsWith('--')) ?? [];
+    expect(passed).toContain('--app');
+    expect(passed.filter((option) => !known.includes(option))).toEqual([]);
   });
 
   it.each([[[]], [['deplyo']]])('prints its usage for %j', async (args) => {
