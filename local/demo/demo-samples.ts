@@ -10,7 +10,7 @@ export const DEMO_SAMPLES: readonly DemoSample[] = [
   { title: 'A file', path: '/files/long.mp4' },
   { title: 'A page with a video', path: '/pages/video' },
   { title: 'Separate video and audio, behind rules', path: '/site/watch/demo' },
-  { title: 'HLS with its sound in a group', path: '/hls/master.m3u8' },
+  { title: 'HLS with its audio in a group', path: '/hls/master.m3u8' },
   { title: 'DASH', path: '/dash/timeline/manifest.mpd' },
   { title: 'Music', path: '/site/music/demo' },
   { title: 'A podcast', path: '/feeds/podcast.xml' },
@@ -32,10 +32,10 @@ export async function describeSample({ title, path }: DemoSample, service: strin
 const streamsOf = ({ mediaItems }: ResourceInformation, service: string): string[] =>
   (mediaItems?.slice(0, 1) ?? []).flatMap(choose).map((rendition) => command(rendition, service));
 
-/** The best picture, the best sound, and the conversion: each once. */
+/** The best video, the best audio, and the conversion: each once. */
 function choose({ video, audio }: MediaInformation): MediaRendition[] {
-  const sounds = audio?.renditions ?? [];
-  const chosen = [video?.renditions?.[0], sounds[0], sounds.find(({ convertTo }) => convertTo)];
+  const audios = audio?.renditions ?? [];
+  const chosen = [video?.renditions?.[0], audios[0], audios.find(({ convertTo }) => convertTo)];
   return [...new Set(chosen.filter((rendition) => rendition !== undefined))];
 }
 

@@ -74,7 +74,7 @@ export function createArchivePlans({
   const known = createLruCache<string, KnownPlan>(MAX_PLANS);
   const flights = createSingleFlight<ArchivePlan | undefined>();
   const permits = createFairSemaphore({ permits: MAX_AT_ONCE, maxPerTenant: MAX_AT_ONCE_PER_CLIENT });
-  const remember = (key: string, plan: ArchivePlan | undefined) =>
+  const store = (key: string, plan: ArchivePlan | undefined) =>
     known.set(key, { plan, until: now() + PLAN_LIFETIME_MS });
 
   const plan = async (
@@ -131,10 +131,10 @@ export function createArchivePlans({
       const cached = known.get(key);
       if (cached && cached.until > now()) return cached.plan;
       const found = await flights(key, (signal) => plan(list, parameters, session, signal), session.signal);
-      if (found) remember(key, found);
+      if (found) store(key, found);
       return found;
     },
-    reject: (list, parameters) => remember(keyOf(list, parameters), undefined),
+    reject: (list, parameters) => store(keyOf(list, parameters), undefined),
   };
 }
 

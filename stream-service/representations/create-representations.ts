@@ -77,8 +77,8 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
     media(found, { format, ...options } = {}) {
       const { clip, subtitles, ...rest } = options;
       const [track] = found.tracks;
-      const sound = found.tracks.find(({ audio }) => audio);
-      const isConverted = format !== undefined && sound !== undefined;
+      const audioTrack = found.tracks.find(({ audio }) => audio);
+      const isConverted = format !== undefined && audioTrack !== undefined;
       const isMp4 = isPair(found) || (needsRemux(track) ? isMuxedToMp4(track) : isMp4File(track));
       if (subtitles !== undefined) requireTextTarget(found, { isMp4, isConverted });
       const hasTags = rest.hasTags && (isMp4 || isConverted) && !found.resource.isLive;
@@ -86,7 +86,7 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
       const extended = (create: (extras: NamedExtras) => RepresentationOpener) =>
         withExtras(found, { hasTags, listPlace: rest.listPlace, subtitles }, dependencies, create);
       if (isConverted) {
-        const audible = { ...found, tracks: [sound] } as const;
+        const audible = { ...found, tracks: [audioTrack] } as const;
         if (format === 'm4a')
           return conversion(
             format,

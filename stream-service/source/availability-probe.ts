@@ -21,7 +21,7 @@ export const MIN_DURATION_SECONDS = 60;
 /** The start of a file that is served whatever its bitrate. */
 const MIN_OFFSET_BYTES = 1024 * 1024;
 const PROBE_BYTES = 1024;
-/** Attempts of one probe: the reader of the bytes is more patient. */
+/** Attempts of one probe; the reader of the bytes makes more. */
 const MAX_ATTEMPTS = 2;
 const STALL_TIMEOUT_MS = 5_000;
 const MAX_CACHED_URLS = 10_000;

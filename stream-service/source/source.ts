@@ -3,7 +3,7 @@ import type { PredictedRange } from '../../core/http/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
 
 /** The tracks of a source that a reader uses. */
-export type TrackSelection = 'all' | 'sound';
+export type TrackSelection = 'all' | 'audio';
 
 /**
  * One track, open for reading. Code outside this folder branches on the capabilities of a source (`size`, `isSeekable`,

@@ -127,7 +127,7 @@ async function readLayout<Request extends LayoutRequest, L extends Layout>(
   };
   let permit: Promise<() => void> | undefined;
   const beforeLarge = async () => {
-    // One permit for all files of the request: two requests that each wait for a second one would wait for ever.
+    // One permit for all files of the request: two requests that each wait for a second one would wait forever.
     permit ??= LARGE_HEADERS.acquire(either);
     await permit;
   };

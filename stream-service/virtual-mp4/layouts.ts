@@ -80,9 +80,9 @@ async function layOutPart(files: readonly OpenFile[], request: ClipRequest, sign
   const read = files.map((file, index) =>
     readTracks(file, { kinds: kinds[index] ?? [], source: index === 0 ? 0 : 1, times }, signal),
   );
-  const [{ video, audio } = {}, sound] = await Promise.all(read);
+  const [{ video, audio } = {}, second] = await Promise.all(read);
   if (isAudioAlone && audio) requireAac(audio.header);
-  return layOutClip({ video, audio: sound?.audio ?? audio }, times, { ...extras, isM4a: isAudioAlone });
+  return layOutClip({ video, audio: second?.audio ?? audio }, times, { ...extras, isM4a: isAudioAlone });
 }
 
 /** @throws NotAac */

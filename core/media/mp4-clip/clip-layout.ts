@@ -48,10 +48,10 @@ export function layOutClip(
   times: ClipTimes,
   options: ClipOptions = {},
 ): ClipLayout {
-  const picture = video && videoWindow(video, times);
-  const startSeconds = picture?.startSeconds ?? times.startSeconds;
-  const sound = audio && audioWindow(audio, { ...times, startSeconds });
-  const windows = [picture, sound].filter((window) => window !== undefined);
+  const videoPart = video && videoWindow(video, times);
+  const startSeconds = videoPart?.startSeconds ?? times.startSeconds;
+  const audioPart = audio && audioWindow(audio, { ...times, startSeconds });
+  const windows = [videoPart, audioPart].filter((window) => window !== undefined);
   if (windows.length === 0) throw new UnsupportedMp4('Nothing is heard between start and end');
 
   const seconds = Math.max(...windows.map(({ delaySeconds, durationSeconds }) => delaySeconds + durationSeconds));

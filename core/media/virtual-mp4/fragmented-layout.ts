@@ -100,8 +100,8 @@ function interleave(
       placed.push({ block, offset });
       offset += block.bytes.length;
     }
-    for (let sound = audio[next]; sound && sound.startSeconds < until; sound = audio[next]) {
-      add(1, sound);
+    for (let earlier = audio[next]; earlier && earlier.startSeconds < until; earlier = audio[next]) {
+      add(1, earlier);
       next += 1;
     }
   }

@@ -78,8 +78,8 @@ function interleave(video: readonly SampleChunk[], audio: readonly SampleChunk[]
   const order: PlacedChunk[] = [];
   let next = 0;
   for (const chunk of video) {
-    for (let sound = audio[next]; sound && sound.startSeconds < chunk.startSeconds; sound = audio[next]) {
-      order.push({ source: 1, chunk: sound });
+    for (let earlier = audio[next]; earlier && earlier.startSeconds < chunk.startSeconds; earlier = audio[next]) {
+      order.push({ source: 1, chunk: earlier });
       next += 1;
     }
     order.push({ source: 0, chunk });

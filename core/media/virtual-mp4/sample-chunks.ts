@@ -1,6 +1,6 @@
 import type { SampleTable } from '../isobmff/index.ts';
 
-/** Players read whole chunks: with chunks of many seconds, a seek reads megabytes in vain. */
+/** Players read whole chunks: with chunks of many seconds, a seek reads megabytes that are discarded. */
 const CHUNK_SECONDS = 1;
 const MAX_CHUNK_BYTES = 16 * 1024 * 1024;
 

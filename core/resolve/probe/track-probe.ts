@@ -192,7 +192,7 @@ const describe = (description: string, { video }: Pick<Track, 'video'>): string 
 
 /**
  * Whether it is an HLS media playlist whose segments have to be read: no multivariant playlist describes it, or one without
- * CODECS (FFmpeg writes such), which leaves open whether a variant with AUDIO has sound in its own segments.
+ * CODECS (FFmpeg writes such), which leaves open whether a variant with AUDIO has audio in its own segments.
  */
 export const isUndescribedPlaylist = (track: Track): boolean =>
   track.delivery === 'hls' && !hasCodec(track) && (track.video !== null || track.bitrate === undefined);

@@ -70,8 +70,8 @@ export const videoCriteria: readonly CandidateCriterion[] = [
   preference,
   sourcePreference,
   {
-    name: 'No sound that is a dub or an audio description',
-    reason: 'Of a format with sound of its own: the sound cannot be exchanged.',
+    name: 'No audio that is a dub or an audio description',
+    reason: 'Of a format that contains audio: it cannot be replaced.',
     compare: lastIf(
       ({ track, languagePreference, isAudioDescription }) =>
         track.audio !== null && (isAudioDescription || languagePreference < UNSPECIFIED_LANGUAGE_PREFERENCE),
@@ -79,9 +79,9 @@ export const videoCriteria: readonly CandidateCriterion[] = [
   },
   file,
   {
-    name: 'Own sound before a pair',
+    name: 'Contained audio before a pair',
     reason:
-      'One file, with certainty the sound of this video: a separate track may be something else, such as the music that it uses.',
+      'One file, whose audio certainly belongs to the video: a separate track may be something else, such as the music that it uses.',
     compare: firstIf(({ track }) => track.audio !== null),
   },
   {
@@ -113,13 +113,13 @@ export const videoCriteria: readonly CandidateCriterion[] = [
   },
 ];
 
-/** Which of several languages and versions of the sound. */
-const soundVersion: readonly CandidateCriterion[] = [
+/** Which of several languages and versions of the audio. */
+const audioVersion: readonly CandidateCriterion[] = [
   readable,
   undamaged,
   {
     name: 'No audio description',
-    reason: 'By `language_preference` or by name: a narrator speaks over the sound.',
+    reason: 'By `language_preference` or by name: a narrator speaks over the audio.',
     compare: lastIf(({ isAudioDescription }) => isAudioDescription),
   },
   language,
@@ -142,7 +142,7 @@ const soundVersion: readonly CandidateCriterion[] = [
   preference,
 ];
 
-const soundQuality: readonly CandidateCriterion[] = [
+const audioQuality: readonly CandidateCriterion[] = [
   quality,
   {
     name: `Higher bitrate, Opus weighted ×${OPUS_BITRATE_WEIGHT}`,
@@ -154,7 +154,7 @@ const soundQuality: readonly CandidateCriterion[] = [
 ];
 
 /** The order of audio-only formats. The first is the source of conversions. */
-export const audioCriteria: readonly CandidateCriterion[] = [...soundVersion, ...soundQuality];
+export const audioCriteria: readonly CandidateCriterion[] = [...audioVersion, ...audioQuality];
 
 const aac: CandidateCriterion = {
   name: 'AAC',
@@ -167,9 +167,9 @@ const SAME_SOURCE = {
   reason: 'Both tracks then have one timeline.',
 };
 
-/** The order of audio-only formats as the sound of one video without sound. */
+/** The order of audio-only formats as the audio of one video without audio. */
 export const partnerCriteria = (video: Pick<Candidate, 'track' | 'manifestUrl'>): readonly CandidateCriterion[] => [
-  ...soundVersion,
+  ...audioVersion,
   aac,
   {
     ...SAME_SOURCE,
@@ -179,7 +179,7 @@ export const partnerCriteria = (video: Pick<Candidate, 'track' | 'manifestUrl'>)
         Number(manifestUrl !== undefined && manifestUrl === video.manifestUrl),
     ),
   },
-  ...soundQuality,
+  ...audioQuality,
 ];
 
 function containerRank(container: string): number {

@@ -3,7 +3,7 @@ import { audioFamily, videoFamily } from '../../media/codecs/index.ts';
 import type { Rendition, Resource, Track } from '../../state/index.ts';
 import { shorterSide } from './traits.ts';
 
-/** The best, the worst, the best up to a height in pixels, or the sound alone. */
+/** The best, the worst, the best up to a height in pixels, or audio alone. */
 export type Quality = 'best' | 'worst' | 'audio' | 'mp3' | { readonly maxHeight: number };
 
 export interface QualityRequest {
@@ -25,13 +25,13 @@ const MAX_COMPATIBLE_HEIGHT = 1440;
 const COMPATIBLE_EXTENSIONS = ['.mp4', '.m4v', '.m4a', '.mp3', '.aac'];
 
 /**
- * One rendition of a resource by quality; undefined when the resource has none, such as sound of a silent video. Without
+ * One rendition of a resource by quality; undefined when the resource has none, such as audio of a silent video. Without
  * video, `best`, `worst` and heights select its audio. Without a rendition up to a height, the smallest is selected.
  */
 export function selectQuality(resource: Offer, { quality, codec }: QualityRequest): SelectedRendition | undefined {
   if (quality === 'mp3') return selectMp3(resource);
   const audio = resource.renditions.filter(({ side }) => side === 'audio');
-  // A video alone would be sent where only its sound is wanted.
+  // A video alone would be sent where only audio is wanted.
   if (quality === 'audio' && audio.length === 0) return selectMp3(resource);
   const video = resource.renditions.filter(({ side }) => side === 'video');
   const all = quality === 'audio' || video.length === 0 ? audio : video;

@@ -20,7 +20,7 @@ export interface RenditionSelection {
 
 /** @param found the tracks of an item, best first as yt-dlp sorts them */
 export function selectRenditions(found: readonly Candidate[]): RenditionSelection {
-  const candidates = found.map((candidate) => withoutUncertainSound(candidate, found));
+  const candidates = found.map((candidate) => withoutUncertainAudio(candidate, found));
   const audio = rank(
     candidates.filter(({ track }) => !track.video && track.audio),
     audioCriteria,
@@ -39,10 +39,10 @@ export function selectRenditions(found: readonly Candidate[]): RenditionSelectio
 }
 
 /**
- * An HLS variant whose sound is only assumed has none where its multivariant playlist lists audio: it probably names that
- * audio by AUDIO. Pairing it, where that is possible, gives it sound in either case.
+ * An HLS variant whose audio is only assumed has none where its multivariant playlist lists audio: it probably names that
+ * audio by AUDIO. Pairing it, where that is possible, gives it audio in either case.
  */
-function withoutUncertainSound(candidate: Candidate, all: readonly Candidate[]): Candidate {
+function withoutUncertainAudio(candidate: Candidate, all: readonly Candidate[]): Candidate {
   const { track, manifestUrl } = candidate;
   const isUncertain = track.delivery === 'hls' && track.video && track.audio && !track.audio.codec;
   const separateAudio = all.filter((other) => !other.track.video && manifestUrl && other.manifestUrl === manifestUrl);
@@ -51,11 +51,11 @@ function withoutUncertainSound(candidate: Candidate, all: readonly Candidate[]):
   return isUncertain && isPairable ? { ...candidate, track: { ...track, audio: null } } : candidate;
 }
 
-/** Video that would be silent is offered only when none of the item can have sound. */
+/** Video that would be silent is offered only when none of the item can have audio. */
 function selectVideo(video: readonly Candidate[], audio: readonly Candidate[]): Rendition[] {
   const pairs = video.map((candidate) => ({ candidate, partner: findPartner(candidate, audio) }));
-  const withSound = pairs.filter(({ candidate, partner }) => candidate.track.audio || partner);
-  return (withSound.length > 0 ? withSound : pairs).map(({ candidate, partner }) =>
+  const withAudio = pairs.filter(({ candidate, partner }) => candidate.track.audio || partner);
+  return (withAudio.length > 0 ? withAudio : pairs).map(({ candidate, partner }) =>
     partner ? combinedRendition(candidate, partner) : videoRendition(candidate),
   );
 }

@@ -11,7 +11,7 @@ let timer: NodeJS.Timeout | undefined;
 
 /**
  * Kills a child process (SIGKILL) once it has been stopped (SIGSTOP) for some seconds: it holds a slot, and whatever
- * waits for it would wait for ever. The service itself never stops processes. Linux only; elsewhere it does nothing.
+ * waits for it would wait forever. The service itself never stops processes. Linux only; elsewhere it does nothing.
  */
 export function killWhenStopped(child: ChildProcess): void {
   if (process.platform !== 'linux' || child.pid === undefined) return;

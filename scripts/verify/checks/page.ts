@@ -18,7 +18,7 @@ const checks: readonly Check[] = [
     },
   },
   {
-    title: 'serves the script of the page, to be cached for ever',
+    title: 'serves the script of the page, to be cached forever',
     async run(client) {
       const [, script] = SCRIPT.exec((await client.request('/')).body.toString()) ?? [];
       assert.ok(script, 'The page loads no script: it was deployed without the built page');

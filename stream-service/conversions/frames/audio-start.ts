@@ -49,7 +49,7 @@ export async function findAudioStart(
   encoder: EncoderOptions,
   signal: AbortSignal,
 ): Promise<AudioStart> {
-  const input = encoder.inputServer.serve(source, { selection: 'sound' });
+  const input = encoder.inputServer.serve(source, { selection: 'audio' });
   try {
     const output = runFfmpeg({
       path: encoder.path,

@@ -31,7 +31,7 @@ export async function seekSegmented(
 ): Promise<LocatedSegments> {
   let from = seconds;
   for (let left = MAX_ATTEMPTS; ; left -= 1) {
-    const { stream, startSeconds } = source.readFrom(from, 'sound');
+    const { stream, startSeconds } = source.readFrom(from, 'audio');
     const close = () => void stream.destroy();
     const once = (stream: Readable) => onceFrom(stream, source);
     if (startSeconds === 0) return { source: once(stream), offsetSeconds: 0, close };

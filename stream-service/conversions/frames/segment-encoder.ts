@@ -53,7 +53,7 @@ async function* withInput(
   { inputServer }: EncoderOptions,
   encode: (input: FfmpegInput) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const input = inputServer.serve(source, { selection: 'sound' });
+  const input = inputServer.serve(source, { selection: 'audio' });
   try {
     yield* encode(input);
   } finally {

@@ -29,7 +29,7 @@ export interface DiscontinuityFilter {
 const TOLERANCE_SECONDS = 0.1;
 /** A `moof` lists the samples of a few seconds: this is enough for many hours. */
 const MAX_BOX_BYTES = 4 * 1024 * 1024;
-const KINDS = { all: ['vide', 'soun'], sound: ['soun'] } as const;
+const KINDS = { all: ['vide', 'soun'], audio: ['soun'] } as const;
 const EBML = 0x1a45dfa3;
 const NONE: Buffer = Buffer.alloc(0);
 

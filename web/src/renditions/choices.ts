@@ -29,7 +29,7 @@ export function choicesOf(item: MediaInformation, options: ChoicesOptions = {}):
   const audio = all.filter(({ convertTo }) => !convertTo);
   const mp3 = all.filter(({ convertTo }) => convertTo);
   const m4a = m4aSources(audio, offers);
-  // Without files of audio alone, those with video are listed for their sound.
+  // Without files of audio alone, those with video are listed for their audio.
   const isVideoListed = audio[0]?.mimeType?.startsWith('video/');
   const withM4a = isVideoListed ? [...m4a, ...asListed(audio)] : [...asListed(audio), ...m4a];
   const audioSources = [...withM4a, ...wavSources(mp3[0], offers)];

@@ -10,7 +10,7 @@ Generated from \`core/resolve/renditions/criteria.ts\` by \`npx vitest run ranki
 yt-dlp lists the formats of an item; GetResource offers them best first. The criteria below are applied in order: the first
 that tells two formats apart decides, and where none does, yt-dlp's own order stays. \`best\`, \`medium\` and \`worst\` are the
 first, the middle (\`[floor(n/2)]\`) and the last of the list. Video that would be silent is left out where another rendition
-of the item has sound.
+of the item has audio.
 `;
 
 interface Row {
@@ -34,7 +34,7 @@ it('docs/ranking.md lists the criteria', async () => {
     HEAD,
     table('Formats with video', videoCriteria),
     table('Audio-only formats, and the source of conversions', audioCriteria),
-    table('The audio of a video without sound', video ? partnerCriteria(video) : []),
+    table('The audio of a video without audio', video ? partnerCriteria(video) : []),
   ].join('\n');
   await expect(text).toMatchFileSnapshot(join(import.meta.dirname, '../../../../docs/ranking.md'));
 });
