@@ -51,6 +51,26 @@ describe('the page in Firefox', () => {
     await page.keyboard.press('j');
     await eventually(async () => (await media()).currentTime).toBeLessThan(240);
     expect(await media()).toMatchObject({ paused: false, error: null });
+    await page.keyboard.press('k');
+    const place = (await media()).currentTime;
+    for (const [key, seconds] of [
+      ['l', 10],
+      ['ArrowLeft', 5],
+      ['ArrowRight', 10],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(Math.abs((await media()).currentTime - place - seconds), key).toBeLessThan(0.5);
+    }
+    await page.keyboard.press('m');
+    expect(await page.$eval('video', ({ muted, paused }) => [muted, paused])).toEqual([true, true]);
+    await page.keyboard.press(' ');
+    await eventually(async () => (await media()).paused).toBe(false);
+    await page.keyboard.press('f');
+    await eventually(() => page.evaluate(() => document.fullscreenElement?.tagName)).toBe('VIDEO');
+    await page.keyboard.press('f');
+    await eventually(() => page.evaluate(() => document.fullscreenElement === null)).toBe(true);
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('url');
   });
 
   it('continues to play in a corner while another link is opened', async () => {
