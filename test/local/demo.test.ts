@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../local/demo.ts');
@@ -25,7 +26,7 @@ probe?.close();
 const start = (env: NodeJS.ProcessEnv = {}) => {
   const child = spawn(process.execPath, [MAIN], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
+    env: { ...NODE_ENVIRONMENT, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const said = text(child.stdout);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf } from '../support/processes.ts';
 
 const LOCAL = resolve(import.meta.dirname, '../../local');
@@ -28,7 +29,7 @@ describe('npm run dev', () => {
       cwd: folder,
       // No download: the tools are not what is tested.
       env: {
-        ...{ PATH: process.env.PATH, HOME: process.env.HOME, HOST: '127.0.0.1', PORT: String(port) },
+        ...{ ...NODE_ENVIRONMENT, HOST: '127.0.0.1', PORT: String(port) },
         ...{ DATA_DIR: join(folder, 'data'), YT_DLP_PATH: '/nowhere/yt-dlp', FFMPEG_PATH: '/nowhere/ffmpeg' },
       },
       stdio: ['ignore', 'pipe', 'inherit'],

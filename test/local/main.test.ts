@@ -13,6 +13,7 @@ import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 import { send, sendFile } from '../origin/respond.ts';
 import { startOrigin } from '../origin/server.ts';
+import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 
@@ -34,7 +35,7 @@ class Started {
   constructor(env: NodeJS.ProcessEnv, [command, ...args]: readonly [string, ...string[]] = [process.execPath, MAIN]) {
     this.process = spawn(command, args, {
       cwd: folder,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
+      env: { ...NODE_ENVIRONMENT, PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.ended = once(this.process, 'close').then(([code]) => code);

@@ -14,6 +14,7 @@ import { startOrigin } from '../origin/server.ts';
 import { itWith } from '../support/clients.ts';
 import { installedTools } from '../support/installed-tools.ts';
 import { runProgram } from '../support/media-tools.ts';
+import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 
 const KEY = 'first-key-0123456789';
 const OTHER = 'second-key-0123456789';
@@ -237,7 +238,10 @@ it('logs no key', async () => {
 
 it('refuses to start with a short key, and prints no part of it', async () => {
   const main = resolve(import.meta.dirname, '../../local/main.ts');
-  const child = spawn(process.execPath, [main], { env: { ACCESS_KEYS: 'too-short', PORT: '0' }, cwd: folder });
+  const child = spawn(process.execPath, [main], {
+    env: { ...NODE_ENVIRONMENT, ACCESS_KEYS: 'too-short', PORT: '0' },
+    cwd: folder,
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const [code] = await once(child, 'close');

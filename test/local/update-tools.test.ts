@@ -11,6 +11,7 @@ import { startService } from '../../local/service.ts';
 import { updateNow } from '../../local/tools/update-now.ts';
 import { startOrigin } from '../origin/server.ts';
 import { installedTools } from '../support/installed-tools.ts';
+import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf } from '../support/processes.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -144,7 +145,7 @@ describe('npm run update-tools', () => {
     await mkdir(cwd);
     const child = spawn(process.execPath, [MAIN], {
       cwd,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      env: { ...NODE_ENVIRONMENT, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = once(child, 'close');

@@ -2,9 +2,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest. Without durations of an earlier run, vitest would start them late: it goes by file size. */
 const LONGEST = [
+  'test/contract/schemathesis',
   'test/faults/from-the-start',
   'test/faults/in-the-middle',
   'test/images/one-machine',
+  'test/infra/synthesis',
   'test/lambdas/tools-update/killed',
   'test/lambdas/tools-update/update-tools',
   'test/local/hls-masters',

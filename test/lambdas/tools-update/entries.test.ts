@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { NODE_ENVIRONMENT } from '../../support/node-environment.ts';
 
 const ENTRIES = resolve(import.meta.dirname, '../../../lambdas/entries');
 const answers: string[] = [];
@@ -27,7 +28,7 @@ async function invoke(name: string, event: object, environment: Readonly<Record<
     const answer = await handler(${JSON.stringify(event)}, context).catch((error) => ({ threw: error.name }));
     process.stdout.write('\\n' + JSON.stringify({ answer: answer ?? null }) + '\\n', () => process.exit());`;
   const env = {
-    ...{ PATH: process.env.PATH, AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's' },
+    ...{ ...NODE_ENVIRONMENT, AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's' },
     ...{
       AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
       POWERTOOLS_SERVICE_NAME: name,
