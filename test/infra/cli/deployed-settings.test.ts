@@ -1,16 +1,18 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findSettingsConflict, readDeployedSettings } from '../../../infra/cli/deployed-settings.ts';
 import { PROFILE_NAMES, template } from '../deployments.ts';
+import { useFakeEndpoint } from './fake-endpoint.ts';
 
 describe('readDeployedSettings', () => {
   let response: [status: number, body: string];
   const requests: string[] = [];
-  const server = createServer(async (request, reply) => {
+  useFakeEndpoint('AWS_ENDPOINT_URL_CLOUDFORMATION', async (request, reply) => {
     requests.push(await text(request));
     reply.writeHead(response[0], { 'content-type': 'text/xml' }).end(response[1]);
+  });
+  beforeEach(() => {
+    requests.length = 0;
   });
   const stack = (content: string): [number, string] => [
     200,
@@ -18,19 +20,6 @@ describe('readDeployedSettings', () => {
   ];
   const refusal = (code: string, message: string) =>
     `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
-
-  beforeEach(async () => {
-    requests.length = 0;
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'an-id');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a-secret');
-  });
-  afterEach(async () => {
-    vi.unstubAllEnvs();
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
 
   it('reads the outputs of the stack', async () => {
     const output = (name: string, value: string) =>

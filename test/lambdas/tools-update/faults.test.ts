@@ -1,19 +1,13 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
-import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
-import { useMoto } from '../../support/moto.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type FakeLambda, startFakeLambda } from './fake-lambda.ts';
-import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
+import { ASSET, createFixture, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
 /** Failures that moto cannot simulate: a fake Lambda beside moto's S3 and DynamoDB. */
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
-const moto = useMoto();
-const pages = await startReleasePages();
-const root = await temporaryFolder();
-afterAll(() => pages.close());
+const { moto, pages, root } = await useReleases();
 
 let lambda: FakeLambda;
 let fixture: ToolsUpdateFixture;

@@ -6,6 +6,7 @@ import {
   PublishLayerVersionCommand,
 } from '@aws-sdk/client-lambda';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { afterAll } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import { silentLog } from '../../../core/log/log.ts';
 import { createState } from '../../../core/state/create-state.ts';
@@ -22,9 +23,10 @@ import {
   updateTools,
 } from '../../../lambdas/tools-update/update-tools.ts';
 import { createReleases } from '../../../layers/tools/release/releases.ts';
-import type { ReleasePages } from '../../layers/tools/release-pages.ts';
+import { type ReleasePages, startReleasePages } from '../../layers/tools/release-pages.ts';
 import { ensureTable } from '../../support/dynamodb.ts';
-import { FUNCTION_ROLE, REGION } from '../../support/moto.ts';
+import { FUNCTION_ROLE, REGION, useMoto } from '../../support/moto.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export const ASSET = 'yt-dlp_linux.zip';
 
@@ -52,6 +54,24 @@ export interface ToolsUpdateFixture {
   pointer(): Promise<Pointer | undefined>;
   /** In the bucket. */
   archives(): Promise<string[]>;
+}
+
+/** moto and release pages for the tests of a file. */
+export async function useReleases() {
+  const moto = useMoto();
+  const pages = await startReleasePages();
+  const root = await temporaryFolder();
+  afterAll(() => pages.close());
+  return {
+    ...{ moto, pages, root },
+    /** An account whose stack has no release yet, while none is published. */
+    async createEmptyFixture(): Promise<ToolsUpdateFixture> {
+      pages.files.clear();
+      pages.latest = undefined;
+      await moto.reset();
+      return createFixture({ endpoint: moto.endpoint, pages });
+    },
+  };
 }
 
 /** Fake credentials for servers on loopback. */

@@ -2,23 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Step } from '../../../lambdas/tools-update/types.ts';
-import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
 import { bundleProgram } from '../../support/bundle-program.ts';
-import { useMoto } from '../../support/moto.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
+import { ASSET, createFixture, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
 const [OLD, NEW] = ['2026.11.01', '2026.11.20'];
-const moto = useMoto();
-const pages = await startReleasePages();
-const root = await temporaryFolder();
+const { moto, pages, root } = await useReleases();
 const keyFile = join(root, 'key.asc');
 await writeFile(keyFile, pages.key);
 const child = await bundleProgram(resolve(import.meta.dirname, 'killed-update.ts'));
-afterAll(() => pages.close());
 
 const release = async (version: string) => {
   await pages.publish(version, ASSET, await zip(root, [['yt-dlp_linux', version]]));

@@ -1,23 +1,14 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createToolsLayer } from '../../../lambdas/tools-update/tools-layer.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
-import { startReleasePages } from '../../layers/tools/release-pages.ts';
 import { zip } from '../../layers/tools/zip.ts';
-import { useMoto } from '../../support/moto.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
+import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
-const moto = useMoto();
-const pages = await startReleasePages();
-const root = await temporaryFolder();
-afterAll(() => pages.close());
+const { moto, pages, root, createEmptyFixture } = await useReleases();
 
 let fixture: ToolsUpdateFixture;
 beforeEach(async () => {
-  pages.files.clear();
-  pages.latest = undefined;
-  await moto.reset();
-  fixture = await createFixture({ endpoint: moto.endpoint, pages });
+  fixture = await createEmptyFixture();
 });
 
 const { signal } = new AbortController();

@@ -1,22 +1,13 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { startReleasePages } from '../../layers/tools/release-pages.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { zip } from '../../layers/tools/zip.ts';
-import { useMoto } from '../../support/moto.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { ASSET, createFixture, type ToolsUpdateFixture } from './fixture.ts';
+import { ASSET, type ToolsUpdateFixture, useReleases } from './fixture.ts';
 
 /** Successful updates and untrusted releases against moto; failures of AWS are in faults.test.ts. */
-const moto = useMoto();
-const pages = await startReleasePages();
-const root = await temporaryFolder();
-afterAll(() => pages.close());
+const { moto, pages, root, createEmptyFixture } = await useReleases();
 
 let fixture: ToolsUpdateFixture;
 beforeEach(async () => {
-  pages.files.clear();
-  pages.latest = undefined;
-  await moto.reset();
-  fixture = await createFixture({ endpoint: moto.endpoint, pages });
+  fixture = await createEmptyFixture();
 });
 
 const archiveOf = (version: string) =>

@@ -3,14 +3,12 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { hasChromium, itInChromium as it, launchChromium } from '../../support/chromium.ts';
-import type { Service } from '../fixture.ts';
 import { startMedia } from './clip-fixture.ts';
 import { createPairMedia, type PairMedia } from './pair-fixture.ts';
 
 let media: PairMedia;
 let browser: Browser;
 let page: Page;
-let service: Service | undefined;
 beforeAll(async () => {
   if (!hasChromium) return;
   media = await createPairMedia();
@@ -20,10 +18,7 @@ afterAll(async () => {
   await browser?.close();
   await media?.close();
 });
-afterEach(async () => {
-  await page?.close();
-  await service?.close();
-});
+afterEach(() => page?.close());
 
 /** Plays the video of the page for a moment at each position. Returns the duration and where it was playing then. */
 const PLAY_AT = `async (positions) => {
@@ -56,7 +51,6 @@ describe('Chromium', () => {
     [['ladder/both-360.mp4'], 1.7, 5],
   ] as const)('plays the clip of %j from %d to %d, with its duration', async (files, from, to) => {
     const started = await startMedia(media, files);
-    service = started.service;
     page = await browser.newPage();
     await page.setContent(`<video muted preload="auto" src="${started.url}?start=${from}&end=${to}"></video>`, {
       waitUntil: 'commit',
@@ -74,7 +68,6 @@ describe('Chromium', () => {
     [['ladder/both-360.mp4'], 8],
   ] as const)('plays and seeks the playlists of %j by hls.js', async (files, seconds) => {
     const started = await startMedia(media, files, { corsAllowedOrigins: ['*'] });
-    service = started.service;
     page = await browser.newPage();
     const library = createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js');
     await page.setContent('<video muted></video>');

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 import type { StreamServiceOptions } from '../../../stream-service/create-stream-service.ts';
 import { sendRequest } from '../../support/request.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from '../fixture.ts';
@@ -9,7 +10,7 @@ import type { PairMedia } from './pair-fixture.ts';
 
 const run = promisify(execFile);
 
-/** Starts the service with a pair of files, or a single one, and returns the URL of its Media. */
+/** Starts the service with a pair of files, or a single one, until the test ends, and returns the URL of its Media. */
 export async function startMedia(
   media: PairMedia,
   files: readonly [string] | readonly [string, string],
@@ -20,10 +21,12 @@ export async function startMedia(
   if (second && first) {
     const resource = resourceOf([videoTrack(), audioTrack()], traits);
     const service = await startService(resource, { video: first, audio: second }, options);
+    onTestFinished(service.close);
     return { service, url: `${service.url}/api/Stream/Media/${combinedKey()}`, sources: [first, second] };
   }
   if (!first) throw new Error('No file');
   const service = await startService(resourceOf([trackOf('both')], traits), { both: first }, options);
+  onTestFinished(service.close);
   return { service, url: `${service.url}/api/Stream/Media/${mediaKey('both')}`, sources: [first] };
 }
 

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inspect } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import type { Service } from '../fixture.ts';
 import {
   AUDIO_RATE,
   type Frame,
@@ -12,26 +11,13 @@ import {
   shownFrames,
   startMedia,
 } from './clip-fixture.ts';
-import { createPairMedia, type PairMedia } from './pair-fixture.ts';
+import { usePairMedia } from './pair-fixture.ts';
 
 /** Of the files that clips are made from. */
 const source = { frames: once(shownFrames), samples: once(heardSamples), packets: once(packets) };
-let media: PairMedia;
-let service: Service | undefined;
-beforeAll(async () => {
-  media = await createPairMedia();
-}, 60_000);
-afterAll(() => media.close());
-afterEach(async () => {
-  await service?.close();
-  service = undefined;
-});
+const media = await usePairMedia();
 
-async function start(...files: [string] | [string, string]) {
-  const started = await startMedia(media, files);
-  service = started.service;
-  return started;
-}
+const start = (...files: [string] | [string, string]) => startMedia(media, files);
 
 /** The frame of the whole that is shown at a time. */
 function frameAt(frames: readonly Frame[], seconds: number): Frame {

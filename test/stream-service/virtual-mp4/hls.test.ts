@@ -1,28 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkPlaylist, type Range } from '../../support/hls-checker.ts';
 import { inspect, probe } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
+import { mediaKey, resourceOf, startService, trackOf } from '../fixture.ts';
 import { startMedia } from './clip-fixture.ts';
-import { createPairMedia, type PairMedia, packetDigests } from './pair-fixture.ts';
+import { packetDigests, usePairMedia } from './pair-fixture.ts';
 
-let media: PairMedia;
-let service: Service | undefined;
-beforeAll(async () => {
-  media = await createPairMedia();
-}, 60_000);
-afterAll(() => media.close());
-afterEach(async () => {
-  await service?.close();
-  service = undefined;
-});
+const media = await usePairMedia();
 
 type Files = [string] | [string, string];
 async function start(...files: Files) {
   const started = await startMedia(media, files);
-  service = started.service;
   return { ...started, base: `${started.url.replace('/Media/', '/Hls/')}/` };
 }
 
@@ -160,7 +150,8 @@ describe('the HLS presentation', () => {
     ['in WebM', trackOf('x', { container: 'webm' }), {}],
     ['in segments', trackOf('x', { delivery: 'hls' }), {}],
   ] as const)('of media that is %s is 415 with the reason', async (_name, track, traits) => {
-    service = await startService(resourceOf([track], traits), {});
+    const service = await startService(resourceOf([track], traits), {});
+    onTestFinished(service.close);
     const { status, body } = await sendRequest(`${service.url}/api/stream/hls/${mediaKey('x')}/master.m3u8`);
     expect([status, JSON.parse(body.toString())]).toEqual([
       415,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileSource } from '../../../stream-service/source/source.ts';
 import { ensureFolder, ensureMedia } from '../../origin/media.ts';
+import { afterFile } from '../../support/after-file.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 
 const run = promisify(execFile);
@@ -65,6 +66,13 @@ export async function createPairMedia() {
     load: async (file: string) => countingSource(await readFile(pathOf(file))),
     close: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** The media of one test file. */
+export async function usePairMedia(): Promise<PairMedia> {
+  const media = await createPairMedia();
+  afterFile(media.close);
+  return media;
 }
 
 async function makeFiles(folder: string, media: string): Promise<void> {

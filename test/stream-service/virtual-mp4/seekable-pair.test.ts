@@ -1,31 +1,24 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OpenSource, Source } from '../../../stream-service/source/source.ts';
 import { newestFfmpeg } from '../../support/installed-tools.ts';
 import { inspect, runProgram } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
-import { createPairMedia, type PairMedia, packetDigests } from './pair-fixture.ts';
+import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../fixture.ts';
+import { packetDigests, usePairMedia } from './pair-fixture.ts';
 
-let media: PairMedia;
-let service: Service | undefined;
-beforeAll(async () => {
-  media = await createPairMedia();
-}, 60_000);
-afterAll(() => media.close());
-afterEach(async () => {
-  await service?.close();
-  service = undefined;
-});
+const media = await usePairMedia();
 
 const resource = resourceOf([videoTrack({ sizeBytes: 1000 }), audioTrack({ sizeBytes: 200 })], {
   durationSeconds: 300,
 });
 
 async function start(video: Source | OpenSource, audio: Source | OpenSource) {
-  service = await startService(resource, { video, audio }, { peekSource: undefined });
+  const service = await startService(resource, { video, audio }, { peekSource: undefined });
+  onTestFinished(service.close);
   return {
+    sizes: service.sizes,
     media: `${service.url}/api/Stream/Media/${combinedKey()}`,
     combined: `${service.url}/api/Stream/Combined/${combinedKey()}`,
   };
@@ -96,10 +89,10 @@ describe('Media with the key of a pair', () => {
   });
 
   it('stores its size with the resource', async () => {
-    const { media: url } = await startFiles();
+    const { media: url, sizes } = await startFiles();
     await sendRequest(url, { headers: { range: 'bytes=0-9' } });
     const size = Number((await sendRequest(url, { method: 'HEAD' })).headers['content-length']);
-    expect([...(service?.sizes ?? [])].map(([, bytes]) => bytes)).toEqual([size]);
+    expect([...sizes].map(([, bytes]) => bytes)).toEqual([size]);
   });
 
   it('answers 416, If-Range and HEAD as for files', async () => {

@@ -42,24 +42,32 @@ beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 });
 
-/** Rules whose results depend on positions and colours, not only on which elements are shown. */
-const LAYOUT_RULES = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
+/** Rules whose results depend on more than which elements are shown: on their positions, or on their colours. */
+const POSITION_RULES = ['scrollable-region-focusable', 'target-size'];
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/**
- * axe's violations, one line each.
- * @param isKnown in a layout that shows the same elements, all rules have been checked: only those of `LAYOUT_RULES` are
- */
-async function accessibilityViolations(page: Page, isKnown: boolean): Promise<string[]> {
-  return page.evaluate(
-    async (runOnly) => {
-      const { axe } = globalThis as unknown as { axe: typeof AxeCore };
-      // Preloading media would wait for files the fake instance never sends.
-      const preload = { assets: ['cssom' as const] };
-      const { violations } = await axe.run(document, { runOnly, resultTypes: ['violations'], preload });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`);
-    },
-    isKnown ? { type: 'rule' as const, values: LAYOUT_RULES } : { type: 'tag' as const, values: AXE_TAGS },
-  );
+/** axe's violations of rules, one line each. */
+async function accessibilityViolations(page: Page, runOnly: AxeCore.RunOnly): Promise<string[]> {
+  return page.evaluate(async (rules) => {
+    const { axe } = globalThis as unknown as { axe: typeof AxeCore };
+    // Preloading media would wait for files the fake instance never sends.
+    const preload = { assets: ['cssom' as const] };
+    const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ['violations'], preload });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`);
+  }, runOnly);
+}
+
+/** Selects the rules that can find something new in a layout after those of the same state before it. */
+function createRuleSelection() {
+  const known = new Set<string>();
+  /** @param shown the result of `shownElements` */
+  return (shown: string, scheme: Scheme): AxeCore.RunOnly => {
+    const colours = `${scheme} ${shown}`;
+    const values = known.has(colours) ? POSITION_RULES : [...POSITION_RULES, ...COLOUR_RULES];
+    const selection = known.has(shown) ? { type: 'rule' as const, values } : { type: 'tag' as const, values: AXE_TAGS };
+    known.add(shown).add(colours);
+    return selection;
+  };
 }
 
 /** The elements of the page and which of them are shown. */
@@ -125,14 +133,10 @@ describe('page states', () => {
     const page = await show(state);
     if (TAKES_ALL_PICTURES && state.name === README_STATE) await takeReadmePicture(page);
     const problems: string[] = [];
-    const known = new Set<string>();
-    const check = async (place: string, hasAxe = true) => {
+    const selectRules = createRuleSelection();
+    const check = async (place: string, scheme: Scheme, hasAxe = true) => {
       const found = await page.evaluate(findLayoutProblems);
-      if (hasAxe) {
-        const shown = await shownElements(page);
-        found.push(...(await accessibilityViolations(page, known.has(shown))));
-        known.add(shown);
-      }
+      if (hasAxe) found.push(...(await accessibilityViolations(page, selectRules(await shownElements(page), scheme))));
       problems.push(...found.map((problem) => `${place}: ${problem}`));
       if (TAKES_ALL_PICTURES || KEPT_PICTURES.includes(place))
         await page.screenshot({ path: join(PICTURES_DIR, `${state.name}-${place}.png`) });
@@ -144,7 +148,7 @@ describe('page states', () => {
         // Otherwise dark and light differ in colours alone.
         if (!hasAxe && !TAKES_ALL_PICTURES && scheme !== 'forced') continue;
         await page.emulateMedia(SCHEMES[scheme]);
-        await check(`${width}-${scheme}`, hasAxe);
+        await check(`${width}-${scheme}`, scheme, hasAxe);
       }
       await page.emulateMedia(SCHEMES.light);
     }
@@ -152,7 +156,7 @@ describe('page states', () => {
       await changeLanguage(page, 'ar');
       for (const [width] of LAYOUTS) {
         await resize(page, width);
-        await check(`${width}-rtl`);
+        await check(`${width}-rtl`, 'light');
       }
       await changeLanguage(page, 'en');
     }
