@@ -40,7 +40,7 @@ export const UNIT_TESTS = [
   'test/stream-service/http/{file-name,round-robin}.test.ts',
   'test/stream-service/mux/ffmpeg/peek-source.test.ts',
   'test/stream-service/mux/*.test.ts',
-  'test/stream-service/sessions/admission.test.ts',
+  'test/stream-service/sessions/{admission,stream-sessions}.test.ts',
   'test/stream-service/source/buffer/*.test.ts',
   'test/stream-service/source/{availability-probe,request-plan,request-rules}.test.ts',
   'test/stream-service/task/{dockerfile,idle-timer,metrics,task-settings}.test.ts',

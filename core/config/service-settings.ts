@@ -244,7 +244,8 @@ export const serviceSettings = {
     parse: wholeNumber(1, 1000),
     computeDefault: () => 8,
     defaultText: '`8`',
-    description: 'Links of one client address resolved at once; eight times as many wait, others are answered with 429',
+    description:
+      'Links of one client address (or access key) resolved at once; eight times as many wait, others are answered with 429',
     passedTo: ['resolver', 'stream-task'],
   },
   maxFfmpeg: {
@@ -271,7 +272,8 @@ export const serviceSettings = {
     parse: wholeNumber(1, 100_000),
     computeDefault: () => 20,
     defaultText: '`20`',
-    description: 'Maximum number of simultaneous streams of one client address; further ones are answered with 429',
+    description:
+      'Maximum number of simultaneous streams of one client address (or access key); further ones are answered with 429',
     passedTo: ['stream-task'],
   },
   metricsPort: {

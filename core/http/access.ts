@@ -132,9 +132,12 @@ export function linkSignerFor(accessHeader: string | undefined, now = Date.now()
   return (link) => `${accessKeyId(hash)}.${expiry}.${signatureOf(hash, link, expiry)}`;
 }
 
-/** Identifies a client by its address, and by its access key where it has one. */
-export const withAccessKey = (client: string, accessHeader: string | undefined): string =>
-  HASH.test(accessHeader ?? '') ? `${accessKeyId(accessHeader ?? '')} ${client}` : client;
+/**
+ * What limits count: the access key where the instance is private, from however many addresses it is used; else the client.
+ * @param client in the form of `clientOf`
+ */
+export const limitedBy = (client: string, accessHeader = ''): string =>
+  HASH.test(accessHeader) ? `key ${accessKeyId(accessHeader)}` : client;
 
 /** 128 bits of HMAC-SHA-256 with the hash of the key, as the edge function computes it. */
 const signatureOf = (hash: string, key: string, expiry: string): string =>

@@ -5,11 +5,11 @@ export {
   type AccessControl,
   accessHeaderOf,
   createAccessControl,
+  limitedBy,
   linkSignerFor,
   NO_ACCESS_KEY,
   type SignKey,
   signerFor,
-  withAccessKey,
 } from './access.ts';
 export {
   type ByteRange,

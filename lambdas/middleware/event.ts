@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { ACCESS_HEADER, readClient, type SignKey, signerFor, withAccessKey } from '../../core/http/index.ts';
+import { ACCESS_HEADER, limitedBy, readClient, type SignKey, signerFor } from '../../core/http/index.ts';
 
 /** HTTP API, payload format 2.0. */
 export type Event = APIGatewayProxyEventV2;
@@ -31,9 +31,9 @@ export const isJson = (answer: unknown): answer is JsonValue =>
 /** How to sign the keys of the response to a request. */
 export const signKeyFor = (event: Event): SignKey => signerFor(headerOf(event, ACCESS_HEADER));
 
-/** The client that sent a request, with its access key where the instance is private. */
+/** What the limits of a request count: its client, or its access key where the instance is private. */
 export const clientOfEvent = (event: Event, isBehindEdge: boolean): string =>
-  withAccessKey(addressOfEvent(event, isBehindEdge), headerOf(event, ACCESS_HEADER));
+  limitedBy(addressOfEvent(event, isBehindEdge), headerOf(event, ACCESS_HEADER));
 
 /**
  * The client that sent a request, in the form of `clientOf`. Behind the edge, `sourceIp` is an address of CloudFront, which

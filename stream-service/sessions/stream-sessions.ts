@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { ConversionName } from '../../core/conversions/index.ts';
-import { clientOf, withAccessKey } from '../../core/http/index.ts';
+import { clientOf, limitedBy } from '../../core/http/index.ts';
 import type { Admission, RefusedBy } from './admission.ts';
 
 /** One response to one client, until it has ended or the client has disconnected. */
 export interface StreamSession {
-  /** The client, in the form of `clientOf`. */
+  /** What limits count: the client in the form of `clientOf`, or its access key. */
   readonly client: string;
   /** Aborted when the session closes, however it ended. */
   readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ export interface StreamSessions {
   /**
    * Takes a slot for the stream that `response` will carry.
    * @param address of the client
-   * @param accessHeader value of `ACCESS_HEADER`, which tells the clients of one address apart
+   * @param accessHeader value of `ACCESS_HEADER`: limits then count the access key
    * @throws CapacityExceeded, ClientLimitExceeded
    */
   open(address: string, response: ServerResponse, accessHeader?: string): StreamSession;
@@ -37,7 +37,7 @@ export function createStreamSessions(
   return {
     open(address, response, accessHeader) {
       const closed = new AbortController();
-      const client = withAccessKey(clientOf(address), accessHeader);
+      const client = limitedBy(clientOf(address), accessHeader);
       const session: StreamSession = {
         client,
         signal: closed.signal,

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  createAccessControl,
-  linkSignerFor,
-  NO_ACCESS_KEY,
-  signerFor,
-  withAccessKey,
-} from '../../../core/http/access.ts';
+import { createAccessControl, limitedBy, linkSignerFor, NO_ACCESS_KEY, signerFor } from '../../../core/http/access.ts';
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
 const KEY = 'a-key-of-sufficient-length';
@@ -104,10 +98,11 @@ describe('signerFor', () => {
   );
 });
 
-describe('withAccessKey', () => {
-  it('tells the clients of one address apart by their keys', () => {
-    expect(withAccessKey('192.0.2.1', HASH)).toBe(`${HASH.slice(0, 12)} 192.0.2.1`);
-    expect(withAccessKey('192.0.2.1', NO_ACCESS_KEY)).toBe('192.0.2.1');
-    expect(withAccessKey('192.0.2.1', undefined)).toBe('192.0.2.1');
+describe('limitedBy', () => {
+  it('names the key, whatever the address, or the client of an open instance', () => {
+    expect(limitedBy('192.0.2.1', HASH)).toBe(`key ${HASH.slice(0, 12)}`);
+    expect(limitedBy('2001:db8::1', HASH)).toBe(limitedBy('192.0.2.1', HASH));
+    expect(limitedBy('192.0.2.1', NO_ACCESS_KEY)).toBe('192.0.2.1');
+    expect(limitedBy('192.0.2.1', undefined)).toBe('192.0.2.1');
   });
 });

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { ClientLimitExceeded } from '../../../core/errors/errors.ts';
+import { createAdmission } from '../../../stream-service/sessions/admission.ts';
+import { createStreamSessions, noopObserver } from '../../../stream-service/sessions/stream-sessions.ts';
+
+const [FIRST_KEY, SECOND_KEY] = ['first', 'second'].map((key) => createHash('sha256').update(key).digest('hex'));
+
+const createSessions = () =>
+  createStreamSessions(createAdmission({ maxStreams: 10, maxStreamsPerClient: 1, maxFfmpeg: 1 }), noopObserver);
+const responseOf = () => new ServerResponse(new IncomingMessage(new Socket()));
+
+describe('createStreamSessions', () => {
+  it('limits the streams of an access key over all its addresses', () => {
+    const sessions = createSessions();
+    sessions.open('192.0.2.1', responseOf(), FIRST_KEY);
+    expect(() => sessions.open('192.0.2.2', responseOf(), FIRST_KEY)).toThrow(ClientLimitExceeded);
+    expect(sessions.open('192.0.2.1', responseOf(), SECOND_KEY).client).not.toContain('192.0.2.1');
+  });
+
+  it('limits the streams of an address on an open instance, until one of them has closed', () => {
+    const sessions = createSessions();
+    const response = responseOf();
+    sessions.open('192.0.2.1', response);
+    sessions.open('192.0.2.2', responseOf());
+    expect(() => sessions.open('192.0.2.1', responseOf())).toThrow(ClientLimitExceeded);
+    response.emit('close');
+    sessions.open('192.0.2.1', responseOf());
+  });
+});
