@@ -11,18 +11,19 @@ const { open } = useBrowser();
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const titleOf = (id: string) => `Größe “${id}”: eins/zwei`;
 
-/** A playlist of which only the first two entries were resolved in time. */
-async function seeList(name: string, count: number) {
+/** A playlist of which only the first two entries were resolved in time. @param times how often; @default always */
+async function seeList(name: string, count: number, times?: number) {
   const visitor = await open(`${service.baseUrl}/`);
   const { page } = visitor;
-  await page.route(new RegExp(`GetResource.*list%2F${name}`), async (route) => {
+  const cutShort = async (route: Route) => {
     const answer = await route.fetch();
     const list = await answer.json();
     const mediaItems = list.mediaItems.map(({ video, audio, ...late }: Record<string, unknown>, index: number) =>
       index < 2 ? { ...late, video, audio } : late,
     );
     await route.fulfill({ response: answer, json: { ...list, mediaItems } });
-  });
+  };
+  await page.route(new RegExp(`GetResource.*list%2F${name}`), cutShort, { times });
   await page.getByRole('textbox').fill(service.origin.url(`/site/list/${name}?n=${count}`));
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: `List ${name}` }).waitFor();
@@ -44,6 +45,15 @@ async function refuse(page: Page, id: string) {
 
 const saved = (page: Page) => page.getByText('Saved', { exact: true }).count();
 const rows = (page: Page) => page.locator('.download').count();
+
+describe('entries that were not resolved in time', () => {
+  it('load by themselves while the list is shown', async () => {
+    const { page, resolves } = await seeList('late', 4, 1);
+    await button(page, `Show formats ${titleOf('late-4')}`).waitFor();
+    expect(await page.getByText(/Not loaded yet/).count()).toBe(0);
+    expect(resolves()).toBe(2);
+  });
+});
 
 describe('an entry that must wait', () => {
   it('shows the reason and countdown, and can be stopped and retried', async () => {

@@ -36,12 +36,18 @@ export const hasVersions = ({ video, audio }: MediaInformation): boolean => Bool
 export interface EntriesOptions {
   /** Resolves every entry when the list is shown, a few at a time. */
   readonly resolvesAll?: boolean;
+  /** Of the list: while entries are missing it is resolved again, which continues where the service stopped. */
+  readonly link?: string;
 }
 
 /** Concurrent resolves of `resolvesAll`. */
 const MAX_RESOLVING = 3;
+/** Further resolves of one list. */
+const MAX_ROUNDS = 20;
+/** Lists that were resolved again, or are being. */
+const continued = new WeakSet<ResourceInformation>();
 
-export function useEntries(resource: ResourceInformation, { resolvesAll }: EntriesOptions = {}): Entries {
+export function useEntries(resource: ResourceInformation, { resolvesAll, link }: EntriesOptions = {}): Entries {
   const { api } = usePage();
   const [all, setAll] = useRetainedState<readonly Entry[]>(resource, 'entries', () =>
     (resource.mediaItems ?? []).map((item) => ({ item })),
@@ -99,6 +105,28 @@ export function useEntries(resource: ResourceInformation, { resolvesAll }: Entri
       return next();
     };
     for (let worker = 0; worker < MAX_RESOLVING; worker++) void next();
+  }, []);
+  const pendingCount = () => latest.current.filter(({ item }) => !hasVersions(item)).length;
+  const continueList = async (url: string, signal: AbortSignal) => {
+    for (let round = 0; round < MAX_ROUNDS && pendingCount() > 0; round++) {
+      const before = pendingCount();
+      const { mediaItems } = await api.resolve(url, signal);
+      for (const [index, { item, isLooking }] of latest.current.entries()) {
+        const found = mediaItems.find(({ requestedUrl }) => requestedUrl === item.requestedUrl);
+        if (!isLooking && !hasVersions(item) && item.requestedUrl && found && hasVersions(found))
+          change(index, { item: { ...item, ...found } });
+      }
+      // What is left does not resolve with the list, but maybe by itself.
+      if (pendingCount() === before) return;
+    }
+  };
+  useEffect(() => {
+    if (!link || continued.has(resource)) return;
+    continued.add(resource);
+    const left = new AbortController();
+    // Each entry can be loaded by itself, and says then why that fails.
+    continueList(link, left.signal).catch(() => undefined);
+    return () => left.abort();
   }, []);
   return { all, lookUp, stop, find };
 }

@@ -26,7 +26,7 @@ export interface PlaylistProps {
 export const Playlist = ({ resource, link, isBatch = false }: PlaylistProps) => {
   const { api, texts, formats, fileNames, downloads, announcement, primaryAction } = usePage();
   const { t } = texts;
-  const entries = useEntries(resource, { resolvesAll: isBatch });
+  const entries = useEntries(resource, { resolvesAll: isBatch, link });
   const offers = useOffers();
   const count = entries.all.length;
   const [picked, setPicked] = useRetainedState<ReadonlySet<number>>(
