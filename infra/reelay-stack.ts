@@ -86,6 +86,7 @@ export class ReelayStack extends Stack {
       streamOrigin: host.origin,
       page: page.bucket,
       ...(keyValueStore && { keyValueStore }),
+      ...(accessKeys && { keysApplied: accessKeys.applied }),
       ...(wall && { firewall: wall }),
     });
     webFunction?.allowRequestsOf(edge.distribution);

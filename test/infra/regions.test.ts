@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { PROFILE_NAMES, template } from './deployments.ts';
+import { DEPLOYMENT_NAMES, template } from './deployments.ts';
 import type { Template } from './permissions.ts';
 import { EUROPE, synthesize } from './synth.ts';
 import { explicitNames, resourcesOfType } from './template.ts';
 
-/** Services whose names are unique in an account, not in a region. */
-const GLOBAL = /^AWS::(CloudFront|IAM|S3|Budgets)::/;
+/** Types whose names are unique in an account, not in a region. */
+const GLOBAL = /^AWS::((CloudFront|IAM|S3|Budgets)::|Lambda::WebFunction$)/;
 
 const globalNames = ({ Resources }: Template): string[] =>
   explicitNames({
     Resources: Object.fromEntries(Object.entries(Resources).filter(([, { Type }]) => GLOBAL.test(Type))),
   });
 
-describe.each(PROFILE_NAMES)('profile %s', (profile) => {
+describe.each(DEPLOYMENT_NAMES)('profile %s', (profile) => {
+  const context = profile === 'lambda' ? { profile: 'hobby', streamHost: 'lambda' } : { profile };
+
   it('shares no account-wide name with the same stage in another region', async () => {
     const there = { ...EUROPE, region: 'eu-west-1' };
-    const [here, elsewhere] = [await synthesize({ profile }, EUROPE), await synthesize({ profile }, there)];
+    const [here, elsewhere] = [await synthesize(context, EUROPE), await synthesize(context, there)];
     const names = (of: typeof here) => Object.values(of.templates).flatMap(globalNames);
     expect(names(here).length).toBeGreaterThan(4);
     expect(names(here).filter((name) => names(elsewhere).includes(name))).toEqual([]);

@@ -22,6 +22,8 @@ const STORE_ACTIONS = ['DescribeKeyValueStore', 'ListKeys', 'UpdateKeys'];
 /** The access keys of a private instance: a function copies their hashes from the secret into the edge's key-value store. */
 export class AccessKeys extends Construct {
   readonly function: ServiceFunction;
+  /** Complete when the store holds the hashes: without them the edge admits no request. */
+  readonly applied: CustomResource;
 
   constructor(scope: Construct, id: string, { deployment, keyValueStore, secretArn }: AccessKeysProps) {
     super(scope, id);
@@ -43,8 +45,10 @@ export class AccessKeys extends Construct {
       serviceToken: this.function.functionArn,
       resourceType: 'Custom::AccessKeys',
       serviceTimeout: Duration.minutes(3),
-      properties: { secret: secretArn },
+      // Another stream host brings another store, which is empty.
+      properties: { secret: secretArn, store: keyValueStore.keyValueStoreArn },
     });
+    this.applied = synced;
     synced.node.addDependency(this.function);
     const schedule = new Rule(this, 'Schedule', {
       description: 'Copies the hashes of the access keys to the edge',

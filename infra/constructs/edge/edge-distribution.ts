@@ -40,6 +40,8 @@ export interface EdgeDistributionProps {
   readonly streamOrigin: IOrigin;
   /** Holds the address of the running task of the on-demand stream host, and the hashes of access keys. */
   readonly keyValueStore?: KeyValueStore;
+  /** Complete when that store holds the hashes. Absent: an open instance. */
+  readonly keysApplied?: IDependable;
   readonly page: IBucket;
   /** ARN of the WAF web ACL. */
   readonly firewall?: string;
@@ -111,7 +113,8 @@ export class EdgeDistribution extends Construct {
     });
   }
 
-  #behaviours({ deployment, apiHost, originSecret, streamOrigin, keyValueStore }: EdgeDistributionProps) {
+  #behaviours(props: EdgeDistributionProps) {
+    const { deployment, apiHost, originSecret, streamOrigin, keyValueStore, keysApplied } = props;
     const { accessKeysSecret, corsAllowedOrigins } = deployment.settings;
     const isOnDemand = deployment.profile.streamHost === 'on-demand';
     const access = accessKeysSecret ? { corsAllowedOrigins } : undefined;
@@ -121,6 +124,7 @@ export class EdgeDistribution extends Construct {
       code: FunctionCode.fromInline(viewerRequestSource({ mode: isOnDemand ? 'on-demand' : 'balanced', access })),
       ...(keyValueStore && { keyValueStore }),
     });
+    if (keysApplied) route.node.addDependency(keysApplied);
     const functionAssociations = [{ function: route, eventType: FunctionEventType.VIEWER_REQUEST }];
     const uncached: Omit<BehaviorOptions, 'origin'> = {
       // The viewer-request function answers 405 with ProblemDetails; CloudFront would answer with HTML.

@@ -38,6 +38,7 @@ export async function expectWorkingStack(world: World, clients: ScriptedClients)
   expectNoLeftovers(world);
   const secret = originSecretOf(world);
   const tools = await expectTools(world, secret);
+  expectAccessKeys(world);
   const streamHost = await expectStreamHost(world, clients);
   return { tools, streamHost };
 }
@@ -125,6 +126,18 @@ async function expectTools(world: World, secret: string): Promise<string | undef
   expect(version).toBe(pointer?.version);
   expect(JSON.parse(String(answer.body)).maintenance).toBe(version ? null : 'Fetching tools');
   return version;
+}
+
+/** The edge function of a private instance reads a store with the hashes of its keys. */
+function expectAccessKeys(world: World): void {
+  if (resourcesOf(world, 'Custom::AccessKeys').length === 0) return;
+  const [route] = resourcesOf(world, 'AWS::CloudFront::Function');
+  const { KeyValueStoreAssociations = [] } = (route?.properties.FunctionConfig ?? {}) as {
+    KeyValueStoreAssociations?: { KeyValueStoreARN: string }[];
+  };
+  const store = findResource(world, 'AWS::CloudFront::KeyValueStore', KeyValueStoreAssociations[0]?.KeyValueStoreARN);
+  const names = Object.keys(world.keyValueStores[store.key] ?? {});
+  expect(names.filter((name) => name.startsWith('access-'))).toHaveLength(1);
 }
 
 async function expectStreamHost(world: World, clients: ScriptedClients): Promise<StackStatus['streamHost']> {

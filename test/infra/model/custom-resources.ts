@@ -2,6 +2,12 @@ import { createHash } from 'node:crypto';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type Dispatcher, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
 import { silentLog } from '../../../core/log/log.ts';
+import {
+  ACCESS_KEY_PREFIX,
+  createKeyStore,
+  removeAccessKeys,
+  syncAccessKeys,
+} from '../../../lambdas/access-keys/index.ts';
 import { customResource } from '../../../lambdas/runtime/custom-resource.ts';
 import { createOriginSecret } from '../../../lambdas/stream-host/origin-secret.ts';
 import { createStopTasks } from '../../../lambdas/stream-host/stop-tasks.ts';
@@ -94,6 +100,24 @@ const handlers: Readonly<
   'Custom::ToolsLayer': (variables, current, clients) => {
     const { provide, remove } = createToolsLayer(createToolsFixture(current, clients, variables));
     return customResource({ create: provide, update: provide, delete: remove, log: silentLog });
+  },
+  'Custom::AccessKeys': (variables, _, { keyValueStore }) => {
+    const options = {
+      readSecret: async () => 'an-access-key-of-the-model',
+      store: createKeyStore({
+        client: keyValueStore,
+        storeArn: variables.KEY_VALUE_STORE_ARN ?? '',
+        prefix: ACCESS_KEY_PREFIX,
+      }),
+      log: silentLog,
+    };
+    const provide = async () => {
+      await syncAccessKeys(options);
+      return { physicalId: 'access-keys' };
+    };
+    return customResource({
+      ...{ create: provide, update: provide, delete: () => removeAccessKeys(options), log: silentLog },
+    });
   },
   'Custom::StopTasks': (variables, _, { ecs }) =>
     createStopTasks({

@@ -23,6 +23,8 @@ interface Input {
   readonly Bucket: string;
   readonly Key: string;
   readonly Body: unknown;
+  readonly Puts?: readonly { readonly Key: string; readonly Value: string }[];
+  readonly Deletes?: readonly { readonly Key: string }[];
   readonly ChecksumSHA256?: string;
   readonly cluster: string;
   readonly task: string;
@@ -272,6 +274,15 @@ const storeOf = ({ KvsARN }: Input, world: World) => {
 };
 
 const keyValueStoreAnswers: Answers = {
+  ListKeys: (input, world) => ({
+    Items: Object.entries(storeOf(input, world)).map(([Key, Value]) => ({ Key, Value })),
+  }),
+  UpdateKeys: (input, world) => {
+    const store = storeOf(input, world);
+    for (const { Key, Value } of input.Puts ?? []) store[Key] = Value;
+    for (const { Key } of input.Deletes ?? []) delete store[Key];
+    return { ETag: JSON.stringify(store) };
+  },
   DescribeKeyValueStore: (input, world) => ({ ETag: JSON.stringify(storeOf(input, world)) }),
   PutKey: (input, world) => {
     storeOf(input, world)[input.Key] = input.Value;

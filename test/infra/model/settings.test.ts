@@ -53,6 +53,19 @@ describe('a change of settings', { timeout: TIMEOUT_MS }, () => {
     expect((await check(world)).tools).toBe('2026.11.12');
   });
 
+  it('keeps the access keys of a private instance across stream hosts, and after a failure at any step', async () => {
+    const accessKeysSecret = 'arn:aws:secretsmanager:us-east-1:111111111111:secret:access-keys-AbCdEf';
+    const ofPrivate = (profile: string, streamHost = 'fargate') =>
+      withSettings({ profile, streamHost, accessKeysSecret });
+    const world = await deployed(await ofPrivate('hobby'));
+    for (const next of [await ofPrivate('hobby', 'lambda'), await ofPrivate('team'), await ofPrivate('hobby')])
+      await failEverywhere(world, next, expectWorking);
+    await check(world);
+    await failEverywhere(world, template('hobby'), expectWorking);
+    const [store] = Object.values(world.keyValueStores);
+    expect(Object.keys(store ?? {}).filter((name) => name.startsWith('access-'))).toEqual([]);
+  });
+
   it('moves to zones that overlap with the former ones', async () => {
     const world = await deployed(await withSettings({ profile: 'team', architecture: 'x86_64', ...ROTATED }));
     const after = await withSettings({ profile: 'team', zones: 'use1-az2,use1-az3' });
