@@ -16,3 +16,9 @@ export function curl(proxyUrl: string, ...args: readonly string[]): Promise<Curl
     });
   });
 }
+
+/** How a client asks a proxy for an http URL, with the flags of curl. */
+export const REQUEST_METHODS: [how: string, flags: string[]][] = [
+  ['by absolute URL', []],
+  ['by CONNECT', ['--proxytunnel']],
+];

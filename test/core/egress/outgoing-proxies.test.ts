@@ -1,15 +1,11 @@
 import { text } from 'node:stream/consumers';
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createEgress } from '../../../core/egress/create-egress.ts';
-import { openSocksTunnel } from '../../../core/egress/proxy/socks-tunnel.ts';
 import { EgressRefused, UpstreamError } from '../../../core/errors/errors.ts';
 import { itWith } from '../../support/clients.ts';
 import { certificate } from './certificate.ts';
-import { curl } from './curl.ts';
-import { deadPort, egressFor, serve, serveProxy, serveSocks, serveTcp, serveTls } from './servers.ts';
-
-const PUBLIC = { 'origin.test': ['93.184.216.34'], 'inside.test': ['10.0.0.1'] };
+import { curl, REQUEST_METHODS } from './curl.ts';
+import { ACCOUNT, deadPort, egressFor, NAMES, serve, serveProxy, serveSocks, serveTcp, serveTls } from './servers.ts';
 
 describe('nextIdentity', () => {
   it('returns direct without proxies', () => {
@@ -48,7 +44,7 @@ describe('a request through an outgoing proxy', () => {
   it('sends http by absolute URL, credentials to the proxy only', async () => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
     const { body } = await egress.request('http://origin.test/path', { identity: egress.nextIdentity() });
     const got = JSON.parse(await text(body));
     expect(got).toMatchObject({ host: 'origin.test' });
@@ -59,7 +55,7 @@ describe('a request through an outgoing proxy', () => {
   it('tunnels https by CONNECT', async () => {
     const origin = await serveTls((_request, response) => void response.end('secure'));
     const proxy = await serveProxy({ 'origin.test:443': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC, ca: certificate.cert });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES, ca: certificate.cert });
     const { body } = await egress.request('https://origin.test/', { identity: egress.nextIdentity() });
     expect(await text(body)).toBe('secure');
     expect(proxy.seen).toEqual(['CONNECT origin.test:443']);
@@ -70,7 +66,7 @@ describe('a request through an outgoing proxy', () => {
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
     });
     const proxy = await serveProxy({ 'origin.test': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
     const identity = egress.nextIdentity();
     for (const url of ['http://127.0.0.1/', 'https://inside.test/', 'http://unknown.test/', 'http://origin.test/'])
       await expect(egress.request(url, { identity })).rejects.toThrow(EgressRefused);
@@ -91,7 +87,7 @@ describe('a request through an outgoing proxy', () => {
       const proxy = await serveProxy({});
       const wrong = proxy.url.replace('user:', 'stranger:');
       for (const url of [`http://127.0.0.1:${await deadPort()}`, wrong]) {
-        const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
+        const egress = egressFor({ outgoingProxies: [url], names: NAMES });
         const request = egress.request(`${scheme}://origin.test/`, { identity: egress.nextIdentity() });
         await expect(request).rejects.toThrow(UpstreamError);
       }
@@ -100,7 +96,7 @@ describe('a request through an outgoing proxy', () => {
 
   it.each(['http', 'https'])('rejects with UpstreamError when the proxy does not respond (%s)', async (scheme) => {
     const silent = await serveTcp((socket) => void socket.resume());
-    const egress = egressFor({ outgoingProxies: [`http://${silent.host}`], names: PUBLIC, connectTimeoutMs: 100 });
+    const egress = egressFor({ outgoingProxies: [`http://${silent.host}`], names: NAMES, connectTimeoutMs: 100 });
     const request = egress.request(`${scheme}://origin.test/`, {
       identity: egress.nextIdentity(),
       stallTimeoutMs: 100,
@@ -120,7 +116,7 @@ describe('a request through an outgoing proxy', () => {
       error: () => undefined,
       warn: (...said: unknown[]) => void warnings.push(said),
     };
-    const options = { names: PUBLIC, outgoingProxies: [a.url, b.url], log };
+    const options = { names: NAMES, outgoingProxies: [a.url, b.url], log };
     for (let start = 0; start < 2; start++) {
       const egress = egressFor(options);
       for (let turn = 0; turn < 2; turn++)
@@ -147,7 +143,7 @@ describe('a proxy session through an outgoing proxy', () => {
   ])('connects %s, counts bytes and sends none of its own credentials upstream', async (_way, flags, line) => {
     const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
     const session = await egress.openProxySession({ identity: egress.nextIdentity() });
     const { output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
     expect(output).toContain('"host":"origin.test"');
@@ -157,9 +153,9 @@ describe('a proxy session through an outgoing proxy', () => {
     expect(session.bytesReceived()).toBeGreaterThan(50);
   });
 
-  it.each(methods())('checks the destination before the proxy is contacted (%s)', async (_way, flags) => {
+  it.each(REQUEST_METHODS)('checks the destination before the proxy is contacted (%s)', async (_way, flags) => {
     const proxy = await serveProxy({});
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
     for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
       const session = await egress.openProxySession({ identity: egress.nextIdentity() });
       expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
@@ -168,19 +164,22 @@ describe('a proxy session through an outgoing proxy', () => {
     expect(proxy.seen).toEqual([]);
   });
 
-  it.each(methods())('answers 502 when the proxy is down or rejects the credentials (%s)', async (_way, flags) => {
-    const proxy = await serveProxy({});
-    for (const url of [`http://127.0.0.1:${await deadPort()}`, proxy.url.replace('user:', 'stranger:')]) {
-      const egress = egressFor({ outgoingProxies: [url], names: PUBLIC });
-      const session = await egress.openProxySession({ identity: egress.nextIdentity() });
-      expect((await curl(session.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
-    }
-  });
+  it.each(REQUEST_METHODS)(
+    'answers 502 when the proxy is down or rejects the credentials (%s)',
+    async (_way, flags) => {
+      const proxy = await serveProxy({});
+      for (const url of [`http://127.0.0.1:${await deadPort()}`, proxy.url.replace('user:', 'stranger:')]) {
+        const egress = egressFor({ outgoingProxies: [url], names: NAMES });
+        const session = await egress.openProxySession({ identity: egress.nextIdentity() });
+        expect((await curl(session.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
+      }
+    },
+  );
 
   it('closes its connections above maxBytes', async () => {
     const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
     const proxy = await serveProxy({ 'origin.test': origin.port, 'origin.test:80': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
+    const egress = egressFor({ outgoingProxies: [proxy.url], names: NAMES });
     for (const flags of [[], ['--proxytunnel']]) {
       const session = await egress.openProxySession({ identity: egress.nextIdentity(), maxBytes: 1 << 20 });
       const { code, output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
@@ -188,136 +187,6 @@ describe('a proxy session through an outgoing proxy', () => {
       expect(output.length).toBeLessThan(2 << 20);
     }
     await origin.idle();
-  });
-});
-
-const ACCOUNT = { user: 'alice', password: 'pass: w%rd' };
-
-describe('a request through a SOCKS proxy', () => {
-  it.each([
-    ['without credentials', undefined],
-    ['with credentials', ACCOUNT],
-  ])('sends http and https %s, names resolved by the proxy', async (_with, credentials) => {
-    const plain = await serve((request, response) => void response.end(request.headers.host));
-    const secure = await serveTls((_request, response) => void response.end('secure'));
-    const proxy = await serveSocks({ 'origin.test:80': plain.port, 'origin.test:443': secure.port }, { credentials });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC, ca: certificate.cert });
-    const identity = egress.nextIdentity();
-    expect(await text((await egress.request('http://origin.test/', { identity })).body)).toBe('origin.test');
-    expect(await text((await egress.request('https://origin.test/', { identity })).body)).toBe('secure');
-    expect(proxy.seen).toEqual(['origin.test:80', 'origin.test:443']);
-  });
-
-  it('checks every hop before the proxy is contacted', async () => {
-    const proxy = await serveSocks({});
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
-    const identity = egress.nextIdentity();
-    for (const url of ['http://127.0.0.1/', 'https://inside.test/', 'http://unknown.test/'])
-      await expect(egress.request(url, { identity })).rejects.toThrow(EgressRefused);
-    expect(proxy.taken()).toBe(0);
-  });
-
-  it('sends the address of a destination without a name', async () => {
-    const origin = await serve((_request, response) => void response.end('x'));
-    const proxy = await serveSocks({ '93.184.216.34:80': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url] });
-    const { body } = await egress.request('http://93.184.216.34/', { identity: egress.nextIdentity() });
-    expect(await text(body)).toBe('x');
-  });
-
-  it('loses no byte that arrives with the reply of the proxy', async () => {
-    const origin = await serveTcp((socket) => void socket.end('\r\n\r\nrest'));
-    const proxy = await serveSocks({ 'origin.test:80': origin.port }, { early: 'HTTP/1.1 200 OK' });
-    const socket = await openSocksTunnel(new URL(proxy.url), { hostname: 'origin.test', port: 80 }, 10_000);
-    expect(await text(socket)).toBe('HTTP/1.1 200 OK\r\n\r\nrest');
-  });
-
-  it.each([
-    ['the credentials are wrong', { credentials: { ...ACCOUNT, password: 'other' } }, /rejected the credentials$/],
-    ['the proxy does not allow the destination', { reply: 2 }, /does not allow the destination$/],
-    ['the destination is unreachable', { reply: 4 }, /unreachable from the SOCKS proxy$/],
-    ['the destination refuses the connection', { reply: 5 }, /refused the connection of the SOCKS proxy$/],
-    ['the proxy fails otherwise', { reply: 1 }, /did not connect to the destination$/],
-    ['the proxy is silent from the start', { silentAt: 'greeting' }, /did not respond in time$/],
-    ['the proxy is silent after the request', { silentAt: 'request' }, /did not respond in time$/],
-  ] as const)('rejects with UpstreamError when %s, and closes the connection', async (_when, options, reason) => {
-    const proxy = await serveSocks({}, options);
-    const url = `socks5://alice:${encodeURIComponent(ACCOUNT.password)}@${proxy.host}`;
-    const connectTimeoutMs = 'silentAt' in options ? 200 : undefined;
-    const egress = egressFor({ outgoingProxies: [url], names: PUBLIC, connectTimeoutMs });
-    const request = egress.request('http://origin.test/', { identity: egress.nextIdentity() });
-    const error = await request.catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(UpstreamError);
-    expect(String(error)).toMatch(reason);
-    expect(inspect(error, { depth: 9 })).not.toMatch(/alice|w%rd|w%25rd/);
-    await proxy.idle();
-  });
-
-  it.each([
-    ['closes the connection', Buffer.alloc(0)],
-    ['is no SOCKS proxy', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
-  ])('rejects with UpstreamError when the proxy %s', async (_what, sent) => {
-    const proxy = await serveTcp((socket) => void socket.resume().end(sent));
-    const egress = egressFor({ outgoingProxies: [`socks5://${proxy.host}`], names: PUBLIC });
-    const request = egress.request('http://origin.test/', { identity: egress.nextIdentity() });
-    await expect(request).rejects.toThrow(/^The SOCKS proxy (closed the connection|sent an invalid response)$/);
-    await proxy.idle();
-  });
-
-  it('rejects with UpstreamError when nothing listens', async () => {
-    const egress = egressFor({ outgoingProxies: [`socks5://127.0.0.1:${await deadPort()}`], names: PUBLIC });
-    const request = egress.request('http://origin.test/', { identity: egress.nextIdentity() });
-    await expect(request).rejects.toThrow(new UpstreamError('Connection to the SOCKS proxy failed'));
-  });
-});
-
-describe('a proxy session through a SOCKS proxy', () => {
-  const it = itWith('curl');
-
-  it.each(methods())('tunnels, counts bytes and closes with the session (%s)', async (_way, flags) => {
-    const origin = await serve((request, response) => void response.end(JSON.stringify(request.headers)));
-    const proxy = await serveSocks({ 'origin.test:80': origin.port }, { credentials: ACCOUNT });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
-    const session = await egress.openProxySession({ identity: egress.nextIdentity() });
-    const { output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
-    expect(output).toContain('"host":"origin.test"');
-    expect(output).not.toContain('proxy-authorization');
-    expect(session.bytesReceived()).toBeGreaterThan(50);
-    session.close();
-    await Promise.all([proxy.idle(), origin.idle()]);
-  });
-
-  it.each(methods())('closes its connections above maxBytes (%s)', async (_way, flags) => {
-    const origin = await serve((_request, response) => void response.end(Buffer.alloc(4 << 20)));
-    const proxy = await serveSocks({ 'origin.test:80': origin.port });
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
-    const session = await egress.openProxySession({ identity: egress.nextIdentity(), maxBytes: 1 << 20 });
-    const { code, output } = await curl(session.proxyUrl, ...flags, 'http://origin.test/');
-    expect(code).not.toBe(0);
-    expect(output.length).toBeLessThan(2 << 20);
-    await Promise.all([proxy.idle(), origin.idle()]);
-  });
-
-  it.each(methods())('checks the destination before the proxy is contacted (%s)', async (_way, flags) => {
-    const proxy = await serveSocks({});
-    const egress = egressFor({ outgoingProxies: [proxy.url], names: PUBLIC });
-    for (const host of ['127.0.0.1', 'inside.test', 'unknown.test']) {
-      const session = await egress.openProxySession({ identity: egress.nextIdentity() });
-      expect((await curl(session.proxyUrl, ...flags, `http://${host}/`)).output).toMatch(/^HTTP\/1\.1 403/);
-      expect(session.refused()).toBe(true);
-    }
-    expect(proxy.taken()).toBe(0);
-  });
-
-  it.each(methods())('answers with a 5xx status when the proxy fails (%s)', async (_way, flags) => {
-    const proxy = await serveSocks({}, { credentials: ACCOUNT });
-    const silent = await serveSocks({}, { silentAt: 'request' });
-    for (const url of [`socks5://127.0.0.1:${await deadPort()}`, `socks5://${proxy.host}`, silent.url]) {
-      const egress = egressFor({ outgoingProxies: [url], names: PUBLIC, connectTimeoutMs: 200 });
-      const session = await egress.openProxySession({ identity: egress.nextIdentity() });
-      expect((await curl(session.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
-    }
-    await Promise.all([proxy.idle(), silent.idle()]);
   });
 });
 
@@ -339,17 +208,17 @@ describe('nextIdentity after a failure', () => {
 
   it.each(cases)('leaves the proxy out after a request (%s, %s)', async (name, url) => {
     const outgoingProxies = [(await failing[name]?.()) ?? '', GOOD];
-    const egress = egressFor({ outgoingProxies, names: PUBLIC, connectTimeoutMs: 500 });
+    const egress = egressFor({ outgoingProxies, names: NAMES, connectTimeoutMs: 500 });
     const identity = egress.nextIdentity();
     await expect(egress.request(url, { identity })).rejects.toThrow(UpstreamError);
     expect(isLeftOut(egress, identity)).toBe(true);
   });
 
   itWith('curl').each(
-    Object.keys(failing).flatMap((name) => methods().map(([way, flags]) => [name, way, flags] as const)),
+    Object.keys(failing).flatMap((name) => REQUEST_METHODS.map(([way, flags]) => [name, way, flags] as const)),
   )('leaves the proxy out after a request of a child process (%s, %s)', async (name, _way, flags) => {
     const outgoingProxies = [(await failing[name]?.()) ?? '', GOOD];
-    const egress = egressFor({ outgoingProxies, names: PUBLIC, connectTimeoutMs: 500 });
+    const egress = egressFor({ outgoingProxies, names: NAMES, connectTimeoutMs: 500 });
     const identity = egress.nextIdentity();
     const session = await egress.openProxySession({ identity });
     expect((await curl(session.proxyUrl, ...flags, 'http://origin.test/')).output).toMatch(/^HTTP\/1\.1 5\d\d/);
@@ -365,17 +234,10 @@ describe('nextIdentity after a failure', () => {
       await serveSocks({}, { silentAt: 'request' }),
     ];
     for (const proxy of proxies) {
-      const egress = egressFor({ outgoingProxies: [proxy.url, GOOD], names: PUBLIC, connectTimeoutMs: 500 });
+      const egress = egressFor({ outgoingProxies: [proxy.url, GOOD], names: NAMES, connectTimeoutMs: 500 });
       const identity = egress.nextIdentity();
       await expect(egress.request(url, { identity })).rejects.toThrow(UpstreamError);
       expect(isLeftOut(egress, identity)).toBe(false);
     }
   });
 });
-
-function methods(): [string, string[]][] {
-  return [
-    ['by absolute URL', []],
-    ['by CONNECT', ['--proxytunnel']],
-  ];
-}

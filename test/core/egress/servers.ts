@@ -184,3 +184,9 @@ async function takeText(socket: Socket): Promise<string> {
   const [length = 0] = await take(socket, 1);
   return (await take(socket, length)).toString();
 }
+
+/** Public and private names, by their addresses. */
+export const NAMES = { 'origin.test': ['93.184.216.34'], 'inside.test': ['10.0.0.1'] };
+
+/** Of an outgoing proxy, with characters that URLs escape. */
+export const ACCOUNT = { user: 'alice', password: 'pass: w%rd' };
