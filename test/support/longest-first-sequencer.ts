@@ -5,6 +5,7 @@ const LONGEST = [
   'test/contract/schemathesis',
   'test/faults/from-the-start',
   'test/faults/in-the-middle',
+  'test/images/arm64',
   'test/images/one-machine',
   'test/infra/synthesis',
   'test/lambdas/tools-update/killed',
