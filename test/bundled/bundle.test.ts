@@ -79,8 +79,8 @@ describe('folder', () => {
     ['functions/canary', ['index.mjs', 'plugins']],
     ['functions/get-api-description', ['index.mjs', 'swagger-ui-bundle.js', 'swagger-ui.css']],
     ['functions/get-app-info', ['index.mjs']],
-    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'plugins', 'scratch']],
-  ])('%s contains only files that the program reads', async (folder, files) => {
+    ['stream-service', ['Dockerfile', 'health.mjs', 'main.mjs', 'plugins', 'scratch', 'strip-elf.ts']],
+  ])('%s contains only files that its program or the build of its image reads', async (folder, files) => {
     const beside = await readdir(join(dist, folder));
     expect(beside.filter((file) => !file.endsWith('.map')).sort()).toEqual(files);
   });
