@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { createFaultHandler, type Fault } from '../../origin/faults.ts';
+import { bytes, MiB, startFileUpstream } from './file-source-fixture.ts';
+import { bytesOf, resourceWith, sha256, startUpstream, trackAt } from './upstream.ts';
+
+const { upstream, fault, isFile, openWith, readAll, whole, statusOf } = await startFileUpstream();
+
+describe('requests of a file source', () => {
+  it('use one request for a small file that is read from where it was opened', async () => {
+    const { seen } = fault();
+    const source = await openWith({}, {}, 2_900_000);
+    expect(await readAll(source.read(2_900_000, 2_999_999))).toBe(sha256(bytes.subarray(2_900_000, 3_000_000)));
+    expect(seen).toHaveLength(1);
+  });
+
+  it('respect the maximum range of the format', async () => {
+    const { seen } = fault();
+    const source = await openWith({}, { chunkBytes: 300_000 });
+    expect(await readAll(source.read(0))).toBe(whole);
+    const lengths = seen
+      .map(({ range }) => /(\d+)-(\d+)/.exec(range ?? ''))
+      .map((m) => Number(m?.[2]) - Number(m?.[1]));
+    expect(Math.max(...lengths)).toBe(299_999);
+  });
+
+  it('carry the headers of the format, and accept no content coding', async () => {
+    const { seen } = fault();
+    const headers = { 'X-Format': '22', 'Accept-Encoding': 'gzip', Range: 'bytes=0-' };
+    const source = await openWith({}, { headers });
+    await readAll(source.read(0));
+    for (const request of seen) {
+      expect(request.headers).toMatchObject({ 'x-format': '22', 'accept-encoding': 'identity' });
+      expect(request.range).toMatch(/^bytes=\d+-\d+$/);
+    }
+  });
+
+  it('send cookies only to matching hosts, through every redirect', async () => {
+    const handler = createFaultHandler({ bytes });
+    const elsewhere = await startUpstream();
+    elsewhere.use(handler);
+    upstream.use((_request, response) => void response.writeHead(302, { location: `${elsewhere.origin}/moved` }).end());
+    const { port } = new URL(elsewhere.origin);
+    const cookie = { value: '1', hostOnly: true, path: '/', secure: false };
+    const track = trackAt(`${upstream.origin}/file`, {
+      headers: { 'X-Secret': 'mine' },
+      cookies: [
+        { ...cookie, name: 'here', domain: '127.0.0.1' },
+        { ...cookie, name: 'path', domain: '127.0.0.1', path: '/file' },
+        { ...cookie, name: 'other', domain: 'other.example' },
+        { ...cookie, name: 'secure', domain: '127.0.0.1', secure: true },
+      ],
+    });
+    const { createEgress } = await import('../../../core/egress/index.ts');
+    const egress = createEgress({ allow: [`127.0.0.1:${port}`, new URL(upstream.origin).host] });
+    const source = isFile(await upstream.reader({ egress })(resourceWith(track), track));
+    expect(await readAll(source.read(0))).toBe(whole);
+    expect(handler.seen[0]?.headers.cookie).toBe('here=1');
+    expect(handler.seen[0]?.headers['x-secret']).toBeUndefined();
+    await egress.close();
+    await elsewhere.close();
+  });
+
+  it('never reach a private address', async () => {
+    const track = trackAt('http://127.0.0.1:1/file');
+    expect(await statusOf(upstream.reader()(resourceWith(track), track))).toBe(404);
+  });
+});
+
+describe('unread file source', () => {
+  it('aborts its requests when destroyed', async () => {
+    const { seen } = fault({ name: 'throttle', bytesPerSecond: 500_000 });
+    const stream = (await openWith()).read(0);
+    await once(stream, 'readable');
+    stream.destroy();
+    await expect.poll(() => seen.every(({ state }) => state === 'left')).toBe(true);
+  });
+
+  it('aborts the opening fetch when closed, and when reading starts at another offset', async () => {
+    const { seen } = fault({ name: 'throttle', bytesPerSecond: 500_000 });
+    const source = await openWith();
+    source.close();
+    await expect.poll(() => seen.map(({ state }) => state)).toEqual(['left']);
+
+    const other = await openWith();
+    const stream = other.read(2 * MiB);
+    await expect.poll(() => seen[1]?.state).toBe('left');
+    stream.destroy();
+  });
+
+  it('counts no failures while the reader is paused', async () => {
+    const { seen } = fault({ name: 'drop', after: 600_000, times: 5 });
+    const source = await openWith({ limits: { maxAttempts: 2 } });
+    await expect.poll(() => seen[0]?.state).toBe('left');
+    expect(await readAll(source.read(0, 1_000_000))).toBe(sha256(bytes.subarray(0, 1_000_001)));
+  });
+
+  it('stops opening when the client disconnects', async () => {
+    const { seen } = fault({ name: 'slow-start', milliseconds: 5_000 });
+    const track = trackAt(`${upstream.origin}/file`);
+    const client = new AbortController();
+    const opening = upstream.reader({ limits: { stallTimeoutMs: 10_000 } })(resourceWith(track), track, client.signal);
+    await expect.poll(() => seen.length).toBe(1);
+    client.abort(new Error('left'));
+    await expect(opening).rejects.toThrow('left');
+    await expect.poll(() => seen[0]?.state).toBe('left');
+  });
+
+  it('buffers little when the source is faster than the client', async () => {
+    const large = bytesOf(24 * MiB);
+    let sent = 0;
+    upstream.use((request, response) => {
+      const [, first, last] = /(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
+      const slice = large.subarray(Number(first), Math.min(Number(last), large.length - 1) + 1);
+      response.writeHead(206, {
+        'content-range': `bytes ${first}-${Number(first) + slice.length - 1}/${large.length}`,
+        'content-length': slice.length,
+      });
+      sent += slice.length;
+      response.end(slice);
+    });
+    const stream = (await openWith()).read(0);
+    for (let left = 20; left > 0; left--) {
+      await once(stream, 'readable');
+      stream.read(65_536);
+    }
+    expect(sent).toBeLessThan(12 * MiB);
+    stream.destroy();
+  });
+});
+
+describe('random ranges of an unreliable upstream', () => {
+  it('always deliver exactly the range', async () => {
+    let state = 20_251_121;
+    const random = (below: number) => {
+      state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const faults: Fault[] = [
+      { name: 'drop', after: 70_000, times: 3 },
+      { name: 'short-body', by: 50_000, times: 2 },
+      { name: 'reset', times: 2 },
+      { name: 'wrong-range', times: 2 },
+      { name: 'status', status: 502, times: 2 },
+      { name: 'strict', largest: 1024 * 1024 },
+      { name: 'ignore-range', length: true, dropAfter: 900_000, times: 1 },
+      { name: 'long-body', by: 10 },
+    ];
+    for (let round = 0; round < 60; round++) {
+      const how = faults[random(faults.length)];
+      fault(how);
+      const first = random(bytes.length);
+      const last = Math.min(first + random(2 * MiB), bytes.length - 1);
+      const source = await openWith({}, random(2) ? { chunkBytes: 65_536 + random(MiB) } : {}, random(2) ? first : 0);
+      expect([how, first, last, await readAll(source.read(first, last))]).toEqual([
+        how,
+        first,
+        last,
+        sha256(bytes.subarray(first, last + 1)),
+      ]);
+    }
+  });
+});
