@@ -97,6 +97,7 @@ export const STATES: readonly PageState[] = [
   { name: 'list-long-title', path: link('long-list'), shows: 'The Complete and Unabridged' },
   {
     name: 'list-picked',
+    leavesTraces: true,
     path: link('list'),
     shows: 'Northern Coast, All Parts',
     act: async (page) => {
