@@ -1,40 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createState } from '../../../core/state/create-state.ts';
+import { describe, expect, it } from 'vitest';
 import { ItemTooLarge } from '../../../core/state/item.ts';
 import { archiveKey, hasKey, linkId } from '../../../core/state/keys.ts';
-import type { State } from '../../../core/state/state.ts';
 import type { StoredItem } from '../../../core/state/storage.ts';
 import { aResource, aTrack } from './resources.ts';
-import { STORAGES, type StorageFixture } from './storages.ts';
+import { describeState, START } from './state-fixture.ts';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-const START = 1_800_000_000;
 
-describe.each(Object.entries(STORAGES))('createState with %s', (_name, startStorage) => {
-  let fixture: StorageFixture;
-  beforeAll(async () => {
-    fixture = await startStorage();
-  });
-  afterAll(() => fixture?.close());
-
-  /** A state with its own table and a fake clock (epoch seconds). */
-  async function open() {
-    const clock = { now: START };
-    const now = () => clock.now * 1000;
-    const storage = await fixture.open(now);
-    const warnings: string[] = [];
-    const log = {
-      info: () => undefined,
-      error: () => undefined,
-      warn: (message: string) => void warnings.push(message),
-    };
-    const state: State = createState({ storage, now, log });
-    const rawItem = async (pk: string): Promise<Partial<StoredItem>> => (await storage.get(pk)) ?? {};
-    return { state, clock, storage, warnings, rawItem };
-  }
-
+describeState('createState', (open) => {
   describe('resources', () => {
     it('are read as they were written', async () => {
       const { state } = await open();
@@ -245,167 +220,10 @@ describe.each(Object.entries(STORAGES))('createState with %s', (_name, startStor
     });
   });
 
-  describe('maintenance lease', () => {
-    const lease = { activity: 'Downloading yt-dlp', owner: 'one', expiresAt: START + 60 };
-    const other = { activity: 'Downloading FFmpeg', owner: 'two', expiresAt: START + 120 };
-
-    it('is held by one owner, who can renew it', async () => {
-      const { state } = await open();
-      expect(await state.getMaintenance()).toBeUndefined();
-      expect(await state.takeMaintenance(lease)).toBe(true);
-      expect(await state.takeMaintenance(other)).toBe(false);
-      expect(await state.takeMaintenance({ ...lease, activity: 'Downloading FFmpeg' })).toBe(true);
-      expect(await state.getMaintenance()).toEqual({ ...lease, activity: 'Downloading FFmpeg' });
-    });
-
-    it('is granted to one of many concurrent owners', async () => {
-      const { state } = await open();
-      const owners = ['a', 'b', 'c', 'd', 'e'];
-      const taken = await Promise.all(owners.map((owner) => state.takeMaintenance({ ...lease, owner })));
-      expect(taken.filter(Boolean)).toHaveLength(1);
-    });
-
-    it('can be acquired once expired', async () => {
-      const { state, clock } = await open();
-      await state.takeMaintenance(lease);
-      clock.now = lease.expiresAt;
-      expect(await state.getMaintenance()).toBeUndefined();
-      expect(await state.takeMaintenance(other)).toBe(true);
-    });
-
-    it('is released by its owner only', async () => {
-      const { state } = await open();
-      await state.takeMaintenance(lease);
-      await state.endMaintenance('two');
-      expect(await state.getMaintenance()).toEqual(lease);
-      await state.endMaintenance('one');
-      await state.endMaintenance('one');
-      expect(await state.getMaintenance()).toBeUndefined();
-    });
-  });
-
-  describe('stream task lease', () => {
-    const lease = { owner: 'one', startedAt: START, expiresAt: START + 60 };
-
-    it('is granted to one of many concurrent owners', async () => {
-      const { state } = await open();
-      const owners = ['a', 'b', 'c', 'd', 'e'];
-      const taken = await Promise.all(owners.map((owner) => state.takeStreamTask({ ...lease, owner })));
-      expect(taken.filter(Boolean)).toHaveLength(1);
-    });
-
-    it('stores the task, and is released by its owner only', async () => {
-      const { state } = await open();
-      const known = { ...lease, taskArn: 'arn:1' };
-      expect(await state.takeStreamTask(lease)).toBe(true);
-      expect(await state.takeStreamTask(known)).toBe(true);
-      await state.endStreamTask('two');
-      expect(await state.getStreamTask()).toEqual(known);
-      await state.endStreamTask('one');
-      expect(await state.getStreamTask()).toBeUndefined();
-    });
-
-    it('can be taken over from a failed owner, once', async () => {
-      const { state } = await open();
-      await state.takeStreamTask(lease);
-      expect(await state.takeStreamTask({ ...lease, owner: 'two' })).toBe(false);
-      const heirs = ['two', 'three', 'four'].map((owner) => state.takeStreamTask({ ...lease, owner }, 'one'));
-      expect((await Promise.all(heirs)).filter(Boolean)).toHaveLength(1);
-    });
-
-    it('is absent once expired', async () => {
-      const { state, clock } = await open();
-      await state.takeStreamTask(lease);
-      clock.now = lease.expiresAt;
-      expect(await state.getStreamTask()).toBeUndefined();
-      expect(await state.takeStreamTask({ ...lease, owner: 'two' })).toBe(true);
-    });
-
-    it('is independent of maintenance', async () => {
-      const { state } = await open();
-      await state.takeStreamTask(lease);
-      expect(await state.getMaintenance()).toBeUndefined();
-    });
-  });
-
-  describe('origin secret', () => {
-    it('keeps the first candidate of a rotation', async () => {
-      const { state, clock } = await open();
-      const kept = await Promise.all(['a', 'b', 'c'].map((candidate) => state.rotateOriginSecret('one', candidate)));
-      expect(new Set(kept.map(({ current }) => current)).size).toBe(1);
-      clock.now += 1000 * DAY;
-      expect(await state.rotateOriginSecret('one', 'd')).toEqual(kept[0]);
-    });
-
-    it('returns the current and the previous one after a rotation, and swaps them when it is undone', async () => {
-      const { state } = await open();
-      await state.rotateOriginSecret('one', 'a');
-      expect(await state.rotateOriginSecret('two', 'b')).toEqual({ current: 'b', previous: 'a' });
-      expect(await state.rotateOriginSecret('two', 'c')).toEqual({ current: 'b', previous: 'a' });
-      expect(await state.rotateOriginSecret('one', 'd')).toEqual({ current: 'a', previous: 'b' });
-      expect(await state.rotateOriginSecret('three', 'e')).toEqual({ current: 'e', previous: 'a' });
-    });
-
-    it('rotates once for concurrent calls', async () => {
-      const { state } = await open();
-      await state.rotateOriginSecret('one', 'a');
-      const rotated = await Promise.all(['b', 'c'].map((candidate) => state.rotateOriginSecret('two', candidate)));
-      expect(rotated[0]).toEqual(rotated[1]);
-      expect(rotated[0]?.previous).toBe('a');
-    });
-  });
-
-  describe('tools update lease', () => {
-    it('is held by one owner until released or expired, and is no maintenance', async () => {
-      const { state, clock } = await open();
-      const take = (owner: string) => state.takeToolsUpdate({ owner, expiresAt: clock.now + 60 });
-      expect(await take('one')).toBe(true);
-      expect(await take('two')).toBe(false);
-      expect(await take('one')).toBe(true);
-      expect(await state.getMaintenance()).toBeUndefined();
-      await state.endToolsUpdate('two');
-      expect(await take('two')).toBe(false);
-      await state.endToolsUpdate('one');
-      expect(await take('two')).toBe(true);
-      clock.now += 60;
-      expect(await take('three')).toBe(true);
-    });
-  });
-
   describe('requireSpace', () => {
     it('resolves while there is disk space', async () => {
       const { state } = await open();
       expect(await state.requireSpace()).toBeUndefined();
     });
-  });
-
-  describe('putIf', () => {
-    const item = { pk: 'lease', owner: 'one', expiresAt: START, note: { of: ['any', 1, null] } };
-
-    it.each([
-      ['no condition', {}, false],
-      ['an expiry that has passed', { expiredAt: START }, true],
-      ['an expiry to come', { expiredAt: START - 1 }, false],
-      ['the owner', { owners: ['two', 'one'] }, true],
-      ['other owners', { owners: ['two'] }, false],
-      ['other owners and an expiry that has passed', { expiredAt: START, owners: ['two'] }, true],
-    ])('with %s decides whether an item is replaced', async (_what, condition, replaces) => {
-      const { storage } = await open();
-      expect(await storage.putIf(item, condition)).toBe(true);
-      expect(await storage.get('lease')).toEqual(item);
-      const other = { pk: 'lease', owner: 'three', expiresAt: START + 1 };
-      expect(await storage.putIf(other, condition)).toBe(replaces);
-      expect(await storage.get('lease')).toEqual(replaces ? other : item);
-    });
-
-    it.each([{ expiredAt: START }, { owners: ['one'] }])(
-      'keeps an item without expiry and owner (%j)',
-      async (condition) => {
-        const { storage } = await open();
-        await storage.put({ pk: 'bare', kept: true });
-        expect(await storage.putIf({ pk: 'bare' }, condition)).toBe(false);
-        expect(await storage.get('bare')).toEqual({ pk: 'bare', kept: true });
-      },
-    );
   });
 });
