@@ -67,8 +67,6 @@ export const ISOLATED_TESTS = [
   'test/attacks/links.test.ts',
   'test/core/resolve/probe/probe.test.ts',
   'test/faults/killed-processes.test.ts',
-  // Listens for signals until the process ends.
-  'test/bench/processes.test.ts',
   // Change TMPDIR of their process, in which leftovers of earlier workers are removed once.
   'test/layers/tools/{worker,link-processes}.test.ts',
 ];
