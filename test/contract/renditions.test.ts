@@ -169,7 +169,7 @@ describe('renditions of separate tracks', () => {
   });
 
   it('have the size of the source, or the sum of a pair', async () => {
-    const { video } = await itemOf('/site/open/x');
+    const { video } = await itemOf('/site/open/size-of-pair');
     const sizes = await Promise.all(
       ['ladder/h264-720.mp4', 'ladder/aac-128.m4a'].map((file) => readFile(join(target.origin.mediaDir, file))),
     );

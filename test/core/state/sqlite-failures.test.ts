@@ -173,6 +173,8 @@ describe.skipIf(!canMount)('on a full file system (needs root)', () => {
     const storage = open({ dir: mounted });
     const stored = await fill(storage);
     expect(stored).toBeGreaterThan(0);
+    // What is left above the reserve is too little for another record, not for none.
+    await writeFile(join(mounted, 'ballast'), Buffer.alloc(64 * 1024));
     await expect(storage.requireSpace()).rejects.toThrow(StorageFull);
     for (let index = 0; index < 20; index++) await storage.addRequest();
     await storage.close();

@@ -193,7 +193,7 @@ describe('the page in Firefox', () => {
     await find('.media-length');
     await click('button', /^Play$/);
     await page.waitForSelector('video track', { hidden: true });
-    expect(await page.evaluate(() => navigator.mediaSession.metadata?.title)).toBe(titleOf('played'));
+    await eventually(() => page.evaluate(() => navigator.mediaSession.metadata?.title)).toBe(titleOf('played'));
     await click('button', /^Details$/);
     await page.waitForSelector('.chapters button');
     await page.$eval('.chapters li:last-child button', (chapter) => (chapter as HTMLElement).click());
