@@ -17,8 +17,12 @@ let state: State;
 beforeAll(() => {
   state = createState({ storage: service.storage, log: silentLog });
 });
-const begin = (activity = ACTIVITY) =>
-  state.takeMaintenance({ activity, owner: OWNER, expiresAt: Math.floor(Date.now() / 1000) + 120 });
+/** Settles when resolves are refused: the service remembers for a moment that it is not in maintenance. */
+const begin = async (activity = ACTIVITY) => {
+  await state.takeMaintenance({ activity, owner: OWNER, expiresAt: Math.floor(Date.now() / 1000) + 120 });
+  const resolve = `${service.baseUrl}/api/Fetch/GetResource?url=${encodeURIComponent(service.origin.url('/site/combined/ready'))}`;
+  await eventually(async () => (await fetch(resolve)).status).toBe(503);
+};
 afterEach(async () => {
   for (const prefix of ['/api/Stream/', '/api/Fetch/']) proxy.refuse(prefix);
   await state.endMaintenance(OWNER);
