@@ -34,7 +34,7 @@ export function createRemoteStorage(channel: Pick<SupervisorChannel, 'call'>): S
 /** Answers the calls of `createRemoteStorage` in other processes. */
 export function answerCalls(channel: Pick<SupervisorChannel, 'answer'>, storage: StateStorage): void {
   channel.answer(async (name, args) => {
-    if (!(name in METHODS)) throw new Error(`Unknown call ${name}`);
+    if (!Object.hasOwn(METHODS, name)) throw new Error(`Unknown call ${name}`);
     const method = storage[name as keyof StateStorage] as (...args: readonly unknown[]) => Promise<unknown>;
     return method(...args);
   });
