@@ -106,6 +106,7 @@ export function supervise(command, args, { restarts = false, options = {}, backo
       // Without a successor, which has ended meanwhile, the service starts as after a crash.
       if (successor) promote(message);
       else onExit(null, null, 0);
+      relay.release();
     } else if (reelay === 'listening') {
       socket?.close();
       socket = undefined;

@@ -8,18 +8,29 @@
 export function createRelay(current) {
   /** Calls that wait for a reply, by their id there: who has called, with which id, and who replies. */
   const calls = new Map();
+  /** Calls of a service that is handing over, until another one is in charge. */
+  const held = new Set();
 
   /** Without a payload: there is no reply. */
   const reply = ({ caller, id }, payload) => send(caller, { reelay: 'reply', id, payload });
 
+  const call = (caller, message) => {
+    const { id, payload } = message;
+    const target = current();
+    if (target === caller) return void held.add({ caller, message });
+    if (!target) return reply({ caller, id });
+    const key = `${caller.pid}:${id}`;
+    calls.set(key, { caller, id, target });
+    send(target, { reelay: 'call', id: key, payload });
+  };
+
   return {
-    call(caller, { id, payload }) {
-      const target = current();
-      const call = { caller, id, target };
-      if (!target || target === caller) return reply(call);
-      const key = `${caller.pid}:${id}`;
-      calls.set(key, call);
-      send(target, { reelay: 'call', id: key, payload });
+    call,
+    /** To be called when another service is in charge, or none. */
+    release() {
+      const released = [...held];
+      held.clear();
+      for (const { caller, message } of released) call(caller, message);
     },
     reply({ id, payload }) {
       const call = calls.get(id);
@@ -28,6 +39,7 @@ export function createRelay(current) {
     },
     /** To be called when a service has ended. */
     forget(service) {
+      for (const each of held) if (each.caller === service) held.delete(each);
       for (const [key, call] of calls) {
         if (call.target !== service && call.caller !== service) continue;
         calls.delete(key);

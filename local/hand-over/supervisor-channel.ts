@@ -69,7 +69,6 @@ export function connectSupervisor(environment = process.env): SupervisorChannel 
   };
   const settle = ({ id = '', payload }: Message) => {
     const call = pending.get(id);
-    pending.delete(id);
     // Without a payload: the service in charge has ended.
     const reply = payload ? decode<Reply>(payload) : { error: { name: 'Error', message: 'No service is in charge' } };
     if ('value' in reply) call?.resolve(reply.value);
@@ -100,8 +99,8 @@ export function connectSupervisor(environment = process.env): SupervisorChannel 
       const id = String(++calls);
       const call = Promise.withResolvers<unknown>();
       pending.set(id, call);
-      await send({ reelay: 'call', id, payload: encode([name, args]) });
-      return call.promise;
+      void send({ reelay: 'call', id, payload: encode([name, args]) }).catch(call.reject);
+      return call.promise.finally(() => pending.delete(id));
     },
     answer: responder.resolve,
   };
