@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SettingError } from '../../core/config/index.ts';
+import { UsageError } from '../command-line.ts';
 import { createAwsActions, findPlace } from './aws-actions.ts';
-import { parseOptions, USAGE, UsageError } from './options.ts';
+import { parseOptions, USAGE } from './options.ts';
 import { describePlan, planProof } from './plan.ts';
 import { formatProof, isProven, prove } from './prove.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { readContext } from '../../infra/config/index.ts';
+import { parseCommandLine, UsageError } from '../command-line.ts';
 
 /** What to prove, and where. */
 export interface ProofOptions {
@@ -18,11 +18,6 @@ export interface ProofOptions {
   readonly isKept: boolean;
 }
 
-/** The command line is wrong; the message says how. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 export const USAGE = `Use: npm run prove-deployment -- --account 123456789012 [--profiles hobby,hobby:lambda,team] [--stage NAME] [--link https://…]…
        [-c setting=value]… [--keep] [--dry-run]
 
@@ -33,7 +28,19 @@ const ACCOUNT = /^\d{12}$/;
 
 /** @throws UsageError @throws SettingError when a setting of the deployments is invalid */
 export function parseOptions(args: readonly string[]): ProofOptions {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseCommandLine({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      account: { type: 'string' },
+      stage: { type: 'string', default: `proof-${randomBytes(3).toString('hex')}` },
+      profiles: { type: 'string', default: 'hobby,team' },
+      link: { type: 'string', multiple: true, default: [] },
+      context: { type: 'string', short: 'c', multiple: true, default: [] },
+      keep: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+    },
+  });
   if (positionals.length > 0) throw new UsageError(`Unknown argument ${positionals.join(' ')}`);
   const { account, stage, context, 'dry-run': isDryRun, keep: isKept, link: links } = values;
   if (account !== undefined && !ACCOUNT.test(account)) throw new UsageError(`--account is 12 digits, not ${account}`);
@@ -53,24 +60,4 @@ export function parseOptions(args: readonly string[]): ProofOptions {
 export function contextOf(entry: string): Readonly<Record<string, string>> {
   const [profile = '', streamHost] = entry.split(':');
   return { profile, ...(streamHost !== undefined && { streamHost }) };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        account: { type: 'string' },
-        stage: { type: 'string', default: `proof-${randomBytes(3).toString('hex')}` },
-        profiles: { type: 'string', default: 'hobby,team' },
-        link: { type: 'string', multiple: true, default: [] },
-        context: { type: 'string', short: 'c', multiple: true, default: [] },
-        keep: { type: 'boolean', default: false },
-        'dry-run': { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }

@@ -1,5 +1,6 @@
 /** `npm run verify -- https://instance.example [--link …]`: verifies a running instance and prints a report. */
-import { parseOptions, USAGE, UsageError } from './options.ts';
+import { UsageError } from '../command-line.ts';
+import { parseOptions, USAGE } from './options.ts';
 import { countResults, formatResult, formatSummary } from './report.ts';
 import { NotAdmitted, Unreachable, verify } from './verify.ts';
 

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseCommandLine, UsageError } from '../command-line.ts';
 
 /** What to verify. */
 export interface VerifyOptions {
@@ -13,17 +13,11 @@ export interface VerifyOptions {
   readonly accessKey: string | undefined;
 }
 
-/** The command line is wrong; the message says how. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 export const USAGE = `Use: npm run verify -- https://instance.example [--link https://site.example/video]… [--wait seconds] [--json]
 
 Verifies a running instance by requests that change nothing. With --link, which may be repeated, it also resolves that link
 and streams a few ranges of it: at most 32 MB and 150 requests more for each. REELAY_ACCESS_KEY is the access key of a private
-instance. Exit status: 0 everything holds, 1 something
-does not, 2 the command line is wrong, 3 the instance does not answer.`;
+instance. Exit status: 0 everything holds, 1 something does not, 2 the command line is wrong, 3 the instance does not answer.`;
 
 const DEFAULT_WAIT_SECONDS = 180;
 const MAX_LINKS = 5;
@@ -36,7 +30,15 @@ export function parseOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>> = {},
 ): VerifyOptions {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseCommandLine({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      link: { type: 'string', multiple: true, default: [] },
+      wait: { type: 'string', default: String(DEFAULT_WAIT_SECONDS) },
+      json: { type: 'boolean', default: false },
+    },
+  });
   const [address, ...others] = positionals;
   if (address === undefined) throw new UsageError('Name the base URL of an instance');
   if (others.length > 0) throw new UsageError(`One instance at a time, not also ${others.join(', ')}`);
@@ -51,22 +53,6 @@ export function parseOptions(
     isJson: values.json,
     accessKey: environment.REELAY_ACCESS_KEY?.trim() || undefined,
   };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        link: { type: 'string', multiple: true, default: [] },
-        wait: { type: 'string', default: String(DEFAULT_WAIT_SECONDS) },
-        json: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 function parseWebUrl(text: string, name: string): string {

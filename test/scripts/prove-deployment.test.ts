@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../core/config/parsers.ts';
-import { parseOptions, UsageError } from '../../scripts/prove-deployment/options.ts';
+import { UsageError } from '../../scripts/command-line.ts';
+import { parseOptions } from '../../scripts/prove-deployment/options.ts';
 import { describePlan, planProof } from '../../scripts/prove-deployment/plan.ts';
 import { formatProof, isProven, prove } from '../../scripts/prove-deployment/prove.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseOptions, UsageError } from '../../scripts/verify/options.ts';
+import { UsageError } from '../../scripts/command-line.ts';
+import { parseOptions } from '../../scripts/verify/options.ts';
 import { formatResult, formatSummary } from '../../scripts/verify/report.ts';
 
 describe('parseOptions', () => {
