@@ -102,7 +102,8 @@ try {
     ].join('\n'),
   );
 } catch (error) {
-  if (!(error instanceof SettingError)) throw error;
+  const isArgument = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  if (!(isArgument || error instanceof SettingError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 } finally {

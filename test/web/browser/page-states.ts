@@ -24,6 +24,11 @@ export const isWithinPage = ({ path, health, locale }: PageState): boolean =>
 
 const link = (name: string) => `/?url=${encodeURIComponent(`https://video.example/watch/${name}`)}`;
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+
+const play = async (page: Page): Promise<void> => {
+  await button(page, 'Play').last().click();
+  await page.locator('video').evaluate('video => new Promise((play) => video.ontimeupdate = play)');
+};
 const HEADLINE = 'Paste a link. Watch, listen, download.';
 
 /** Removes the native file pickers. */
@@ -111,10 +116,7 @@ export const STATES: readonly PageState[] = [
     leavesTraces: true,
     path: link('plain'),
     shows: 'Untitled',
-    act: async (page) => {
-      await button(page, 'Play').last().click();
-      await page.locator('video').evaluate('video => new Promise((play) => video.ontimeupdate = play)');
-    },
+    act: play,
   },
   {
     name: 'details',
@@ -131,8 +133,7 @@ export const STATES: readonly PageState[] = [
     path: link('plain'),
     shows: 'Untitled',
     act: async (page) => {
-      await button(page, 'Play').last().click();
-      await page.locator('video').evaluate('video => new Promise((play) => video.ontimeupdate = play)');
+      await play(page);
       await page.getByRole('textbox').first().fill('https://video.example/watch/audio');
       await page.keyboard.press('Enter');
       await page.getByText('Étude for a Slow Machine').first().waitFor();
