@@ -10,4 +10,3 @@ export {
   type Tracer,
   withSpan,
 } from './spans.ts';
-export { publishStep, type Step, steps, traceStep } from './steps.ts';

@@ -46,11 +46,11 @@ export const startSpan = (name: string, describe: () => SpanOptions = () => ({})
 /** Runs an operation in a span. @param describe called only while there is a tracer */
 export async function withSpan<T>(
   name: string,
-  describe: () => SpanOptions,
   work: (span: Span) => Promise<T>,
+  describe?: () => SpanOptions,
 ): Promise<T> {
   if (!tracer) return work(NO_SPAN);
-  const span = tracer.startSpan(name, describe());
+  const span = startSpan(name, describe);
   try {
     return await tracer.activate(span, () => work(span));
   } catch (error) {

@@ -122,19 +122,19 @@ export function createResolver(options: ResolverOptions): Resolver {
     resolve: (url, options) =>
       withSpan(
         'resolve',
-        () => ({ attributes: { 'url.full': describeError(url) } }),
         async (span) => {
           const resolved = await links.resolveLink(url, withSignal(options));
           span.set({ 'reelay.resolved': resolved.type === 'Media' ? resolved.resource.origin.extractor : 'playlist' });
           return resolved;
         },
+        () => ({ attributes: { 'url.full': describeError(url) } }),
       ),
     resolveEntry: (request, options) => links.resolveEntry(request, withSignal(options)),
     refresh: (resource, signal, client) =>
       withSpan(
         'refresh',
-        () => ({ attributes: { 'reelay.resolved': resource.origin.extractor } }),
         () => refreshes(resource.id, (shared) => refresh(resource, shared, client), signal),
+        () => ({ attributes: { 'reelay.resolved': resource.origin.extractor } }),
       ),
     warm: extractor.warm,
     async close() {

@@ -1,7 +1,6 @@
 import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
-import { traceStep } from '../log/index.ts';
 import { type Link, linkId } from '../state/index.ts';
 import {
   type CachedState,
@@ -65,8 +64,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       JSON.stringify([...context.ancestors, context.cacheKey]),
       async (shared) => {
         const bounds = { ...deadline, signal: shared };
-        const cached = await traceStep('cache', () => fromCache(context, bounds));
-        return cached ?? fromSource(context, bounds);
+        return (await fromCache(context, bounds)) ?? fromSource(context, bounds);
       },
       deadline.signal,
     );
@@ -116,16 +114,14 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       return playlists.resolve(info, context, resolveListed(context, identity), deadline);
     }
     const resource = await saveItem(info, { url: link, ...identify(info), list }, identity, deadline);
-    await traceStep('write of the link', () =>
-      cache.putLink({
-        type: 'Media',
-        id: linkId(cacheKey),
-        url: link,
-        resourceId: resource.id,
-        freshUntil: resource.freshUntil,
-        expiresAt: epochSeconds() + RETENTION_SECONDS,
-      }),
-    );
+    await cache.putLink({
+      type: 'Media',
+      id: linkId(cacheKey),
+      url: link,
+      resourceId: resource.id,
+      freshUntil: resource.freshUntil,
+      expiresAt: epochSeconds() + RETENTION_SECONDS,
+    });
     return { type: 'Media', resource };
   };
 

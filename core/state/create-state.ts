@@ -123,7 +123,7 @@ function rejectWithStateUnavailable(state: State): State {
     const describe = () => ({ attributes: { 'db.operation.name': name } });
     const traced = READ.test(name)
       ? call
-      : (...args: never[]) => withSpan(`state ${name}`, describe, () => call(...args));
+      : (...args: never[]) => withSpan(`state ${name}`, () => call(...args), describe);
     return [
       name,
       (...args: never[]) =>

@@ -1,5 +1,5 @@
 import { abortable } from '../../core/concurrency/index.ts';
-import { type Log, traceStep } from '../../core/log/index.ts';
+import type { Log } from '../../core/log/index.ts';
 import type { ResolvedPlaylist } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
 import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
@@ -14,7 +14,7 @@ export const createGetResource = (options: ResolveOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   return createHandler(options, async (event, context) => {
     const { resolved, sent } = await resolveRequest(event, context);
-    await traceStep('count', () => countRequest(options.state, options.log));
+    await countRequest(options.state, options.log);
     const json = toResourceInformation(resolved, sent, signKeyFor(event));
     return resolved.type === 'PlayList' ? { json, headers: { 'x-playlist': describePlaylist(resolved) } } : { json };
   });

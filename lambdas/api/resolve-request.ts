@@ -1,6 +1,5 @@
 import { parseLinkParameter, problems } from '../../core/api/index.ts';
 import { InMaintenance } from '../../core/errors/index.ts';
-import { traceStep } from '../../core/log/index.ts';
 import type { Resolved, Resolver } from '../../core/resolve/index.ts';
 import type { Resource, State } from '../../core/state/index.ts';
 import {
@@ -41,11 +40,9 @@ export function createResolveRequest({ resolver, state, originSecret }: ResolveO
     const { rawQueryString, requestContext } = event;
     if (isCrossSiteEmbed(event)) throw problems.crossSite();
     const { link, sent } = parseLinkParameter(rawQueryString);
-    await traceStep('availability', async () => {
-      await requireAvailable();
-      // Before the source is contacted: what cannot be stored has no keys.
-      await state.requireSpace();
-    });
+    await requireAvailable();
+    // Before the source is contacted: what cannot be stored has no keys.
+    await state.requireSpace();
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
     const resolved = await resolver.resolve(link, { deadline, signal, client: clientOfEvent(event, isBehindEdge) });

@@ -67,7 +67,7 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
     ...opener,
     async open(session, range) {
       const describe = () => ({ attributes: { 'reelay.format': format } });
-      const opened = await withSpan('open conversion', describe, () => opener.open(session, range));
+      const opened = await withSpan('open conversion', () => opener.open(session, range), describe);
       observer?.onConversion?.(format);
       return opened;
     },

@@ -264,8 +264,8 @@ describe('traces', () => {
     expect(
       await withSpan(
         'none',
-        () => expect.fail('There is no tracer'),
         async () => 1,
+        () => expect.fail('There is no tracer'),
       ),
     ).toBe(1);
     expect(receiver.spans).toHaveLength(before);

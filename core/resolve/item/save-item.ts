@@ -1,6 +1,6 @@
 import { type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
-import { traceStep } from '../../log/index.ts';
+import { withSpan } from '../../log/index.ts';
 import { type Resource, type ResourceOrigin, resourceId } from '../../state/index.ts';
 import { inspect } from '../probe/index.ts';
 import { type Info, readTracks } from '../yt-dlp/index.ts';
@@ -26,7 +26,7 @@ export function createSaveItem({ cache, egress }: SaveItemOptions): SaveItem {
     const signal = deadlineSignal(deadline);
     const [stored, candidates] = await Promise.all([
       cache.getResource(resourceId(origin)),
-      traceStep('inspection', () =>
+      withSpan('inspect tracks', () =>
         inspect(readTracks(info, epochSeconds()), {
           egress,
           identity,
@@ -36,11 +36,9 @@ export function createSaveItem({ cache, egress }: SaveItemOptions): SaveItem {
         }),
       ),
     ]);
-    const found = await traceStep('ranking', async () =>
-      assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds() }),
-    );
+    const found = assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds() });
     const resource = stored ? mergeResource(stored, found) : found;
-    await traceStep('write of the resource', () => cache.putResource(resource));
+    await cache.putResource(resource);
     return resource;
   };
 }

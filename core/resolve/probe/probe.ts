@@ -1,4 +1,4 @@
-import { traceStep } from '../../log/index.ts';
+import { withSpan } from '../../log/index.ts';
 import { hasEncryptedSampleEntry } from '../../media/isobmff/index.ts';
 import { sniff } from '../../media/sniff/index.ts';
 import type { Track } from '../../state/index.ts';
@@ -46,7 +46,7 @@ export async function probeSegment(
 ): Promise<Pick<Track, 'video' | 'audio'> | undefined> {
   const blocks = [{ start: 0, bytes }];
   const request = { size: bytes.length, blocks, wantsDuration: false, isLast: true };
-  const { contents } = await traceStep('container', () => containers.read(request, client, signal));
+  const { contents } = await withSpan('read container', () => containers.read(request, client, signal));
   return contents ? { video: contents.video, audio: contents.audio } : undefined;
 }
 
@@ -55,7 +55,7 @@ async function readFile(reader: GuardedReader, { client, signal }: ProbeOptions)
   const { size = UNKNOWN_SIZE, blocks } = reader;
   for (let isLast = false; ; ) {
     const request: ContainerRequest = { size, blocks, wantsDuration: true, isLast };
-    const { contents, missing } = await traceStep('container', () => containers.read(request, client, signal));
+    const { contents, missing } = await withSpan('read container', () => containers.read(request, client, signal));
     if (!missing) return contents;
     // Beyond the limits or out of reach: the last attempt uses the blocks that are there.
     isLast = await reader.load(...missing).then(

@@ -2,7 +2,7 @@ import type { WorkerFailure, WorkerProcess } from '../../../layers/tools/index.t
 import { abortable, createFairSemaphore, type Deadline, deadlineSignal } from '../../concurrency/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import { CapacityExceeded } from '../../errors/index.ts';
-import { publishStep, traceStep, withSpan } from '../../log/index.ts';
+import { withSpan } from '../../log/index.ts';
 import { toError } from './failures.ts';
 import { createImpersonation } from './impersonation.ts';
 import { createWorkerSupervisor, type WorkerSupervisorOptions } from './worker-supervisor.ts';
@@ -84,28 +84,21 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
-      const response = await traceStep('worker', () =>
-        withSpan(
-          'yt-dlp extract',
-          () => ({}),
-          async (span) => {
-            const answer = await worker.request(
-              { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit, niceness, impersonate },
-              deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
-            );
-            if (answer.ok) span.set({ 'reelay.yt_dlp.extracted_ms': answer.extractedMs });
-            else span.set({ 'error.type': answer.error.kind });
-            return answer;
-          },
-        ),
-      );
+      const response = await withSpan('yt-dlp extract', async (span) => {
+        const answer = await worker.request(
+          { url, entry, timeoutSeconds, proxy: session.proxyUrl, flat: true, playlistLimit, niceness, impersonate },
+          deadlineSignal({ deadline: deadline + CANCEL_GRACE_MS, signal }),
+        );
+        span.set(
+          answer.ok
+            ? { 'reelay.yt_dlp.waited_ms': answer.waitedMs, 'reelay.yt_dlp.extracted_ms': answer.extractedMs }
+            : { 'error.type': answer.error.kind },
+        );
+        return answer;
+      });
       signal.throwIfAborted();
       if (response.ok || response.error.kind !== 'crash') workers.confirmAlive();
-      if (response.ok) {
-        publishStep('fork', response.waitedMs ?? 0);
-        publishStep('extraction', response.extractedMs ?? 0);
-        return response.info;
-      }
+      if (response.ok) return response.info;
       // So that the next attempt does not get the same worker.
       if (worker.hasEnded()) await worker.ended;
       const isTooLarge = session.bytesReceived() >= maxBytes;
