@@ -21,11 +21,11 @@ export interface Conversion {
   readonly bitrateKbps: number | null;
   /**
    * Whether to list it for a resource whose best audio is in `best`. Streaming converts any audio that a request
-   * selects.
+   * selects. Absent: never listed.
    */
-  isOffered(best: ConversionSource): boolean;
-  /** Bytes of the whole output, exact; undefined when they cannot be known before it is encoded. */
-  sizeBytes(durationSeconds: number, text: TagText): number | undefined;
+  isOffered?(best: ConversionSource): boolean;
+  /** Bytes of the whole output, exact. Absent or undefined: not known before it is encoded. */
+  sizeBytes?(durationSeconds: number, text: TagText): number | undefined;
 }
 
 /** The metadata that names a recording. */

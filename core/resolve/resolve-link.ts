@@ -9,14 +9,13 @@ import {
   isList,
   isNamedByList,
   isSearch,
-  normalizeLink,
   RETENTION_SECONDS,
   type SaveItem,
 } from './item/index.ts';
 import type { Playlists, ResolveListed } from './playlists.ts';
 import type { ResolveLimits } from './resolve-limits.ts';
 import type { EntryRequest, Resolved, ResolveEntry } from './resolver.ts';
-import type { Extractor, Info } from './yt-dlp/index.ts';
+import { type Extractor, type Info, normalizeLink } from './yt-dlp/index.ts';
 
 export interface LinkResolverOptions {
   readonly cache: CachedState;

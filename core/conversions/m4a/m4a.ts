@@ -7,6 +7,4 @@ export const m4a: Conversion = {
   fileExtension: '.m4a',
   mimeType: 'audio/mp4',
   bitrateKbps: null,
-  isOffered: () => false,
-  sizeBytes: () => undefined,
 };

@@ -13,6 +13,4 @@ export const wav: Conversion = {
   fileExtension: '.wav',
   mimeType: 'audio/wav',
   bitrateKbps: (WAV_FORMAT.sampleRate * WAV_FORMAT.channels * WAV_FORMAT.bitsPerSample) / 1000,
-  isOffered: () => false,
-  sizeBytes: () => undefined,
 };

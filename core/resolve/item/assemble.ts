@@ -88,7 +88,7 @@ export const promiseConversions = (
   Object.fromEntries(
     conversionNames.flatMap((name) => {
       const promised = offered[name];
-      const sizeBytes = durationSeconds ? registry[name].sizeBytes(durationSeconds, tag) : undefined;
+      const sizeBytes = durationSeconds ? registry[name].sizeBytes?.(durationSeconds, tag) : undefined;
       return promised ? [[name, { renditionId: promised.renditionId, ...(sizeBytes && { sizeBytes }) }]] : [];
     }),
   );

@@ -1,7 +1,6 @@
 import type { PlaylistEntry } from '../../state/index.ts';
-import { type Info, infoList, readMetadata, webUrl } from '../yt-dlp/index.ts';
+import { type Info, infoList, normalizeLink, readMetadata, webUrl } from '../yt-dlp/index.ts';
 import { type Identity, identify } from './assemble.ts';
-import { normalizeLink } from './normalize-link.ts';
 
 /** One entry of a list. */
 export interface ListedEntry {

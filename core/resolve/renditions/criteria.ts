@@ -1,7 +1,6 @@
 import { videoRank } from '../../media/codecs/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
-import { type Criterion, firstIf, higher, lastIf, lower } from './criterion.ts';
-import { audioBitrate, isAac, isOpus, shorterSide } from './traits.ts';
+import { audioBitrate, type Criterion, firstIf, higher, isAac, isOpus, lastIf, lower, shorterSide } from './ranking.ts';
 
 type CandidateCriterion = Criterion<Candidate>;
 

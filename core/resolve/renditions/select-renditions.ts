@@ -3,8 +3,7 @@ import { type FileType, fileType, mp4HoldsAudio, mp4HoldsVideo } from '../../med
 import { type PromisedConversions, type Rendition, renditionId, type Track } from '../../state/index.ts';
 import type { Candidate } from '../yt-dlp/index.ts';
 import { audioCriteria, partnerCriteria, videoCriteria } from './criteria.ts';
-import { rank } from './criterion.ts';
-import { audioBitrate, audioLabel, videoLabel, withDistinctDescriptions } from './traits.ts';
+import { audioBitrate, rank, shorterSide } from './ranking.ts';
 
 /** What of an item is offered to clients. */
 export interface RenditionSelection {
@@ -104,6 +103,35 @@ function combinedRendition(candidate: Candidate, audio: Track): Rendition {
   };
 }
 
+/** Frame rates up to this are usual, and not named. */
+const USUAL_FPS = 30;
+const RESOLUTION_NAMES: Readonly<Record<number, string>> = { 2160: ' (4K)', 4320: ' (8K)' };
+
+/** `1080p60 HDR` for video of a known resolution, else the bitrate, else the container. */
+function videoLabel({ track, isHdr }: Candidate, bitrate: number | undefined, type: FileType): string {
+  const lines = shorterSide(track);
+  if (!lines) return audioLabel(bitrate, type);
+  const fps = Math.round(track.video?.fps ?? 0);
+  return `${lines}p${fps > USUAL_FPS ? fps : ''}${isHdr ? ' HDR' : ''}${RESOLUTION_NAMES[lines] ?? ''}`;
+}
+
+/** `129 kbps`, else the container. @param bitrate kbit/s */
+const audioLabel = (bitrate: number | undefined, { fileExtension }: FileType): string =>
+  bitrate ? `${Math.round(bitrate)} kbps` : fileExtension.slice(1).toUpperCase();
+
+/** Adds the format ids to descriptions of renditions that nothing else tells apart. */
+function withDistinctDescriptions(renditions: readonly Rendition[]): Rendition[] {
+  const seen = new Set<string>();
+  return renditions.map((rendition) => {
+    const { side, label, fileExtension, formatIds } = rendition;
+    const textOf = (description: string | null) => JSON.stringify([side, label, fileExtension, description]);
+    let { description } = rendition;
+    while (seen.has(textOf(description))) description = `${description ?? ''} (${formatIds.join(' + ')})`.trimStart();
+    seen.add(textOf(description));
+    return { ...rendition, description };
+  });
+}
+
 /** kbit/s. BANDWIDTH of an HLS variant includes the audio that belongs to it (RFC 8216 §4.3.4.2). */
 function pairBitrate(video: Track, audio: Track): number | undefined {
   const added = video.delivery === 'hls' ? 0 : (audioBitrate(audio) ?? 0);
@@ -127,7 +155,7 @@ function offerConversions(
   const best = audible.find(({ side }) => side === 'audio') ?? audible[0];
   const track = best && trackOf(best);
   if (!track) return { conversions: {} };
-  const names = conversionNames.filter((name) => conversions[name].isOffered(track));
+  const names = conversionNames.filter((name) => conversions[name].isOffered?.(track));
   if (names.length === 0) return { conversions: {} };
   return {
     conversions: Object.fromEntries(names.map((name) => [name, { renditionId: best.id }])),

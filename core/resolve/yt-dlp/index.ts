@@ -4,4 +4,13 @@ export { readAlbum, readDetails, readMetadata } from './metadata.ts';
 export type { RankingFacts } from './ranking-facts.ts';
 export { readSubtitleTracks } from './subtitles.ts';
 export { type Candidate, readTracks } from './tracks.ts';
-export { type Info, infoList, positiveInteger, positiveNumber, text, webUrl, withoutAbsent } from './yt-dlp-info.ts';
+export {
+  type Info,
+  infoList,
+  normalizeLink,
+  positiveInteger,
+  positiveNumber,
+  text,
+  webUrl,
+  withoutAbsent,
+} from './yt-dlp-info.ts';

@@ -29,6 +29,20 @@ export function webUrl(value: unknown, base?: string): string | undefined {
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined;
 }
 
+/** A fragment that identifies a page (`#!/video/1`, `#/video/1`). */
+const ROUTE_FRAGMENT = /^#!?\//;
+/** yt-dlp reads internal options from such a fragment, which could override the URL and headers of its requests. */
+const SMUGGLED = '__youtubedl_smuggle';
+
+/** The form in which a link is resolved and stored: WHATWG, without userinfo, and without a fragment that is not a route. */
+export function normalizeLink(link: string): string {
+  const url = new URL(link);
+  url.username = '';
+  url.password = '';
+  if (!ROUTE_FRAGMENT.test(url.hash) || url.hash.includes(SMUGGLED)) url.hash = '';
+  return url.href;
+}
+
 /** Drops undefined fields: an unknown value is absent, in the table too. */
 export const withoutAbsent = <T extends object>(value: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as T;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { audioCriteria, partnerCriteria, videoCriteria } from '../../../../core/resolve/renditions/criteria.ts';
-import { type Criterion, rank } from '../../../../core/resolve/renditions/criterion.ts';
+import { type Criterion, rank } from '../../../../core/resolve/renditions/ranking.ts';
 import { readTracks } from '../../../../core/resolve/yt-dlp/tracks.ts';
 
 type Format = Readonly<Record<string, unknown>>;
