@@ -31,8 +31,8 @@ await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detaile
 
 /** Functions of periodic work, as `url offset`. */
 const periodic = new Set<string>();
-/** Longer than the interval of any periodic work of the service. */
-const IDLE_MS = 12_000;
+/** Longer than the interval of the periodic work that may fall into the run: stalled clients are checked every 15 s. */
+const IDLE_MS = 16_000;
 
 /** @returns the functions that ran since the last call: the offset of each, by the URL of its file */
 async function takeFunctions(): Promise<[url: string, id: string][]> {

@@ -5,14 +5,7 @@ import type { Egress } from '../egress/index.ts';
 import { NotFound, StorageFull } from '../errors/index.ts';
 import { describeError, type Log, silentLog, withSpan } from '../log/index.ts';
 import type { Resource } from '../state/index.ts';
-import {
-  createCachedState,
-  createSaveItem,
-  epochSeconds,
-  findItem,
-  type ResourceState,
-  refreshTracks,
-} from './item/index.ts';
+import { createCachedState, epochSeconds, findItem, type ResourceState, refreshTracks } from './item/index.ts';
 import { createPlaylists } from './playlists.ts';
 import { closeProbe } from './probe/index.ts';
 import { createResolveLimits } from './resolve-limits.ts';
@@ -93,7 +86,6 @@ export function createResolver(options: ResolverOptions): Resolver {
     playlistLimit,
     log,
   });
-  const saveItem = createSaveItem({ cache, egress });
   const playlists = createPlaylists({ cache, playlistLimit, concurrency: entriesAtOnce });
   const { resolveEntry } = options;
   const limits = createResolveLimits({
@@ -101,7 +93,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     maxWaitingPerClient: maxResolvesPerClient * WAITING_PER_RUNNING,
     maxWaiting: queueLimit,
   });
-  const links = createLinkResolver({ cache, extractor, egress, saveItem, playlists, limits, search, resolveEntry });
+  const links = createLinkResolver({ cache, extractor, egress, playlists, limits, search, resolveEntry });
   const refreshes = createSingleFlight<Resource>();
 
   const refresh = async (resource: Resource, signal: AbortSignal, client?: string): Promise<Resource> => {

@@ -1,27 +1,29 @@
-import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
+import { createSingleFlight, type Deadline, deadlineSignal } from '../concurrency/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotDeliverable, NotFound } from '../errors/index.ts';
-import { type Link, linkId } from '../state/index.ts';
+import { withSpan } from '../log/index.ts';
+import { type Link, linkId, type Resource, type ResourceOrigin, resourceId } from '../state/index.ts';
 import {
+  assembleResource,
   type CachedState,
   epochSeconds,
   identify,
   isList,
   isNamedByList,
   isSearch,
+  mergeResource,
   RETENTION_SECONDS,
-  type SaveItem,
 } from './item/index.ts';
 import type { Playlists, ResolveListed } from './playlists.ts';
+import { inspect } from './probe/index.ts';
 import type { ResolveLimits } from './resolve-limits.ts';
 import type { EntryRequest, Resolved, ResolveEntry } from './resolver.ts';
-import { type Extractor, type Info, normalizeLink } from './yt-dlp/index.ts';
+import { type Extractor, type Info, normalizeLink, readTracks } from './yt-dlp/index.ts';
 
 export interface LinkResolverOptions {
   readonly cache: CachedState;
   readonly extractor: Pick<Extractor, 'extract'>;
-  readonly egress: Pick<Egress, 'nextIdentity'>;
-  readonly saveItem: SaveItem;
+  readonly egress: Pick<Egress, 'nextIdentity' | 'request'>;
   readonly playlists: Playlists;
   readonly limits: ResolveLimits;
   /** Whether pages of search results are playlists too. */
@@ -54,7 +56,7 @@ const MAX_DEPTH = 2;
 
 /** Link → media or playlist: from the table while it is fresh, else from yt-dlp. */
 export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
-  const { cache, extractor, egress, saveItem, playlists, limits, search } = options;
+  const { cache, extractor, egress, playlists, limits, search } = options;
   const flights = createSingleFlight<Resolved>();
 
   const resolve = (context: LinkContext, deadline: Deadline): Promise<Resolved> =>
@@ -122,6 +124,28 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
       expiresAt: epochSeconds() + RETENTION_SECONDS,
     });
     return { type: 'Media', resource };
+  };
+
+  /**
+   * Builds the Resource of an item: probes its files, merges it with the stored Resource, and stores it.
+   * @param identity the outgoing identity that it was extracted through: its URLs may be bound to that address
+   * @throws NotFound, NotDeliverable, UpstreamError, StateUnavailable
+   */
+  const saveItem = async (
+    info: Info,
+    origin: ResourceOrigin,
+    identity: string,
+    deadline: Deadline,
+  ): Promise<Resource> => {
+    const probing = { egress, identity, signal: deadlineSignal(deadline), client: deadline.client, link: origin.url };
+    const [stored, candidates] = await Promise.all([
+      cache.getResource(resourceId(origin)),
+      withSpan('inspect tracks', () => inspect(readTracks(info, epochSeconds()), probing)),
+    ]);
+    const found = assembleResource(info, candidates, { origin, egress: identity, now: epochSeconds() });
+    const resource = stored ? mergeResource(stored, found) : found;
+    await cache.putResource(resource);
+    return resource;
   };
 
   /** Saves an entry that came with the page of its list; resolves any other by its URL. */

@@ -1,9 +1,16 @@
 import { StateUnavailable, StorageFull } from '../errors/index.ts';
 import { type Log, silentLog, withSpan } from '../log/index.ts';
 import { createAttachments } from './attachments.ts';
-import { ItemTooLarge, MAX_ITEM_BYTES, type PackedItem, packItem, unpackItem } from './item.ts';
+import {
+  createLeaseItem,
+  ItemTooLarge,
+  type Lease,
+  MAX_ITEM_BYTES,
+  type PackedItem,
+  packItem,
+  unpackItem,
+} from './items.ts';
 import { parseKey } from './keys.ts';
-import { createLeaseItem, type Lease } from './lease-item.ts';
 import { rotateOriginSecret } from './origin-secrets.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
 import type { MaintenanceLease, State, StreamTaskLease, ToolsRecord } from './state.ts';

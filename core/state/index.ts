@@ -1,5 +1,5 @@
 export { createState } from './create-state.ts';
-export { ItemTooLarge } from './item.ts';
+export { ItemTooLarge } from './items.ts';
 export {
   archiveKey,
   findByKey,

@@ -1,4 +1,4 @@
-import type { Lease } from './lease-item.ts';
+import type { Lease } from './items.ts';
 import type { ArchivedList, Link, Resource } from './resource.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ItemTooLarge } from '../../../core/state/item.ts';
+import { ItemTooLarge } from '../../../core/state/items.ts';
 import { linkId } from '../../../core/state/keys.ts';
 import type { Link } from '../../../core/state/resource.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
