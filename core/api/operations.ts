@@ -21,7 +21,7 @@ export interface Operation {
 /** A parameter as OpenAPI describes it; every value is a string. */
 export interface Parameter {
   readonly name: string;
-  readonly in: 'query' | 'path';
+  readonly in: 'query' | 'path' | 'header';
   readonly required?: true;
   readonly description: string;
   /** Every value there is: others are refused. Absent: the description says which there are. */
@@ -41,6 +41,13 @@ const failure = (description: string): ResponseShape => ({ description, schema: 
 const KEY: Parameter = { name: 'key', in: 'path', required: true, description: 'A key taken from a resolve response' };
 
 const LINK: Parameter = { name: 'url', in: 'query', description: 'The media link to resolve' };
+
+const PREFER: Parameter = {
+  name: 'Prefer',
+  in: 'header',
+  description:
+    'wait=3 answers after about 3 seconds with the entries of a list that are resolved by then; the others have neither video nor audio. The same request later continues with them',
+};
 
 const NOT_HANDLED = 'or a shape of link that is not handled; detail says which';
 
@@ -120,7 +127,7 @@ const table = [
     servedBy: 'function',
     path: '/api/Fetch/GetResource',
     summary: 'Resolves a media URL into metadata and available renditions',
-    parameters: [LINK],
+    parameters: [LINK, PREFER],
     responses: {
       200: { description: 'The metadata of the link, and every rendition', schema: 'ResourceInformation' },
       ...RESOLVE_FAILURES,

@@ -16,7 +16,7 @@ const EXPOSED_HEADERS = [
 ].join(', ');
 
 /** Request headers that pages may send. */
-const ALLOWED_HEADERS = ['Range', 'If-Range', 'Accept', 'Content-Type'];
+const ALLOWED_HEADERS = ['Range', 'If-Range', 'Accept', 'Content-Type', 'Prefer'];
 
 const PREFLIGHT_MAX_AGE_SECONDS = 7200;
 

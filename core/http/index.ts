@@ -23,6 +23,6 @@ export {
 } from './byte-range.ts';
 export { clientAddress, clientOf, type RequestAddress, readClient } from './client-address.ts';
 export { corsHeaders, mergeVary, preflightHeaders } from './cors.ts';
-export { JSON_TYPES, renderJson } from './negotiation.ts';
+export { JSON_TYPES, readWaitPreference, renderJson } from './negotiation.ts';
 export { createOriginSecretCheck, ORIGIN_SECRET_HEADER } from './origin-secret.ts';
 export { type Cookie, requestHeaders } from './request-headers.ts';

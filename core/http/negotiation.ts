@@ -26,6 +26,22 @@ export function chooseJsonType(accept = ''): JsonType {
   return best.length === 1 && best[0] ? best[0].type : 'application/json';
 }
 
+/**
+ * The seconds that a client prefers to wait at most, of a Prefer header such as `wait=3` (RFC 7240 §4.3). Undefined without that
+ * preference, or for a malformed one, which is ignored.
+ */
+export function readWaitPreference(prefer = ''): number | undefined {
+  const preference = prefer
+    .split(',', MAX_PREFERENCES)
+    .map((part) => part.split(';')[0]?.trim() ?? '')
+    .find((part) => /^wait\b/i.test(part));
+  const [, digits] = /^wait\s*=\s*"?(\d{1,6})"?$/i.exec(preference ?? '') ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Preferences read of a header, which bounds the cost of a malicious one. */
+const MAX_PREFERENCES = 16;
+
 /** Media ranges parsed of a header, which bounds the cost of a malicious one. */
 const MAX_MEDIA_RANGES = 64;
 

@@ -1,5 +1,5 @@
 import { startYtDlp, type Tools, type YtDlpMode } from '../../layers/tools/index.ts';
-import { createSingleFlight, type Deadline } from '../concurrency/index.ts';
+import { createSingleFlight } from '../concurrency/index.ts';
 import { memoryShares } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { NotFound, StorageFull } from '../errors/index.ts';
@@ -10,7 +10,7 @@ import { createPlaylists } from './playlists.ts';
 import { closeProbe } from './probe/index.ts';
 import { createResolveLimits } from './resolve-limits.ts';
 import { createLinkResolver } from './resolve-link.ts';
-import type { ResolveEntry, ResolveOptions, Resolver } from './resolver.ts';
+import type { ResolveDeadline, ResolveEntry, ResolveOptions, Resolver } from './resolver.ts';
 import { createExtractor } from './yt-dlp/index.ts';
 
 export interface ResolverOptions {
@@ -135,7 +135,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 }
 
-const withSignal = (options: ResolveOptions): Deadline => ({
+const withSignal = (options: ResolveOptions): ResolveDeadline => ({
   ...options,
   signal: options.signal ?? new AbortController().signal,
 });

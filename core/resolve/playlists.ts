@@ -10,7 +10,7 @@ import {
   readEntries,
   toUnresolved,
 } from './item/index.ts';
-import type { ResolvedPlaylist } from './resolver.ts';
+import type { ResolveDeadline, ResolvedPlaylist } from './resolver.ts';
 import { type Info, isFinal, positiveInteger, readMetadata, withoutAbsent } from './yt-dlp/index.ts';
 
 export interface PlaylistsOptions {
@@ -40,7 +40,7 @@ export interface Playlists {
     list: Info,
     location: ListLocation,
     resolveListed: ResolveListed,
-    deadline: Deadline,
+    deadline: ResolveDeadline,
   ): Promise<ResolvedPlaylist>;
   /**
    * Reads a stored playlist, and resolves the entries whose resources are not in the table. Undefined when that is not
@@ -50,7 +50,7 @@ export interface Playlists {
     stored: PlaylistLink,
     location: ListLocation,
     resolveListed: ResolveListed,
-    deadline: Deadline,
+    deadline: ResolveDeadline,
   ): Promise<ResolvedPlaylist | undefined>;
 }
 
@@ -69,14 +69,23 @@ export function createPlaylists({ cache, playlistLimit, concurrency }: Playlists
   const resolveAll = async (
     entries: readonly (ListedEntry | Place)[],
     resolveListed: ResolveListed,
-    bounds: Deadline,
+    { deadline, entriesDeadline = deadline, signal, client }: ResolveDeadline,
   ): Promise<Place[]> => {
-    const { deadline, signal } = bounds;
     const until = deadline - Math.min(RESERVE_MS, Math.max(0, deadline - Date.now()) / 10);
-    const bounded = { ...bounds, deadline: until, signal: deadlineSignal({ deadline: until, signal }) };
+    const full = { deadline: until, signal: deadlineSignal({ deadline: until, signal }), client };
+    // Only the wait ends early: an entry that another caller has joined, or that is resolved elsewhere, continues.
+    const isOver = entriesDeadline <= Date.now();
+    const signalOfWait = isOver
+      ? AbortSignal.abort()
+      : deadlineSignal({ deadline: entriesDeadline, signal: full.signal });
+    const early = { ...full, signal: signalOfWait };
+    // Entries that came with the page of the list are not known without resolving the list again.
+    const boundsOf = ({ isResolved }: ListedEntry) => (isResolved ? full : early);
     const limit = pLimit(concurrency);
     const items = await Promise.all(
-      entries.map((entry) => (isUnresolved(entry) ? limit(() => settle(entry, resolveListed, bounded)) : [entry])),
+      entries.map((entry) =>
+        isUnresolved(entry) ? limit(() => settle(entry, resolveListed, boundsOf(entry))) : [entry],
+      ),
     );
     signal.throwIfAborted();
     return items.flat().slice(0, playlistLimit);

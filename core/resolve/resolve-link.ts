@@ -17,7 +17,7 @@ import {
 import type { Playlists, ResolveListed } from './playlists.ts';
 import { inspect } from './probe/index.ts';
 import type { ResolveLimits } from './resolve-limits.ts';
-import type { EntryRequest, Resolved, ResolveEntry } from './resolver.ts';
+import type { EntryRequest, ResolveDeadline, Resolved, ResolveEntry } from './resolver.ts';
 import { type Extractor, type Info, normalizeLink, readTracks } from './yt-dlp/index.ts';
 
 export interface LinkResolverOptions {
@@ -34,7 +34,7 @@ export interface LinkResolverOptions {
 
 export interface LinkResolver {
   /** @param link any absolute http or https URL */
-  resolveLink(link: string, deadline: Deadline): Promise<Resolved>;
+  resolveLink(link: string, deadline: ResolveDeadline): Promise<Resolved>;
   /** Resolves an entry in this process. */
   readonly resolveEntry: ResolveEntry;
 }
@@ -59,10 +59,11 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
   const { cache, extractor, egress, playlists, limits, search } = options;
   const flights = createSingleFlight<Resolved>();
 
-  const resolve = (context: LinkContext, deadline: Deadline): Promise<Resolved> =>
+  const resolve = (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> =>
     flights(
-      // The ancestors are part of the key: two lists that contain each other would otherwise wait for each other.
-      JSON.stringify([...context.ancestors, context.cacheKey]),
+      // The ancestors are part of the key: two lists that contain each other would otherwise wait for each other. So is
+      // whether entries may stay bare early: a caller that waits for them must not get the answer of one that does not.
+      JSON.stringify([...context.ancestors, context.cacheKey, deadline.entriesDeadline !== undefined]),
       async (shared) => {
         const bounds = { ...deadline, signal: shared };
         return (await fromCache(context, bounds)) ?? fromSource(context, bounds);
@@ -74,7 +75,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
    * As `resolve`, within the limits of the client. They apply to the caller rather than to the shared work: a link that
    * waits for other links of its client must not delay another client that requests it.
    */
-  const resolveWithinLimits = async (context: LinkContext, deadline: Deadline): Promise<Resolved> => {
+  const resolveWithinLimits = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> => {
     const { client } = deadline;
     if (client === undefined) return resolve(context, deadline);
     let release = limits.tryAcquire(client);
@@ -91,7 +92,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     }
   };
 
-  const fromCache = async (context: LinkContext, deadline: Deadline): Promise<Resolved | undefined> => {
+  const fromCache = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved | undefined> => {
     const stored = await cache.getLink(context.cacheKey);
     if (stored?.type === 'PlayList' && stored.freshUntil > epochSeconds())
       return playlists.complete(stored, context, resolveByUrl(context), deadline);
@@ -106,7 +107,7 @@ export function createLinkResolver(options: LinkResolverOptions): LinkResolver {
     return { type: 'Media', resource };
   };
 
-  const fromSource = async (context: LinkContext, deadline: Deadline): Promise<Resolved> => {
+  const fromSource = async (context: LinkContext, deadline: ResolveDeadline): Promise<Resolved> => {
     const { link, cacheKey, entry, list } = context;
     const identity = egress.nextIdentity(link);
     const info = await extractor.extract({ url: link, identity, entry, ...deadline });

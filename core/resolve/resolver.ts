@@ -31,8 +31,17 @@ export interface Resolver {
   close(): Promise<void>;
 }
 
+/** When a resolve must be done, and what a caller does not wait for. */
+export interface ResolveDeadline extends Deadline {
+  /**
+   * Epoch milliseconds. Entries of a playlist that are not resolved by then stay bare; a later request continues with them.
+   * @default the deadline
+   */
+  readonly entriesDeadline?: number;
+}
+
 /** How long a caller waits, and for which client. */
-export type ResolveOptions = Omit<Deadline, 'signal'> & Partial<Deadline>;
+export type ResolveOptions = Omit<ResolveDeadline, 'signal'> & Partial<ResolveDeadline>;
 
 export type Resolved = ResolvedMedia | ResolvedPlaylist;
 

@@ -1,8 +1,9 @@
 import { abortable } from '../../core/concurrency/index.ts';
+import { readWaitPreference } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import type { ResolvedPlaylist } from '../../core/resolve/index.ts';
 import type { State } from '../../core/state/index.ts';
-import { createHandler, type Handler, signKeyFor } from '../middleware/index.ts';
+import { createHandler, type Handler, headerOf, signKeyFor } from '../middleware/index.ts';
 import { createResolveRequest, type ResolveOptions } from './resolve-request.ts';
 import { toResourceInformation } from './resource-information.ts';
 
@@ -13,10 +14,13 @@ const COUNT_TIMEOUT_MS = 2_000;
 export const createGetResource = (options: ResolveOptions): Handler => {
   const resolveRequest = createResolveRequest(options);
   return createHandler(options, async (event, context) => {
-    const { resolved, sent } = await resolveRequest(event, context);
+    const waitSeconds = readWaitPreference(headerOf(event, 'prefer'));
+    const { resolved, sent } = await resolveRequest(event, context, { maxEntryWaitSeconds: waitSeconds });
     await countRequest(options.state, options.log);
     const json = toResourceInformation(resolved, sent, signKeyFor(event));
-    return resolved.type === 'PlayList' ? { json, headers: { 'x-playlist': describePlaylist(resolved) } } : { json };
+    if (resolved.type !== 'PlayList') return { json };
+    const applied = waitSeconds !== undefined && { 'preference-applied': `wait=${waitSeconds}` };
+    return { json, headers: { 'x-playlist': describePlaylist(resolved), ...applied } };
   });
 };
 

@@ -23,6 +23,11 @@ export interface ResolvedRequest {
   readonly sent: string;
 }
 
+export interface ResolveRequestOptions {
+  /** How long the response may wait for entries of a list. @default as long as the resolve may take */
+  readonly maxEntryWaitSeconds?: number;
+}
+
 /** From the arrival of the request: API Gateway ends a request after 30 s, with a body of its own. */
 const RESOLVE_TIMEOUT_MS = 25_000;
 /** How long an instance counts as available without reading the table again. */
@@ -36,7 +41,11 @@ const AVAILABILITY_TTL_MS = 500;
 export function createResolveRequest({ resolver, state, originSecret }: ResolveOptions) {
   const requireAvailable = createMaintenanceCheck(state);
   const isBehindEdge = originSecret !== undefined;
-  return async (event: Event, { signal }: InvocationContext): Promise<ResolvedRequest> => {
+  return async (
+    event: Event,
+    { signal }: InvocationContext,
+    { maxEntryWaitSeconds = Number.POSITIVE_INFINITY }: ResolveRequestOptions = {},
+  ): Promise<ResolvedRequest> => {
     const { rawQueryString, requestContext } = event;
     if (isCrossSiteEmbed(event)) throw problems.crossSite();
     const { link, sent } = parseLinkParameter(rawQueryString);
@@ -45,7 +54,13 @@ export function createResolveRequest({ resolver, state, originSecret }: ResolveO
     await state.requireSpace();
     // Not from now: API Gateway's 30 s include a cold start of this function.
     const deadline = requestContext.timeEpoch + RESOLVE_TIMEOUT_MS;
-    const resolved = await resolver.resolve(link, { deadline, signal, client: clientOfEvent(event, isBehindEdge) });
+    const entriesDeadline = requestContext.timeEpoch + maxEntryWaitSeconds * 1000;
+    const resolved = await resolver.resolve(link, {
+      deadline,
+      ...(entriesDeadline < deadline && { entriesDeadline }),
+      signal,
+      client: clientOfEvent(event, isBehindEdge),
+    });
     return { resolved, sent };
   };
 }

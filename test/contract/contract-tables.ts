@@ -116,6 +116,7 @@ export const OPERATIONS: Readonly<Record<string, OperationTable>> = {
 
 /** What this service adds to operations of the contract: optional parameters, and the responses that belong to them. */
 export const ADDITIONS: Readonly<Record<string, Pick<OperationTable, 'parameters' | 'responses'>>> = {
+  'GET /api/Fetch/GetResource': { parameters: ['header Prefer string'], responses: {} },
   'GET /api/Stream/Media/{key}': {
     parameters: ['bitrate', 'tags', 'subtitles', 'start', 'end'].map((name) => `query ${name} string`),
     responses: { 400: PROBLEM, 415: PROBLEM },

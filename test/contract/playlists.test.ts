@@ -73,6 +73,22 @@ describe('a playlist', () => {
     expect(second.resource.mediaItems[0]).toEqual(before);
   });
 
+  it('is answered at once with what is resolved when the client does not wait for entries', async () => {
+    const path = `/api/Fetch/GetResource?url=${encodeURIComponent(target.origin.url('/site/list/patient?n=3'))}`;
+    const early = await target.get(path, { headers: { prefer: 'wait=0' } });
+    expect(early.status).toBe(200);
+    expect(early.headers['preference-applied']).toBe('wait=0');
+    expect(early.headers['x-playlist']).toBe('listed=3, total=3');
+    const { mediaItems } = JSON.parse(early.body.toString());
+    expect(mediaItems).toHaveLength(3);
+    for (const item of mediaItems) expect(item).not.toHaveProperty('video');
+    const complete = await target.resolve('/site/list/patient?n=3');
+    for (const item of complete.resource.mediaItems) expect(item.video?.renditions).toHaveLength(2);
+    // With everything known there is nothing to wait for.
+    const again = await target.get(path, { headers: { prefer: 'wait=0' } });
+    expect(JSON.parse(again.body.toString())).toEqual(complete.resource);
+  });
+
   it('has entries that stream', async () => {
     const { resource } = await target.resolve('/feeds/podcast.xml');
     const { status, body } = await target.get(`/api/Stream/Media/${resource.mediaItems[0]?.audio?.bestQualityKey}`);

@@ -118,7 +118,7 @@ describe('a private instance', () => {
       const response = await get(path, headers, { method: 'OPTIONS' });
       expect(response.status).toBe(204);
       expect(response.headers.get('access-control-allow-headers')).toBe(
-        'Range, If-Range, Accept, Content-Type, Authorization, X-Api-Key',
+        'Range, If-Range, Accept, Content-Type, Prefer, Authorization, X-Api-Key',
       );
     }
   });

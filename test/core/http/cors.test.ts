@@ -34,7 +34,7 @@ describe('preflightHeaders', () => {
       ...READABLE,
       allow: 'GET, HEAD, OPTIONS',
       'access-control-allow-methods': 'GET, HEAD',
-      'access-control-allow-headers': 'Range, If-Range, Accept, Content-Type',
+      'access-control-allow-headers': 'Range, If-Range, Accept, Content-Type, Prefer',
       'access-control-max-age': '7200',
     }));
 

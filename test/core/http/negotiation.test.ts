@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseJsonType, renderJson } from '../../../core/http/negotiation.ts';
+import { chooseJsonType, readWaitPreference, renderJson } from '../../../core/http/negotiation.ts';
 
 describe('chooseJsonType', () => {
   it.each([
@@ -34,4 +34,24 @@ describe('renderJson', () => {
       body: '{"title":"é"}',
     });
   });
+});
+
+describe('readWaitPreference', () => {
+  it.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['wait=3', 3],
+    ['wait=0', 0],
+    ['Wait = "10"', 10],
+    ['respond-async, wait=5; foo="a", handling=lenient', 5],
+    ['wait=2, wait=9', 2],
+    ['wait', undefined],
+    ['wait=', undefined],
+    ['wait=-1', undefined],
+    ['wait=1.5', undefined],
+    ['wait=1e3', undefined],
+    ['wait=99999999', undefined],
+    ['await=3', undefined],
+    [`${'a,'.repeat(100_000)}wait=3`, undefined],
+  ])('returns for Prefer %.60j: %s', (prefer, seconds) => expect(readWaitPreference(prefer)).toBe(seconds));
 });

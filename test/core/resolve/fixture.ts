@@ -1,6 +1,7 @@
 import { createEgress } from '../../../core/egress/create-egress.ts';
 import type { Egress } from '../../../core/egress/egress.ts';
 import { createResolver, type ResolverOptions } from '../../../core/resolve/create-resolver.ts';
+import type { ResolveOptions } from '../../../core/resolve/resolver.ts';
 import type { WorkerFailure } from '../../../layers/tools/worker/worker-protocol.ts';
 import { startOrigin } from '../../origin/server.ts';
 import { afterFile } from '../../support/after-file.ts';
@@ -76,7 +77,7 @@ export function createFixture(answers?: Record<string, Info | WorkerFailure>, op
     startWorker: start,
     ...options,
   });
-  const resolve = (url = PAGE, more: { signal?: AbortSignal; deadline?: number; client?: string } = {}) =>
+  const resolve = (url = PAGE, more: Partial<ResolveOptions> = {}) =>
     resolver.resolve(url, { deadline: Date.now() + 20_000, ...more });
   const resource = async (url?: string) => {
     const resolved = await resolve(url);

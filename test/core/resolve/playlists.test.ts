@@ -68,6 +68,46 @@ describe('playlists', () => {
     });
   });
 
+  it('do not wait for entries past entriesDeadline, and continue with them later', async () => {
+    const { extracted, items, resolve } = createFixture({
+      [PAGE]: list(listed('a'), listed('b')),
+      [entryUrl('a')]: item('a'),
+      [entryUrl('b')]: item('b'),
+    });
+    expect(await resolve(PAGE, { entriesDeadline: Date.now() })).toMatchObject({
+      items: [{ entry: { title: 'Listed a' } }, { entry: { title: 'Listed b' } }],
+    });
+    expect(extracted).toEqual([PAGE]);
+    expect(await items()).toEqual([
+      ['Title a', 'a'],
+      ['Title b', 'b'],
+    ]);
+    expect(extracted).toEqual([PAGE, entryUrl('a'), entryUrl('b')]);
+  });
+
+  it('stop entries in progress at entriesDeadline', async () => {
+    const { resolve, workers } = createFixture();
+    const resolving = resolve(PAGE, { entriesDeadline: Date.now() + 400 });
+    await expect.poll(() => workers[0]?.pending.length, { interval: 5 }).toBe(1);
+    workers[0]?.pending.shift()?.answer(list(listed('a')));
+    expect(await resolving).toMatchObject({ items: [{ entry: { title: 'Listed a' } }] });
+    await expect.poll(() => workers[0]?.pending.every(({ signal }) => signal?.aborted)).toBe(true);
+  });
+
+  it('wait for entries that came with their page, whatever the entriesDeadline', async () => {
+    const { resolve } = createFixture({ [PAGE]: list(item('a'), item('b')) });
+    expect(await resolve(PAGE, { entriesDeadline: Date.now() })).toMatchObject({
+      items: [{ resource: { title: 'Title a' } }, { resource: { title: 'Title b' } }],
+    });
+  });
+
+  it('are complete for a caller without entriesDeadline beside one with it', async () => {
+    const { resolve } = createFixture({ [PAGE]: list(listed('a')), [entryUrl('a')]: item('a') });
+    const [early, complete] = await Promise.all([resolve(PAGE, { entriesDeadline: Date.now() }), resolve()]);
+    expect(early).not.toHaveProperty('items[0].resource');
+    expect(complete).toMatchObject({ items: [{ resource: { title: 'Title a' } }] });
+  });
+
   it('include the entries of a nested list, but not themselves', async () => {
     const { items } = createFixture({
       [PAGE]: list(listed('inner'), listed('a')),
