@@ -48,10 +48,25 @@ const rows = (page: Page) => page.locator('.download').count();
 
 describe('entries that were not resolved in time', () => {
   it('load by themselves while the list is shown', async () => {
-    const { page, resolves } = await seeList('late', 4, 1);
+    const { page, requests } = await seeList('late', 4, 1);
     await button(page, `Show formats ${titleOf('late-4')}`).waitFor();
     expect(await page.getByText(/Not loaded yet/).count()).toBe(0);
-    expect(resolves()).toBe(2);
+    // With the list, not by requests of their own.
+    expect(requests.filter((request) => /GetResource.*late-4$/.test(request.url()))).toEqual([]);
+  });
+});
+
+describe('a list with slow entries', () => {
+  it('is shown before they are resolved', async () => {
+    const { page, requests } = await open(`${service.baseUrl}/`);
+    await page.getByRole('textbox').fill(service.origin.url('/site/list/early?n=3&slow=2'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'List early' }).waitFor();
+    await button(page, `Show formats ${titleOf('early-2')}`).waitFor();
+    const waits = requests
+      .filter((request) => request.url().includes('GetResource'))
+      .map((one) => one.headers().prefer);
+    expect(waits.slice(0, 2)).toEqual(['wait=3', 'wait=6']);
   });
 });
 

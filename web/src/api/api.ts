@@ -14,7 +14,7 @@ export interface Api {
   getAppInfo(signal?: AbortSignal): Promise<AppInfo & { readonly tools?: InstalledTools }>;
   /** Number of resolves served so far. */
   getRequestCount(signal?: AbortSignal): Promise<number>;
-  resolve(link: string, signal?: AbortSignal): Promise<ResolvedLink>;
+  resolve(link: string, signal?: AbortSignal, options?: ResolveOptions): Promise<ResolvedLink>;
   /** A JSON object of another resolving operation, not validated. @param path with its query */
   getJson(path: string, signal?: AbortSignal): Promise<unknown>;
   /** URL of the cover of the item that a rendition belongs to, for saving. @param key of the rendition */
@@ -23,6 +23,15 @@ export interface Api {
   subtitleUrl(key: string, format: 'vtt' | 'srt' | 'txt'): string;
   /** Stream URL of a rendition, or of a part of it. Media serves combined renditions with ranges where it can. */
   streamUrl(rendition: Pick<MediaRendition, 'key' | 'convertTo'>, options?: StreamOptions): string;
+}
+
+export interface ResolveOptions {
+  /**
+   * How long to wait for the entries of a list; the others have no renditions yet. Only where the instance serves the page: a
+   * request with this header to another origin needs a preflight, which earlier versions refuse.
+   * @default the service's deadline, 25 s
+   */
+  readonly maxEntryWaitSeconds?: number;
 }
 
 /** Only for what the instance offers: another version may refuse parameters that it does not know. */
@@ -56,12 +65,13 @@ const MAX_LINK_CHARACTERS = 4096;
 
 /** @param base as returned by `readBaseUrl` */
 export function createApi(base: string, { fetch = globalThis.fetch }: { readonly fetch?: Fetch } = {}): Api {
-  const get = async (path: string, milliseconds: number, signal?: AbortSignal, mayAsk = false) => {
+  const isSameOrigin = URL.parse(base)?.origin === globalThis.location?.origin;
+  const get = async (path: string, milliseconds: number, signal?: AbortSignal, mayAsk = false, prefer?: string) => {
     const send = (headers?: Readonly<Record<string, string>>) => {
       const timeout = AbortSignal.timeout(milliseconds);
       return fetchResponse((url, init) => fetch(url, init), base + path, {
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-        headers: { accept: 'application/json', ...headers },
+        headers: { accept: 'application/json', ...(prefer && isSameOrigin && { prefer }), ...headers },
         cache: 'no-store',
       });
     };
@@ -88,10 +98,10 @@ export function createApi(base: string, { fetch = globalThis.fetch }: { readonly
       if (!/^\d+$/.test(count)) throw new ApiFailure('unreachable');
       return Number(count);
     },
-    async resolve(link, signal) {
+    async resolve(link, signal, { maxEntryWaitSeconds: wait } = {}) {
       if (!isLink(link)) throw new ApiFailure('bad-link');
       const path = `/api/Fetch/GetResource?url=${encodeURIComponent(link)}`;
-      const response = await get(path, RESOLVE_TIMEOUT_MS, signal, true);
+      const response = await get(path, RESOLVE_TIMEOUT_MS, signal, true, wait ? `wait=${wait}` : undefined);
       const counts = parsePlaylistCounts(response.headers.get('x-playlist'));
       const resource = validated(asResource, await readJson(response, 'resolve'));
       return counts ? { ...resource, counts } : resource;

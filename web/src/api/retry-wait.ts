@@ -1,4 +1,4 @@
-import type { Api } from './api.ts';
+import type { Api, ResolveOptions } from './api.ts';
 import { ApiFailure } from './failure.ts';
 import type { ResolvedLink } from './playlist-counts.ts';
 import { connectionFailure, type Fetch, failureOf, fetchResponse } from './responses.ts';
@@ -62,11 +62,15 @@ export const sleep: Sleep = (milliseconds, signal) =>
  * Resolves a link. Waits out maintenance by polling `/api/App`, and rate limits for the Retry-After of the response.
  * @throws ApiFailure a permanent one at once, a temporary one after `maxWaitSeconds`
  */
-export async function resolveWhenAvailable(api: Api, link: string, options: WaitOptions = {}): Promise<ResolvedLink> {
+export async function resolveWhenAvailable(
+  api: Api,
+  link: string,
+  options: WaitOptions & ResolveOptions = {},
+): Promise<ResolvedLink> {
   const patience = createWaitBudget(options);
   for (;;) {
     try {
-      return await api.resolve(link, options.signal);
+      return await api.resolve(link, options.signal, options);
     } catch (error) {
       const failure = asRetryable(error);
       if (failure.kind === 'maintenance') await untilMaintenanceEnds(api, failure, patience, options);

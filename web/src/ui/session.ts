@@ -25,6 +25,9 @@ export interface SessionOptions {
 /** Results restored on back navigation. */
 const RECENT_RESOURCES = { maxEntries: 5, ttlMs: 120_000 };
 
+/** A list is shown after this time; it is then continued while it is shown. */
+export const FIRST_ENTRY_WAIT_SECONDS = 3;
+
 export function createSession({ api, history, now = () => performance.now() }: SessionOptions): Session {
   const outcome = createSubject<Outcome>({ phase: 'idle' });
   const recent = createTtlCache<ResolvedLink>({ ...RECENT_RESOURCES, now });
@@ -37,6 +40,7 @@ export function createSession({ api, history, now = () => performance.now() }: S
     try {
       const resource = await resolveWhenAvailable(api, link, {
         signal,
+        maxEntryWaitSeconds: FIRST_ENTRY_WAIT_SECONDS,
         onWaiting: (waiting) => tell({ type: 'waits', waiting }),
       });
       if (!signal.aborted) history.add({ link, ...summaryOf(resource) });

@@ -8,7 +8,7 @@ import {
   type WaitOptions,
 } from '../../api/index.ts';
 import { usePage } from '../context.ts';
-import { toFailure } from '../session.ts';
+import { FIRST_ENTRY_WAIT_SECONDS, toFailure } from '../session.ts';
 import { useRetainedState } from './use-retained-state.ts';
 
 /** An entry of a playlist. One that missed the playlist's deadline is resolved by itself. */
@@ -42,6 +42,8 @@ export interface EntriesOptions {
 
 /** Concurrent resolves of `resolvesAll`. */
 const MAX_RESOLVING = 3;
+/** Of further resolves; later ones wait for the service's deadline. */
+const MAX_ENTRY_WAIT_SECONDS = 15;
 /** Further resolves of one list. */
 const MAX_ROUNDS = 20;
 /** Lists that were resolved again, or are being. */
@@ -110,14 +112,19 @@ export function useEntries(resource: ResourceInformation, { resolvesAll, link }:
   const continueList = async (url: string, signal: AbortSignal) => {
     for (let round = 0; round < MAX_ROUNDS && pendingCount() > 0; round++) {
       const before = pendingCount();
-      const { mediaItems } = await api.resolve(url, signal);
+      // Short at first, so that entries appear; longer each time, because an entry that takes longer starts over.
+      const wait = FIRST_ENTRY_WAIT_SECONDS * 2 ** (round + 1);
+      const isBounded = wait <= MAX_ENTRY_WAIT_SECONDS;
+      const startedAt = performance.now();
+      const { mediaItems } = await api.resolve(url, signal, isBounded ? { maxEntryWaitSeconds: wait } : {});
+      const isEarly = isBounded && performance.now() - startedAt >= wait * 1000;
       for (const [index, { item, isLooking }] of latest.current.entries()) {
         const found = mediaItems.find(({ requestedUrl }) => requestedUrl === item.requestedUrl);
         if (!isLooking && !hasVersions(item) && item.requestedUrl && found && hasVersions(found))
           change(index, { item: { ...item, ...found } });
       }
       // What is left does not resolve with the list, but maybe by itself.
-      if (pendingCount() === before) return;
+      if (!isEarly && pendingCount() === before) return;
     }
   };
   useEffect(() => {
