@@ -36,8 +36,13 @@ export {
   writeMovie,
   writeMovieHeader,
 } from './movie-header.ts';
-export { hasEncryptedSampleEntry } from './sample-entries.ts';
-export { parseSampleTable, type Sample, type SampleCursor, type SampleTable } from './sample-table.ts';
+export {
+  hasEncryptedSampleEntry,
+  parseSampleTable,
+  type Sample,
+  type SampleCursor,
+  type SampleTable,
+} from './sample-table.ts';
 export { parseSegmentIndex, type SegmentIndex, type SegmentIndexEntry } from './segment-index.ts';
 export { readTableDuration, type TableDuration } from './track-duration.ts';
 export { type Edit, listTrackKinds, parseTrackHeader, type TrackHeader } from './track-header.ts';

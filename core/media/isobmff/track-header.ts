@@ -1,6 +1,6 @@
 import { type Box, findChild, parseBoxes, requireChild, UnsupportedMp4 } from './boxes.ts';
 import { findFragmentDefaults } from './fragment-fields.ts';
-import { supportedDescriptions } from './sample-entries.ts';
+import { supportedDescriptions } from './sample-table.ts';
 
 /**
  * Offsets from the content of `mvhd` and `mdhd` (ISO/IEC 14496-12 §8.2.2, §8.4.2) by version: 0 has 32-bit times and a

@@ -21,7 +21,6 @@ export {
   MAX_MOOFS,
   type SourceIndex,
 } from './layout.ts';
-export { PROGRESSIVE_FILE_TYPE, sampleToChunk } from './progressive-layout.ts';
-export type { SampleChunk } from './sample-chunks.ts';
+export { PROGRESSIVE_FILE_TYPE } from './progressive-layout.ts';
+export { type SampleChunk, sampleToChunk } from './sample-chunks.ts';
 export { checkSamples, fragmentSamples, type TrackFragment } from './sample-fragments.ts';
-export { type SourceSpan, sourceSpan, splitAtMedia } from './source-span.ts';

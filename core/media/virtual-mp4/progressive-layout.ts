@@ -16,7 +16,7 @@ import {
 import { type TextChunk, type TextTrack, textTables, timedText } from '../timed-text/index.ts';
 import type { LayoutExtras, LayoutSource } from './indexed-source.ts';
 import { type Layout, LayoutBuilder, layoutTrack, type SourceIndex } from './layout.ts';
-import { cutChunks, type SampleChunk } from './sample-chunks.ts';
+import { cutChunks, interleave, type PlacedChunk, type SampleChunk, sampleToChunk } from './sample-chunks.ts';
 
 /** Major brand `isom`, minor version 512, compatible with `isom`, `iso2` and `mp41`. */
 export const PROGRESSIVE_FILE_TYPE = box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1'));
@@ -66,26 +66,6 @@ function progressiveTrack(source: LayoutSource, kind: 'vide' | 'soun'): Progress
   // With an edit list, the presentation is shorter or longer than its samples.
   const durationSeconds = header.edits.length > 0 ? (header.durationSeconds ?? seconds) : seconds;
   return { header, chunks, durationSeconds, mediaSeconds: seconds };
-}
-
-interface PlacedChunk {
-  readonly source: SourceIndex;
-  readonly chunk: SampleChunk;
-}
-
-/** By decode time; of equals, the video first. */
-function interleave(video: readonly SampleChunk[], audio: readonly SampleChunk[]): readonly PlacedChunk[] {
-  const order: PlacedChunk[] = [];
-  let next = 0;
-  for (const chunk of video) {
-    for (let earlier = audio[next]; earlier && earlier.startSeconds < chunk.startSeconds; earlier = audio[next]) {
-      order.push({ source: 1, chunk: earlier });
-      next += 1;
-    }
-    order.push({ source: 0, chunk });
-  }
-  for (const chunk of audio.slice(next)) order.push({ source: 1, chunk });
-  return order;
 }
 
 /** The place of the text track, whose samples are bytes of the layout. */
@@ -208,16 +188,4 @@ function addHeader(
     at = start + table.length;
   }
   layout.addOwn(bytes.subarray(at));
-}
-
-/** `stsc` (§8.7.4): a row for each run of chunks with as many samples of the same description. */
-export function sampleToChunk(chunks: readonly SampleChunk[]): Buffer {
-  const rows: number[] = [];
-  let last: SampleChunk | undefined;
-  for (const [index, chunk] of chunks.entries()) {
-    const isRun = last?.samples === chunk.samples && last.description === chunk.description;
-    if (!isRun) rows.push(index + 1, chunk.samples, chunk.description);
-    last = chunk;
-  }
-  return fullBox('stsc', 0, 0, u32(rows.length / 3), u32(...rows));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { box, fullBox, parseBoxes, parseBoxHeader, u32, u64 } from '../../../../core/media/isobmff/boxes.ts';
-import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/sample-entries.ts';
+import { hasEncryptedSampleEntry } from '../../../../core/media/isobmff/sample-table.ts';
 import { parseSegmentIndex } from '../../../../core/media/isobmff/segment-index.ts';
 
 const header = (size: number, type: string, ...rest: Buffer[]) =>
