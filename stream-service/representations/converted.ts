@@ -6,8 +6,7 @@ import type { Covers } from '../covers/index.ts';
 import type { RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Representation, RepresentationOpener } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import { needsRemux, type OpenSource } from '../source/index.ts';
-import { openTrack } from './open-track.ts';
+import { needsRemux, type OpenSource, openTrack } from '../source/index.ts';
 
 export interface ConvertedDependencies {
   readonly openSource: OpenSource;

@@ -3,9 +3,9 @@ import { InvalidParameter, UnsupportedRendition } from '../../core/errors/index.
 import { audioFamily } from '../../core/media/codecs/index.ts';
 import type { KeyedRendition, Track } from '../../core/state/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
+import { isMp4File } from '../source/index.ts';
 import { NotAac } from '../virtual-mp4/index.ts';
 import { type ClippedDependencies, clipName } from './clipped.ts';
-import { isMp4File } from './combined.ts';
 import { type FileDependencies, file } from './file.ts';
 import { laidOut } from './laid-out.ts';
 import { type RemuxDependencies, remux } from './remux.ts';

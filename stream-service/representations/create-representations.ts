@@ -8,9 +8,8 @@ import type { Converters } from '../conversions/index.ts';
 import { remuxPlan } from '../mux/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { StreamObserver } from '../sessions/index.ts';
-import { needsRemux } from '../source/index.ts';
+import { isMp4File, needsRemux } from '../source/index.ts';
 import { type ClippedDependencies, clipped } from './clipped.ts';
-import { isMp4File } from './combined.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
 import { copiedAudio } from './copied-audio.ts';
 import { cover } from './cover.ts';
@@ -18,14 +17,14 @@ import { requireTextTarget } from './embedded-text.ts';
 import { extendedFile } from './extended-file.ts';
 import { file } from './file.ts';
 import { type HlsDependencies, type HlsFile, hls } from './hls.ts';
+import { type PairDependencies, seekablePair } from './pair.ts';
 import { remux } from './remux.ts';
-import { type SeekablePairDependencies, seekablePair } from './seekable-pair.ts';
 import { subtitle } from './subtitle.ts';
 import { type ExtrasDependencies, type NamedExtras, withExtras } from './with-extras.ts';
 
 export interface RepresentationsDependencies
   extends ConvertedDependencies,
-    SeekablePairDependencies,
+    PairDependencies,
     ClippedDependencies,
     ExtrasDependencies,
     HlsDependencies {
@@ -127,9 +126,11 @@ export function createRepresentations(dependencies: RepresentationsDependencies)
 
 const isPair = ({ rendition }: KeyedRendition): boolean => rendition.urlType === 'Combined';
 
+const MEDIA_PATH = getOperation('Media').path;
+
 /** Where the same bytes can be requested by range. */
 const mediaPath = ({ key }: KeyedRendition, subtitles: string | undefined): string =>
-  getOperation('Media').path.replace('{key}', key) + (subtitles === undefined ? '' : `?subtitles=${subtitles}`);
+  MEDIA_PATH.replace('{key}', key) + (subtitles === undefined ? '' : `?subtitles=${subtitles}`);
 
 const isMuxedToMp4 = (track: Track): boolean => remuxPlan(track).container === 'mp4';
 

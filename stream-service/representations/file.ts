@@ -3,8 +3,7 @@ import type { PredictedRange } from '../../core/http/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { Representation, RepresentationOpener } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import type { OpenSource, Source } from '../source/index.ts';
-import { openTrack } from './open-track.ts';
+import { type OpenSource, openTrack, type Source } from '../source/index.ts';
 
 export interface FileDependencies {
   readonly openSource: OpenSource;

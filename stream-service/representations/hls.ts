@@ -9,8 +9,8 @@ import {
 } from '../../core/media/mp4-hls/index.ts';
 import type { KeyedRendition } from '../../core/state/index.ts';
 import type { Representation, RepresentationHead, RepresentationOpener } from '../representation.ts';
+import { isMp4File } from '../source/index.ts';
 import type { HlsLayouts, KnownLayout } from '../virtual-mp4/index.ts';
-import { isMp4File } from './combined.ts';
 import { inMemory } from './in-memory.ts';
 import { type LaidOutDependencies, laidOut, loadLayout } from './laid-out.ts';
 

@@ -3,4 +3,4 @@ export {
   type Representations,
   type RepresentationsDependencies,
 } from './create-representations.ts';
-export { createSizeRecorder } from './seekable-pair.ts';
+export { createSizeRecorder } from './pair.ts';

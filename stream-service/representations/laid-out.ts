@@ -10,7 +10,7 @@ import {
   toReadError,
 } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
-import type { OpenSource, Source } from '../source/index.ts';
+import { type OpenSource, openTrack, type Source } from '../source/index.ts';
 import {
   firstRead,
   HEADER_RANGE,
@@ -20,7 +20,6 @@ import {
   LayoutStream,
   type SizedFile,
 } from '../virtual-mp4/index.ts';
-import { openTrack } from './open-track.ts';
 
 export interface LaidOutDependencies {
   readonly openSource: OpenSource;

@@ -4,9 +4,8 @@ import type { RequireFfmpeg } from '../ffmpeg/index.ts';
 import type { Mux } from '../mux/ffmpeg/index.ts';
 import { remuxPlan } from '../mux/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
-import type { OpenSource, Source } from '../source/index.ts';
+import { type OpenSource, openTrack, type Source } from '../source/index.ts';
 import { requireFittingText } from './embedded-text.ts';
-import { openTrack } from './open-track.ts';
 
 export interface RemuxDependencies {
   readonly openSource: OpenSource;

@@ -1,10 +1,9 @@
 import { SUBTITLE_TYPES, type SubtitleFormat, writeSubtitles } from '../../core/media/subtitles/index.ts';
 import type { KeyedSubtitle } from '../../core/state/index.ts';
 import type { RepresentationOpener } from '../representation.ts';
-import type { OpenSource } from '../source/index.ts';
+import { type OpenSource, openTrack } from '../source/index.ts';
 import { readSubtitleFile } from '../subtitles/index.ts';
 import { inMemory } from './in-memory.ts';
-import { openTrack } from './open-track.ts';
 
 /** A subtitle file, converted. */
 export function subtitle(found: KeyedSubtitle, format: SubtitleFormat, openSource: OpenSource): RepresentationOpener {

@@ -1,13 +1,16 @@
 import type { Egress } from '../../core/egress/index.ts';
 import { NotFound } from '../../core/errors/index.ts';
+import type { PredictedRange } from '../../core/http/index.ts';
 import { type Log, silentLog } from '../../core/log/index.ts';
+import { isMp4Container } from '../../core/media/codecs/index.ts';
 import type { Resource, Track } from '../../core/state/index.ts';
+import type { StreamSession } from '../sessions/index.ts';
 import { createAvailabilityProbes } from './availability-probe.ts';
 import { createEventLoopLoad, createReadAheadBudgets } from './buffer/index.ts';
 import { file } from './file/index.ts';
 import { defaultLimits, type SourceLimits } from './request/index.ts';
 import { dash, hls } from './segmented/index.ts';
-import type { OpenSource } from './source.ts';
+import type { OpenSource, Source } from './source.ts';
 import type { SourceKind } from './source-kind.ts';
 
 /** The registry: how each kind of track is opened. A new kind is one folder and one line here. */
@@ -15,6 +18,9 @@ const sourceKinds: Readonly<Record<Track['delivery'], SourceKind>> = { direct: f
 
 /** Whether FFmpeg must remux a track before it can be sent, known before its source is open. */
 export const needsRemux = ({ delivery }: Pick<Track, 'delivery'>): boolean => sourceKinds[delivery].needsRemux;
+
+/** Whether a track is a file that this process may mux, or that may have a layout. */
+export const isMp4File = (track: Track): boolean => !needsRemux(track) && isMp4Container(track.container);
 
 export interface OpenSourceOptions {
   readonly egress: Pick<Egress, 'request'>;
@@ -76,4 +82,17 @@ export function createSourceOpeners(options: OpenSourceOptions): SourceOpeners {
     peekSource: openWith(() => Promise.reject(new NotFound('The URL has expired')), false),
     isProbed: ({ delivery, url }) => delivery === 'direct' && probes.isProbed(url),
   };
+}
+
+/** Opens a track until the session ends. */
+export async function openTrack(
+  openSource: OpenSource,
+  { resource }: { readonly resource: Resource },
+  track: Track,
+  session: StreamSession,
+  { range, signal = session.signal }: { readonly range?: PredictedRange; readonly signal?: AbortSignal } = {},
+): Promise<Source> {
+  const source = await openSource(resource, track, signal, range, session.client);
+  session.onClose(() => source.close());
+  return source;
 }
