@@ -78,9 +78,9 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/support/slowest-files-reporter.ts'],
     // Real processes share the cores, and many tests wait for deadlines: generous bounds, one worker more than cores.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,
     sequence: { sequencer: LongestFirstSequencer },
     projects: [

@@ -48,8 +48,8 @@ describe('after all hostile links', () => {
   it('no process and no connection of them remains', async () => {
     // The worker of yt-dlp with a fork in reserve, and the process of the probe, stay for the next link.
     await expect
-      .poll(async () => (await descendantsOf(process.pid)).length, { timeout: 30_000 })
+      .poll(async () => (await descendantsOf(process.pid)).length, { timeout: 60_000 })
       .toBeLessThanOrEqual(4);
-    await expect.poll(() => origin.connections, { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => origin.connections, { timeout: 60_000 }).toBe(0);
   });
 });

@@ -104,15 +104,15 @@ describe('client that disconnects', () => {
     leaving.abort();
 
     const unfinished = () => target.origin.requests.filter(({ state }) => state === 'open');
-    await expect.poll(unfinished, { timeout: 3_000 }).toEqual([]);
-    if (!isRemote) await expect.poll(() => descendants('ffmpeg'), { timeout: 3_000 }).toEqual([]);
+    await expect.poll(unfinished).toEqual([]);
+    if (!isRemote) await expect.poll(() => descendants('ffmpeg')).toEqual([]);
   });
 
   it('during a resolve does not affect later requests', async () => {
     const leaving = new AbortController();
     const link = encodeURIComponent(target.origin.url('/site/sleep/leaves'));
     const answer = target.get(`/api/Fetch/GetResource?url=${link}`, { signal: leaving.signal });
-    await expect.poll(() => target.origin.requestsTo('/site-api/sleep/leaves').length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => target.origin.requestsTo('/site-api/sleep/leaves').length).toBe(1);
     leaving.abort();
     await expect(answer).rejects.toThrow();
     expect((await target.resolve('/site/combined/still-well')).status).toBe(200);

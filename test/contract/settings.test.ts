@@ -37,7 +37,7 @@ describe.skipIf(isRemote)('limits', () => {
       leave();
       return answer;
     };
-    await expect.poll(again, { timeout: 5_000 }).toBe(200);
+    await expect.poll(again).toBe(200);
     second.leave();
   });
 

@@ -68,7 +68,7 @@ async function processes(command: string): Promise<number[]> {
       expect(all.filter((row) => row.command.includes('<defunct>'))).toEqual([]);
       return all;
     },
-    { timeout: 10_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
   return rows
     .filter((row) => /python|yt_dlp|probe-worker/.test(row.command) && row.command.includes(command))
@@ -91,7 +91,7 @@ const signalled = async (pid: number | undefined, signal: NodeJS.Signals) => {
   process.kill(pid, signal);
   return pid;
 };
-const hasEnded = (pid: number) => expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+const hasEnded = (pid: number) => expect.poll(() => isRunning(pid)).toBe(false);
 const media = { type: 'Media', resource: { tracks: [{ container: 'mp4', durationSeconds: expect.any(Number) }] } };
 
 describe.skipIf(process.platform !== 'linux').each(SIGNALS)('after %s', (signal) => {
@@ -99,7 +99,7 @@ describe.skipIf(process.platform !== 'linux').each(SIGNALS)('after %s', (signal)
     await resolver.close();
     resolver = create();
     const warming = resolver.warm();
-    await expect.poll(async () => (await workers()).worker, { timeout: 10_000, interval: 20 }).toBeDefined();
+    await expect.poll(async () => (await workers()).worker, { interval: 20 }).toBeDefined();
     const worker = await signalled((await workers()).worker, signal);
     expect(await resolveLink(`/files/clip.mp4?warming-${signal}`)).toMatchObject(media);
     await warming;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/run-ffmpeg.ts';
 import type { Fault } from '../origin/faults.ts';
 import { sendRequest } from '../support/request.ts';
@@ -62,7 +62,7 @@ export function useServiceFixture() {
   afterAll(async () => {
     await there().close();
     expect(there().origin.connections).toBe(0);
-    await vi.waitUntil(() => openHandles() <= handlesBefore);
+    await expect.poll(openHandles).toBeLessThanOrEqual(handlesBefore);
   });
 
   /** The bytes of a stream without faults. */

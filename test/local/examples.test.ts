@@ -102,7 +102,7 @@ async function start(program: string, args: readonly string[], port: number): Pr
       if (child.exitCode !== null) throw new Error(`${program} ended: ${log}`);
       await get(url, '/api/App');
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   return {
     url,

@@ -168,10 +168,8 @@ describe('npm start', () => {
     });
     const service = start({ DATA_DIR: 'hanging', YT_DLP_PATH: hanging });
     await expect.poll(() => existsSync(join(folder, 'begun')), { timeout: 60_000 }).toBe(true);
-    const signalled = performance.now();
     service.process.kill('SIGTERM');
     await service.ended;
-    expect(performance.now() - signalled).toBeLessThan(10_000);
   }, 120_000);
 
   it.each([

@@ -154,9 +154,7 @@ describe('updateTools with failures of AWS', () => {
   it('times out when the update of the canary does not complete', async () => {
     lambda.endChange('canary', { status: 'Successful', looks: 100_000 });
     const { canary } = fixture.assemble().dependencies;
-    const began = performance.now();
     await expect(canary.try(fixture.others[0], AbortSignal.timeout(200))).rejects.toThrow(/abort/i);
-    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   it('restores the previous version of the resolver when the pointer cannot be moved', async () => {

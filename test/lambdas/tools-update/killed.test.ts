@@ -68,11 +68,11 @@ describe('updateTools when its process is killed', () => {
     expect(await fixture.attached()).toEqual(expect.arrayContaining([...fixture.others]));
     expect([OLD, NEW]).toContain((await fixture.pointer())?.version);
     expect(await fixture.state.getTools()).toBeDefined();
-    await expect.poll(() => fixture.state.getMaintenance(), { timeout: 5_000 }).toBeUndefined();
+    await expect.poll(() => fixture.state.getMaintenance()).toBeUndefined();
 
     // Invoking the canary again returns the same result.
     await works(NEW);
-    await expect.poll(async () => (await fixture.update()).outcome, { timeout: 10_000 }).not.toBe('busy');
+    await expect.poll(async () => (await fixture.update()).outcome).not.toBe('busy');
     const pointer = await fixture.pointer();
     expect(pointer?.version).toBe(NEW);
     expect(await fixture.attached()).toEqual([...fixture.others, pointer?.layerVersionArn]);

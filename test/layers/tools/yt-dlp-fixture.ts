@@ -57,7 +57,7 @@ export const isAlive = (pid: number): boolean => {
   }
 };
 
-export const until = (condition: () => unknown) => expect.poll(condition, { interval: 10, timeout: 10_000 }).toBe(true);
+export const until = (condition: () => unknown) => expect.poll(condition, { interval: 10 }).toBe(true);
 
 /** Tests of what a worker and a process per link have in common. */
 export function testExtraction({ origin, egress, requestOf }: YtDlpFixture, current: () => WorkerProcess): void {

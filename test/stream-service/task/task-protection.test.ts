@@ -25,8 +25,10 @@ afterEach(async () => {
   await agent.close();
 });
 
+/** `waitFor` works with fake timers; "a second" is its default. */
+const SOON = { timeout: 60_000 };
 const begin = () => protection.onStreamStart(() => 0);
-const expectStates = (states: readonly unknown[]) => vi.waitFor(() => expect(agent.states).toEqual(states));
+const expectStates = (states: readonly unknown[]) => vi.waitFor(() => expect(agent.states).toEqual(states), SOON);
 
 describe('createTaskProtection', () => {
   it('protects from the first stream, renews while one runs, and releases after the last', async () => {
@@ -55,13 +57,13 @@ describe('createTaskProtection', () => {
   });
 
   describe('with uninterrupted streams', () => {
-    const last = (state: unknown) => vi.waitFor(() => expect(agent.states.at(-1)).toEqual(state), { timeout: 10_000 });
+    const last = (state: unknown) => vi.waitFor(() => expect(agent.states.at(-1)).toEqual(state), SOON);
     const hours = (count: number) => vi.advanceTimersByTime(count * 60 * 60_000);
 
     it('pauses after an hour so that a deployment can finish', async () => {
       const one = begin();
       hours(0.98);
-      await vi.waitFor(() => expect(agent.states).toHaveLength(30), { timeout: 10_000 });
+      await vi.waitFor(() => expect(agent.states).toHaveLength(30), SOON);
       expect(agent.states).not.toContainEqual(OFF);
       hours(0.02);
       await last(OFF);
@@ -95,7 +97,7 @@ describe('createTaskProtection', () => {
   ])('logs %s and retries with the next renewal', async (_, answer) => {
     agent.answer = answer;
     begin();
-    await vi.waitFor(() => expect(warnings).toEqual([expect.stringMatching(/^Changing task protection failed/)]));
+    await vi.waitFor(() => expect(warnings).toEqual([expect.stringMatching(/^Changing task protection failed/)]), SOON);
     agent.answer = { status: 200, body: { protection: {} } };
     vi.advanceTimersByTime(2 * 60_000);
     await expectStates([ON, ON]);
@@ -115,7 +117,7 @@ describe('createTaskProtection', () => {
   it('only logs when the agent is unreachable', async () => {
     await agent.close();
     begin()();
-    await vi.waitFor(() => expect(warnings).toHaveLength(1));
+    await vi.waitFor(() => expect(warnings).toHaveLength(1), SOON);
     agent = await startEcsAgent();
   });
 });

@@ -11,8 +11,6 @@ const { open } = useBrowser();
 /** Compressed bytes of the first load. Requests: page, scripts, styles, one locale. */
 const MAX_BYTES = { '/': 40_000, '/status': 43_000 };
 const MAX_REQUESTS = 8;
-/** For what follows the first paint, also on a busy machine. */
-const SOON = { timeout: 20_000 };
 /** "Good" by web.dev/cls. */
 const MAX_SHIFT = 0.1;
 
@@ -66,8 +64,8 @@ describe('first load', () => {
     const { page, hosts } = await load(service.baseUrl + service.pageFor('/site/combined/cover'));
     await page.getByRole('article').waitFor();
     // The cover is requested once the result has been rendered.
-    await expect.poll(hosts, SOON).toEqual([new URL(service.baseUrl).host, service.origin.host]);
-    await expect.poll(() => service.origin.requestsTo('/files/').length, SOON).toBeGreaterThan(earlier);
+    await expect.poll(hosts).toEqual([new URL(service.baseUrl).host, service.origin.host]);
+    await expect.poll(() => service.origin.requestsTo('/files/').length).toBeGreaterThan(earlier);
     const files = service.origin.requestsTo('/files/').slice(earlier);
     expect(files.every(({ path }) => path.endsWith('.jpg'))).toBe(true);
     const cover = files.at(-1);

@@ -94,7 +94,7 @@ export function setUp(url: string, changes: Partial<DownloadOptions> = {}) {
 
 /** Waits until the state satisfies the predicate. */
 export const until = (download: Download, wanted: (state: DownloadState) => boolean): Promise<boolean> =>
-  vi.waitUntil(() => wanted(download.state.get()), { timeout: 20_000, interval: 5 });
+  vi.waitUntil(() => wanted(download.state.get()), { timeout: 60_000, interval: 5 });
 
 /** The file of most tests. */
 export const BYTES = someBytes(600_000);
