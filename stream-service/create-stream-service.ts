@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../core/log/index.ts';
 import type { Resolver } from '../core/resolve/index.ts';
-import type { State, Track } from '../core/state/index.ts';
+import { createKeyLookup, type State, type Track } from '../core/state/index.ts';
 import type { Ffmpeg } from '../layers/tools/index.ts';
 import { createArchives } from './archive/index.ts';
 import { createConverters } from './conversions/index.ts';
 import { createCovers } from './covers/index.ts';
 import { createFfmpegInputServer, createRequireFfmpeg } from './ffmpeg/index.ts';
-import { buildApp, createFindByKey, createStalledClients } from './http/index.ts';
+import { buildApp, createStalledClients } from './http/index.ts';
 import { createMux } from './mux/ffmpeg/index.ts';
 import { createRepresentations, createSizeRecorder } from './representations/index.ts';
 import {
@@ -100,7 +100,7 @@ export async function createStreamService(options: StreamServiceOptions): Promis
     converters: createConverters({ inputServer, admission, observer, log }),
   });
   const stalledClients = createStalledClients({ timeoutMs: options.clientTimeoutMs });
-  const find = createFindByKey(options);
+  const find = createKeyLookup(options);
   const archives = createArchives({ ...options, representations });
   const app = buildApp({ ...options, find, sessions, representations, archives, stalledClients });
   await app.ready();

@@ -2,11 +2,13 @@ export { createState } from './create-state.ts';
 export { ItemTooLarge } from './items.ts';
 export {
   archiveKey,
+  createKeyLookup,
   findByKey,
   findSubtitleByKey,
   hasKey,
   type KeyedRendition,
   type KeyedSubtitle,
+  type KeyLookup,
   keyOf,
   linkId,
   renditionId,

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Rendition, Resource, ResourceOrigin, Subtitle, Track } from './resource.ts';
+import { createSingleFlight } from '../concurrency/index.ts';
+import { NotFound } from '../errors/index.ts';
+import type { Log } from '../log/index.ts';
+import type { ArchivedList, Rendition, Resource, ResourceOrigin, Subtitle, Track } from './resource.ts';
 import type { State } from './state.ts';
 
 /** base64url characters of each digest: 132 bits for the resource, 66 for the rendition within it. */
@@ -98,3 +101,52 @@ export const hasKey = async (
   Boolean(
     (await findByKey(key, getResource)) ?? (await findSubtitleByKey(key, getResource)) ?? (await getArchivedList(key)),
   );
+
+/** A list whose archive a key identifies. */
+export interface KeyedArchive {
+  readonly key: string;
+  readonly list: ArchivedList;
+  /** As the resource of a rendition, it names the archive. */
+  readonly resource: Pick<Resource, 'title' | 'author' | 'isLive'>;
+}
+
+/** Looks up keys. @throws NotFound for an unknown key, StateUnavailable */
+export interface KeyLookup {
+  rendition(key: string): Promise<KeyedRendition>;
+  subtitle(key: string): Promise<KeyedSubtitle>;
+  archive(key: string): Promise<KeyedArchive>;
+}
+
+export interface KeyLookupDependencies {
+  readonly state: Pick<State, 'getResource' | 'touchResource' | 'getArchivedList' | 'touchArchivedList'>;
+  readonly log: Log;
+}
+
+/** Looks keys up in the state table, and extends the expiry of the resources that are used. */
+export function createKeyLookup({ state, log }: KeyLookupDependencies): KeyLookup {
+  // Concurrent requests for one resource share a read, so that a rush of clients does not flood the table.
+  const reads = createSingleFlight<Resource | undefined>();
+  const getResource = (id: string) => reads(id, () => state.getResource(id));
+
+  const touched = <Found extends { readonly resource: Resource }>(found: Found | undefined): Found => {
+    if (!found) throw new NotFound('Nothing has the key');
+    const { resource } = found;
+    state
+      .touchResource(resource)
+      .catch((error) => log.warn('Extending the expiry of a resource failed', { resource: resource.id, error }));
+    return found;
+  };
+  return {
+    rendition: async (key) => touched(await findByKey(key, getResource)),
+    subtitle: async (key) => touched(await findSubtitleByKey(key, getResource)),
+    async archive(key) {
+      const list = await state.getArchivedList(key);
+      if (!list) throw new NotFound('Nothing has the key');
+      state
+        .touchArchivedList(list)
+        .catch((error) => log.warn('Extending the expiry of a list failed', { list: list.id, error }));
+      const { title, author } = list;
+      return { key, list, resource: { title, author, isLive: false } };
+    },
+  };
+}

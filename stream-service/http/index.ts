@@ -1,4 +1,3 @@
 export { buildApp } from './app.ts';
 export { MAX_HEADER_BYTES, respondToClientError } from './problem-reply.ts';
 export { createStalledClients } from './stalled-clients.ts';
-export { createFindByKey } from './stream-routes.ts';

@@ -1,22 +1,71 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { finished, type Readable } from 'node:stream';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { finished } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problems, type StreamOperationId } from '../../core/api/index.ts';
-import { releaseBuffer } from '../../core/egress/guard/index.ts';
 import { UpstreamError } from '../../core/errors/index.ts';
-import { accessHeaderOf, type ByteRange, decideRange, formatContentRange, signerFor } from '../../core/http/index.ts';
+import { type ByteRange, decideRange, formatContentRange, type SignKey } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
-import { type Representation, toReadError } from '../representation.ts';
+import type { Resource } from '../../core/state/index.ts';
+import { contentDisposition } from '../file-name.ts';
+import { type Representation, type RepresentationHead, toReadError } from '../representation.ts';
 import type { StreamSession } from '../sessions/index.ts';
 import { firstBytes } from '../source/index.ts';
-import { type Named, responseHeaders } from './response-headers.ts';
-import { createRoundRobin, type RoundRobin } from './round-robin.ts';
+import { sendBody } from './send-body.ts';
 import type { StalledClients } from './stalled-clients.ts';
 
+/**
+ * For an hour and no longer: by default CloudFront serves what has expired for as long as its origin fails, also when its
+ * resource is gone since (RFC 5861 §4, RFC 9111 §5.2.2.2).
+ */
+export const CACHEABLE = 'public, max-age=3600, must-revalidate, stale-if-error=0';
+
+/** Metadata that names a response. */
+export interface Named {
+  readonly resource: Pick<Resource, 'title' | 'author' | 'isLive'>;
+}
+
+/**
+ * The headers of a whole representation, for GET and HEAD alike. What is unknown is left out. What has an
+ * exact length may be kept for an hour, by ranges; caches must not keep the rest, which has no ranges to resume with, nor
+ * Combined and ZIP archives, which ignore them.
+ */
+export function responseHeaders(
+  operationId: StreamOperationId,
+  { resource: { title, author, isLive } }: Named,
+  {
+    size,
+    mimeType,
+    fileExtension,
+    etag,
+    acceptRanges,
+    estimatedBytes,
+    contentLocation,
+    clip,
+    isInline,
+  }: RepresentationHead,
+  signKey: SignKey = (key) => key,
+): Record<string, string> {
+  const isRanged = operationId !== 'Combined' && (operationId !== 'Archive' || acceptRanges === 'bytes');
+  const isCacheable = !isLive && size !== undefined && isRanged;
+  return {
+    'content-type': mimeType,
+    ...(!isInline && { 'content-disposition': contentDisposition({ title, author, clip }, fileExtension) }),
+    'cache-control': isCacheable ? CACHEABLE : 'no-store',
+    ...(acceptRanges && { 'accept-ranges': acceptRanges }),
+    ...(size !== undefined && { 'content-length': String(size) }),
+    ...(etag && { etag }),
+    ...(contentLocation && { 'content-location': withSignedKey(contentLocation, signKey) }),
+    ...(estimatedBytes && { 'estimated-content-length': String(estimatedBytes) }),
+  };
+}
+
+/** A path that ends in a key, which is signed where the instance is private. */
+const withSignedKey = (path: string, signKey: SignKey): string => path.replace(/[^/]+$/, signKey);
+
 export interface SendOptions {
-  readonly operationId: StreamOperationId;
-  readonly found: Named;
   readonly representation: Representation;
+  /** The headers of the whole representation. */
+  readonly headersOf: (head: RepresentationHead) => Readonly<Record<string, string>>;
   readonly session: StreamSession;
   readonly stalledClients: StalledClients;
   readonly log: Log;
@@ -30,7 +79,7 @@ export interface SendOptions {
 export async function sendRepresentation(
   request: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
-  { operationId, found, representation, session, stalledClients, log }: SendOptions,
+  { representation, headersOf, session, stalledClients, log }: SendOptions,
 ): Promise<FastifyReply> {
   const { range, 'if-range': ifRange } = request.headers;
   const { size, etag, acceptRanges } = representation;
@@ -45,7 +94,7 @@ export async function sendRepresentation(
     if (error && !session.signal.aborted) log.warn('Stream failed', { error });
   });
 
-  reply.headers(responseHeaders(operationId, found, representation, signerFor(accessHeaderOf(request))));
+  reply.headers(headersOf(representation));
   if (size !== undefined && slice?.partial)
     reply.code(206).headers({
       'content-range': formatContentRange(slice, size),
@@ -68,71 +117,4 @@ function sliceOf(range: string | undefined, size: number): ByteRange & { readonl
   if (decision === 'unsatisfiable') throw problems.rangeNotSatisfiable(size);
   if (size === 0) throw new UpstreamError('The source is empty');
   return decision === 'whole' ? { first: 0, last: size - 1, partial: false } : { ...decision, partial: true };
-}
-
-/** Bytes of one body collected per write: one large write wakes the client once. */
-const MAX_CORKED_BYTES = 512 * 1024;
-/** The same over all bodies: with a thousand of them, chunks are written as they arrive. */
-const MAX_TOTAL_CORKED_BYTES = 16 * 1024 * 1024;
-
-/** All bodies of this process: about 10 ms per turn of the event loop, and per body what a socket delivers in one turn. */
-const ALL_BODIES = createRoundRobin({ turnBytes: 2 * 1024 * 1024, quantumBytes: 1024 * 1024 });
-
-/**
- * Sends a body after the head has been written. The response ends with the body, and is destroyed when the body fails;
- * the body is destroyed when the client disconnects.
- *
- * This function owns the chunks, and releases their memory as soon as the system has taken them: the garbage collector
- * would keep the chunks of slow clients for longer, about 100 MB for a thousand of them.
- */
-export function sendBody(body: Readable, response: ServerResponse, bodies: RoundRobin = ALL_BODIES): void {
-  const member = bodies.join();
-  let corkedBytes = 0;
-  /** For the round robin, whether or not the client accepts bytes. */
-  let isWaiting = false;
-  const flush = () => {
-    if (corkedBytes === 0) return;
-    corkedBytes = 0;
-    // Uncorked, Node would pass each chunk and each line of the chunked coding to the system by itself.
-    const { socket } = response;
-    socket?.cork();
-    response.uncork();
-    socket?.uncork();
-    if (response.writableLength > 0) body.pause();
-  };
-  const waitForTurn = () => {
-    isWaiting = true;
-    body.pause();
-    member.wait(() => {
-      isWaiting = false;
-      if (response.writableLength === 0) body.resume();
-    });
-  };
-  const onWritten = () => {
-    if (isWaiting || !body.isPaused() || response.writableLength > 0) return;
-    if (member.isTurnOver()) waitForTurn();
-    else body.resume();
-  };
-
-  body.on('data', (chunk: Buffer) => {
-    if (corkedBytes === 0) {
-      response.cork();
-      // Further chunks that are available now are read before this runs.
-      setImmediate(flush);
-    }
-    corkedBytes += chunk.length;
-    response.write(chunk, () => {
-      releaseBuffer(chunk);
-      onWritten();
-    });
-    if (corkedBytes >= Math.min(MAX_CORKED_BYTES, MAX_TOTAL_CORKED_BYTES / bodies.members())) flush();
-    if (member.charge(chunk.length)) waitForTurn();
-  });
-  finished(body, { writable: false }, (error) => {
-    member.leave();
-    flush();
-    if (error) response.destroy();
-    else response.end();
-  });
-  finished(response, () => body.destroy());
 }

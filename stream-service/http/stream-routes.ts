@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   getOperation,
   operations,
@@ -9,26 +9,16 @@ import {
   problems,
   type StreamOperationId,
 } from '../../core/api/index.ts';
-import { createSingleFlight } from '../../core/concurrency/index.ts';
-import { InvalidParameter, NotFound } from '../../core/errors/index.ts';
+import { InvalidParameter } from '../../core/errors/index.ts';
 import { accessHeaderOf, predictRange, signerFor } from '../../core/http/index.ts';
 import type { Log } from '../../core/log/index.ts';
 import { SUBTITLE_FORMATS, type SubtitleFormat } from '../../core/media/subtitles/index.ts';
-import {
-  type ArchivedList,
-  findByKey,
-  findSubtitleByKey,
-  type KeyedRendition,
-  type KeyedSubtitle,
-  type Resource,
-  type State,
-} from '../../core/state/index.ts';
+import type { KeyLookup } from '../../core/state/index.ts';
 import type { Archives } from '../archive/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import type { Representations } from '../representations/index.ts';
 import type { StreamSession, StreamSessions } from '../sessions/index.ts';
-import { type Named, responseHeaders } from './response-headers.ts';
-import { sendRepresentation } from './send-representation.ts';
+import { type Named, responseHeaders, sendRepresentation } from './send-representation.ts';
 import type { StalledClients } from './stalled-clients.ts';
 
 /** Longest key in characters that a route matches; issued keys have 33. A longer one is an unknown path. */
@@ -49,7 +39,7 @@ export const methodsOfPath = (path: string): string | undefined =>
   streamPaths.find(({ pattern }) => pattern.test(path))?.methods;
 
 export interface StreamRoutesDependencies {
-  readonly find: FindByKey;
+  readonly find: KeyLookup;
   readonly sessions: StreamSessions;
   readonly representations: Representations;
   readonly archives: Archives;
@@ -80,30 +70,36 @@ export function streamRoutes(app: FastifyInstance, dependencies: StreamRoutesDep
 
   /** Returns what registers the routes of an operation. */
   const route =
-    <Found extends Keyed>(
+    <Found extends Named>(
       findByKey: (key: string) => Promise<Found>,
       /** @throws Problem 400 for an invalid query */
       parse: (query: Route['Querystring'], params: Route['Params']) => (found: Found) => RepresentationOpener,
     ) =>
     (operationId: StreamOperationId): void => {
       const path = routePath(operationId);
-      // Explicit: Fastify's own HEAD would run GET and read the whole source.
-      app.head<Route>(path, async (request, reply) => {
+      /** Of one request: what a parsed query chooses, the headers of its response, and a slot for it. */
+      const prepare = async (request: FastifyRequest<Route>, reply: FastifyReply) => {
         const choose = parse(request.query, request.params);
         const found = await findByKey(request.params.key);
         const accessHeader = accessHeaderOf(request);
-        const openSession = () => sessions.open(request.ip, reply.raw, accessHeader);
-        const head = await describeForHead(choose(found), openSession, log);
-        return reply.headers(responseHeaders(operationId, found, head, signerFor(accessHeader))).send();
+        return {
+          createOpener: () => choose(found),
+          headersOf: (head: RepresentationHead) => responseHeaders(operationId, found, head, signerFor(accessHeader)),
+          openSession: () => sessions.open(request.ip, reply.raw, accessHeader),
+        };
+      };
+
+      // Explicit: Fastify's own HEAD would run GET and read the whole source.
+      app.head<Route>(path, async (request, reply) => {
+        const { createOpener, headersOf, openSession } = await prepare(request, reply);
+        return reply.headers(headersOf(await describeForHead(createOpener(), openSession, log))).send();
       });
 
       app.get<Route>(path, async (request, reply) => {
-        const choose = parse(request.query, request.params);
-        const found = await findByKey(request.params.key);
-        const session = sessions.open(request.ip, reply.raw, accessHeaderOf(request));
-        const range = predictRange(request.headers.range);
-        const representation = await choose(found).open(session, range);
-        return sendRepresentation(request, reply, { operationId, found, representation, session, stalledClients, log });
+        const { createOpener, headersOf, openSession } = await prepare(request, reply);
+        const session = openSession();
+        const representation = await createOpener().open(session, predictRange(request.headers.range));
+        return sendRepresentation(request, reply, { representation, headersOf, session, stalledClients, log });
       });
     };
 
@@ -161,55 +157,4 @@ async function describeForHead(
     log.info('Answering HEAD without opening the source', { error });
     return describe();
   }
-}
-
-/** What a key identifies. */
-interface Keyed extends Named {
-  readonly key: string;
-}
-
-/** A list whose archive a key identifies. */
-interface KeyedArchive extends Keyed {
-  readonly list: ArchivedList;
-}
-
-/** Looks up keys. @throws NotFound for an unknown key, StateUnavailable */
-export interface FindByKey {
-  rendition(key: string): Promise<KeyedRendition>;
-  subtitle(key: string): Promise<KeyedSubtitle>;
-  archive(key: string): Promise<KeyedArchive>;
-}
-
-export interface FindByKeyDependencies {
-  readonly state: Pick<State, 'getResource' | 'touchResource' | 'getArchivedList' | 'touchArchivedList'>;
-  readonly log: Log;
-}
-
-/** Looks keys up in the state table, and extends the expiry of the resources that are used. */
-export function createFindByKey({ state, log }: FindByKeyDependencies): FindByKey {
-  // Concurrent requests for one resource share a read, so that a rush of clients does not flood the table.
-  const reads = createSingleFlight<Resource | undefined>();
-  const getResource = (id: string) => reads(id, () => state.getResource(id));
-
-  const touched = <Found extends Keyed & { readonly resource: Resource }>(found: Found | undefined): Found => {
-    if (!found) throw new NotFound('Nothing has the key');
-    const { resource } = found;
-    state
-      .touchResource(resource)
-      .catch((error) => log.warn('Extending the expiry of a resource failed', { resource: resource.id, error }));
-    return found;
-  };
-  return {
-    rendition: async (key) => touched(await findByKey(key, getResource)),
-    subtitle: async (key) => touched(await findSubtitleByKey(key, getResource)),
-    async archive(key) {
-      const list = await state.getArchivedList(key);
-      if (!list) throw new NotFound('Nothing has the key');
-      state
-        .touchArchivedList(list)
-        .catch((error) => log.warn('Extending the expiry of a list failed', { list: list.id, error }));
-      const { title, author } = list;
-      return { key, list, resource: { title, author, isLive: false } };
-    },
-  };
 }

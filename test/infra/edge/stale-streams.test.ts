@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CACHEABLE } from '../../../stream-service/http/response-headers.ts';
+import { CACHEABLE } from '../../../stream-service/http/send-representation.ts';
 import { type CacheLifetimes, createCloudFrontCache, type OriginAnswer } from '../../support/cloudfront-cache.ts';
 import { PROFILE_NAMES, template } from '../deployments.ts';
 import { onlyResource } from '../template.ts';

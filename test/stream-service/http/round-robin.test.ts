@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createRoundRobin } from '../../../stream-service/http/round-robin.ts';
+import { createRoundRobin } from '../../../stream-service/http/send-body.ts';
 
 const QUANTUM = 100;
 const TURN = 2 * QUANTUM;

@@ -4,8 +4,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
-import { createRoundRobin } from '../../../stream-service/http/round-robin.ts';
-import { sendBody } from '../../../stream-service/http/send-representation.ts';
+import { createRoundRobin, sendBody } from '../../../stream-service/http/send-body.ts';
 import { until } from '../fixture.ts';
 
 const CHUNK_BYTES = 65_536;
