@@ -76,11 +76,12 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     request: ExtractRequest & { readonly niceness: number },
   ): Promise<Info> => {
     const { url, entry, identity, deadline, signal, niceness } = request;
-    const worker = await abortable(starting, deadlineSignal(request)).catch((error) => {
-      throw request.signal.aborted || isTimeout(error) ? error : new Interrupted(undefined, { cause: error });
+    const bounded = deadlineSignal(request);
+    const worker = await abortable(starting, bounded).catch((error) => {
+      throw signal.aborted || isTimeout(error) ? error : new Interrupted(undefined, { cause: error });
     });
     const ytDlp = options.tools.ytDlp();
-    const impersonate = ytDlp && (await abortable(impersonation.targetFor(url, ytDlp), deadlineSignal(request)));
+    const impersonate = ytDlp && (await abortable(impersonation.targetFor(url, ytDlp), bounded));
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
       const timeoutSeconds = Math.max(1, deadline - Date.now()) / 1000;
@@ -114,8 +115,9 @@ export function createExtractor(options: ExtractorOptions): Extractor {
    * whose process is killed is repeated once.
    */
   const extractInTurn = async (request: ExtractRequest): Promise<Info> => {
+    const bounded = deadlineSignal(request);
     for (let interruptions = 0; ; ) {
-      const permit = await forks.acquire(request.client ?? NO_CLIENT, deadlineSignal(request));
+      const permit = await forks.acquire(request.client ?? NO_CLIENT, bounded);
       try {
         const signal = AbortSignal.any([request.signal, permit.revoked]);
         const niceness = Math.min(MAX_NICENESS, NICENESS_PER_RANK * permit.rank);

@@ -2,7 +2,8 @@ export {
   type AdaptiveParallelism,
   createAdaptiveParallelism,
   createEventLoopLoad,
+  createReadAheadBudgets,
   type EventLoopLoad,
-} from './adaptive-parallelism.ts';
-export { createReadAheadBudgets, type ReadAheadBudget } from './read-ahead-budget.ts';
+  type ReadAheadBudget,
+} from './read-ahead-limits.ts';
 export { type FetchScheduler, type Filter, ReadAheadStream } from './read-ahead-stream.ts';

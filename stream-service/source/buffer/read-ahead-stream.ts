@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import { hasPausedReader } from '../../../core/egress/client/index.ts';
 import { UpstreamError } from '../../../core/errors/index.ts';
 import type { RangeFetch } from '../request/index.ts';
-import type { AdaptiveParallelism } from './adaptive-parallelism.ts';
-import type { ReadAheadBudget } from './read-ahead-budget.ts';
+import type { AdaptiveParallelism, ReadAheadBudget } from './read-ahead-limits.ts';
 
 /** Divides a source into consecutive fetches. */
 export interface FetchScheduler {

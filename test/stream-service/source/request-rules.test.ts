@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAdaptiveParallelism } from '../../../stream-service/source/buffer/adaptive-parallelism.ts';
+import { createAdaptiveParallelism } from '../../../stream-service/source/buffer/read-ahead-limits.ts';
 import {
   classifyResponse,
   type Entity,

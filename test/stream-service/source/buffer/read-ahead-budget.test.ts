@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createReadAheadBudgets } from '../../../../stream-service/source/buffer/read-ahead-budget.ts';
+import { createReadAheadBudgets } from '../../../../stream-service/source/buffer/read-ahead-limits.ts';
 
 it('leaves half of the memory for reading ahead to other clients', () => {
   const budgetOf = createReadAheadBudgets(100);
