@@ -45,10 +45,11 @@ async function install(name: string, requirements: readonly string[], stampName:
   const create = async () => {
     if (await isInstalled()) return;
     await rm(venv, { recursive: true, force: true });
-    await run('python3', ['-m', 'venv', venv]);
+    // With the pip of the machine: to install another one takes longer than most packages.
+    await run('python3', ['-m', 'venv', '--without-pip', venv]);
     // Python compiles what it imports by itself: a fraction of each package.
     const options = ['--quiet', '--disable-pip-version-check', '--no-compile'];
-    await run(python, ['-m', 'pip', 'install', ...options, ...requirements]);
+    await run('python3', ['-m', 'pip', '--python', python, 'install', ...options, ...requirements]);
     await writeFile(stamp, '');
   };
   await withLock(join(PYTHON_PACKAGES_DIR, `${name}.lock`), create, {
