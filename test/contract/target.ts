@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readSettings, type Settings } from '../../core/config/settings.ts';
 import { silentLog } from '../../core/log/log.ts';
@@ -135,15 +135,19 @@ function remoteOriginPort(): number {
 
 const remoteUrl = (): string => (process.env.REELAY_BASE_URL ?? '').replace(/\/$/, '');
 
-/** Starts the service in this process, with the cached tools, and waits until it is available. */
-export async function startOwnService({ host }: Pick<Origin, 'host'>, changes: Partial<Settings> = {}) {
-  // Imported here: a remote target does not need it.
+/** Starts the service in this process, with the tools of the tests, and waits until it is available. */
+export async function startOwnService(
+  { host }: Pick<Origin, 'host'>,
+  changes: Partial<Settings> & Pick<Settings, 'dataDir'>,
+) {
+  // Imported here: a remote target does not need them.
   const { startService } = await import('../../local/service.ts');
+  const { createToolsFolder } = await import('../support/tools-folder.ts');
   const settings = readSettings({
     HOST: '127.0.0.1',
     REELAY_ENVIRONMENT: 'Development',
     CORS_ALLOWED_ORIGINS: ALLOWED_ORIGINS.join(','),
-    TOOLS_DIR: process.env.TOOLS_DIR ?? resolve(import.meta.dirname, '../../.data/tools'),
+    TOOLS_DIR: process.env.TOOLS_DIR ?? (await createToolsFolder(join(changes.dataDir, 'tools'))),
     TOOLS_UPDATE_HOURS: '0',
     EGRESS_ALLOW: host,
     ...(process.env.YT_DLP_PATH ? { YT_DLP_PATH: process.env.YT_DLP_PATH } : {}),
