@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,12 +7,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createState } from '../../core/state/create-state.ts';
 import { openSqliteStorage } from '../../core/state/sqlite/sqlite-storage.ts';
 import type { OriginHandler } from '../origin/handler.ts';
 import { send, sendFile } from '../origin/respond.ts';
-import { startOrigin } from '../origin/server.ts';
+import { type Origin, startOrigin } from '../origin/server.ts';
 import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { descendantsOf, isRunning } from '../support/processes.ts';
 import { openResponse, sendRequest } from '../support/request.ts';
@@ -99,6 +101,26 @@ function createHeldFile() {
   return { handler, release: released.resolve };
 }
 const HELD_FROM_BYTES = 1024 * 1024;
+/** Between two requests while the service is replaced, which takes seconds. */
+const POLL_INTERVAL_MS = 5;
+
+const run = promisify(execFile);
+const versionsIn = (ready: string) => /yt-dlp (\S+) .*FFmpeg (\S+) /.exec(ready)?.slice(1);
+/** The versions that the installed programs report. */
+async function installedVersions(): Promise<unknown[]> {
+  const [ytDlp, ffmpeg] = await Promise.all(['yt-dlp', 'ffmpeg'].map(findInstalled));
+  const [program, ...args] = ytDlp.command;
+  const said = await run(ffmpeg.path, ['-version'], { env: {} });
+  return [
+    (await run(program, [...args, '--version'], { env: {} })).stdout.trim(),
+    /^ffmpeg version (\S+)/.exec(said.stdout)?.[1],
+  ];
+}
+async function findInstalled(name: string) {
+  const dir = join(folder, 'data', 'tools', name);
+  const current = await readFile(join(dir, 'current'), 'utf8');
+  return JSON.parse(await readFile(join(dir, current, 'tool.json'), 'utf8')).tool;
+}
 
 const json = async (url: string) => (await fetch(url)).json();
 
@@ -115,7 +137,9 @@ describe('npm start', () => {
     expect(early.headers.get('retry-after')).toBe('5');
     expect(await early.json()).toMatchObject({ title: expect.any(String), detail: expect.any(String), status: 503 });
 
-    await service.line(/^Ready: yt-dlp .*FFmpeg/);
+    const versions = versionsIn(await service.line(/^Ready: /));
+    expect(versions).toEqual(await installedVersions());
+    expect(service.lines.join()).toContain('Downloading yt-dlp');
     expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
     expect((await fetch(`${baseUrl}/api/Fetch/GetResource?url=http://media.invalid/`)).status).toBe(404);
 
@@ -126,18 +150,13 @@ describe('npm start', () => {
     for (const { pid } of children) expect(() => process.kill(pid, 0)).toThrow();
   }, 240_000);
 
-  it('starts without downloads the second time, and ends the maintenance of a crashed process', async () => {
+  it('starts without downloads the second time, ends the maintenance of a crashed process and fills NODE_COMPILE_CACHE', async () => {
     await leaveMaintenance(join(folder, 'data'));
-    const service = start({ DATA_DIR: 'data' });
-    await service.line(/^Ready: /);
-    expect(service.lines.filter((line) => /Downloading|Installing/.test(line))).toEqual([]);
-    expect(await json(`${await service.baseUrl()}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
-  });
-
-  it('fills NODE_COMPILE_CACHE', async () => {
     const compiled = join(folder, 'compiled');
     const service = start({ DATA_DIR: 'data', NODE_COMPILE_CACHE: compiled });
-    await service.line(/^Ready: /);
+    expect(versionsIn(await service.line(/^Ready: /))).toEqual(await installedVersions());
+    expect(service.lines.filter((line) => /Downloading|Installing/.test(line))).toEqual([]);
+    expect(await json(`${await service.baseUrl()}/api/App`)).toMatchObject({ isHealthy: true, maintenance: null });
     expect((await readdir(compiled, { recursive: true })).length).toBeGreaterThan(100);
   });
 
@@ -154,7 +173,7 @@ describe('npm start', () => {
   it('exits with 70 after an error of its own, for the supervisor to restart it', async () => {
     const failing = "data:text/javascript,process.on('SIGUSR2', () => { throw new Error('Bug') })";
     const service = start({ DATA_DIR: 'data' }, [process.execPath, '--import', failing, MAIN]);
-    await service.line(/^Ready: /);
+    await service.baseUrl();
     service.process.kill('SIGUSR2');
     expect(await service.ended).toBe(70);
   });
@@ -169,6 +188,7 @@ describe('npm start', () => {
     const service = start({ DATA_DIR: 'hanging', YT_DLP_PATH: hanging });
     await expect.poll(() => existsSync(join(folder, 'begun')), { timeout: 60_000 }).toBe(true);
     service.process.kill('SIGTERM');
+    // Before the smoke test, which hangs, has ended.
     await service.ended;
   }, 120_000);
 
@@ -197,7 +217,12 @@ describe('npm start', () => {
 
 describe('npm start on SIGUSR2', () => {
   const SUPERVISOR = resolve(import.meta.dirname, '../../local/supervisor.mjs');
-  const startSupervised = async (env: NodeJS.ProcessEnv) => {
+  const held = createHeldFile();
+  let origin: Origin;
+  let service: Started;
+  let baseUrl = '';
+  beforeAll(async () => {
+    origin = await startOrigin({ mounts: { '/held/': held.handler } });
     const program = join(folder, 'start.mjs');
     const [node, main] = [process.execPath, MAIN].map((path) => JSON.stringify(path));
     const options = `{ restarts: true, options: { stdio: 'inherit' } }`;
@@ -205,17 +230,28 @@ describe('npm start on SIGUSR2', () => {
       program,
       `import { supervise } from ${JSON.stringify(SUPERVISOR)}; supervise(${node}, [${main}], ${options});`,
     );
-    return start({ DATA_DIR: 'data', ...env }, [process.execPath, program]);
-  };
-  const times = (service: Started, pattern: RegExp, count: number) =>
-    expect.poll(() => service.lines.filter((line) => pattern.test(line)).length, { timeout: 60_000 }).toBe(count);
+    service = new Started({ DATA_DIR: 'data', EGRESS_ALLOW: origin.host }, [process.execPath, program]);
+    baseUrl = await service.baseUrl();
+    await service.line(/^Ready: /);
+  }, 240_000);
+  afterAll(async () => {
+    service.process.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    await origin.close();
+  });
+
+  it('keeps the service when the new one does not start', async () => {
+    let log = '';
+    service.process.stderr?.on('data', (text) => (log += text));
+    await writeFile(join(folder, '.env'), 'SEARCH=perhaps\n');
+    service.process.kill('SIGUSR2');
+    await service.line(/^SEARCH must be/);
+    await expect.poll(() => log, { timeout: 30_000 }).toContain('Service is not replaced');
+    await rm(join(folder, '.env'));
+    expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true });
+  }, 240_000);
 
   it('replaces the service while its streams continue, without a refused connection', async () => {
-    const held = createHeldFile();
-    const origin = await startOrigin({ mounts: { '/held/': held.handler } });
-    const service = await startSupervised({ EGRESS_ALLOW: origin.host });
-    const baseUrl = await service.baseUrl();
-    await service.line(/^Ready: /);
     const query = new URLSearchParams({ url: origin.url('/held/long.mp4') });
     const { body } = await sendRequest(`${baseUrl}/api/Fetch/GetResource?${query}`);
     const key: string = JSON.parse(body.toString()).mediaItems[0].video.bestQualityKey;
@@ -225,14 +261,16 @@ describe('npm start on SIGUSR2', () => {
     const failures: unknown[] = [];
     let isDone = false;
     const polling = (async () => {
-      while (!isDone) await sendRequest(`${baseUrl}/api/App`).catch((error) => failures.push(error));
+      for (; !isDone; await sleep(POLL_INTERVAL_MS))
+        await sendRequest(`${baseUrl}/api/App`).catch((error) => failures.push(error));
     })();
     service.process.kill('SIGUSR2');
-    await times(service, /^Ready: /, 2);
+    const linesOf = (pattern: RegExp) => service.lines.filter((line) => pattern.test(line));
+    await expect.poll(() => linesOf(/^Ready: /), { timeout: 60_000 }).toHaveLength(2);
     isDone = true;
     await polling;
     expect(failures).toEqual([]);
-    expect(service.lines.filter((line) => line.endsWith(`listening on ${baseUrl}`))).toHaveLength(2);
+    expect(linesOf(/listening on/).map((line) => line.endsWith(`listening on ${baseUrl}`))).toEqual([true, true]);
     // The new process has the table: the key is valid, and the link was counted.
     const range = await sendRequest(`${baseUrl}/api/Stream/Media/${key}`, { headers: { range: 'bytes=0-9' } });
     expect(range.status).toBe(206);
@@ -245,27 +283,5 @@ describe('npm start on SIGUSR2', () => {
     const services = async () =>
       (await descendantsOf(service.process.pid ?? 0)).filter(({ command }) => command.endsWith(MAIN)).length;
     await expect.poll(services, { timeout: 30_000 }).toBe(1);
-
-    service.process.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
-    await origin.close();
-  }, 240_000);
-
-  it('keeps the service when the new one does not start', async () => {
-    const service = await startSupervised({});
-    const baseUrl = await service.baseUrl();
-    await service.line(/^Ready: /);
-    let log = '';
-    service.process.stderr?.on('data', (text) => (log += text));
-    await writeFile(join(folder, '.env'), 'SEARCH=perhaps\n');
-    service.process.kill('SIGUSR2');
-    await service.line(/^SEARCH must be/);
-    await expect.poll(() => log, { timeout: 30_000 }).toContain('Service is not replaced');
-    await rm(join(folder, '.env'));
-    expect(await json(`${baseUrl}/api/App`)).toMatchObject({ isHealthy: true });
-    service.process.kill('SIGUSR2');
-    await times(service, /^Ready: /, 2);
-    service.process.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
   }, 240_000);
 });
