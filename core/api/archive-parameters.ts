@@ -1,7 +1,12 @@
 import type { Mp3BitrateKbps } from '../conversions/index.ts';
-import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
 import { problems } from './problem.ts';
-import { parseQualityParameters, type QualityParameters } from './quality-parameters.ts';
+import {
+  ARCHIVE_FORMATS,
+  type ArchiveFormat,
+  findArchiveFormat,
+  parseQualityParameters,
+  type QualityParameters,
+} from './resolve-parameters.ts';
 import { parseBitrate, parseTags } from './stream-parameters.ts';
 
 /** What Archive streams of a list. */

@@ -1,7 +1,4 @@
-export { ARCHIVE_FORMATS, type ArchiveFormat } from './archive-format.ts';
 export { type ArchiveParameters, parseArchiveParameters } from './archive-parameters.ts';
-export { FEED_FORMATS, type FeedParameters, parseFeedParameters } from './feed-parameters.ts';
-export { parseLinkParameter } from './link-parameter.ts';
 export { openApiDocument, privateOpenApiDocument } from './openapi.ts';
 export {
   type FunctionOperationId,
@@ -12,7 +9,16 @@ export {
   type StreamOperationId,
 } from './operations.ts';
 export { Problem, type ProblemDetails, problems, toProblem, toStreamProblem } from './problem.ts';
-export { parseQualityParameters, type QualityParameters } from './quality-parameters.ts';
+export {
+  ARCHIVE_FORMATS,
+  type ArchiveFormat,
+  FEED_FORMATS,
+  type FeedParameters,
+  parseFeedParameters,
+  parseLinkParameter,
+  parseQualityParameters,
+  type QualityParameters,
+} from './resolve-parameters.ts';
 export type * as schema from './schemas.ts';
 export type { AppInfo, RequestCount } from './schemas.ts';
 export {

@@ -1,6 +1,6 @@
 import { conversionNames, MP3_BITRATE_KBPS, MP3_BITRATES_KBPS } from '../conversions/index.ts';
 import { SUBTITLE_FORMATS } from '../media/subtitles/index.ts';
-import { ARCHIVE_FORMATS } from './archive-format.ts';
+import { ARCHIVE_FORMATS } from './resolve-parameters.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** An operation of the API. The table of operations drives the routes of every host, CORS, OpenAPI and the edge function. */

@@ -1,11 +1,16 @@
 export { type AccessKey, parseKeys } from './access-keys.ts';
 export { type ContextSettings, readContextSettings, variablesFor } from './context.ts';
-export { type ImpersonationRule, parseImpersonationRule } from './impersonation.ts';
 export { availableMemoryBytes, type MemoryShares, memoryShares } from './machine-memory.ts';
 export { oneOf, parseHostPort, SettingError, wholeNumber } from './parsers.ts';
-export { type ProxyRule, parseProxyRule } from './proxy-rules.ts';
 export { normalizeProxyUrl } from './proxy-url.ts';
 export { readSettingsInAws } from './secret-settings.ts';
 export { readSettings, type Settings, settingVariables } from './settings.ts';
 export { renderSettingsReference } from './settings-reference.ts';
-export { matchesSite, parseSitePattern } from './site-pattern.ts';
+export {
+  type ImpersonationRule,
+  matchesSite,
+  type ProxyRule,
+  parseImpersonationRule,
+  parseProxyRule,
+  parseSitePattern,
+} from './site-rules.ts';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { accessKeys, accessKeysFile } from './access-keys.ts';
 import { cookiesDir, cookiesFile } from './cookies-file.ts';
-import { impersonate } from './impersonation.ts';
 import { availableMemoryBytes, memoryShares } from './machine-memory.ts';
 import { otlpEndpoint, otlpHeaders } from './otlp.ts';
 import {
@@ -16,8 +15,8 @@ import {
   webOrigin,
   wholeNumber,
 } from './parsers.ts';
-import { proxyRules } from './proxy-rules.ts';
 import type { SettingsTable } from './setting.ts';
+import { impersonate, proxyRules } from './site-rules.ts';
 import { ytDlpExtractorArgs, ytDlpPlugins } from './yt-dlp-options.ts';
 
 /** Holds some hundred resources of average size. */

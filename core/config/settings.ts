@@ -1,7 +1,7 @@
 import { SettingError } from './parsers.ts';
-import { checkProxyRules } from './proxy-rules.ts';
 import { serviceSettings } from './service-settings.ts';
 import type { HostValues, Setting } from './setting.ts';
+import { checkProxyRules } from './site-rules.ts';
 
 /** The environment of a running host, read once and validated. All other code receives values as arguments. */
 export type Settings = HostValues<typeof serviceSettings>;

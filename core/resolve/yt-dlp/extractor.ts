@@ -80,7 +80,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     const worker = await abortable(starting, bounded).catch((error) => {
       throw signal.aborted || isTimeout(error) ? error : new Interrupted(undefined, { cause: error });
     });
-    const ytDlp = options.tools.ytDlp();
+    const ytDlp = impersonation && options.tools.ytDlp();
     const impersonate = ytDlp && (await abortable(impersonation.targetFor(url, ytDlp), bounded));
     const session = await egress.openProxySession({ identity, maxBytes });
     try {
@@ -147,7 +147,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     },
     async warm() {
       const ytDlp = options.tools.ytDlp();
-      if (ytDlp) impersonation.prepare(ytDlp);
+      if (ytDlp) impersonation?.prepare(ytDlp);
       await workers.warm();
     },
     close: workers.close,

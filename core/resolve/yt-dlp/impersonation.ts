@@ -10,19 +10,17 @@ export interface Impersonation {
   targetFor(link: string, ytDlp: YtDlp): Promise<string | undefined>;
 }
 
-/** Imitates none. */
-const noImpersonation: Impersonation = { prepare: () => undefined, targetFor: async () => undefined };
-
 /**
  * @param rules `target` or `site=target`; the first that names the site of a link applies, else the one without a site
  * @param list the targets of a build, requested once for each
+ * @returns undefined without rules
  */
 export function createImpersonation(
   rules: readonly string[],
   log: Log,
   list: typeof listImpersonateTargets = listImpersonateTargets,
-): Impersonation {
-  if (rules.length === 0) return noImpersonation;
+): Impersonation | undefined {
+  if (rules.length === 0) return undefined;
   const parsed = rules.map((text, index) => {
     const rule = parseImpersonationRule(text);
     if (!rule) throw new Error(`Impersonation rule ${index + 1} is not target or site=target`);

@@ -1,8 +1,10 @@
 import { parseArchiveParameters } from '../../../core/api/archive-parameters.ts';
-import { parseFeedParameters } from '../../../core/api/feed-parameters.ts';
-import { parseLinkParameter } from '../../../core/api/link-parameter.ts';
 import { Problem } from '../../../core/api/problem.ts';
-import { parseQualityParameters } from '../../../core/api/quality-parameters.ts';
+import {
+  parseFeedParameters,
+  parseLinkParameter,
+  parseQualityParameters,
+} from '../../../core/api/resolve-parameters.ts';
 import { parseConversionParameters, parseSubtitlesParameter } from '../../../core/api/stream-parameters.ts';
 import {
   clientOf,

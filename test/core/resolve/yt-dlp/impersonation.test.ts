@@ -19,16 +19,17 @@ describe('createImpersonation', () => {
     [[], 'https://a.example/', undefined],
   ])('with %j, %s is requested as %s', async (rules, link, target) => {
     const impersonation = createImpersonation(rules, silentLog, async () => OFFERED);
-    expect(await impersonation.targetFor(link, build('a'))).toBe(target);
+    expect(impersonation === undefined).toBe(rules.length === 0);
+    expect(await impersonation?.targetFor(link, build('a'))).toBe(target);
   });
 
   it('lists the targets of each build once, and none without rules', async () => {
     const list = vi.fn(async () => OFFERED);
     const impersonation = createImpersonation(['chrome'], silentLog, list);
-    impersonation.prepare(build('a'));
-    for (const path of ['a', 'a', 'b']) await impersonation.targetFor('https://a.example/', build(path));
+    impersonation?.prepare(build('a'));
+    for (const path of ['a', 'a', 'b']) await impersonation?.targetFor('https://a.example/', build(path));
     expect(list).toHaveBeenCalledTimes(2);
-    createImpersonation([], silentLog, list).prepare(build('a'));
+    expect(createImpersonation([], silentLog, list)).toBeUndefined();
     expect(list).toHaveBeenCalledTimes(2);
   });
 
@@ -39,7 +40,7 @@ describe('createImpersonation', () => {
   ])('warns of a build that %s, and imitates none', async (_, list, message) => {
     const warn = vi.fn();
     const impersonation = createImpersonation(['chrome'], { ...silentLog, warn }, list);
-    expect(await impersonation.targetFor('https://a.example/', build('a'))).toBeUndefined();
+    expect(await impersonation?.targetFor('https://a.example/', build('a'))).toBeUndefined();
     expect(warn).toHaveBeenCalledWith(message, expect.objectContaining({ version: '2026.08.19' }));
   });
 });

@@ -1,7 +1,41 @@
 import { type ConversionName, conversionNames, findConversionName } from '../conversions/index.ts';
-import { ARCHIVE_FORMATS, type ArchiveFormat, findArchiveFormat } from './archive-format.ts';
 import { problems } from './problem.ts';
 import { parseBitrate, parseClipParameters, parseSubtitlesParameter, parseTags } from './stream-parameters.ts';
+
+/** Characters. */
+const MAX_LINK_LENGTH = 4096;
+
+/** The `url` parameter of the operations that resolve a link. */
+export interface LinkParameter {
+  /** An absolute http or https URL, trimmed. */
+  readonly link: string;
+  /** The value as sent, before trimming. */
+  readonly sent: string;
+}
+
+/**
+ * Parses the `url` parameter, decoded once. The first of several counts.
+ * @param rawQuery the query string without its `?`, undecoded: ordinary form decoding, `+` is a space
+ * @throws Problem 400 unless it is an absolute http or https URL with a host
+ */
+export function parseLinkParameter(rawQuery: string): LinkParameter {
+  const sent = new URLSearchParams(rawQuery).get('url') ?? '';
+  const link = sent.trim();
+  if (link === '' || link.length > MAX_LINK_LENGTH) throw problems.badRequest();
+  // URL.parse repairs `http:host` and `http:///host`, which are malformed links.
+  if (!/^https?:\/\/[^/?#\\]/i.test(link)) throw problems.badRequest();
+  const url = URL.parse(link);
+  if (!url || url.hostname === '') throw problems.badRequest();
+  return { link, sent };
+}
+
+/** Formats of an archive; the first one is the default. */
+export const ARCHIVE_FORMATS = ['zip', 'tar'] as const;
+export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
+
+/** The format by its name in lower case. */
+export const findArchiveFormat = (text: string | undefined): ArchiveFormat | undefined =>
+  ARCHIVE_FORMATS.find((format) => format === text);
 
 /** What Get selects and how it is streamed. */
 export interface QualityParameters {
@@ -72,4 +106,32 @@ function parseFormat(text: string | undefined): ConversionName | undefined {
   if (text !== undefined && !format)
     throw problems.badRequest(`format has to be ${[...conversionNames, ...ARCHIVE_FORMATS].join(', ')}, or absent`);
   return format;
+}
+
+/** Formats of a feed; the first one is the default. */
+export const FEED_FORMATS = ['rss', 'm3u8', 'chapters'] as const;
+export type FeedFormat = (typeof FEED_FORMATS)[number];
+
+export interface FeedParameters extends Pick<QualityParameters, 'quality' | 'codec'> {
+  readonly format: FeedFormat;
+}
+
+/**
+ * Parses the parameters of Feed besides `url`. The first of repeated parameters counts; a blank one counts as missing.
+ * Episodes of a podcast are MP3 by default, entries of a playlist the best that plays everywhere.
+ * @param rawQuery the query string without its `?`, undecoded
+ * @throws Problem 400 for an unknown format, quality or codec
+ */
+export function parseFeedParameters(rawQuery: string): FeedParameters {
+  const query = new URLSearchParams(rawQuery);
+  const read = (name: string) => query.get(name)?.trim().toLowerCase() || undefined;
+  const text = read('format') ?? FEED_FORMATS[0];
+  const format = FEED_FORMATS.find((known) => known === text);
+  if (!format) throw problems.badRequest(`format has to be ${FEED_FORMATS.join(', ')}, or absent`);
+  const selection = new URLSearchParams({
+    quality: read('quality') ?? (format === 'rss' ? 'mp3' : ''),
+    codec: read('codec') ?? '',
+  });
+  const { quality, codec } = parseQualityParameters(selection.toString());
+  return { format, quality, codec };
 }

@@ -1,0 +1,88 @@
+import { defineParser, SettingError, splitList } from './parsers.ts';
+
+/** A site in a rule: `host`, which includes its subdomains, or `*.host`. */
+export interface SitePattern {
+  /** In lower case. */
+  readonly host: string;
+  /** `*.host`: the subdomains alone. */
+  readonly subdomainsOnly: boolean;
+}
+
+const SITE = /^(\*\.)?([^\s*=/?#@:\\]+)$/;
+
+/** Undefined when it is something else. */
+export function parseSitePattern(text: string): SitePattern | undefined {
+  const [, wildcard, name] = SITE.exec(text) ?? [];
+  const host = name && URL.parse(`http://${name}/`)?.hostname.replace(/\.$/, '');
+  return host ? { host, subdomainsOnly: wildcard !== undefined } : undefined;
+}
+
+/** Whether a link is of the site. False for text that is no URL. */
+export function matchesSite({ host, subdomainsOnly }: SitePattern, link: string): boolean {
+  const name = URL.parse(link)?.hostname.replace(/\.$/, '') ?? '';
+  return (name === host && !subdomainsOnly) || name.endsWith(`.${host}`);
+}
+
+/** Which connections the resolves of a site use. */
+export interface ProxyRule extends SitePattern {
+  /** The position of an outgoing proxy, from 1. */
+  readonly proxy: number | 'direct';
+}
+
+const PROXY_RULE = /^([^=]+)=(direct|[1-9]\d{0,3})$/i;
+
+/** Parses `host=position`, `*.host=position` or `host=direct`. Undefined when it is something else. */
+export function parseProxyRule(text: string): ProxyRule | undefined {
+  const [, site = '', target = ''] = PROXY_RULE.exec(text) ?? [];
+  const pattern = parseSitePattern(site);
+  return pattern && { ...pattern, proxy: /^direct$/i.test(target) ? 'direct' : Number(target) };
+}
+
+const PROXY_RULES = 'a comma list of host=position in OUTGOING_PROXIES, from 1, or host=direct';
+
+/** Rules for the outgoing proxies of single sites, as text. The error line names an entry by its number alone. */
+export const proxyRules = defineParser(PROXY_RULES, (name, text): string[] =>
+  splitList(text).map((item, index) => {
+    if (parseProxyRule(item)) return item;
+    // An entry may be a proxy that was put into the wrong variable.
+    throw new SettingError(`${name} must be ${PROXY_RULES}; entry ${index + 1} is something else`);
+  }),
+);
+
+/** @throws SettingError when a rule names a position that has no proxy */
+export function checkProxyRules(name: string, rules: readonly string[], proxyCount: number): void {
+  const index = rules.findIndex((rule) => Number(parseProxyRule(rule)?.proxy) > proxyCount);
+  if (index >= 0)
+    throw new SettingError(`${name} must be ${PROXY_RULES}; entry ${index + 1} is beyond its ${proxyCount} proxies`);
+}
+
+/** Which browser the requests of yt-dlp to a site imitate. */
+export interface ImpersonationRule {
+  /** Absent: every site that no other rule names. */
+  readonly site?: SitePattern;
+  /** As `--impersonate` of yt-dlp, in lower case: `chrome`, `chrome-131`, `chrome:windows-10`. */
+  readonly target: string;
+}
+
+const IMPERSONATION_RULE = /^(?:([^=]+)=)?([a-z]+(?:-[\d.]+)?(?::[a-z]+(?:-[\d.]+)?)?)$/i;
+
+/** Parses `target` or `site=target`. Undefined when it is something else. */
+export function parseImpersonationRule(text: string): ImpersonationRule | undefined {
+  const [, pattern, target] = IMPERSONATION_RULE.exec(text) ?? [];
+  const site = pattern === undefined ? undefined : parseSitePattern(pattern);
+  if (!target || (pattern !== undefined && !site)) return undefined;
+  return { site, target: target.toLowerCase() };
+}
+
+const IMPERSONATE =
+  'a comma list of browsers such as chrome or site=chrome-131:macos, at most one of them without a site';
+
+/** Rules for impersonation, as text. */
+export const impersonate = defineParser(IMPERSONATE, (name, text): string[] => {
+  const items = splitList(text);
+  const rules = items.map(parseImpersonationRule);
+  const invalid = rules.findIndex((rule) => !rule);
+  if (invalid >= 0) throw new SettingError(`${name} must be ${IMPERSONATE}; entry ${invalid + 1} is something else`);
+  if (rules.filter((rule) => !rule?.site).length > 1) throw new SettingError(`${name} must be ${IMPERSONATE}`);
+  return items;
+});
