@@ -1,10 +1,4 @@
-export {
-  createLayoutCache,
-  type KnownLayout,
-  type LayoutCache,
-  type LayoutRequest,
-  type OpenFile,
-} from './layout-cache.ts';
+export { createLayoutCache, type LayoutCache } from './layout-cache.ts';
 export { firstRead, LayoutStream, type SizedFile } from './layout-stream.ts';
 export {
   type ClipRequest,
@@ -16,4 +10,4 @@ export {
   type Layouts,
   NotAac,
 } from './layouts.ts';
-export { HEADER_RANGE } from './read-layout-source.ts';
+export { HEADER_RANGE, type KnownLayout, type LayoutRequest, type OpenFile } from './read-layout.ts';

@@ -13,7 +13,8 @@ import {
 } from '../../core/media/mp4-clip/index.ts';
 import { codecString, type HlsLayout, layOutHls } from '../../core/media/mp4-hls/index.ts';
 import { createLayout, type LayoutExtras, type SourceIndex } from '../../core/media/virtual-mp4/index.ts';
-import { createLayoutCache, type LayoutCache, type LayoutRequest, type OpenFile } from './layout-cache.ts';
+import { createLayoutCache, type LayoutCache } from './layout-cache.ts';
+import type { LayoutRequest, OpenFile } from './read-layout.ts';
 import { readMovieFragments } from './read-movie-fragments.ts';
 
 /** A pair: source 0 has the video, source 1 the audio. The id begins with its key. */

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnsupportedMp4 } from '../../../core/media/isobmff/index.ts';
 import type { FileSource } from '../../../stream-service/source/source.ts';
-import type { KnownLayout } from '../../../stream-service/virtual-mp4/layout-cache.ts';
 import { LayoutStream, type SizedFile } from '../../../stream-service/virtual-mp4/layout-stream.ts';
 import { createClips, createHlsLayouts } from '../../../stream-service/virtual-mp4/layouts.ts';
+import type { KnownLayout } from '../../../stream-service/virtual-mp4/read-layout.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { createPairMedia, type PairMedia } from './pair-fixture.ts';
 

@@ -8,7 +8,7 @@ import { parseTrackHeader, type TrackHeader } from '../../../core/media/isobmff/
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../core/media/virtual-mp4/layout.ts';
 import { LayoutStream, type SizedFile } from '../../../stream-service/virtual-mp4/layout-stream.ts';
-import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout-source.ts';
+import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout.ts';
 import { ensureMedia } from '../../origin/media.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { arrangements, type GeneratedSample, generateFile, readTemplate, samples } from './generated-source.ts';

@@ -8,7 +8,7 @@ import { fullBox, UnsupportedMp4, u32, u64 } from '../../../core/media/isobmff/b
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import type { Layout } from '../../../core/media/virtual-mp4/layout.ts';
 import { LayoutStream, type SizedFile } from '../../../stream-service/virtual-mp4/layout-stream.ts';
-import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout-source.ts';
+import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { createPairMedia, type PairMedia } from './pair-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
-import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout-source.ts';
+import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout.ts';
 import { newestFfmpeg } from '../../support/installed-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
