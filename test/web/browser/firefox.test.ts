@@ -286,6 +286,18 @@ describe('the page in Firefox', () => {
     await find('h2', new RegExp(`^${title}$`));
   });
 
+  it('opens from its cache while offline, and resolves once online', async () => {
+    const { page, find, click, says } = await open(service.baseUrl);
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+    await page.setOfflineMode(true);
+    await page.goto(service.baseUrl + service.pageFor('/site/combined/offline'));
+    await find('h2', /You’re offline/);
+    await says('Downloads will resume');
+    await page.setOfflineMode(false);
+    await click('button', /^Try again$/);
+    await find('article h2', /offline/);
+  });
+
   it('works without storage, as in a window that forbids it', async () => {
     const { find, says, enter, click } = await open(service.baseUrl, {
       prepare: () => {
