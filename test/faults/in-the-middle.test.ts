@@ -9,7 +9,8 @@ const fixture = useServiceFixture();
 describe('healthy upstream', () => {
   it.each(ROUTES)('delivers the same bytes every time on %s', async (route) => {
     const right = await fixture.rightOf(`${route}-long`);
-    expect(right.length).toBeGreaterThan(2_000_000);
+    // What is not read yet counts: for MP3 that is the source, of 15 MB.
+    expect(right.length).toBeGreaterThan(route === 'mp3' ? 450_000 : 2_000_000);
     expect(await outcomeOf(await fixture.there().stream(`${route}-long`), { right })).toBe('right');
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Resource } from '../../core/state/resource.ts';
-import { createFaultHandler, type Fault, type FaultHandler, type FaultOptions } from '../origin/faults.ts';
+import { createFaultHandler, etagOf, type Fault, type FaultHandler, type FaultOptions } from '../origin/faults.ts';
 import type { Exchange, OriginHandler } from '../origin/handler.ts';
 import { send, typeOf } from '../origin/respond.ts';
 
@@ -32,15 +32,15 @@ export interface FaultSite {
   resolveAgain(resource: Resource): Resource;
 }
 
-/** Two minutes, 23 MB: more than all buffers between source and client. */
+/** 15 MB: more than all buffers between source and client. 20 seconds: its many bytes per second cost no encoding. */
 const LOUD_WAV = 'loud.wav';
-const WAV_SECONDS = 120;
+const WAV_SECONDS = 20;
 
 type Format = readonly [id: string, file: string, traits: object];
 
 const VIDEO = { height: 360, width: 640, vcodec: 'avc1.42c01e', acodec: 'none' };
 const AUDIO = { vcodec: 'none', acodec: 'mp4a.40.2', asr: 48000 };
-const PCM = { ...AUDIO, acodec: 'pcm_s16le' };
+const PCM = { ...AUDIO, acodec: 'pcm_f64le' };
 const BOTH = { height: 180, width: 320, vcodec: 'avc1.42c00d', acodec: 'mp4a.40.2' };
 const HLS = { ...BOTH, protocol: 'm3u8_native', ext: 'mp4' };
 
@@ -78,6 +78,7 @@ const FORMATS: Readonly<Record<Item, readonly Format[]>> = {
 export function createFaultSite(pathOf: (file: string) => string): FaultSite {
   let generation = 0;
   let handlers = new Map<string, FaultHandler>();
+  const loaded = new Map<string, Content>();
   let armed: (Arming & { readonly fault: Fault | undefined; readonly last: number }) | undefined;
 
   const api = (exchange: Exchange) => {
@@ -96,12 +97,13 @@ export function createFaultSite(pathOf: (file: string) => string): FaultSite {
   };
 
   const handlerOf = (number: number, file: string): FaultHandler => {
-    const bytes = file === LOUD_WAV ? loudWav() : readFileSync(pathOf(file));
+    const content = loaded.get(file) ?? withEtag(file === LOUD_WAV ? loudWav() : readFileSync(pathOf(file)));
+    loaded.set(file, content);
     const isBefallen = armed && number <= armed.last && (armed.only?.test(file) ?? true);
     const { fault, etag } = armed && isBefallen ? armed : {};
     const isOther = armed?.again === 'other files' && number > armed.last;
     return createFaultHandler({
-      bytes: isOther ? bytes.subarray(0, -1) : bytes,
+      ...(isOther ? withEtag(content.bytes.subarray(0, -1)) : content),
       contentType: typeOf(file),
       ...(fault && { fault }),
       ...(etag !== undefined && { etag }),
@@ -132,25 +134,33 @@ export function createFaultSite(pathOf: (file: string) => string): FaultSite {
   };
 }
 
+/** A file with its ETag, which is computed once and not for each fault. */
+interface Content {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+const withEtag = (bytes: Buffer): Content => ({ bytes, etag: etagOf(bytes) });
+
 let wav: Buffer | undefined;
 
-/** Stereo at 48 kHz: deterministic noise. */
+/** Stereo at 48 kHz, 64-bit floating point: deterministic noise. */
 function loudWav(): Buffer {
   if (wav) return wav;
-  const dataBytes = WAV_SECONDS * 48_000 * 4;
+  const dataBytes = WAV_SECONDS * 768_000;
   wav = Buffer.alloc(44 + dataBytes);
   wav.write('RIFF\0\0\0\0WAVEfmt ', 'latin1');
   wav.writeUInt32LE(36 + dataBytes, 4);
-  for (const [index, value] of [16, 0x0002_0001, 48_000, 192_000, 0x0010_0004].entries())
+  for (const [index, value] of [16, 0x0002_0003, 48_000, 768_000, 0x0040_0010].entries())
     wav.writeUInt32LE(value, 16 + index * 4);
   wav.write('data', 36, 'latin1');
   wav.writeUInt32LE(dataBytes, 40);
   let state = 1;
-  for (let offset = 44; offset < wav.length; offset += 4) {
+  for (let offset = 44; offset < wav.length; offset += 16) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    const sample = Math.round(8000 * Math.sin(offset / 100) + (state >>> 21));
-    wav.writeInt16LE(sample, offset);
-    wav.writeInt16LE(sample, offset + 2);
+    const sample = (8000 * Math.sin(offset / 400) + (state >>> 21)) / 32_768;
+    wav.writeDoubleLE(sample, offset);
+    wav.writeDoubleLE(sample, offset + 8);
   }
   return wav;
 }

@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
 import { expectProblem } from '../contract/api-document.ts';
 import { openResponse } from '../support/request.ts';
-
-export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 /**
  * The possible outcomes of a stream: every byte, a status with its ProblemDetails, or a broken connection after
@@ -40,5 +37,5 @@ export async function outcomeOf(url: string, { right, onFirstBytes }: OutcomeOpt
   const bytes = soFar();
   const promised = Number(headers['content-length'] ?? bytes.length);
   if (promised !== bytes.length) return `${bytes.length} bytes of ${promised}, ended well`;
-  return sha256(bytes) === sha256(right) ? 'right' : `ended well with ${bytes.length} other bytes of ${right.length}`;
+  return bytes.equals(right) ? 'right' : `ended well with ${bytes.length} other bytes of ${right.length}`;
 }

@@ -65,11 +65,13 @@ export interface FaultHandler {
   renew(): void;
 }
 
+/** A strong ETag: a digest of the bytes. */
+export const etagOf = (bytes: Buffer): string => `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
+
 /** Serves bytes with the Range rules of RFC 9110 §14 and one fault. Each handler has its own count of `times`. */
 export function createFaultHandler(options: FaultOptions): FaultHandler {
   const { bytes, fault, contentType = 'video/mp4' } = options;
-  const etag =
-    options.etag === undefined ? `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"` : options.etag;
+  const etag = options.etag === undefined ? etagOf(bytes) : options.etag;
   const lastModified = options.lastModified ?? 'Sat, 01 Nov 2025 10:00:00 GMT';
   const seen: SeenRequest[] = [];
   let answered = 0;
