@@ -7,9 +7,10 @@ import { id3Tag } from '../../../../core/media/id3/id3-tag.ts';
 import { ensureMedia } from '../../../origin/media.ts';
 import { probe } from '../../../support/media-tools.ts';
 import { randomFrom } from './coded-sound.ts';
-import { fileSource, readRange, resourceOf, startMp3, track } from './fixture.ts';
+import { fileSource, mp3ConverterWith, readRange, resourceOf, shortSegments, startMp3, track } from './fixture.ts';
 
-const SECONDS = 160;
+/** With the boundary of two segments at 24 s. */
+const SECONDS = 40;
 const tagBytes = id3Tag({ title: 'Title', artist: 'Artist' }).length;
 
 describe('mp3FrameBytes', () => {
@@ -29,7 +30,7 @@ describe('an MP3 conversion with a bit rate', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'reelay-bitrate-'));
     source = await readFile(join(await ensureMedia(), 'long-audio.m4a'));
-    mp3 = await startMp3();
+    mp3 = await startMp3({}, mp3ConverterWith(shortSegments));
   }, 120_000);
   afterAll(async () => {
     await mp3.close();
@@ -47,7 +48,7 @@ describe('an MP3 conversion with a bit rate', () => {
     expect(converted.size).toBe(tagBytes + mp3Frames(SECONDS) * mp3FrameBytes(kbps));
     expect(whole.length).toBe(converted.size);
     const random = randomFrom(kbps);
-    const boundary = tagBytes + 6000 * mp3FrameBytes(kbps);
+    const boundary = tagBytes + 1000 * mp3FrameBytes(kbps);
     const ranges = [[boundary - 700, boundary + 700] as const].concat(
       Array.from({ length: 3 }, () => {
         const first = Math.floor(random() * whole.length);

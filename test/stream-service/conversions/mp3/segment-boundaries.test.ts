@@ -16,8 +16,9 @@ import {
   track,
 } from './fixture.ts';
 
-/** One segment boundary, at 144 s. */
-const SECONDS = 150;
+/** One segment boundary, at 36 s. */
+const SECONDS = 42;
+const SEGMENT_FRAMES = 1500;
 const AAC = ['-c:a', 'aac', '-aac_coder', 'fast', '-b:a', '128k'];
 const COPY = ['-c', 'copy'];
 const HLS = ['-f', 'hls', '-hls_list_size', '0'];
@@ -41,7 +42,10 @@ describe('MP3 conversion contains every sample once and in order, across segment
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'reelay-joints-'));
-    mp3 = await startMp3({}, mp3ConverterWith(fastLame));
+    mp3 = await startMp3(
+      {},
+      mp3ConverterWith((encoding) => ({ ...fastLame(encoding), segmentFrames: SEGMENT_FRAMES })),
+    );
   });
   afterAll(async () => {
     await mp3.close();
