@@ -45,9 +45,14 @@ export async function inspect(body: Buffer, extension: string) {
     const file = join(folder, `body${extension}`);
     await writeFile(file, body);
     const probed = await probe(file);
-    const { stderr } = await run('ffmpeg', ['-nostdin', '-v', 'error', '-i', file, '-f', 'null', '-']);
-    return { ...probed, codecs: probed.streams.map((stream) => stream.codec), complaints: stderr };
+    return { ...probed, codecs: probed.streams.map((stream) => stream.codec), complaints: await complaintsOf(file) };
   });
+}
+
+/** Decodes a media file. @returns decoder messages */
+export async function complaintsOf(file: string): Promise<string> {
+  const args = ['-nostdin', '-v', 'error', '-threads', '1', '-i', file, '-f', 'null', '-'];
+  return (await run('ffmpeg', args)).stderr;
 }
 
 /** Runs `use` with a folder that is removed afterwards. */

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import type { StreamServiceOptions } from '../../../stream-service/create-stream-service.ts';
+import { withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { audioTrack, combinedKey, mediaKey, resourceOf, startService, trackOf, videoTrack } from '../fixture.ts';
 import type { PairMedia } from './pair-fixture.ts';
@@ -11,11 +12,7 @@ import type { PairMedia } from './pair-fixture.ts';
 const run = promisify(execFile);
 
 /** Starts the service with a pair of files, or a single one, until the test ends, and returns the URL of its Media. */
-export async function startMedia(
-  media: PairMedia,
-  files: readonly [string] | readonly [string, string],
-  options: Partial<StreamServiceOptions> = {},
-) {
+export async function startMedia(media: PairMedia, files: Files, options: Partial<StreamServiceOptions> = {}) {
   const [first, second] = await Promise.all(files.map(media.load));
   const traits = { durationSeconds: 300 };
   if (second && first) {
@@ -38,69 +35,78 @@ export async function fetchClip(media: PairMedia, url: string, query: string) {
   return { ...answer, file };
 }
 
-const ffmpeg = async (args: readonly string[]): Promise<Buffer> => {
+/** Runs FFmpeg. @returns what it writes to its standard output, and its messages */
+async function ffmpeg(args: readonly string[]) {
   const options = { maxBuffer: 1 << 29, encoding: 'buffer' } as const;
-  const { stdout } = await run('ffmpeg', ['-nostdin', '-v', 'error', ...args, '-'], options);
-  return stdout;
-};
+  return run('ffmpeg', ['-nostdin', '-v', 'error', ...args], options);
+}
 
 /** A function of files that do not change, which reads each of them once. */
-export function once<A extends readonly string[], T>(read: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+export function once<A extends readonly unknown[], T>(read: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
   const results = new Map<string, Promise<T>>();
   return (...args) => {
-    const key = args.join('\0');
+    const key = JSON.stringify(args);
     const result = results.get(key) ?? read(...args);
     results.set(key, result);
     return result;
   };
 }
 
+/** A file with video and audio, or one of each. */
+export type Files = readonly [string] | readonly [string, string];
+
 export interface Frame {
   readonly seconds: number;
   readonly digest: string;
 }
 
-/**
- * The frames of the video of a file as they are shown, with their presentation times. Frames before 0 are not shown:
- * FFmpeg's AV1 decoder returns them all the same.
- */
-export async function shownFrames(file: string): Promise<Frame[]> {
-  const text = (
-    await ffmpeg([
-      '-copyts',
-      '-i',
-      file,
-      '-map',
-      '0:v:0',
-      '-fps_mode',
-      'passthrough',
-      '-enc_time_base',
-      '1:90000',
-      '-f',
-      'framemd5',
-    ])
-  ).toString();
-  const [, num, den] = /#tb 0: (\d+)\/(\d+)/.exec(text) ?? [];
-  const frames = [...text.matchAll(/^0, *-?\d+, *(-?\d+),.*, (\w{32})/gm)];
-  return frames
-    .map(([, pts, digest = '']) => ({ seconds: (Number(pts) * Number(num)) / Number(den), digest }))
-    .filter(({ seconds }) => seconds >= 0);
+export interface Decoded {
+  /** The frames as they are shown, with their presentation times. */
+  readonly frames: readonly Frame[];
+  /** The audio as it is heard: mono samples of 16 bits. */
+  readonly samples: Int16Array;
+  /** Messages of the decoders. */
+  readonly complaints: string;
 }
 
 export const AUDIO_RATE = 48_000;
+const FRAMES = ['-fps_mode', 'passthrough', '-enc_time_base', '1:90000', '-f', 'framehash', '-hash', 'murmur3'];
+const SAMPLES = ['-ac', '1', '-ar', String(AUDIO_RATE), '-f', 's16le'];
 
-/** The audio of a file as it is heard: mono samples of 16 bits. */
-export async function heardSamples(file: string): Promise<Int16Array> {
-  const args = ['-i', file, '-map', '0:a:0', '-ac', '1', '-ar', String(AUDIO_RATE), '-f', 's16le'];
-  const bytes = await ffmpeg(args);
-  return new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
-}
+/**
+ * Decodes video and audio. Frames before 0 are not shown: FFmpeg's AV1 decoder returns them all the same.
+ * @param seconds at most, from the beginning
+ */
+export const decode = (files: Files, seconds = 3600): Promise<Decoded> =>
+  withTemporaryFolder(async (folder) => {
+    const heard = join(folder, 'heard');
+    const inputs = files.flatMap((file) => ['-t', String(seconds), '-i', file]);
+    const audio = `${files.length - 1}:a:0`;
+    const { stdout, stderr } = await ffmpeg(
+      ['-copyts', ...inputs].concat('-map', '0:v:0', ...FRAMES, '-', '-map', audio, ...SAMPLES, heard),
+    );
+    const text = stdout.toString();
+    const [, num, den] = /#tb 0: (\d+)\/(\d+)/.exec(text) ?? [];
+    const frames = [...text.matchAll(/^0, *-?\d+, *(-?\d+),.*, (\w{32})/gm)]
+      .map(([, pts, digest = '']) => ({ seconds: (Number(pts) * Number(num)) / Number(den), digest }))
+      .filter(({ seconds }) => seconds >= 0);
+    return { frames, samples: samplesOf(await readFile(heard)), complaints: stderr.toString() };
+  });
 
-/** Size and digest of each packet by stream, in decode order, those that are not shown included. */
-export async function packets(file: string, map: string): Promise<string[]> {
-  const args = ['-ignore_editlist', '1', '-i', file, '-map', map, '-c', 'copy', '-copyts', '-f', 'framemd5'];
-  const text = (await ffmpeg(args)).toString();
-  return [...text.matchAll(/^0, *-?\d+, *-?\d+, *\d+, *(\d+), (\w{32})/gm)].map(
-    ([, size, digest]) => `${size} ${digest}`,
-  );
+/** The audio of a file as it is heard. */
+export const heardSamples = async (file: string): Promise<Int16Array> =>
+  samplesOf((await ffmpeg(['-i', file, '-map', '0:a:0', ...SAMPLES, '-'])).stdout);
+
+const samplesOf = (bytes: Buffer) => new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
+
+/** Size and digest of each packet of video and audio, in decode order, those that are not shown included. */
+export async function packets(files: Files): Promise<{ video: string[]; audio: string[] }> {
+  const inputs = files.flatMap((file) => ['-ignore_editlist', '1', '-i', file]);
+  const maps = ['-map', '0:v:0', '-map', `${files.length - 1}:a:0`];
+  const text = (await ffmpeg([...inputs, ...maps, '-c', 'copy', '-copyts', '-f', 'framemd5', '-'])).stdout.toString();
+  const streamOf = (index: number) =>
+    [...text.matchAll(new RegExp(`^${index}, *-?\\d+, *-?\\d+, *\\d+, *(\\d+), (\\w{32})`, 'gm'))].map(
+      ([, size, digest]) => `${size} ${digest}`,
+    );
+  return { video: streamOf(0), audio: streamOf(1) };
 }

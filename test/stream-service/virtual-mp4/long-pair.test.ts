@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLayout } from '../../../core/media/virtual-mp4/create-layout.ts';
 import { readLayoutSource } from '../../../stream-service/virtual-mp4/read-layout.ts';
 import { newestFfmpeg } from '../../support/installed-tools.ts';
 import { sendRequest } from '../../support/request.ts';
-import { audioTrack, combinedKey, resourceOf, type Service, startService, videoTrack } from '../fixture.ts';
-import { createPairMedia, type PairMedia, packetDigests } from './pair-fixture.ts';
+import { audioTrack, combinedKey, resourceOf, startService, videoTrack } from '../fixture.ts';
+import { packetDigests, usePairMedia } from './pair-fixture.ts';
 import { repeatSamples } from './repeated-source.ts';
 
 const never = new AbortController().signal;
@@ -13,13 +13,7 @@ const MB = 1024 * 1024;
 /** Ten hours of a file of eight seconds. */
 const TIMES = 4500;
 
-let media: PairMedia;
-let service: Service | undefined;
-beforeAll(async () => {
-  media = await createPairMedia();
-});
-afterAll(() => media.close());
-afterEach(() => service?.close());
+const media = await usePairMedia();
 
 async function startLongPair(isMovieLast: boolean) {
   const [video, audio] = await Promise.all(
@@ -30,19 +24,25 @@ async function startLongPair(isMovieLast: boolean) {
     video: repeatSamples(video, { kind: 'vide', times: TIMES, isMovieLast }),
     audio: repeatSamples(audio, { kind: 'soun', times: TIMES, isMovieLast }),
   };
-  service = await startService(resourceOf([videoTrack(), audioTrack()], { durationSeconds: 36_000 }), sources);
-  return { ...sources, url: `${service.url}/api/Stream/Media/${combinedKey()}` };
+  const service = await startService(resourceOf([videoTrack(), audioTrack()], { durationSeconds: 36_000 }), sources);
+  return { ...sources, close: service.close, url: `${service.url}/api/Stream/Media/${combinedKey()}` };
 }
 
 /** Sizes and digests without times. */
 const withoutTimes = (packets: readonly string[] = []) => packets.map((packet) => packet.split(' ').slice(2).join(' '));
 
-describe('a pair of ten hours and more than 4 GiB', () => {
-  it.each([
-    ['in front of', false],
-    ['behind', true],
-  ])('has a compact layout with moov %s the media', async (_place, isMovieLast) => {
-    const { url, video, audio } = await startLongPair(isMovieLast);
+describe.each([
+  { place: 'in front of', isMovieLast: false, program: 'the FFmpeg of this machine', ffmpeg: async () => 'ffmpeg' },
+  { place: 'behind', isMovieLast: true, program: 'the newest FFmpeg', ffmpeg: newestFfmpeg },
+])('a pair of ten hours and more than 4 GiB, moov $place the media', ({ isMovieLast, program, ffmpeg }) => {
+  let pair: Awaited<ReturnType<typeof startLongPair>>;
+  beforeAll(async () => {
+    pair = await startLongPair(isMovieLast);
+  });
+  afterAll(() => pair.close());
+
+  it('has a compact layout', async () => {
+    const { url, video, audio } = pair;
     const [videoHeader, audioHeader] = await Promise.all([video, audio].map((file) => readLayoutSource(file, never)));
     if (!videoHeader || !audioHeader) throw new Error('unreachable');
     expect(videoHeader.moov.length + audioHeader.moov.length).toBeGreaterThan(20 * MB);
@@ -63,16 +63,13 @@ describe('a pair of ten hours and more than 4 GiB', () => {
     expect(Buffer.concat(parts).equals(whole)).toBe(true);
   });
 
-  it.each([
-    ['the FFmpeg of this machine', false],
-    ['the newest FFmpeg', true],
-  ])('is demuxed at nine hours by %s', async (_program, isNewest) => {
-    const { url, video } = await startLongPair(isNewest);
+  it(`is demuxed at nine hours by ${program}`, async () => {
+    const { url, video } = pair;
     const expected = withoutTimes((await packetDigests(['-i', media.pathOf('bframes.mp4')]))[0]);
     // The beginning of a repetition.
     const start = Math.floor(32_400 / video.unitSeconds) * video.unitSeconds;
-    const program = isNewest ? await newestFfmpeg() : 'ffmpeg';
-    const packets = await packetDigests(['-ss', String(start), '-i', url, '-map', '0', '-frames:v', '100'], program);
+    const input = ['-ss', String(start), '-i', url, '-map', '0', '-frames:v', '100'];
+    const packets = await packetDigests(input, await ffmpeg());
     const got = withoutTimes(packets[0]);
     expect(got.length).toBe(100);
     const first = expected.indexOf(got[0] ?? '');

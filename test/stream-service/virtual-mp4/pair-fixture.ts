@@ -103,13 +103,21 @@ export function countingSource(bytes: Buffer) {
   return Object.assign(counting, { reads, reading: source.reading });
 }
 
+const DIGESTS = ['-c', 'copy', '-copyts', '-f', 'framemd5', '-'];
+
 /** Times from the first packet in seconds, size and digest of each packet of a file's streams, in decode order. */
-export async function packetDigests(args: readonly string[], program = 'ffmpeg'): Promise<Record<string, string[]>> {
-  const { stdout } = await run(
-    program,
-    ['-nostdin', '-v', 'error', ...args, '-c', 'copy', '-copyts', '-f', 'framemd5', '-'],
-    { maxBuffer: 1 << 28 },
-  );
+export const packetDigests = async (args: readonly string[], program = 'ffmpeg'): Promise<Record<string, string[]>> =>
+  readDigests((await run(program, ['-nostdin', '-v', 'error', ...args, ...DIGESTS], { maxBuffer: 1 << 28 })).stdout);
+
+/** The same of every stream of a file, which is decoded as well. */
+export async function decodedPackets(file: string) {
+  const input = ['-nostdin', '-v', 'error', '-threads', '1', '-i', file];
+  const outputs = ['-map', '0', ...DIGESTS, '-map', '0', '-f', 'null', '-'];
+  const { stdout, stderr } = await run('ffmpeg', [...input, ...outputs], { maxBuffer: 1 << 28 });
+  return { packets: readDigests(stdout), complaints: stderr };
+}
+
+function readDigests(stdout: string): Record<string, string[]> {
   const units: Record<string, number> = {};
   for (const [, stream = '', num, den] of stdout.matchAll(/#tb (\d+): (\d+)\/(\d+)/g)) {
     units[stream] = Number(num) / Number(den);

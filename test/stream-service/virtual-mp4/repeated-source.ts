@@ -31,7 +31,7 @@ export function repeatSamples(file: Buffer, { kind, times, isMovieLast = false }
   const unit = Buffer.concat(parts);
   const repeat = (rows: readonly number[]) => {
     const once = u32(...rows);
-    return Buffer.concat(Array.from({ length: times }, () => once));
+    return Buffer.alloc(once.length * times, once);
   };
   const sync = samples.flatMap(({ isSync }, index) => (isSync ? [index + 1] : []));
   const syncRows = Buffer.concat(
@@ -40,22 +40,22 @@ export function repeatSamples(file: Buffer, { kind, times, isMovieLast = false }
   const unitDuration = samples.reduce((sum, { duration }) => sum + duration, 0);
   const seconds = (unitDuration * times) / header.timescale;
   const hasComposition = samples.some(({ composition }) => composition !== 0);
+  const durations = samples.flatMap(({ duration }) => [1, duration]);
+  const compositions = samples.flatMap(({ composition }) => [1, composition]);
+  const tables = [
+    fullBox('stts', 0, 0, u32(samples.length * times), repeat(durations)),
+    ...(sync.length < samples.length ? [fullBox('stss', 0, 0, u32(sync.length * times), syncRows)] : []),
+    ...(hasComposition ? [fullBox('ctts', 1, 0, u32(samples.length * times), repeat(compositions))] : []),
+    fullBox('stsc', 0, 0, u32(1, 1, samples.length, 1)),
+    fullBox('stsz', 0, 0, u32(0, samples.length * times), repeat(samples.map(({ size }) => size))),
+  ];
+  const edits = header.edits.map((edit) => ({ ...edit, duration: Math.round(seconds * header.movieTimescale) }));
   const movie = (firstOffset: number) => {
     const offsets = Buffer.alloc(times * 8);
     for (let turn = 0; turn < times; turn += 1) {
       offsets.writeBigUInt64BE(BigInt(firstOffset + turn * unit.length), turn * 8);
     }
-    const durations = samples.flatMap(({ duration }) => [1, duration]);
-    const compositions = samples.flatMap(({ composition }) => [1, composition]);
-    const sampleTables = [
-      fullBox('stts', 0, 0, u32(samples.length * times), repeat(durations)),
-      ...(sync.length < samples.length ? [fullBox('stss', 0, 0, u32(sync.length * times), syncRows)] : []),
-      ...(hasComposition ? [fullBox('ctts', 1, 0, u32(samples.length * times), repeat(compositions))] : []),
-      fullBox('stsc', 0, 0, u32(1, 1, samples.length, 1)),
-      fullBox('stsz', 0, 0, u32(0, samples.length * times), repeat(samples.map(({ size }) => size))),
-      fullBox('co64', 0, 0, u32(times), offsets),
-    ];
-    const edits = header.edits.map((edit) => ({ ...edit, duration: Math.round(seconds * header.movieTimescale) }));
+    const sampleTables = [...tables, fullBox('co64', 0, 0, u32(times), offsets)];
     return writeMovie([{ header: { ...header, edits }, durationSeconds: seconds, sampleTables }]);
   };
   const mediaBytes = unit.length * times;
