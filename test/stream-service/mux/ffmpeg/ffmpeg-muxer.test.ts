@@ -13,42 +13,45 @@ import { combinedPlan, remuxPlan } from '../../../../stream-service/mux/mux-plan
 import { noopObserver } from '../../../../stream-service/sessions/stream-sessions.ts';
 import { firstBytes } from '../../../../stream-service/source/first-bytes.ts';
 import type { SegmentedSource, Source } from '../../../../stream-service/source/source.ts';
-import { madeFiles } from '../../../origin/media.ts';
+import { madeBy } from '../../../origin/media.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../../support/media-tools.ts';
 import { fileSource } from '../../conversions/mp3/fixture.ts';
 import { audioTrack, failingSource, ffmpeg, trackOf, until, videoTrack } from '../../fixture.ts';
 
-const VIDEO = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10'];
-const SOUND = ['-f', 'lavfi', '-i', 'sine=sample_rate=48000'];
+const INPUTS = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10', '-f', 'lavfi', '-i', 'sine=sample_rate=48000'];
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
-const RECIPES: Readonly<Record<string, readonly string[]>> = {
-  'video.mp4': [...VIDEO, '-t', '6', ...H264, '-g', '20', '-movflags', '+faststart'],
+const VP9 = ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'];
+/** Six seconds of the picture, of the sound, and of both. */
+const VIDEO = ['-map', '0', '-t', '6'];
+const SOUND = ['-map', '1', '-t', '6'];
+const BOTH = ['-map', '0', '-map', '1', '-t', '6'];
+const FRAGMENTS = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof'];
+/** Options of each output. One run of FFmpeg makes them all. */
+const FILES: Readonly<Record<string, readonly string[]>> = {
+  'video.mp4': [...VIDEO, ...H264, '-g', '20', '-movflags', '+faststart'],
   'one-keyframe.mp4': [...VIDEO, '-t', '60', ...H264, '-g', '10000', '-sc_threshold', '0', '-movflags', '+faststart'],
   'sound.m4a': [...SOUND, '-t', '60', '-c:a', 'aac', '-movflags', '+faststart'],
-  'ac3.mp4': [...SOUND, '-t', '6', '-c:a', 'ac3'],
-  'eac3.mp4': [...SOUND, '-t', '6', '-c:a', 'eac3'],
-  'video.webm': [...VIDEO, '-t', '6', '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-g', '20'],
-  'late.m4a': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '1.5'],
-  'at-6.ts': [...VIDEO, '-t', '6', ...H264, '-g', '20', '-output_ts_offset', '5'],
-  'sound-at-8.ts': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '6.5'],
-  'sound-at-5.ts': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '3.5'],
-  'sound-at-day.ts': [...SOUND, '-t', '6', '-c:a', 'aac', '-output_ts_offset', '80000'],
-  'fragments.mp4': [...SOUND, '-t', '6', '-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
-  'sound.aac': [...SOUND, '-t', '6', '-c:a', 'aac'],
-  'silent.ts': [...VIDEO, '-t', '6', ...H264],
-  'mp3.ts': [...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'libmp3lame'],
-  'aac.ts': [...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'aac'],
-  'opus.mp4': [
-    ...[...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'libopus'],
-    ...['-movflags', 'frag_keyframe+empty_moov+default_base_moof'],
-  ],
-  'ac3.ts': [...VIDEO, ...SOUND, '-t', '6', ...H264, '-c:a', 'ac3'],
+  'ac3.mp4': [...SOUND, '-c:a', 'ac3'],
+  'eac3.mp4': [...SOUND, '-c:a', 'eac3'],
+  'video.webm': [...VIDEO, ...VP9, '-g', '20'],
+  'late.m4a': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '1.5'],
+  'at-6.ts': [...VIDEO, ...H264, '-g', '20', '-output_ts_offset', '5'],
+  'sound-at-8.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '6.5'],
+  'sound-at-5.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '3.5'],
+  'sound-at-day.ts': [...SOUND, '-c:a', 'aac', '-output_ts_offset', '80000'],
+  'fragments.mp4': [...SOUND, '-c:a', 'aac', ...FRAGMENTS],
+  'sound.aac': [...SOUND, '-c:a', 'aac'],
+  'silent.ts': [...VIDEO, ...H264],
+  'mp3.ts': [...BOTH, ...H264, '-c:a', 'libmp3lame'],
+  'aac.ts': [...BOTH, ...H264, '-c:a', 'aac'],
+  'opus.mp4': [...BOTH, ...H264, '-c:a', 'libopus', ...FRAGMENTS],
+  'ac3.ts': [...BOTH, ...H264, '-c:a', 'ac3'],
 };
 
 let folder: string;
 let loopback: FfmpegInputServer;
 beforeAll(async () => {
-  folder = await madeFiles(RECIPES);
+  folder = await madeBy([[...INPUTS, ...Object.entries(FILES).flatMap(([name, options]) => [...options, name])]]);
 });
 beforeEach(async () => {
   loopback = await createFfmpegInputServer();
