@@ -7,7 +7,7 @@ import { madeFile } from '../../origin/media.ts';
 import { inspect, probe, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { ffmpeg as encode, randomFrom } from '../conversions/mp3/coded-sound.ts';
-import { encodedSound } from '../conversions/mp3/encoded-sound.ts';
+import { encodedSounds } from '../conversions/mp3/encoded-sound.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import { combinedKey, mediaKey, resourceOf, type Service, startService, trackOf } from '../fixture.ts';
 
@@ -17,7 +17,7 @@ const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-pix_fmt',
 
 /** Sources by format id, made of the same sound. */
 const MEDIA: Readonly<Record<string, readonly [traits: Partial<Track>, args: readonly string[], extension: string]>> = {
-  audio: [{ video: null, container: 'm4a' }, ['-c:a', 'aac'], 'm4a'],
+  audio: [{ video: null, container: 'm4a' }, ['-vn', '-c:a', 'aac'], 'm4a'],
   video: [{ audio: null }, ['-an', ...h264], 'mp4'],
   both: [{}, ['-c:a', 'aac', ...h264], 'mp4'],
   fragmented: [
@@ -26,8 +26,8 @@ const MEDIA: Readonly<Record<string, readonly [traits: Partial<Track>, args: rea
     'mp4',
   ],
   unnamed: [{ audio: {} }, ['-c:a', 'mp3', ...h264], 'mp4'],
-  adts: [{ video: null, container: 'aac' }, ['-c:a', 'aac'], 'aac'],
-  vorbis: [{ video: null, container: 'webm', audio: { codec: 'vorbis' } }, ['-c:a', 'libvorbis'], 'webm'],
+  adts: [{ video: null, container: 'aac' }, ['-vn', '-c:a', 'aac'], 'aac'],
+  vorbis: [{ video: null, container: 'webm', audio: { codec: 'vorbis' } }, ['-vn', '-c:a', 'libvorbis'], 'webm'],
 };
 const tracks = Object.entries(MEDIA).map(([formatId, [traits]]) => trackOf(formatId, traits));
 
@@ -38,11 +38,14 @@ describe('?format=', () => {
   let cover: Buffer;
 
   beforeAll(async () => {
-    for (const [formatId, [{ video }, args, extension]] of Object.entries(MEDIA)) {
-      const picture = video === null ? [] : silentVideo;
-      const file = await encodedSound(`${formatId}.${extension}`, SECONDS, [...picture, ...args]);
-      files.set(formatId, await readFile(file));
-    }
+    const names = Object.entries(MEDIA).map(([formatId, [, args, extension]]) => ({
+      formatId,
+      name: `${formatId}.${extension}`,
+      args,
+    }));
+    const outputs = Object.fromEntries(names.map(({ name, args }) => [name, args]));
+    const folder = await encodedSounds(SECONDS, outputs, silentVideo);
+    for (const { formatId, name } of names) files.set(formatId, await readFile(join(folder, name)));
     const onePicture = ['-f', 'lavfi', '-i', 'testsrc=s=400x400', '-frames:v', '1'];
     cover = await readFile(await madeFile('cover.png', onePicture));
     const resource = resourceOf(tracks, {

@@ -4,12 +4,11 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Resource, Subtitle, Track } from '../../../core/state/resource.ts';
 import type { Source } from '../../../stream-service/source/source.ts';
-import { madeFile } from '../../origin/media.ts';
 import { itInChromium, launchChromium } from '../../support/chromium.ts';
 import { inspect, runProgram, withTemporaryFolder } from '../../support/media-tools.ts';
 import { sendRequest } from '../../support/request.ts';
 import { ffmpeg as encode, randomFrom } from '../conversions/mp3/coded-sound.ts';
-import { encodedSound } from '../conversions/mp3/encoded-sound.ts';
+import { encodedSounds } from '../conversions/mp3/encoded-sound.ts';
 import { fileSource } from '../conversions/mp3/fixture.ts';
 import {
   audioTrack,
@@ -61,9 +60,9 @@ const subtitleTrack = (formatId: string) => ({
   url: `https://site.example/${formatId}`,
 });
 
-/** Each cue is shown until the end: joined, they are a thousand times as large as the file. */
+/** Each cue is shown until the end: joined, eight at once, they have 6 MB. */
 const overlapping = () =>
-  Array.from({ length: 2000 }, (_, index) => {
+  Array.from({ length: 400 }, (_, index) => {
     const start = (index / 200).toFixed(3).padStart(6, '0');
     return `00:${start} --> 00:19.000\n${'a'.repeat(1900)}\n`;
   }).join('\n');
@@ -146,9 +145,13 @@ describe.each(Object.entries(KINDS))('?subtitles= of a %s pair', (_kind, flags) 
   const pathOf = (query: string, endpoint = 'Media') => `/api/Stream/${endpoint}/${combinedKey()}?${query}`;
 
   beforeAll(async () => {
-    const aac = ['-c:a', 'aac', ...flags, '-f', 'mp4'];
-    files.set('video', await readFile(await madeFile('video.mp4', [...PICTURE, ...H264, ...flags])));
-    files.set('audio', await readFile(await encodedSound('audio.m4a', SECONDS, aac)));
+    const outputs = {
+      'video.mp4': ['-an', ...H264, ...flags],
+      'audio.m4a': ['-vn', '-c:a', 'aac', ...flags, '-f', 'mp4'],
+    };
+    const folder = await encodedSounds(SECONDS, outputs, PICTURE);
+    files.set('video', await readFile(join(folder, 'video.mp4')));
+    files.set('audio', await readFile(join(folder, 'audio.m4a')));
     service = await start(undefined, frozen);
     url = service.url + pathOf('subtitles=de');
   }, 120_000);
@@ -317,23 +320,19 @@ describe('?subtitles= of other renditions', () => {
       ['-g', '4'],
       ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-g', '20'],
     ];
-    const withSound: Readonly<Record<string, readonly string[]>> = {
-      'file.mp4': [...PICTURE, ...H264, ...aac],
-      'fragmented-file.mp4': [...PICTURE, ...H264, ...aac, ...FRAGMENTED],
-      'unindexed-file.mp4': [...PICTURE, ...H264, ...keyframes, ...aac, ...UNINDEXED],
-      'mkv-file.mkv': [...PICTURE, ...H264, ...aac],
-      'sound.m4a': aac,
-      'unindexed-sound.mp4': [...aac, ...UNINDEXED],
+    const outputs: Readonly<Record<string, readonly string[]>> = {
+      'file.mp4': [...H264, ...aac],
+      'fragmented-file.mp4': [...H264, ...aac, ...FRAGMENTED],
+      'unindexed-file.mp4': [...H264, ...keyframes, ...aac, ...UNINDEXED],
+      'mkv-file.mkv': [...H264, ...aac],
+      'sound.m4a': ['-vn', ...aac],
+      'unindexed-sound.mp4': ['-vn', ...aac, ...UNINDEXED],
+      'unindexed-video.mp4': ['-an', ...H264, ...keyframes, ...UNINDEXED],
+      'webm-video.webm': ['-an', ...vp9],
     };
-    const silent: Readonly<Record<string, readonly string[]>> = {
-      'unindexed-video.mp4': [...PICTURE, ...H264, ...keyframes, ...UNINDEXED],
-      'webm-video.webm': [...PICTURE, ...vp9],
-    };
-    const paths = [
-      ...Object.entries(withSound).map(([name, args]) => encodedSound(name, SECONDS, args)),
-      ...Object.entries(silent).map(([name, args]) => madeFile(name, args)),
-    ];
-    for (const path of await Promise.all(paths)) files.set(basename(path, extname(path)), await readFile(path));
+    const folder = await encodedSounds(SECONDS, outputs, PICTURE);
+    for (const name of Object.keys(outputs))
+      files.set(basename(name, extname(name)), await readFile(join(folder, name)));
     files.set('webm-file', files.get('webm-video') ?? Buffer.alloc(0));
     service = await start();
   }, 120_000);

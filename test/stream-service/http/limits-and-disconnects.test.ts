@@ -5,7 +5,7 @@ import type { FileSource } from '../../../stream-service/source/source.ts';
 import { sendRequest } from '../../support/request.ts';
 import { mediaKey, openResponse, resourceOf, type Service, startService, trackOf, until } from '../fixture.ts';
 
-const SIZE = 200_000_000;
+const SIZE = 100_000_000;
 const CHUNK_BYTES = 65_536;
 let service: Service | undefined;
 afterEach(async () => {

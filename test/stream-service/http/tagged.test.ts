@@ -18,6 +18,9 @@ import { itPlaysInChromium } from '../virtual-mp4/player.ts';
 
 const SECONDS = 20;
 const TAG_BYTES = 64 * 1024;
+/** Of tests of the tag alone. */
+const SHORT_SECONDS = 2;
+const SHORT_BYTES = TAG_BYTES + mp3Frames(SHORT_SECONDS) * 576;
 const PLAIN_TAG_BYTES = id3Tag({ title: 'A clip', artist: 'Someone' }).length;
 const track = trackOf('sound', { video: null, container: 'm4a' });
 const tagged: Partial<Resource> = {
@@ -164,7 +167,7 @@ describe('an MP3 conversion with ?tags=true', () => {
       [TAG_BYTES, TAG_BYTES],
       [whole.length - 1, whole.length - 1],
     ];
-    const ranges = Array.from({ length: 12 }, () => {
+    const ranges = Array.from({ length: 4 }, () => {
       const first = Math.floor(random() * whole.length);
       return [first, Math.min(first + Math.floor(random() ** 3 * 400_000), whole.length - 1)];
     });
@@ -177,8 +180,8 @@ describe('an MP3 conversion with ?tags=true', () => {
   it('stays the same on another host and after the picture has changed', async () => {
     const frozen = new Map<string, Buffer>();
     const [one, other] = await Promise.all([
-      start(fileSource(png(200, 200)), {}, frozen),
-      start(fileSource(png(300, 100)), {}, frozen),
+      start(fileSource(png(200, 200)), { durationSeconds: SHORT_SECONDS }, frozen),
+      start(fileSource(png(300, 100)), { durationSeconds: SHORT_SECONDS }, frozen),
     ]);
     const [a, b] = await Promise.all([one, other].map(({ url: base }) => sendRequest(base + pathOf())));
     await Promise.all([one.close(), other.close()]);
@@ -212,18 +215,19 @@ describe('an MP3 conversion with ?tags=true', () => {
     ['larger than 8 MB', { ...fileSource(Buffer.alloc(1)), size: undefined, read: endless }],
     ['on a dead host', async () => Promise.reject(new UpstreamError('Connection refused'))],
   ])('has no cover when it is %s', async (_, cover) => {
-    const faulty = await start(cover);
+    const faulty = await start(cover, { durationSeconds: SHORT_SECONDS });
     const { status, body, headers } = await sendRequest(faulty.url + pathOf());
-    expect([status, body.length, headers['content-length']]).toEqual([200, whole.length, String(whole.length)]);
+    expect([status, body.length, headers['content-length']]).toEqual([200, SHORT_BYTES, String(SHORT_BYTES)]);
     expect(body.includes('APIC', 0, 'latin1')).toBe(false);
-    expect(body.subarray(TAG_BYTES).equals(whole.subarray(TAG_BYTES))).toBe(true);
+    expect(body.subarray(TAG_BYTES).equals(whole.subarray(TAG_BYTES, SHORT_BYTES))).toBe(true);
     await faulty.close();
   });
 
   it('has no cover when the item has none', async () => {
-    const bare = await start(fileSource(png(1, 1)), { coverUrl: null, title: null, author: null });
+    const traits = { durationSeconds: SHORT_SECONDS, coverUrl: null, title: null, author: null };
+    const bare = await start(fileSource(png(1, 1)), traits);
     const { body } = await sendRequest(bare.url + pathOf());
-    expect(body.length).toBe(whole.length);
+    expect(body.length).toBe(SHORT_BYTES);
     expect(body.includes('APIC', 0, 'latin1')).toBe(false);
     await bare.close();
   });

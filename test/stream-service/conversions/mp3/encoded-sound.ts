@@ -7,16 +7,24 @@ import { codedSound, ffmpeg, writeWav } from './coded-sound.ts';
 const SOUND = await readFile(resolve(import.meta.dirname, 'coded-sound.ts'), 'utf8');
 
 /**
- * The path of an encode of `codedSound(seconds)`. It is kept between runs and shared by the test files.
- * @param name of the file: its extension selects the container
- * @param args FFmpeg's options of the output, or further inputs and these
+ * The folder of encodes of `codedSound(seconds)`, which one run of FFmpeg makes. It is kept between runs and shared by the
+ * test files.
+ * @param outputs FFmpeg's options by the name of the file, whose extension selects the container
+ * @param inputs further inputs
  */
-export async function encodedSound(name: string, seconds: number, args: readonly string[]): Promise<string> {
-  const folder = await ensureMade([SOUND, name, seconds, args], async (draft) => {
+export const encodedSounds = (
+  seconds: number,
+  outputs: Readonly<Record<string, readonly string[]>>,
+  inputs: readonly string[] = [],
+): Promise<string> =>
+  ensureMade([SOUND, seconds, outputs, inputs], async (draft) => {
     const wav = join(draft, 'original.wav');
     await writeWav(wav, codedSound(seconds));
-    await ffmpeg('-i', wav, ...args, join(draft, name));
+    const files = Object.entries(outputs).flatMap(([name, options]) => [...options, join(draft, name)]);
+    await ffmpeg('-i', wav, ...inputs, ...files);
     await rm(wav);
   });
-  return join(folder, name);
-}
+
+/** The path of a single one. */
+export const encodedSound = async (name: string, seconds: number, options: readonly string[]): Promise<string> =>
+  join(await encodedSounds(seconds, { [name]: options }), name);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Source } from '../../../../stream-service/source/source.ts';
 import { codedSound, decode, ffmpeg, listen, RATE } from './coded-sound.ts';
-import { encodedSound } from './encoded-sound.ts';
+import { encodedSounds } from './encoded-sound.ts';
 import {
   fastLame,
   fileSource,
@@ -52,7 +52,7 @@ describe('MP3 conversion contains every sample once and in order, across segment
     await rm(folder, { recursive: true, force: true });
   });
 
-  const encoded = (name: keyof typeof ENCODES) => encodedSound(name, SECONDS, ENCODES[name]);
+  const encoded = async (name: keyof typeof ENCODES) => join(await encodedSounds(SECONDS, ENCODES), name);
 
   /** Differences between the delays of all moments, in samples. */
   async function spread(name: string, source: Source): Promise<number> {
