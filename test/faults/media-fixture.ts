@@ -46,7 +46,7 @@ const HLS = { ...BOTH, protocol: 'm3u8_native', ext: 'mp4' };
 
 const FORMATS: Readonly<Record<Item, readonly Format[]>> = {
   'Media-short': [['both', 'clip.mp4', BOTH]],
-  'Media-long': [['audio', LOUD_WAV, PCM]],
+  'Media-long': [['both', 'long.mp4', BOTH]],
   'mp3-short': [['audio', 'ladder/aac-128.m4a', AUDIO]],
   'mp3-long': [['audio', LOUD_WAV, PCM]],
   'Combined-short': [
