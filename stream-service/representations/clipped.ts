@@ -5,9 +5,8 @@ import { COMBINED } from '../mux/index.ts';
 import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../representation.ts';
 import { isMp4File } from '../source/index.ts';
 import type { Clips } from '../virtual-mp4/index.ts';
-import { refuseLargeText } from './embedded-text.ts';
+import { type NamedExtras, refuseLargeText } from './extras.ts';
 import { type LaidOutDependencies, laidOut } from './laid-out.ts';
-import type { NamedExtras } from './with-extras.ts';
 
 export interface ClippedDependencies extends LaidOutDependencies {
   readonly clips: Clips;

@@ -6,10 +6,10 @@ import type { ClipTimes, RepresentationHead, RepresentationOpener } from '../rep
 import { isMp4File } from '../source/index.ts';
 import { NotAac } from '../virtual-mp4/index.ts';
 import { type ClippedDependencies, clipName } from './clipped.ts';
+import type { NamedExtras } from './extras.ts';
 import { type FileDependencies, file } from './file.ts';
 import { laidOut } from './laid-out.ts';
 import { type RemuxDependencies, remux } from './remux.ts';
-import type { NamedExtras } from './with-extras.ts';
 
 export interface CopiedAudioDependencies extends ClippedDependencies, FileDependencies, RemuxDependencies {}
 

@@ -12,15 +12,13 @@ import { isMp4File, needsRemux } from '../source/index.ts';
 import { type ClippedDependencies, clipped } from './clipped.ts';
 import { type ConvertedDependencies, converted } from './converted.ts';
 import { copiedAudio } from './copied-audio.ts';
-import { cover } from './cover.ts';
-import { requireTextTarget } from './embedded-text.ts';
 import { extendedFile } from './extended-file.ts';
+import { type ExtrasDependencies, type NamedExtras, requireTextTarget, withExtras } from './extras.ts';
 import { file } from './file.ts';
 import { type HlsDependencies, type HlsFile, hls } from './hls.ts';
+import { cover, subtitle } from './in-memory.ts';
 import { type PairDependencies, seekablePair } from './pair.ts';
 import { remux } from './remux.ts';
-import { subtitle } from './subtitle.ts';
-import { type ExtrasDependencies, type NamedExtras, withExtras } from './with-extras.ts';
 
 export interface RepresentationsDependencies
   extends ConvertedDependencies,

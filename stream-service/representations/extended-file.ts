@@ -2,10 +2,9 @@ import type { KeyedRendition } from '../../core/state/index.ts';
 import { COMBINED } from '../mux/index.ts';
 import type { ClipTimes, RepresentationOpener } from '../representation.ts';
 import type { ClippedDependencies } from './clipped.ts';
-import { refuseLargeText } from './embedded-text.ts';
+import { type NamedExtras, refuseLargeText } from './extras.ts';
 import { laidOut } from './laid-out.ts';
 import { type RemuxDependencies, remux } from './remux.ts';
-import type { NamedExtras } from './with-extras.ts';
 
 const WHOLE: ClipTimes = { startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY };
 

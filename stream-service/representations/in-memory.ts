@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Representation, RepresentationHead } from '../representation.ts';
+import { SUBTITLE_TYPES, type SubtitleFormat, writeSubtitles } from '../../core/media/subtitles/index.ts';
+import type { KeyedRendition, KeyedSubtitle } from '../../core/state/index.ts';
+import type { Covers } from '../covers/index.ts';
+import type { Representation, RepresentationHead, RepresentationOpener } from '../representation.ts';
+import { type OpenSource, openTrack } from '../source/index.ts';
+import { readSubtitleFile } from '../subtitles/index.ts';
 
 /** A small file that is known as a whole, with ranges and an ETag of its bytes. */
 export const inMemory = (
@@ -15,3 +20,29 @@ export const inMemory = (
   read: (first, last = bytes.length - 1) =>
     Readable.from([Buffer.from(bytes.subarray(first, last + 1))], { objectMode: false }),
 });
+
+/** A subtitle file, converted. */
+export function subtitle(found: KeyedSubtitle, format: SubtitleFormat, openSource: OpenSource): RepresentationOpener {
+  const head = { mimeType: SUBTITLE_TYPES[format], fileExtension: `.${found.subtitle.language}.${format}` };
+  return {
+    describe: () => ({ ...head, size: undefined, acceptRanges: undefined }),
+    async open(session) {
+      const source = await openTrack(openSource, found, found.track, session);
+      return inMemory(head, Buffer.from(writeSubtitles(await readSubtitleFile(source), format)));
+    },
+  };
+}
+
+/** The cover of an item, as its source has it. */
+export function cover({ resource }: KeyedRendition, covers: Pick<Covers, 'original'>): RepresentationOpener {
+  const open: RepresentationOpener['open'] = async (session) => {
+    const { bytes, ...head } = await covers.original(resource, session);
+    return inMemory(head, bytes);
+  };
+  return {
+    // Most covers are JPEG.
+    describe: () => ({ mimeType: 'image/jpeg', fileExtension: '.jpg', size: undefined, acceptRanges: undefined }),
+    inspect: (session) => open(session, { first: 0 }),
+    open,
+  };
+}

@@ -11,9 +11,8 @@ import { type RepresentationHead, type RepresentationOpener, toReadError } from 
 import type { StreamSession } from '../sessions/index.ts';
 import { isMp4File, needsRemux, type OpenSource, openTrack, type Source } from '../source/index.ts';
 import type { Layouts } from '../virtual-mp4/index.ts';
-import { refuseLargeText, requireFittingText } from './embedded-text.ts';
+import { type NamedExtras, refuseLargeText, requireFittingText } from './extras.ts';
 import { type LaidOutDependencies, laidOut } from './laid-out.ts';
-import type { NamedExtras } from './with-extras.ts';
 
 export interface PairDependencies extends LaidOutDependencies {
   readonly mux: Mux;

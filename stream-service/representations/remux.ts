@@ -5,7 +5,7 @@ import type { Mux } from '../mux/ffmpeg/index.ts';
 import { remuxPlan } from '../mux/index.ts';
 import type { RepresentationHead, RepresentationOpener } from '../representation.ts';
 import { type OpenSource, openTrack, type Source } from '../source/index.ts';
-import { requireFittingText } from './embedded-text.ts';
+import { requireFittingText } from './extras.ts';
 
 export interface RemuxDependencies {
   readonly openSource: OpenSource;
