@@ -4,7 +4,9 @@ import { basename, join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { afterEach, describe, expect } from 'vitest';
 import { hashAccessKey } from '../../../core/config/access-keys.ts';
+import { buildExtension } from '../../../scripts/build-extension.ts';
 import { itInFirefox as it } from '../../support/firefox.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { eventually } from '../fixtures/browser.ts';
 import { useFaultProxy } from '../fixtures/fault-proxy.ts';
 import { useFirefox } from '../fixtures/firefox.ts';
@@ -17,7 +19,7 @@ const privateService = useServiceWith((shared) => ({
   accessKeys: [hashAccessKey(KEY)],
   corsAllowedOrigins: [shared.baseUrl],
 }));
-const { open, download } = useFirefox();
+const { open, install, download } = useFirefox();
 afterEach(() => {
   for (const path of ['/api/Stream/', '/api/Fetch/']) proxy.refuse(path);
 });
@@ -314,5 +316,10 @@ describe('the page in Firefox', () => {
     // Without parts to store, the browser downloads by itself.
     await says('Continues in your browser');
     expect((await readFile(await download())).length).toBeGreaterThan(10_000);
+  });
+
+  it('accepts the extension', async () => {
+    const [, built = ''] = await buildExtension(await temporaryFolder());
+    expect(await install(built)).toBe('extension@reelay.example');
   });
 });
