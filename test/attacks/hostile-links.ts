@@ -185,7 +185,7 @@ export const HOSTILE_LINKS: readonly HostileLink[] = [
   {
     name: 'links',
     type: HTML,
-    body: () => `<title>t</title>${'<link rel="alternate" type="application/rss+xml" href="/x">'.repeat(100_000)}`,
+    body: () => `<title>t</title>${'<link rel="alternate" type="application/rss+xml" href="/x">'.repeat(20_000)}`,
     statuses: [404, 415, 502],
   },
   {
@@ -195,7 +195,7 @@ export const HOSTILE_LINKS: readonly HostileLink[] = [
       `<title>t</title>${Array.from({ length: 5_000 }, (_, n) => `<video src="/v${n}.mp4"></video>`).join('')}`,
     statuses: [200, 404, 415, 502],
   },
-  { name: 'unclosed', type: HTML, body: () => '<video '.repeat(3_000), statuses: [404, 415, 502] },
+  { name: 'unclosed', type: HTML, body: () => '<video '.repeat(1_500), statuses: [404, 415, 502] },
   {
     name: 'attributes',
     type: HTML,
