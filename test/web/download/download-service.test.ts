@@ -43,19 +43,22 @@ describe('download from the service', () => {
   });
 
   it("is byte-exact after a conversion's connection is lost", async () => {
-    const { url, whole, choice } = await file.take(file.choices.mp3[0]);
+    const { choices, take } = await offered('/site/combined/cut');
+    const { url, whole, choice } = await take(choices.mp3[0]);
     let cuts = 2;
-    // Two connection losses.
+    // Two connection losses, each after as many bytes.
+    const cutAfterBytes = 50_000;
     const cutting: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
       if (cuts-- <= 0 || !response.body) return response;
-      let passed = 0;
+      let left = cutAfterBytes;
       const body = response.body.pipeThrough(
         new TransformStream<Uint8Array, Uint8Array>({
           transform(chunk, controller) {
-            passed += chunk.length;
-            if (passed > 200_000) controller.error(new TypeError('cut'));
-            else controller.enqueue(chunk);
+            if (left === 0) return controller.error(new TypeError('cut'));
+            const passed = chunk.subarray(0, left);
+            left -= passed.length;
+            controller.enqueue(passed);
           },
         }),
       );
@@ -63,6 +66,8 @@ describe('download from the service', () => {
     };
     const { download, sink } = setUp(url, { fetch: (to, init) => cutting(to, init) });
     await download.start();
+    // Two were cut, the third was not.
+    expect(cuts).toBe(-1);
     expect(choice.sizeBytes).toBe(whole.length);
     expect(download.state.get().phase).toBe('done');
     expect(digestOf(sink.bytes)).toBe(digestOf(whole));
