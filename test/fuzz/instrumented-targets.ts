@@ -69,7 +69,7 @@ async function importInstrumented(module: string): Promise<Readonly<Record<strin
     format: 'esm',
     logLevel: 'error',
     // These parse nothing in the targets.
-    external: ['undici', 'typebox'],
+    external: ['undici', 'typebox', 'socks', 'yauzl'],
     // Some packages in the bundle are CommonJS.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(process.cwd() + '/');" },
   });
