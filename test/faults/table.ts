@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { runningFfmpegs } from '../../stream-service/ffmpeg/run-ffmpeg.ts';
 import type { Fault } from '../origin/faults.ts';
 import { sendRequest } from '../support/request.ts';
@@ -62,7 +62,8 @@ export function useServiceFixture() {
   afterAll(async () => {
     await there().close();
     expect(there().origin.connections).toBe(0);
-    await expect.poll(openHandles).toBeLessThanOrEqual(handlesBefore);
+    // Not `expect.poll`, which is for tests alone.
+    await vi.waitUntil(() => openHandles() <= handlesBefore, { timeout: 30_000 });
   });
 
   /** The bytes of a stream without faults. */
