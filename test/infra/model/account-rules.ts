@@ -39,8 +39,9 @@ export function checkDeletion(world: World, deleted: ModelResource): void {
   const refuse = (reason: string): never => {
     throw new Refused(`${deleted.logicalId} ${deleted.physicalId}: ${reason}`);
   };
-  for (const holder of Object.values(world.resources)) {
-    if (!HELD_BY[deleted.type]?.includes(holder.type)) continue;
+  const holderTypes = HELD_BY[deleted.type];
+  for (const holder of holderTypes ? Object.values(world.resources) : []) {
+    if (!holderTypes?.includes(holder.type)) continue;
     const { GroupId: _, ...properties } = holder.properties;
     // A rule of the group itself is deleted with it.
     const value = holder.type === 'AWS::EC2::SecurityGroupIngress' ? properties : holder.properties;

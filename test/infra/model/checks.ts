@@ -12,7 +12,7 @@ import { eventOf } from '../../lambdas/fakes.ts';
 import type { ScriptedClients } from './scripted-aws.ts';
 import { tasksOfService } from './service-tasks.ts';
 import { environmentOf, stateOf } from './tools-fixture.ts';
-import { findResource, jsonOf, type ModelResource, type World } from './world.ts';
+import { findResource, idsIn, type ModelResource, type World } from './world.ts';
 
 /** What a stack delivers. */
 export interface StackStatus {
@@ -64,8 +64,7 @@ const physicalIds = (resources: World['resources']) =>
 
 /** Every id among the properties belongs to a resource that exists. */
 function expectReferences(name: string, properties: object, known: ReadonlySet<string>): void {
-  for (const [id] of jsonOf(properties).matchAll(/\w+~\d+\./g))
-    if (!known.has(id)) expect.fail(`${name} refers to ${id}, which does not exist`);
+  for (const id of idsIn(properties)) if (!known.has(id)) expect.fail(`${name} refers to ${id}, which does not exist`);
 }
 
 function originSecretOf(world: World): string {

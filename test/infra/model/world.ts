@@ -119,12 +119,20 @@ export function copyWorld(world: World): World {
 }
 
 const texts = new WeakMap<object, string>();
+const ids = new WeakMap<object, readonly string[]>();
 
 /** The JSON of properties, which is computed once: they never change. */
 export function jsonOf(properties: object): string {
   const text = texts.get(properties) ?? JSON.stringify(properties);
   texts.set(properties, text);
   return text;
+}
+
+/** Ids of resources among properties, found once. */
+export function idsIn(properties: object): readonly string[] {
+  const found = ids.get(properties) ?? jsonOf(properties).match(/\w+~\d+\./g) ?? [];
+  ids.set(properties, found);
+  return found;
 }
 
 /** The resource whose `Ref` or ARN is this value. @throws Error when none exists */
