@@ -6,7 +6,6 @@ import { silentLog } from '../../../core/log/index.ts';
 import { listImpersonateTargets } from '../../../layers/tools/yt-dlp/impersonate-targets.ts';
 import { asProblem } from '../../support/as-problem.ts';
 import { installedTools, ytDlpWithCurlCffi } from '../../support/installed-tools.ts';
-import { misfit } from '../../support/misfit-yt-dlp.ts';
 import { startResolver } from './start-resolver.ts';
 
 const withCurlCffi = await ytDlpWithCurlCffi();
@@ -14,7 +13,7 @@ const impersonate = ['127.0.0.1=chrome', 'safari'];
 const warnings: string[] = [];
 const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
 const warm = await startResolver({ adapt: () => withCurlCffi, impersonate });
-const perLink = await startResolver({ adapt: () => misfit(withCurlCffi), impersonate });
+const perLink = await startResolver({ adapt: () => ({ ...withCurlCffi, mode: 'process-per-link' }), impersonate });
 const plain = await startResolver({ impersonate, log });
 
 /** A server that the guard refuses, and what reaches it. */
@@ -40,7 +39,7 @@ const links = (fixture: typeof warm): [by: string, link: string][] => [
 
 describe.each([
   ['the warm worker', warm, links(warm)],
-  // Each takes the start of two interpreters: one is enough, the requests are the same.
+  // Each takes the start of an interpreter: one is enough, the requests are the same.
   ['one process per link', perLink, links(perLink).slice(1, 2)],
 ])('impersonation by %s', (_, fixture, refused) => {
   it('sends the headers of the browser that the rule of the site names', async () => {
