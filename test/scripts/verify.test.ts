@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { hashAccessKey } from '../../core/config/access-keys.ts';
 import { Unreachable, type Verification, verify } from '../../scripts/verify/verify.ts';
 import { useTarget } from '../contract/target.ts';
+import { NODE_ENVIRONMENT } from '../support/node-environment.ts';
 import { sendRequest } from '../support/request.ts';
 
 const target = useTarget();
@@ -202,7 +203,7 @@ describe('npm run prove-deployment', () => {
   const run = (...args: string[]) =>
     new Promise<{ code: unknown; out: string; error: string }>((done) => {
       const main = join(ROOT, 'scripts/prove-deployment/main.ts');
-      const options = { env: { PATH: process.env.PATH } };
+      const options = { env: { ...NODE_ENVIRONMENT, HOME: '/nonexistent' } };
       execFile(process.execPath, [main, ...args], options, (failure, out, error) =>
         done({ code: failure?.code ?? 0, out, error }),
       );
