@@ -1,4 +1,5 @@
 import type { Cookie } from '../../http/index.ts';
+import { type Info, text } from './yt-dlp-info.ts';
 
 /** Linear time: each character is read at most twice. */
 const NAME = /[^=;]*/y;
@@ -77,3 +78,20 @@ const unquote = (value: string): string =>
 
 /** Whether it contains nothing that could end the header line or the cookie. */
 const isSendable = (text: string): boolean => !/[\p{Cc};]/u.test(text);
+
+/**
+ * Returns what reads the cookies of a format for the host of its URL. It caches them: the formats of an item usually have
+ * the same.
+ */
+export function createCookieReader(): (format: Info, url: string) => readonly Cookie[] {
+  const parsed = new Map<string, readonly Cookie[]>();
+  return (format, url) => {
+    const line = text(format.cookies);
+    if (!line) return [];
+    const host = new URL(url).hostname;
+    const key = `${host} ${line}`;
+    const cookies = parsed.get(key) ?? parseCookies(line, host);
+    parsed.set(key, cookies);
+    return cookies;
+  };
+}

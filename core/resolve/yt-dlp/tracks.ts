@@ -1,7 +1,6 @@
-import type { Cookie } from '../../http/index.ts';
 import { duration } from '../../media/index.ts';
 import type { AudioTraits, Delivery, Fragment, Track, VideoTraits } from '../../state/index.ts';
-import { parseCookies } from './cookies.ts';
+import { createCookieReader } from './cookies.ts';
 import { type RankingFacts, readRankingFacts } from './ranking-facts.ts';
 import {
   type Info,
@@ -98,20 +97,6 @@ export function readTracks(info: Info, now: number): Candidate[] {
 /** All fields but its name. Of fragments, which may be many, only count, first and last. */
 const identityOf = ({ formatId: _, description: __, fragments, ...track }: Track): string =>
   JSON.stringify([track, fragments?.length, fragments?.[0], fragments?.at(-1)]);
-
-/** Caches parsed cookies: the formats of an item usually have the same. */
-function createCookieReader() {
-  const parsed = new Map<string, readonly Cookie[]>();
-  return (format: Info, url: string): readonly Cookie[] => {
-    const line = text(format.cookies);
-    if (!line) return [];
-    const host = new URL(url).hostname;
-    const key = `${host} ${line}`;
-    const cookies = parsed.get(key) ?? parseCookies(line, host);
-    parsed.set(key, cookies);
-    return cookies;
-  };
-}
 
 /** Readers with state shared by the formats of one item. */
 interface Readers {
