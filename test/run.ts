@@ -33,6 +33,11 @@ const CHECKS: readonly Step[] = [
   typeCheck('types of the page tests', 'test/web'),
   { name: 'style', command: bin('biome'), args: ['check', '--error-on-warnings'] },
 ];
+const SYNTHESES: Step = {
+  name: 'templates of the deployments',
+  command: process.execPath,
+  args: [resolve(import.meta.dirname, 'infra/synthesize-all.ts')],
+};
 const BUNDLED_CONTRACT: Step = {
   name: 'contract suite against the bundles',
   command: process.execPath,
@@ -52,10 +57,14 @@ if (isNarrowed) await run(tests);
 else {
   // Before the tests, of which several would build it at the same time.
   await buildPage();
-  for (const check of CHECKS) await run(check);
+  await Promise.all([runChecks(), run(SYNTHESES, { isBuffered: true })]);
   await Promise.all([run(tests), run(BUNDLED_CONTRACT, { isBuffered: true })]);
 }
 process.stdout.write(`\ntotal: ${elapsed(startedAt)}${cpuOfChildren()}\n`);
+
+async function runChecks(): Promise<void> {
+  for (const check of CHECKS) await run(check);
+}
 
 /** Runs a step to its end; the first one that fails sets the exit code. @param isBuffered writes its output at its end */
 async function run({ name, command, args }: Step, { isBuffered = false } = {}): Promise<void> {

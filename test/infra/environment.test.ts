@@ -5,26 +5,15 @@ import { readSettings } from '../../core/config/settings.ts';
 import { readTaskSettings } from '../../stream-service/task/task-settings.ts';
 import { PROFILE_NAMES, template } from './deployments.ts';
 import { resourcesByRole } from './permissions.ts';
-import { EUROPE, FUNCTIONS, synthesize } from './synth.ts';
+import { FUNCTIONS, mainTemplate } from './synth.ts';
 import { onlyResource, resourcesOfType } from './template.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** With every setting that becomes a variable, except secrets, which would be fetched. */
-const full = async (profile: string) =>
-  (
-    await synthesize(
-      {
-        ...{ profile, corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
-        accessKeysSecret: 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:access-keys-AbCdEf',
-        toolsVersion: '2026.11.20',
-        canaryLinks: 'https://site.example/watch',
-        ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
-      },
-      EUROPE,
-    )
-  ).templates['reelay-main'] ?? { Resources: {} };
-const deployed = { hobby: await full('hobby'), team: await full('team') };
+const deployed = {
+  hobby: await mainTemplate('hobby with every setting'),
+  team: await mainTemplate('team with every setting'),
+};
 
 /** Replaces a value that is known at deployment only. */
 const plain = (value: unknown): string => (typeof value === 'string' ? value : 'known-at-deployment');

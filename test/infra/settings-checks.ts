@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DOMAIN, PROFILE_NAMES, regionalTemplate, SECRET, template } from './deployments.ts';
+import { DOMAIN, SECRET } from './deployment-settings.ts';
+import { PROFILE_NAMES, regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { resourcesByRole, type Template, withoutHash } from './permissions.ts';
 import { onlyResource, resourcesOfType } from './template.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ProfileName } from '../../infra/config/settings.ts';
+import type { SynthesizedName } from './deployment-settings.ts';
 import { regionalTemplate, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import type { Template } from './permissions.ts';
-import { EUROPE, synthesize, VIRGINIA } from './synth.ts';
+import { mainTemplate, synthesize } from './synth.ts';
 import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
 /** Tests of both stream hosts: balanced and on demand. */
@@ -84,7 +85,7 @@ export function checkStreamHosts(): void {
     it('keeps the subnets of another profile', async () => {
       const ofTasks = (each: Template) =>
         resourcesOfType(each, 'AWS::EC2::Subnet').filter(({ id }) => id.startsWith('NetworkVpctask'));
-      const { templates } = await synthesize({ profile: 'hobby', stage: 'blue' }, VIRGINIA);
+      const { templates } = await synthesize('blue hobby in us-east-1');
       const hobby = templates['reelay-blue'] ?? of;
       const places = (each: Template) =>
         ofTasks(each).map(({ id, properties }) => [id, properties.CidrBlock, properties.AvailabilityZoneId]);
@@ -111,21 +112,22 @@ export function checkStreamHosts(): void {
     });
 
     it('keeps the subnets of unchanged zones, and assigns unused CIDR blocks to new ones', async () => {
-      const blocks = async (zones?: string) => {
-        const { templates } = await synthesize({ profile: 'team', stage: 'blue', ...(zones && { zones }) }, EUROPE);
+      const blocks = async (name: SynthesizedName) => {
+        const { templates } = await synthesize(name);
         return resourcesOfType(templates['reelay-blue'] ?? of, 'AWS::EC2::Subnet').map(({ id, properties }) => [
           id,
           String(properties.CidrBlock),
         ]);
       };
-      const [unset, first, second, reversed] = await Promise.all(
-        [undefined, 'euc1-az1,euc1-az2', 'euc1-az2,euc1-az3', 'euc1-az2,euc1-az1'].map(blocks),
-      );
+      const unset = await blocks('blue team without zones');
+      const first = await blocks('blue team in zones 1, 2');
+      const second = await blocks('blue team in zones 2, 3');
+      const reversed = await blocks('blue team in zones 2, 1');
       expect(reversed).toEqual(first);
-      const kept = first?.filter(([id]) => second?.some(([other]) => other === id));
+      const kept = first.filter(([id]) => second.some(([other]) => other === id));
       expect(kept).toHaveLength(2);
       // Subnets of both deployments exist during an update, so that a block belongs to one subnet.
-      const all = [...(unset ?? []), ...(first ?? []), ...(second ?? [])];
+      const all = [...unset, ...first, ...second];
       const byBlock = Map.groupBy(all, ([, block]) => block);
       for (const [block, subnets] of byBlock)
         expect([block, new Set(subnets.map(([id]) => id)).size]).toEqual([block, 1]);
@@ -138,8 +140,7 @@ export function checkStreamHosts(): void {
         properties.AvailabilityZoneId,
       ]);
       expect(zones).toEqual([1, 2, 1, 2].map((number) => [undefined, `use1-az${number}`]));
-      const { templates } = await synthesize({}, { account: '111111111111', region: 'ca-central-1' });
-      const canada = templates['reelay-main'] ?? of;
+      const canada = await mainTemplate('defaults in ca-central-1');
       expect(
         resourcesOfType(canada, 'AWS::EC2::Subnet').map(({ properties }) => properties.AvailabilityZoneId),
       ).toEqual([1, 2, 1, 2].map((number) => `cac1-az${number}`));

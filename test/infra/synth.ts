@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Environment } from 'aws-cdk-lib';
 import { afterFile } from '../support/after-file.ts';
+import { DEPLOYMENTS, type DeploymentSettings, type SynthesizedName } from './deployment-settings.ts';
 import type { Template } from './permissions.ts';
 import { cached } from './synth-cache.ts';
 
@@ -10,11 +10,10 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Names of all functions, by their entry files. */
 export const FUNCTIONS = readdirSync(join(ROOT, 'lambdas', 'entries')).map((file) => basename(file, '.ts'));
 
+const FOLDER_PREFIX = join(tmpdir(), 'reelay-synth-');
+
 /** CDK feature flags of cdk.json. */
 export const flags: Record<string, unknown> = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')).context;
-
-export const EUROPE: Environment = { account: '111111111111', region: 'eu-central-1' };
-export const VIRGINIA: Environment = { account: '111111111111', region: 'us-east-1' };
 
 /** A bundle folder with placeholder files: synthesis does not read their content. */
 export function placeholderBundle(folder: string): string {
@@ -26,7 +25,7 @@ export function placeholderBundle(folder: string): string {
 
 /** A folder that is removed after the tests of the file. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'reelay-synth-'));
+  const folder = mkdtempSync(FOLDER_PREFIX);
   afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -45,23 +44,33 @@ export interface Synthesis {
  * on disk whose key covers every input; a failed synthesis is not cached.
  * @throws Error when cdk-nag or CloudFormation's validation report an error
  */
-export const synthesize = (context: Readonly<Record<string, unknown>>, env?: Environment): Promise<Synthesis> =>
-  cached(JSON.stringify([context, env]), async () => {
+export function synthesize(name: SynthesizedName): Promise<Synthesis> {
+  const [context, env]: DeploymentSettings = DEPLOYMENTS[name];
+  return cached(JSON.stringify([name, context, env]), async () => {
     // Imported on a cache miss only: loading aws-cdk-lib takes seconds.
     const { createApp } = await import('../../infra/create-app.ts');
-    const folder = temporaryFolder();
-    const assembly = createApp({
-      bundleDir: placeholderBundle(join(folder, 'bundle')),
-      context: { ...flags, ...context },
-      outdir: join(folder, 'out'),
-      env,
-    }).synth();
-    return {
-      templates: Object.fromEntries(assembly.stacks.map(({ stackName, template }) => [stackName, template])),
-      stacks: assembly.stacks.map(({ stackName }) => stackName),
-      lookups: assembly.manifest.missing ?? [],
-    };
+    const folder = mkdtempSync(FOLDER_PREFIX);
+    try {
+      const assembly = createApp({
+        bundleDir: placeholderBundle(join(folder, 'bundle')),
+        context: { ...flags, ...context },
+        outdir: join(folder, 'out'),
+        env,
+      }).synth();
+      return {
+        templates: Object.fromEntries(assembly.stacks.map(({ stackName, template }) => [stackName, template])),
+        stacks: assembly.stacks.map(({ stackName }) => stackName),
+        lookups: assembly.manifest.missing ?? [],
+      };
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
+}
+
+/** The template of the service's stack, for deployments of stage `main`. */
+export const mainTemplate = async (name: SynthesizedName): Promise<Template> =>
+  (await synthesize(name)).templates['reelay-main'] ?? { Resources: {} };
 
 function write(folder: string, file: string, text: string): void {
   mkdirSync(folder, { recursive: true });

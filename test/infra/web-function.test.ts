@@ -6,11 +6,12 @@ import { profileOf } from '../../infra/config/profiles.ts';
 import { readContext } from '../../infra/config/settings.ts';
 import { readTaskSettings } from '../../stream-service/task/task-settings.ts';
 import { webFunctionEnvironment } from '../../stream-service/web-function/environment.ts';
-import { regionless, SECRET, template } from './deployments.ts';
+import { SECRET } from './deployment-settings.ts';
+import { regionless, template } from './deployments.ts';
 import { distribution } from './distribution.ts';
 import { actionsByRole, countWildcards, itemsByRole, resourcesByRole, withoutHash } from './permissions.ts';
 import { expectedActions, expectedItems } from './roles.ts';
-import { EUROPE, synthesize } from './synth.ts';
+import { mainTemplate, synthesize } from './synth.ts';
 import { dependenciesOf, onlyResource, resourcesOfType } from './template.ts';
 
 const of = template('lambda');
@@ -138,8 +139,7 @@ describe('the stack of hobby on Lambda', () => {
   });
 
   it('reads the secrets that the settings name', async () => {
-    const { templates } = await synthesize({ profile: 'hobby', streamHost: 'lambda', cookiesSecret: SECRET }, EUROPE);
-    const named = templates['reelay-main'] ?? of;
+    const named = await mainTemplate('lambda with cookies');
     expect(resourcesByRole(named, 'secretsmanager:GetSecretValue')).toEqual({
       ApiResolverRole: [SECRET],
       StreamFunctionRole: [SECRET],
@@ -147,8 +147,7 @@ describe('the stack of hobby on Lambda', () => {
   });
 
   it('takes its name from stage and region, and fits the limit of 64 characters in every region', async () => {
-    const context = { profile: 'hobby', streamHost: 'lambda', stage: 'a-stage-of-20-letter' };
-    const { templates } = await synthesize(context, { ...EUROPE, region: 'ap-southeast-1' });
+    const { templates } = await synthesize('lambda with long names');
     const longest = templates['reelay-a-stage-of-20-letter'] ?? of;
     const name = String(onlyResource(longest, 'AWS::Lambda::WebFunction').FunctionName);
     expect(name).toBe('reelay-a-stage-of-20-letter-ap-southeast-1-stream');

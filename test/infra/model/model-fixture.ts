@@ -1,6 +1,7 @@
 import { afterAll } from 'vitest';
 import { installMissingTools } from '../../../lambdas/tools-update/install-missing-tools.ts';
 import { updateTools } from '../../../lambdas/tools-update/update-tools.ts';
+import { PINNED_RELEASE } from '../deployment-settings.ts';
 import type { Template } from '../permissions.ts';
 import { expectWorkingStack, type StackStatus, startHost } from './checks.ts';
 import { CloudFormation, type Step } from './cloudformation.ts';
@@ -10,7 +11,7 @@ import { createToolsFixture, environmentOf } from './tools-fixture.ts';
 import { copyWorld, createWorld, type World } from './world.ts';
 
 /** The release that is the newest one when a stack is first deployed. */
-export const FIRST_RELEASE = '2026.11.01';
+export const FIRST_RELEASE = PINNED_RELEASE;
 
 /** CloudFormation and the functions of the stack over one world at a time. */
 export function createModelFixture() {

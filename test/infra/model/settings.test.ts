@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DEPLOYMENT_NAMES, PROFILE_NAMES, template } from '../deployments.ts';
-import type { Template } from '../permissions.ts';
-import { synthesize } from '../synth.ts';
+import { mainTemplate } from '../synth.ts';
 import { createModelFixture, FIRST_RELEASE } from './model-fixture.ts';
 import { REPLACING_PROPERTIES } from './resource-types.ts';
 import { copyWorld, createWorld } from './world.ts';
@@ -12,24 +11,20 @@ import { copyWorld, createWorld } from './world.ts';
 const { check, cloudFormation, deployed, expectWorking, failEverywhere, installMissing, start, update } =
   createModelFixture();
 
-const withSettings = async (context: Record<string, string>): Promise<Template> =>
-  (await synthesize({ architecture: 'arm64', ...context })).templates['reelay-main'] ?? { Resources: {} };
-
 /** A matrix of failures takes seconds of CPU, more on a busy machine. */
 const TIMEOUT_MS = 240_000;
-const ROTATED = { originSecretRotation: 'next', zones: 'use1-az1,use1-az2' };
 
 describe('a change of settings', { timeout: TIMEOUT_MS }, () => {
   it.each([
-    ['team', { profile: 'team', architecture: 'x86_64', ...ROTATED }],
-    ['hobby', { profile: 'hobby', ...ROTATED }],
+    ['team', 'rotated team'],
+    ['hobby', 'rotated hobby'],
   ] as const)(
     'of origin secret, zones and architecture works for %s, back, and after a failure at any step',
     async (name, changed) => {
       const before = template(name);
       const world = await deployed(before);
       const formerly = await check(world);
-      const after = await withSettings(changed);
+      const after = await mainTemplate(changed);
       await failEverywhere(world, after, async (copy) => expect(await expectWorking(copy)).toEqual(formerly));
       expect(await check(world)).toEqual(formerly);
       if (formerly.streamHost === 'on demand') await start(world);
@@ -39,27 +34,19 @@ describe('a change of settings', { timeout: TIMEOUT_MS }, () => {
   );
 
   it('provisions environments of the resolver, more, fewer and none, also across profiles and failures', async () => {
-    const provisioned = (count: string, profile = 'public') => withSettings({ profile, resolverProvisioned: count });
-    const world = await deployed(await provisioned('2'));
-    for (const next of [
-      await provisioned('5'),
-      await provisioned('1', 'team'),
-      template('hobby'),
-      await provisioned('3'),
-    ])
-      await failEverywhere(world, next, expectWorking);
+    const world = await deployed(await mainTemplate('public, 2 provisioned'));
+    for (const next of ['public, 5 provisioned', 'team, 1 provisioned', 'hobby', 'public, 3 provisioned'] as const)
+      await failEverywhere(world, await mainTemplate(next), expectWorking);
     expect(Object.values(world.functions).flatMap((found) => Object.values(found.provisioned))).toEqual([3]);
     await update(Object.assign(world, { newestRelease: '2026.11.12' }));
     expect((await check(world)).tools).toBe('2026.11.12');
   });
 
   it('keeps the access keys of a private instance across stream hosts, and after a failure at any step', async () => {
-    const accessKeysSecret = 'arn:aws:secretsmanager:us-east-1:111111111111:secret:access-keys-AbCdEf';
-    const ofPrivate = (profile: string, streamHost = 'fargate') =>
-      withSettings({ profile, streamHost, accessKeysSecret });
-    const world = await deployed(await ofPrivate('hobby'));
-    for (const next of [await ofPrivate('hobby', 'lambda'), await ofPrivate('team'), await ofPrivate('hobby')])
-      await failEverywhere(world, next, expectWorking);
+    const hobby = 'private hobby, to change';
+    const world = await deployed(await mainTemplate(hobby));
+    for (const next of ['private lambda, to change', 'private team, to change', hobby] as const)
+      await failEverywhere(world, await mainTemplate(next), expectWorking);
     await check(world);
     await failEverywhere(world, template('hobby'), expectWorking);
     const [store] = Object.values(world.keyValueStores);
@@ -67,8 +54,8 @@ describe('a change of settings', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('moves to zones that overlap with the former ones', async () => {
-    const world = await deployed(await withSettings({ profile: 'team', architecture: 'x86_64', ...ROTATED }));
-    const after = await withSettings({ profile: 'team', zones: 'use1-az2,use1-az3' });
+    const world = await deployed(await mainTemplate('rotated team'));
+    const after = await mainTemplate('team in other zones');
     await failEverywhere(world, after, expectWorking);
     expect(await check(world)).toMatchObject({ streamHost: 'service' });
   });
@@ -80,7 +67,7 @@ describe('the release of yt-dlp', { timeout: TIMEOUT_MS }, () => {
   const orders = steps.flatMap((one) => steps.flatMap((two) => steps.map((three) => [one, two, three] as const)));
 
   it('is the pinned or the newest one in every order of pins, deployments, releases and updates', async () => {
-    const pinned = await withSettings({ profile: 'hobby', toolsVersion: FIRST_RELEASE });
+    const pinned = await mainTemplate('hobby with a pinned release');
     const base = await deployed(unpinned);
     for (const order of orders) {
       const world = copyWorld(base);

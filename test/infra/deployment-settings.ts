@@ -1,0 +1,90 @@
+import type { Environment } from 'aws-cdk-lib';
+
+const EUROPE: Environment = { account: '111111111111', region: 'eu-central-1' };
+const VIRGINIA: Environment = { account: '111111111111', region: 'us-east-1' };
+const IRELAND: Environment = { ...EUROPE, region: 'eu-west-1' };
+const CANADA: Environment = { ...EUROPE, region: 'ca-central-1' };
+const SINGAPORE: Environment = { ...EUROPE, region: 'ap-southeast-1' };
+
+export const DOMAIN = {
+  domain: 'media.example.com',
+  certificateArn: 'arn:aws:acm:us-east-1:111111111111:certificate/0a1b2c3d-0000-1111-2222-333344445555',
+};
+export const SECRET = 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:cookies-AbCdEf';
+/** A release of yt-dlp. */
+export const PINNED_RELEASE = '2026.11.01';
+
+const LAMBDA = { profile: 'hobby', streamHost: 'lambda' };
+const ARM = { architecture: 'arm64' };
+const BLUE_TEAM = { profile: 'team', stage: 'blue' };
+const ROTATED = { originSecretRotation: 'next', zones: 'use1-az1,use1-az2' };
+const PRIVATE = { ...ARM, accessKeysSecret: 'arn:aws:secretsmanager:us-east-1:111111111111:secret:access-keys-AbCdEf' };
+/** Every setting that becomes a variable, except secrets, which would be fetched. */
+const FULL = {
+  ...{ corsAllowedOrigins: 'https://page.example', egressAllow: 'media.example:8080', search: 'on' },
+  accessKeysSecret: 'arn:aws:secretsmanager:eu-central-1:111111111111:secret:access-keys-AbCdEf',
+  toolsVersion: '2026.11.20',
+  canaryLinks: 'https://site.example/watch',
+  ...{ playlistLimit: '50', maxFfmpeg: '2', maxStreams: '30', maxStreamsPerClient: '5' },
+};
+
+export type DeploymentSettings = readonly [settings: Readonly<Record<string, unknown>>, env?: Environment];
+
+/**
+ * Every deployment that tests synthesize, by name: its settings, and its account and region where they are known. In one
+ * table, so that `npm test` synthesizes them in one process (`synthesize-all.ts`).
+ */
+export const DEPLOYMENTS = {
+  hobby: [{ profile: 'hobby', ...ARM }],
+  team: [{ profile: 'team', ...ARM }],
+  public: [{ profile: 'public', ...ARM }],
+  lambda: [{ ...LAMBDA, ...ARM }],
+  'blue hobby': [{ profile: 'hobby', stage: 'blue' }, EUROPE],
+  'blue team': [{ ...BLUE_TEAM, ...ARM, ...DOMAIN }, VIRGINIA],
+  'blue public': [
+    {
+      ...{ profile: 'public', stage: 'blue', alarmEmail: 'ops@example.com', cookiesSecret: SECRET },
+      ...{ entriesAtOnce: 60, resolverConcurrency: 90 },
+    },
+    EUROPE,
+  ],
+  'private hobby': [{ profile: 'hobby', accessKeysSecret: SECRET.replace('cookies', 'access-keys') }, EUROPE],
+
+  'hobby in us-east-1': [{ profile: 'hobby' }, VIRGINIA],
+  'team in us-east-1': [{ profile: 'team' }, VIRGINIA],
+  'public in us-east-1': [{ profile: 'public' }, VIRGINIA],
+  'public in us-east-1, again': [{ profile: 'public' }, VIRGINIA],
+  'hobby in eu-central-1': [{ profile: 'hobby' }, EUROPE],
+  'team in eu-central-1': [{ profile: 'team' }, EUROPE],
+  'public in eu-central-1': [{ profile: 'public' }, EUROPE],
+  'lambda in eu-central-1': [LAMBDA, EUROPE],
+  'hobby in eu-west-1': [{ profile: 'hobby' }, IRELAND],
+  'team in eu-west-1': [{ profile: 'team' }, IRELAND],
+  'public in eu-west-1': [{ profile: 'public' }, IRELAND],
+  'lambda in eu-west-1': [LAMBDA, IRELAND],
+  'defaults in ca-central-1': [{}, CANADA],
+
+  'lambda with cookies': [{ ...LAMBDA, cookiesSecret: SECRET }, EUROPE],
+  'lambda with long names': [{ ...LAMBDA, stage: 'a-stage-of-20-letter' }, SINGAPORE],
+  'hobby with every setting': [{ profile: 'hobby', ...FULL }, EUROPE],
+  'team with every setting': [{ profile: 'team', ...FULL }, EUROPE],
+  'blue hobby in us-east-1': [{ profile: 'hobby', stage: 'blue' }, VIRGINIA],
+  'blue team without zones': [BLUE_TEAM, EUROPE],
+  'blue team in zones 1, 2': [{ ...BLUE_TEAM, zones: 'euc1-az1,euc1-az2' }, EUROPE],
+  'blue team in zones 2, 3': [{ ...BLUE_TEAM, zones: 'euc1-az2,euc1-az3' }, EUROPE],
+  'blue team in zones 2, 1': [{ ...BLUE_TEAM, zones: 'euc1-az2,euc1-az1' }, EUROPE],
+
+  'rotated hobby': [{ profile: 'hobby', ...ARM, ...ROTATED }],
+  'rotated team': [{ profile: 'team', architecture: 'x86_64', ...ROTATED }],
+  'team in other zones': [{ profile: 'team', ...ARM, zones: 'use1-az2,use1-az3' }],
+  'team, 1 provisioned': [{ profile: 'team', ...ARM, resolverProvisioned: '1' }],
+  'public, 2 provisioned': [{ profile: 'public', ...ARM, resolverProvisioned: '2' }],
+  'public, 3 provisioned': [{ profile: 'public', ...ARM, resolverProvisioned: '3' }],
+  'public, 5 provisioned': [{ profile: 'public', ...ARM, resolverProvisioned: '5' }],
+  'private hobby, to change': [{ profile: 'hobby', streamHost: 'fargate', ...PRIVATE }],
+  'private lambda, to change': [{ ...LAMBDA, ...PRIVATE }],
+  'private team, to change': [{ profile: 'team', streamHost: 'fargate', ...PRIVATE }],
+  'hobby with a pinned release': [{ profile: 'hobby', ...ARM, toolsVersion: PINNED_RELEASE }],
+} satisfies Record<string, DeploymentSettings>;
+
+export type SynthesizedName = keyof typeof DEPLOYMENTS;
