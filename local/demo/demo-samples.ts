@@ -29,14 +29,16 @@ export async function describeSample({ title, path }: DemoSample, service: strin
   return ['', title, `  ${resolve}${status}`, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-const streamsOf = ({ mediaItems }: ResourceInformation, service: string): string[] =>
-  (mediaItems?.slice(0, 1) ?? []).flatMap(choose).map((rendition) => command(rendition, service));
+/** Each once: a file with both tracks is the best video and the best audio. */
+const streamsOf = ({ mediaItems }: ResourceInformation, service: string): string[] => [
+  ...new Set((mediaItems?.slice(0, 1) ?? []).flatMap(choose).map((rendition) => command(rendition, service))),
+];
 
-/** The best video, the best audio, and the conversion: each once. */
+/** The best video, the best audio, and the conversion. */
 function choose({ video, audio }: MediaInformation): MediaRendition[] {
   const audios = audio?.renditions ?? [];
   const chosen = [video?.renditions?.[0], audios[0], audios.find(({ convertTo }) => convertTo)];
-  return [...new Set(chosen.filter((rendition) => rendition !== undefined))];
+  return chosen.filter((rendition) => rendition !== undefined);
 }
 
 const command = ({ urlType, key, convertTo, label, fileExtension }: MediaRendition, service: string): string =>
