@@ -162,7 +162,7 @@ describe('a rendition', () => {
   it('streams from the copied link', async () => {
     const { page } = await see('/site/combined/link', CLIPBOARD);
     await button(page, 'Copy media link').click();
-    await button(page, 'Copied').waitFor();
+    await page.getByRole('status').getByText('Copied.').waitFor();
     const link = await page.evaluate(() => navigator.clipboard.readText());
     expect(link.startsWith(at('/api/Stream/Media/'))).toBe(true);
     const answer = await fetch(link);

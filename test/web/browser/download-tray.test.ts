@@ -32,7 +32,7 @@ describe('the download button', () => {
     await eventually(() => primary(page).innerText()).toMatch(/^\d+%/);
     await proxy.release();
     await eventually(() => primary(page).innerText()).toMatch(/^Saved/);
-    expect(await page.locator('.tray').getByText('All done').isVisible()).toBe(true);
+    await page.locator('.tray').getByText('All done').waitFor();
   });
 
   it('shows a failure and retries', async () => {
@@ -68,8 +68,8 @@ describe('the download tray', () => {
     await page.getByRole('textbox').fill(service.origin.url('/site/combined/other'));
     await page.keyboard.press('Enter');
     await page.getByRole('article', { name: /other/ }).waitFor();
-    const box = await tray.boundingBox();
-    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeCloseTo(page.viewportSize()?.height ?? 0, 0);
+    const bottom = () => tray.evaluate((element) => element.getBoundingClientRect().bottom);
+    await eventually(bottom).toBeCloseTo(page.viewportSize()?.height ?? 0, 0);
     await page.getByRole('button', { name: 'Collapse downloads' }).click();
     expect(await page.locator('.download').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Expand downloads' }).click();

@@ -148,7 +148,7 @@ describe('a download', () => {
     await eventually(() => proxy.open).toBe(0);
     expect(files).toEqual([]);
     await act(/^Remove /);
-    expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
+    await page.getByRole('heading', { name: 'Downloads' }).waitFor({ state: 'detached' });
   });
 
   it('clears a failed download with its partial data, and only ended downloads', async () => {
@@ -161,7 +161,7 @@ describe('a download', () => {
     expect((await kept(page)).length).toBeGreaterThan(0);
     await act(/^Clear finished$/);
     await eventually(() => kept(page)).toEqual([]);
-    expect(await page.getByRole('heading', { name: 'Downloads' }).count()).toBe(0);
+    await page.getByRole('heading', { name: 'Downloads' }).waitFor({ state: 'detached' });
   });
 });
 
@@ -208,7 +208,7 @@ describe('an endless stream', () => {
     expect(bytes.subarray(0, tone.length).equals(tone.subarray(0, bytes.length))).toBe(true);
     expect(bytes.length).toBeGreaterThan(0);
     await eventually(() => proxy.open).toBe(0);
-    expect(await page.getByRole('button', { name: /^Stop .* and save/ }).count()).toBe(0);
+    await page.getByRole('button', { name: /^Stop .* and save/ }).waitFor({ state: 'detached' });
   });
 });
 

@@ -43,7 +43,7 @@ const traits = (page: Page) =>
     return { duration, videoHeight, error, paused };
   });
 
-/** First byte positions of the 206 responses, in order. */
+/** First byte positions of the 206 responses, in order. The browser may report a response after the media has used it. */
 async function partsOf(page: Page, act: () => Promise<unknown>): Promise<number[]> {
   const parts: number[] = [];
   page.on('response', (response) => {
@@ -62,7 +62,7 @@ describe('player', () => {
       expect(await seek(page, 240)).toBeCloseTo(240, 0);
       await playsOnFrom(page, 240);
     });
-    expect(Math.max(...parts)).toBeGreaterThan(100_000);
+    await eventually(() => Math.max(...parts)).toBeGreaterThan(100_000);
     // Seeking back keeps playing.
     expect(await seek(page, 10)).toBeCloseTo(10, 0);
     await playsOnFrom(page, 10);
@@ -77,7 +77,7 @@ describe('player', () => {
       expect(await seek(page, 250)).toBeCloseTo(250, 0);
       await playsOnFrom(page, 250);
     });
-    expect(Math.max(...parts)).toBeGreaterThan(100_000);
+    await eventually(() => Math.max(...parts)).toBeGreaterThan(100_000);
   });
 
   it('plays and seeks a pair with its full duration', async () => {
@@ -94,7 +94,7 @@ describe('player', () => {
   it('plays audio next to its cover, with media controls of the system', async () => {
     const { page } = await play('/site/music/song');
     const playing = () => page.evaluate(() => navigator.mediaSession.metadata?.artist);
-    expect(await playing()).toBe('Ada Example');
+    await eventually(playing).toBe('Ada Example');
     expect(await page.locator('audio').count()).toBe(1);
     await eventually(() =>
       page.$eval('.player-audio img', (cover) => (cover as HTMLImageElement).naturalWidth),
@@ -108,7 +108,7 @@ describe('player', () => {
     await eventually(async () => (await traits(page)).videoHeight).toBe(360);
     await page.getByRole('button', { name: 'Close the player' }).click();
     await page.getByRole('button', { name: /^Play Größe/ }).waitFor();
-    expect(await element(page).count()).toBe(0);
+    await element(page).waitFor({ state: 'detached' });
   });
 
   it('continues in a corner while another link is opened, and returns to its page', async () => {
@@ -121,15 +121,18 @@ describe('player', () => {
     const mini = page.getByRole('complementary', { name: /^Player: / });
     await mini.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await playsOnFrom(page, before);
-    expect(await first?.evaluate((media) => media.isConnected && !(media as HTMLMediaElement).paused)).toBe(true);
+    await eventually(() => first?.evaluate((media) => media.isConnected && !(media as HTMLMediaElement).paused)).toBe(
+      true,
+    );
     await mini.getByRole('button', { name: 'Pause', exact: true }).click();
     expect(await traits(page)).toMatchObject({ paused: true });
     await mini.getByRole('button', { name: 'Play', exact: true }).click();
     await mini.getByRole('link').click();
     await page.locator('article video').waitFor();
     expect(await first?.evaluate((media) => media.closest('article') !== null)).toBe(true);
-    await playsOnFrom(page, before);
-    expect(await traits(page)).toMatchObject({ paused: false, error: null });
+    // An element that moves pauses, until the page lets it continue.
+    await eventually(() => traits(page)).toMatchObject({ paused: false, error: null });
+    await playsOnFrom(page, await clock(page));
     await page.getByRole('button', { name: 'Close the player' }).click();
     await eventually(() => element(page).count()).toBe(0);
   });
@@ -175,9 +178,10 @@ describe('player', () => {
     await eventually(() => element(page).evaluate((media) => (media as HTMLMediaElement).controls)).toBe(false);
     await page.getByRole('button', { name: 'Mute', exact: true }).click();
     await page.getByRole('button', { name: 'Unmute', exact: true }).waitFor();
+    await element(page).evaluate((media) => (media as HTMLMediaElement).pause());
     const place = await clock(page);
     await page.keyboard.press('l');
-    expect(await clock(page)).toBeLessThan(place + 5);
+    expect(await clock(page)).toBe(place);
   });
 
   it('offers subtitles, and shows details with chapters that it seeks to', async () => {

@@ -26,6 +26,7 @@ describe('sticky playlist toolbar', () => {
     await page.locator('.entry-actions [aria-expanded]').first().click();
     const stage = page.locator('.entry .media-stage').first();
     await stage.waitFor();
+    await page.locator('.entry .panel.download-panel').first().waitFor();
     // Scrolls until both are sticky.
     await page.evaluate(() => {
       const panel = document.querySelector('.entry .panel.download-panel');

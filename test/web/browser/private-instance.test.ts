@@ -45,7 +45,7 @@ describe('the page of a private instance', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('This instance is private').waitFor();
-    expect(await dialog.count()).toBe(0);
+    await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Try again' }).click();
     await dialog.waitFor();
     await page.keyboard.press('Escape');
@@ -59,6 +59,7 @@ async function statusOfLinks(page: Page): Promise<number[]> {
     .locator('.playlist-links a')
     .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
   await page.getByRole('button', { name: 'Copy podcast feed' }).click();
+  await page.getByRole('status').getByText('Copied.').waitFor();
   const feed = await page.evaluate(() => navigator.clipboard.readText());
   const addresses = [...hrefs.map((href) => href ?? ''), feed];
   return Promise.all(addresses.map(async (address) => (await fetch(address, { redirect: 'manual' })).status));

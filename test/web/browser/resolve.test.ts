@@ -44,7 +44,7 @@ describe('resolving a link', () => {
     await page.locator('[aria-busy=true] .skeleton').first().waitFor();
     scriptedPage.respondWith(200);
     await page.getByRole('article', { name: 'Page slow' }).waitFor();
-    expect(await page.locator('.skeleton, [aria-busy=true]').count()).toBe(0);
+    await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
   });
 
   it.each([
