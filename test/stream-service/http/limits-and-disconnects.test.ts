@@ -26,10 +26,14 @@ function countedSource() {
       counts.open += 1;
       return new Readable({
         read() {
-          const chunk = Buffer.alloc(Math.min(left, CHUNK_BYTES));
-          left -= chunk.length;
-          counts.bytes += chunk.length;
-          this.push(chunk.length > 0 ? chunk : null);
+          // As on a network, in a turn of the event loop of its own: it notices that a client has disconnected.
+          setImmediate(() => {
+            if (this.destroyed) return;
+            const chunk = Buffer.alloc(Math.min(left, CHUNK_BYTES));
+            left -= chunk.length;
+            counts.bytes += chunk.length;
+            this.push(chunk.length > 0 ? chunk : null);
+          });
         },
         destroy(error, done) {
           counts.open -= 1;

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { box, boxHeader, fullBox, parseBoxes, u32, u64 } from '../../../core/media/isobmff/boxes.ts';
 import { writeMovie } from '../../../core/media/isobmff/movie-header.ts';
 import { parseSampleTable } from '../../../core/media/isobmff/sample-table.ts';
@@ -68,14 +69,18 @@ export function repeatSamples(file: Buffer, { kind, times, isMovieLast = false }
   /** Up to `CHUNK_BYTES` from an offset. */
   const bytesAt = (at: number, last: number): Buffer => {
     const from = at - head.length;
-    if (from < 0) return head.subarray(at, last + 1);
-    if (from >= mediaBytes) return tail.subarray(from - mediaBytes, last + 1 - head.length - mediaBytes);
+    const bytes = Math.min(last + 1 - at, CHUNK_BYTES);
+    if (from < 0) return head.subarray(at, at + bytes);
+    if (from >= mediaBytes) return tail.subarray(from - mediaBytes, from - mediaBytes + bytes);
     const start = from % unit.length;
-    return unit.subarray(start, Math.min(unit.length, start + last + 1 - at, start + CHUNK_BYTES));
+    return unit.subarray(start, start + bytes);
   };
-  function* chunks(first: number, last: number) {
+  async function* chunks(first: number, last: number) {
     for (let at = first; at <= last; ) {
-      const chunk = Buffer.from(bytesAt(at, last));
+      // As on a network, each chunk arrives in a turn of the event loop: it notices that a client has disconnected.
+      await turn();
+      // The reader owns its chunks.
+      const chunk = Buffer.copyBytesFrom(bytesAt(at, last));
       at += chunk.length;
       yield chunk;
     }
