@@ -37,8 +37,8 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   };
 
   const isMissing = async (installer: Installer<YtDlp> | Installer<Ffmpeg>) => {
-    if (!installer.get()) await installer.reload();
-    return !installer.get();
+    if (!installer.tool()) await installer.reload();
+    return !installer.tool();
   };
   const installMissing = async () => {
     // Checked again under the lock: another process may have installed them meanwhile.
@@ -59,10 +59,10 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   /** Whether the current version has changed, through this process or another. */
   const updateTool = async <Tool>(installer: Installer<Tool>): Promise<boolean> => {
     const isReloaded = await installer.reload();
-    if (!installer.get()) {
+    if (!installer.tool()) {
       await underLock(async () => {
         await installer.reload();
-        if (!installer.get()) await installer.install(signal);
+        if (!installer.tool()) await installer.install(signal);
       });
       return true;
     }
@@ -84,8 +84,8 @@ export function createTools(options: ToolsOptions): Tools & { close(): Promise<v
   });
 
   return {
-    ytDlp: () => ytDlp.get()?.tool,
-    ffmpeg: () => ffmpeg.get()?.tool,
+    ytDlp: ytDlp.tool,
+    ffmpeg: ffmpeg.tool,
     ensure: () =>
       enqueue(async () => {
         const missing = await Promise.all([isMissing(ytDlp), isMissing(ffmpeg)]);

@@ -22,6 +22,8 @@ export interface InstallerOptions<Tool> {
 
 /** Installs one tool and its updates. Methods that change the store must be called under the lock of the store's folder. */
 export interface Installer<Tool> {
+  /** The tool in use. */
+  tool(): Tool | undefined;
   /** The version in use. */
   get(): InstalledVersion<Tool> | undefined;
   /** Reads the current version from the store. @returns whether it has changed */
@@ -80,11 +82,8 @@ export function createInstaller<Tool extends { readonly version: string; readonl
         return other;
       } catch (error) {
         signal.throwIfAborted();
-        log.warn('Installed version does not work', {
-          tool: name,
-          version: other.tool.version,
-          reason: reasonOf(error),
-        });
+        const { version } = other.tool;
+        log.warn('Installed version does not work', { tool: name, version, reason: reasonOf(error) });
       }
     }
     return undefined;
@@ -104,6 +103,7 @@ export function createInstaller<Tool extends { readonly version: string; readonl
   };
 
   return {
+    tool: () => current?.tool,
     get: () => current,
     cleanStaged: store.cleanStaged,
     hasStaged: store.hasStaged,
