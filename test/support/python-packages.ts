@@ -31,7 +31,30 @@ export async function installPinnedPythonPackage(name: string, file: string): Pr
   return install(name, ['--require-hashes', '-r', file], `pinned-${digest.slice(0, 16)}`);
 }
 
-async function install(name: string, requirements: readonly string[], stampName: string): Promise<string> {
+async function install(name: string, requirements: readonly string[], stamp: string): Promise<string> {
+  return ensureEnvironment(name, stamp, async (venv, python) => {
+    await run('python3', ['-m', 'venv', '--without-pip', venv]);
+    // Python compiles what it imports by itself: a fraction of each package.
+    const options = ['--quiet', '--disable-pip-version-check', '--no-compile'];
+    await run(await pythonWithPip(), ['-m', 'pip', '--python', python, 'install', ...options, ...requirements]);
+  });
+}
+
+/** One environment has pip, which installs into the others: to install pip itself takes seconds. */
+const pythonWithPip = (): Promise<string> =>
+  ensureEnvironment('pip', 'installed', async (venv) => {
+    await run('python3', ['-m', 'venv', venv]);
+  });
+
+/**
+ * Creates a virtual environment unless it has the stamp.
+ * @returns its interpreter
+ */
+async function ensureEnvironment(
+  name: string,
+  stampName: string,
+  create: (venv: string, python: string) => Promise<void>,
+): Promise<string> {
   const venv = join(PYTHON_PACKAGES_DIR, name);
   const python = join(venv, 'bin', 'python');
   const stamp = join(venv, stampName);
@@ -42,17 +65,13 @@ async function install(name: string, requirements: readonly string[], stampName:
     );
   if (await isInstalled()) return python;
   await mkdir(PYTHON_PACKAGES_DIR, { recursive: true });
-  const create = async () => {
+  const createOnce = async () => {
     if (await isInstalled()) return;
     await rm(venv, { recursive: true, force: true });
-    // With the pip of the machine: to install another one takes longer than most packages.
-    await run('python3', ['-m', 'venv', '--without-pip', venv]);
-    // Python compiles what it imports by itself: a fraction of each package.
-    const options = ['--quiet', '--disable-pip-version-check', '--no-compile'];
-    await run('python3', ['-m', 'pip', '--python', python, 'install', ...options, ...requirements]);
+    await create(venv, python);
     await writeFile(stamp, '');
   };
-  await withLock(join(PYTHON_PACKAGES_DIR, `${name}.lock`), create, {
+  await withLock(join(PYTHON_PACKAGES_DIR, `${name}.lock`), createOnce, {
     signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS),
   });
   return python;
