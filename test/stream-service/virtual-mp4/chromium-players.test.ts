@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
-import { hasChromium, itInChromium as it, launchChromium } from '../../support/chromium.ts';
+import { hasChromium, itInChromium as it } from '../../support/chromium.ts';
 import { startMedia } from './clip-fixture.ts';
 import { createPairMedia, type PairMedia } from './pair-fixture.ts';
+import { playerBrowser } from './player.ts';
 
 let media: PairMedia;
 let browser: Browser;
@@ -12,12 +13,9 @@ let page: Page;
 beforeAll(async () => {
   if (!hasChromium) return;
   media = await createPairMedia();
-  browser = await launchChromium('LocalNetworkAccessChecks');
+  browser = await playerBrowser();
 }, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await media?.close();
-});
+afterAll(() => media?.close());
 afterEach(() => page?.close());
 
 /** Plays the video of the page for a moment at each position. Returns the duration and where it was playing then. */

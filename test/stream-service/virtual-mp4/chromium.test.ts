@@ -1,20 +1,14 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { hasChromium, itInChromium as it, launchChromium } from '../../support/chromium.ts';
+import { describe, expect } from 'vitest';
+import { hasChromium, itInChromium as it } from '../../support/chromium.ts';
 import { PAIRS_TO_PLAY, usePairService } from './pair-service.ts';
 import { playUrl } from './player.ts';
 
 const pairs = usePairService(hasChromium);
-let browser: Browser;
-beforeAll(async () => {
-  if (hasChromium) browser = await launchChromium('LocalNetworkAccessChecks');
-});
-afterAll(() => browser?.close());
 
 describe('a pair in Chromium', () => {
   it.each(PAIRS_TO_PLAY)('of %s and %s plays and seeks', async (video, audio) => {
     const url = await pairs.start(video, audio);
-    const { duration, seeks } = await playUrl(browser, url, [270, 30]);
+    const { duration, seeks } = await playUrl(url, [270, 30]);
     expect(duration).toBeCloseTo(300, 0);
     expect(seeks).toEqual([270, 30]);
   });

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { expect } from 'vitest';
+import { afterFile } from '../../support/after-file.ts';
 import { itInChromium, launchChromium } from '../../support/chromium.ts';
 
 /** The members of a media element that tests use: the DOM's own types are not loaded here. */
@@ -40,9 +41,23 @@ export async function playAndSeek(element: unknown, targets: readonly number[]) 
   return { duration: player.duration, seeks };
 }
 
+let browser: Promise<Browser> | undefined;
+
+/** The Chromium of a test file, which the first call starts. */
+export function playerBrowser(): Promise<Browser> {
+  if (browser) return browser;
+  const launched = launchChromium('LocalNetworkAccessChecks');
+  browser = launched;
+  afterFile(async () => {
+    browser = undefined;
+    await (await launched).close();
+  });
+  return launched;
+}
+
 /** Plays and seeks a URL in a page of Chromium; see `playAndSeek`. */
-export async function playUrl(browser: Browser, url: string, targets: readonly number[]) {
-  await using page = await browser.newPage();
+export async function playUrl(url: string, targets: readonly number[]) {
+  await using page = await (await playerBrowser()).newPage();
   await page.setContent(`<video muted preload="metadata" src="${url}"></video>`, { waitUntil: 'commit' });
   return await page.$eval('video', playAndSeek, targets);
 }
@@ -50,7 +65,6 @@ export async function playUrl(browser: Browser, url: string, targets: readonly n
 /** A test that Chromium plays and seeks a stream of this duration, at least 15 s. */
 export const itPlaysInChromium = (urlOf: () => string, seconds: number): void =>
   itInChromium('plays and seeks in Chromium', async () => {
-    await using browser = await launchChromium('LocalNetworkAccessChecks');
-    const { duration, seeks } = await playUrl(browser, urlOf(), [15, 3]);
+    const { duration, seeks } = await playUrl(urlOf(), [15, 3]);
     expect([Math.round(duration), seeks]).toEqual([seconds, [15, 3]]);
   });

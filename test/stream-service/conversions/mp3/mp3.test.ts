@@ -22,7 +22,7 @@ import {
 } from './fixture.ts';
 
 /** With the boundaries of segments at 24 s and 48 s. */
-const SECONDS = 60;
+const SECONDS = 52;
 /** With one at 24 s. */
 const SHORT_SECONDS = 30;
 const SHORT = ['-t', String(SHORT_SECONDS)];

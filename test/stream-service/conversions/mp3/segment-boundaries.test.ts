@@ -12,13 +12,13 @@ import {
   readRange,
   resourceOf,
   segmentedSource,
+  shortSegments,
   startMp3,
   track,
 } from './fixture.ts';
 
-/** One segment boundary, at 36 s. */
-const SECONDS = 42;
-const SEGMENT_FRAMES = 1500;
+/** With the boundary of two segments at 24 s. */
+const SECONDS = 28;
 const AAC = ['-c:a', 'aac', '-aac_coder', 'fast', '-b:a', '128k'];
 const COPY = ['-c', 'copy'];
 const HLS = ['-f', 'hls', '-hls_list_size', '0'];
@@ -44,7 +44,7 @@ describe('MP3 conversion contains every sample once and in order, across segment
     folder = await mkdtemp(join(tmpdir(), 'reelay-joints-'));
     mp3 = await startMp3(
       {},
-      mp3ConverterWith((encoding) => ({ ...fastLame(encoding), segmentFrames: SEGMENT_FRAMES })),
+      mp3ConverterWith((encoding) => fastLame(shortSegments(encoding))),
     );
   });
   afterAll(async () => {
